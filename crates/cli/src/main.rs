@@ -1,0 +1,2 @@
+//! The `tippe` command.
+fn main() {}

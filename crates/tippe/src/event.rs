@@ -1,0 +1,82 @@
+//! The event log: what happened, when, between whom.
+
+use serde::{Deserialize, Serialize};
+use tippe_geometry::Vec3;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Two shapes came to touch (gap fell to zero).
+    ContactStart,
+    /// Two touching shapes separated.
+    ContactEnd,
+    /// A sticking contact began to slip.
+    SlipStart,
+    /// A slipping contact came to stick.
+    StickStart,
+    /// Rolling resistance reached its limit: the contact began to roll.
+    RollStart,
+    /// A rolling contact came to rest.
+    RollEnd,
+    /// A touching pair began to compress again: its restitution memory starts afresh.
+    Recompression,
+}
+
+impl EventKind {
+    /// Name used in files and summaries.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::ContactStart => "contact_start",
+            EventKind::ContactEnd => "contact_end",
+            EventKind::SlipStart => "slip_start",
+            EventKind::StickStart => "stick_start",
+            EventKind::RollStart => "roll_start",
+            EventKind::RollEnd => "roll_end",
+            EventKind::Recompression => "recompression",
+        }
+    }
+}
+
+/// One line of the event log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When [s].
+    pub time: f64,
+    /// What.
+    pub kind: EventKind,
+    /// Index of the first body in the model's body list.
+    pub body1: usize,
+    /// Index of the second body in the model's body list.
+    pub body2: usize,
+    /// Index of the colliding pair in the model's pair list.
+    pub pair: usize,
+    /// Gap at the event [m].
+    pub gap: f64,
+    /// Closing speed at the event [m/s].
+    pub closing_speed: f64,
+    /// Unit normal from body 1 to body 2, resolved in world.
+    pub normal: Vec3,
+    /// Contact point, resolved in world [m].
+    pub position: Vec3,
+    /// With `ContactEnd`: what the whole contact was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub episode: Option<Episode>,
+}
+
+/// One contact from touch to separation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// Time of first touch [s].
+    pub start: f64,
+    /// From touch to separation [s].
+    pub duration: f64,
+    /// Closing speed at first touch [m/s].
+    pub start_closing_speed: f64,
+    /// Largest depth [m].
+    pub max_depth: f64,
+    /// Largest normal force [N].
+    pub max_force: f64,
+    /// Normal impulse [N s].
+    pub impulse: f64,
+}

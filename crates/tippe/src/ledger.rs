@@ -1,0 +1,56 @@
+//! The energy ledger: where every joule is, or went.
+//!
+//! E_kinetic + E_potential + E_elastic + sum(dissipated) - work - E(0) = residual, and the residual is numerical error
+//! alone: each dissipation is integrated from its own force and velocity, never found by difference.
+
+use serde::{Deserialize, Serialize};
+
+/// Energy of the whole model at one time [J], and what left it since the start [J].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Kinetic energy [J].
+    pub kinetic: f64,
+    /// Potential energy in the gravity field, zero at the world's origin [J].
+    pub potential: f64,
+    /// Energy stored in contacts and springs [J].
+    pub elastic: f64,
+    /// Lost to normal contact damping since the start [J].
+    pub contact_damping: f64,
+    /// Lost to sliding friction since the start [J].
+    pub sliding: f64,
+    /// Lost to friction of spin about the contact normal since the start [J].
+    pub spin: f64,
+    /// Lost to rolling resistance since the start [J].
+    pub rolling: f64,
+    /// Work put in by prescribed motions and applied forces since the start [J].
+    pub work: f64,
+    /// kinetic + potential + elastic at the start [J].
+    pub initial: f64,
+}
+
+impl Ledger {
+    /// kinetic + potential + elastic [J].
+    pub fn stored(&self) -> f64 {
+        self.kinetic + self.potential + self.elastic
+    }
+
+    /// Everything lost since the start [J].
+    pub fn dissipated(&self) -> f64 {
+        self.contact_damping + self.sliding + self.spin + self.rolling
+    }
+
+    /// What the books do not explain [J].
+    pub fn residual(&self) -> f64 {
+        self.stored() + self.dissipated() - self.work - self.initial
+    }
+
+    /// Losses by cause, in the order they are written to files [J].
+    pub fn causes(&self) -> [(&'static str, f64); 4] {
+        [
+            ("contact_damping", self.contact_damping),
+            ("sliding", self.sliding),
+            ("spin", self.spin),
+            ("rolling", self.rolling),
+        ]
+    }
+}

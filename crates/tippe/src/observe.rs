@@ -1,0 +1,104 @@
+//! What a simulation shows while it runs, and what it says at the end.
+
+use crate::{Event, EventKind, Ledger};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tippe_geometry::{Quat, Vec3};
+
+/// Motion of one body, at its centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Body origin (not the centre of mass), resolved in world [m].
+    pub position: Vec3,
+    /// Rotation taking body components to world components.
+    pub orientation: Quat,
+    /// Velocity of the body origin relative to world, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity relative to world, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+}
+
+/// One touching pair at a communication point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContactSample {
+    /// Index of the pair in the model's pair list.
+    pub pair: usize,
+    /// Contact point, resolved in world [m].
+    pub position: Vec3,
+    /// Unit normal from body 1 to body 2, resolved in world.
+    pub normal: Vec3,
+    /// Depth [m].
+    pub depth: f64,
+    /// Closing speed [m/s].
+    pub closing_speed: f64,
+    /// Force on body 2, resolved in world [N].
+    pub force: Vec3,
+    /// Torque on body 2 about the contact point, resolved in world [N m].
+    pub torque: Vec3,
+    /// True while the contact slips.
+    pub slipping: bool,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Simulated time reached [s].
+    pub time: f64,
+    /// Simulated time to reach [s].
+    pub until: f64,
+    /// Smallest current step over all islands [s].
+    pub step: f64,
+    /// Body index that limits the step, if one does.
+    pub limiter: Option<usize>,
+    /// Steps accepted so far.
+    pub steps: u64,
+    /// Contacts now touching.
+    pub contacts: usize,
+    /// Events so far.
+    pub events: u64,
+}
+
+/// Receives what a simulation produces, in order of time. Every method may be left at its default.
+pub trait Observe {
+    /// A communication point: all bodies in model order, the touching pairs sorted by index, the books.
+    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
+        let _ = (time, bodies, contacts, energy);
+    }
+    /// An event; events come sorted by time, then pair.
+    fn event(&mut self, event: &Event) {
+        let _ = event;
+    }
+    /// Called after every horizon; return false to stop the run in good order.
+    fn progress(&mut self, progress: &Progress) -> bool {
+        let _ = progress;
+        true
+    }
+}
+
+/// An observer that looks away.
+impl Observe for () {}
+
+/// Counts of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Accepted steps over all islands.
+    pub steps: u64,
+    /// Rejected steps over all islands.
+    pub rejected: u64,
+    /// Evaluations of the right-hand side over all islands.
+    pub rhs_evaluations: u64,
+    /// Accepted steps by integrator name.
+    pub steps_by_integrator: BTreeMap<String, u64>,
+    /// Events by kind.
+    pub events: BTreeMap<EventKind, u64>,
+    /// Horizons, and how many were advanced again because a body left its reach box.
+    pub horizons: u64,
+    /// See `horizons`.
+    pub horizons_repeated: u64,
+    /// Largest number of touching pairs at a communication point.
+    pub max_contacts: usize,
+    /// Deepest penetration over its pair's characteristic length [-], and the pair.
+    pub warnings: Vec<String>,
+    /// True when the observer asked to stop before the end.
+    pub stopped: bool,
+}
