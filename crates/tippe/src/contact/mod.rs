@@ -1,0 +1,4 @@
+//! Contact: material data, normal laws, friction, and the pair that joins them.
+
+pub mod friction;
+pub mod normal;
