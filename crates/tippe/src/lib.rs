@@ -5,6 +5,7 @@ pub mod contact;
 pub mod event;
 pub mod ledger;
 pub mod observe;
+pub mod scene;
 
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
