@@ -95,7 +95,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     if word.is_empty() || word.chars().count() > LONGEST {
         return None;
     }
-    let allowed = (word.chars().count() / 3).max(1);
+    let allowed = (word.chars().count() / 3).max(1).min(word.chars().count() - 1);
     candidates
         .into_iter()
         .filter(|candidate| candidate.chars().count() <= LONGEST)
