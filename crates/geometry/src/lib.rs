@@ -4,6 +4,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 pub mod aabb;
+pub mod broad;
 pub mod narrow;
 pub mod shape;
 pub mod space;

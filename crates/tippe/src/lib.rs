@@ -5,9 +5,12 @@ pub mod contact;
 pub mod equation;
 pub mod event;
 pub mod ledger;
+pub mod material;
+pub mod model;
 pub mod observe;
 pub mod scene;
 
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
+pub use model::Model;
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};

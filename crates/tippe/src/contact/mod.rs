@@ -2,3 +2,4 @@
 
 pub mod friction;
 pub mod normal;
+pub mod user_law;
