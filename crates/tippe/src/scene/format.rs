@@ -53,8 +53,10 @@ pub(super) enum Form {
     Named(&'static Table),
     /// Texts or numbers by a name of the user's.
     Values,
-    /// Tables that differ by the word under `kind`.
-    Kinds(&'static [Table]),
+    /// One of `SHAPES`, told apart by the word under `kind`.
+    Shape,
+    /// One of `ORIENTATION`.
+    Orientation,
     /// One of several.
     Either(&'static [Form]),
 }
@@ -264,12 +266,12 @@ pub(super) const BODY: Table = Table {
         text("name", "Name, unique; `{k}` is replaced by the value of k").required("every body has a name of its own"),
         key("repeat", Form::Tables(&REPEAT), "Copies of the body: loops from the outermost to the innermost"),
         flag("fixed", "True if it never moves"),
-        key("shape", Form::Kinds(&SHAPES), "Its only shape"),
-        key("shapes", Form::List(&Form::Kinds(&SHAPES)), "Its shapes"),
+        key("shape", Form::Shape, "Its only shape"),
+        key("shapes", Form::List(&Form::Shape), "Its shapes"),
         text("material", "Material of all shapes that name none"),
         number("density", D::DENSITY, Positive, "Density instead of the material's [kg/m3]"),
         vector("position", D::LENGTH, "Body origin in the world [m]"),
-        key("orientation", Form::Either(&ORIENTATION), "Rotation: (w, x, y, z), axis and angle, or angles and order"),
+        key("orientation", Form::Orientation, "Rotation: (w, x, y, z), axis and angle, or angles and order"),
         vector("velocity", D::SPEED, "Velocity of the body origin at the start, world axes [m/s]"),
         vector("angular_velocity", D::ANGULAR_SPEED, "Angular velocity at the start, world axes [rad/s]"),
         vector("angular_velocity_body", D::ANGULAR_SPEED, "Angular velocity at the start, body axes [rad/s]"),
@@ -302,7 +304,8 @@ pub(super) const MOTION: Table = Table {
     ]],
 };
 
-const ORIENTATION: [Form; 3] = [Form::Vector(4, measure(D::ONE, Any)), Form::Table(&AXIS_ANGLE), Form::Table(&ANGLES)];
+pub(super) const ORIENTATION: [Form; 3] =
+    [Form::Vector(4, measure(D::ONE, Any)), Form::Table(&AXIS_ANGLE), Form::Table(&ANGLES)];
 
 pub(super) const AXIS_ANGLE: Table = Table {
     name: "orientation",
@@ -327,7 +330,7 @@ const INERTIA: [Form; 2] =
 const PLACED: [Key; 6] = [
     text("kind", "Form of the shape").required("such as kind = \"sphere\""),
     vector("position", D::LENGTH, "Shape origin from the body origin, body axes [m]"),
-    key("orientation", Form::Either(&ORIENTATION), "Rotation in the body"),
+    key("orientation", Form::Orientation, "Rotation in the body"),
     text("material", "Material instead of the body's"),
     number("density", D::DENSITY, Positive, "Density instead of the body's or the material's [kg/m3]"),
     flag("collide", "False if the shape has mass only"),

@@ -82,10 +82,10 @@ impl Scene {
 
     /// Reads a scene from a text. `file` is for messages; a name that ends in `.json` makes it JSON.
     pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
-        Scene::parse_up_to(file, text, sets, read::MAX_BODIES)
+        Scene::parse_up_to(file, text, sets, read::MAX_TURNS)
     }
 
-    fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_bodies: usize) -> Result<Scene, SceneErrors> {
+    fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json = file.to_ascii_lowercase().ends_with(".json");
         let (top, errors) = if json { json::from_json(file, text) } else { node::from_toml(file, text) };
@@ -93,7 +93,7 @@ impl Scene {
             return Err(SceneErrors(errors));
         }
         let mut reader = reader::Reader { file, errors, scope: Default::default() };
-        let scene = read::scene(&mut reader, &top, sets, max_bodies);
+        let scene = read::scene(&mut reader, &top, sets, max_turns);
         if reader.errors.is_empty() {
             return Ok(scene);
         }

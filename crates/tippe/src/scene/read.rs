@@ -7,11 +7,11 @@ use super::*;
 use crate::equation::{Quantity, Scope, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Loops may make this many bodies in all.
-pub(super) const MAX_BODIES: usize = 10_000_000;
+/// All loops together may take this many turns.
+pub(super) const MAX_TURNS: usize = 10_000_000;
 
 /// Reads a scene; `sets` override parameters. The errors of `reader` say whether it is whole.
-pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)], max_bodies: usize) -> Scene {
+pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)], max_turns: usize) -> Scene {
     let mut scene = Scene { file: reader.file.to_string(), ..Scene::default() };
     let Some(fields) = reader.fields(top, &format::SCENE, "the scene") else { return scene };
     if let Some(format) = reader.number(&fields, "format").filter(|format| *format != 1.0) {
@@ -40,7 +40,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.materials = materials(reader, &fields);
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
-    bodies(reader, &fields, &mut scene, max_bodies);
+    bodies(reader, &fields, &mut scene, max_turns);
     scene.ignores = list(reader, &fields, "ignore", &format::IGNORE, ignore);
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, expect);
     scene.places = fields.places();
@@ -409,7 +409,7 @@ struct Defaults {
     collide: Option<bool>,
 }
 
-fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_bodies: usize) {
+fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_turns: usize) {
     let mut defaults = Defaults::default();
     if let Some(fields) = reader.table(fields, "defaults", &format::DEFAULTS) {
         defaults = Defaults {
@@ -419,6 +419,7 @@ fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_b
             collide: reader.flag(&fields, "collide"),
         };
     }
+    let mut turns = max_turns;
     let Some(node) = fields.get("body") else { return };
     for item in reader.items(node, "body") {
         let name = match &item.value {
@@ -432,12 +433,10 @@ fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_b
         let errors_before = reader.errors.len();
         let Some(fields) = reader.fields(item, &format::BODY, what) else { continue };
         let loops = loops(reader, &fields);
-        let outer_names = reader.scope.names.len();
-        let left = max_bodies.saturating_sub(scene.bodies.len());
-        let places = fields.places();
-        let mut repeated = Repeated { fields: &fields, places, defaults: &defaults, errors_before, left, visits: 0 };
-        repeated.each(reader, &loops, &mut scene.bodies);
-        reader.scope.names.truncate(outer_names);
+        let repeated = Repeated { fields: &fields, places: fields.places(), defaults: &defaults, errors_before };
+        if repeated.count(reader, &loops, &mut turns) {
+            repeated.each(reader, &loops, &mut scene.bodies);
+        }
     }
 }
 
@@ -462,6 +461,34 @@ fn loops<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Vec<(String, Field
     loops
 }
 
+/// First value of a loop and how many there are.
+fn bounds(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(f64, f64)> {
+    let before = reader.errors.len();
+    let from = reader.number(fields, "from").unwrap_or(0.0);
+    let count = match (reader.number(fields, "to"), reader.number(fields, "count")) {
+        (Some(to), _) => to - from + 1.0,
+        (None, count) => count?,
+    };
+    (reader.errors.len() == before).then_some((from, count.max(0.0)))
+}
+
+/// Does something for every value of an index, until it says false.
+fn in_loop(
+    reader: &mut Reader<'_>,
+    index: &str,
+    from: f64,
+    count: f64,
+    mut turn: impl FnMut(&mut Reader<'_>) -> bool,
+) -> bool {
+    let names = reader.scope.names.len();
+    (0..count as usize).all(|k| {
+        reader.scope.push(index, Quantity::bare(from + k as f64));
+        let go_on = turn(reader);
+        reader.scope.names.truncate(names);
+        go_on
+    })
+}
+
 /// A body that is being read, once for every value of its loops.
 struct Repeated<'a, 'n> {
     fields: &'a Fields<'n>,
@@ -469,47 +496,31 @@ struct Repeated<'a, 'n> {
     defaults: &'a Defaults,
     /// Errors before its table was looked at.
     errors_before: usize,
-    /// Bodies that may still be made.
-    left: usize,
-    /// Values of all loops so far, empty ones included.
-    visits: usize,
 }
 
 impl Repeated<'_, '_> {
     /// Runs the loops; false after the first error, so that it is reported once.
-    fn each(&mut self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], out: &mut Vec<Body>) -> bool {
-        let Some(((index, bounds), inner)) = loops.split_first() else {
+    fn each(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], out: &mut Vec<Body>) -> bool {
+        let Some((outer, inner)) = loops.split_first() else {
             let before = reader.errors.len();
             out.extend(self.body(reader));
-            self.left = self.left.saturating_sub(1);
             return reader.errors.len() == before;
         };
-        let before = reader.errors.len();
-        let from = reader.number(bounds, "from").unwrap_or(0.0);
-        let count = match (reader.number(bounds, "to"), reader.number(bounds, "count")) {
-            (Some(to), _) => to - from + 1.0,
-            (_, Some(count)) => count,
-            _ => return false,
-        };
-        if reader.errors.len() > before {
+        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
+        in_loop(reader, &outer.0, from, count, |reader| self.each(reader, inner, out))
+    }
+
+    /// Takes the turns of all loops from `left`; false, and an error, if it does not suffice.
+    fn count(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], left: &mut usize) -> bool {
+        let Some((outer, inner)) = loops.split_first() else { return true };
+        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
+        if count > *left as f64 {
+            let message = format!("{} is repeated too often", self.fields.what);
+            reader.error(outer.1.place, message, format!("the loops of a scene take at most {MAX_TURNS} turns in all"));
             return false;
         }
-        self.visits = self.visits.saturating_add(count.max(1.0) as usize);
-        if self.visits > 2 * MAX_BODIES || count > self.left as f64 {
-            let message = format!("{} is repeated {count} times: too many", self.fields.what);
-            reader.error(bounds.place, message, format!("a scene has at most {MAX_BODIES} bodies"));
-            return false;
-        }
-        let names = reader.scope.names.len();
-        for k in 0..count.max(0.0) as usize {
-            reader.scope.push(index.clone(), Quantity::bare(from + k as f64));
-            let go_on = self.each(reader, inner, out);
-            reader.scope.names.truncate(names);
-            if !go_on {
-                return false;
-            }
-        }
-        true
+        *left -= count as usize;
+        inner.is_empty() || in_loop(reader, &outer.0, from, count, |reader| self.count(reader, inner, left))
     }
 
     /// The body for the present values of the loops.

@@ -1,6 +1,6 @@
 //! The JSON Schema of scene files, for editors and other programs.
 
-use super::format::{Form, Key, Measure, Range, SCENE, Table};
+use super::format::{Form, Key, ORIENTATION, Range, SCENE, SHAPES, Table};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of scene files, generated from the tables the reader checks them against.
@@ -9,15 +9,28 @@ pub fn schema() -> Value {
     if let Value::Object(top) = &mut schema {
         top.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
         top.insert("title".into(), json!("Tippe scene, format 1"));
-        top.insert(
-            "$defs".into(),
-            json!({ "expression": {
-                "type": "string",
-                "description": "An expression with units, parameters and arithmetic, such as \"2*r + 1 mm\""
-            }}),
-        );
+        top.insert("$defs".into(), definitions());
     }
     schema
+}
+
+/// What is used in many places.
+fn definitions() -> Value {
+    let mut all = Map::new();
+    all.insert(
+        "expression".into(),
+        json!({
+            "type": "string",
+            "description": "An expression with units, parameters and arithmetic, such as \"2*r + 1 mm\""
+        }),
+    );
+    for range in [Range::Any, Range::Positive, Range::NotNegative, Range::Fraction, Range::Poisson, Range::Whole] {
+        let (name, plain) = number(range);
+        all.insert(name.into(), json!({ "anyOf": [plain, { "$ref": "#/$defs/expression" }] }));
+    }
+    all.insert("orientation".into(), json!({ "anyOf": ORIENTATION.iter().map(form).collect::<Vec<_>>() }));
+    all.insert("shape".into(), json!({ "anyOf": SHAPES.iter().map(|t| table(t, Some(t.name))).collect::<Vec<_>>() }));
+    Value::Object(all)
 }
 
 /// An object with the keys of a table; `kind` is the word that tells it from its siblings.
@@ -43,9 +56,9 @@ fn described(mut form: Value, key: &Key) -> Value {
 
 fn form(of: &Form) -> Value {
     match of {
-        Form::Number(measure) => number(measure),
+        Form::Number(measure) => reference(number(measure.range).0),
         Form::Vector(length, measure) => {
-            json!({ "type": "array", "items": number(measure), "minItems": length, "maxItems": length })
+            json!({ "type": "array", "items": reference(number(measure.range).0), "minItems": length, "maxItems": length })
         }
         Form::List(item) => json!({ "type": "array", "items": form(item) }),
         Form::Text => json!({ "type": "string" }),
@@ -54,25 +67,25 @@ fn form(of: &Form) -> Value {
         Form::Table(inner) => table(inner, None),
         Form::Tables(inner) => json!({ "type": "array", "items": table(inner, None) }),
         Form::Named(inner) => json!({ "type": "object", "additionalProperties": table(inner, None) }),
-        Form::Values => json!({ "type": "object", "additionalProperties": number_or_expression() }),
-        Form::Kinds(tables) => json!({ "anyOf": tables.iter().map(|t| table(t, Some(t.name))).collect::<Vec<_>>() }),
+        Form::Values => json!({ "type": "object", "additionalProperties": reference("number") }),
+        Form::Shape => reference("shape"),
+        Form::Orientation => reference("orientation"),
         Form::Either(forms) => json!({ "anyOf": forms.iter().map(form).collect::<Vec<_>>() }),
     }
 }
 
-fn number_or_expression() -> Value {
-    json!({ "anyOf": [{ "type": "number" }, { "$ref": "#/$defs/expression" }] })
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// A number in its range, or an expression.
-fn number(measure: &Measure) -> Value {
-    let plain = match measure.range {
-        Range::Any => json!({ "type": "number" }),
-        Range::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-        Range::NotNegative => json!({ "type": "number", "minimum": 0 }),
-        Range::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
-        Range::Poisson => json!({ "type": "number", "exclusiveMinimum": -1, "exclusiveMaximum": 0.5 }),
-        Range::Whole => json!({ "type": "integer" }),
-    };
-    json!({ "anyOf": [plain, { "$ref": "#/$defs/expression" }] })
+/// A range's name in the schema and the numbers in it.
+fn number(range: Range) -> (&'static str, Value) {
+    match range {
+        Range::Any => ("number", json!({ "type": "number" })),
+        Range::Positive => ("positive", json!({ "type": "number", "exclusiveMinimum": 0 })),
+        Range::NotNegative => ("not_negative", json!({ "type": "number", "minimum": 0 })),
+        Range::Fraction => ("fraction", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
+        Range::Poisson => ("poisson", json!({ "type": "number", "exclusiveMinimum": -1, "exclusiveMaximum": 0.5 })),
+        Range::Whole => ("whole", json!({ "type": "integer" })),
+    }
 }
