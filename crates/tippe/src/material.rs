@@ -46,13 +46,7 @@ pub struct PairData {
     pub rolling: f64,
 }
 
-const fn pair(
-    first: &'static str,
-    second: &'static str,
-    restitution: f64,
-    friction: f64,
-    rolling: f64,
-) -> PairData {
+const fn pair(first: &'static str, second: &'static str, restitution: f64, friction: f64, rolling: f64) -> PairData {
     PairData { first, second, restitution, friction, rolling }
 }
 

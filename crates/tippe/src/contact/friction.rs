@@ -396,7 +396,8 @@ mod tests {
 
     #[test]
     fn stick_and_slip_meet_with_a_continuous_force() {
-        let c = FrictionConstants { mu: 0.5, kappa: 0.8, mass: 0.05, inertia: 1e-4, rolling: 0.01, ..Default::default() };
+        let c =
+            FrictionConstants { mu: 0.5, kappa: 0.8, mass: 0.05, inertia: 1e-4, rolling: 0.01, ..Default::default() };
         let depth: f64 = 2e-6;
         let elastic = 1e9 * depth * depth.sqrt();
         let mut x = FrictionInput {

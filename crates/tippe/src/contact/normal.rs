@@ -282,13 +282,7 @@ impl NormalLaw {
                 } else {
                     (4.0 / 3.0 * constants.modulus * geometry.radius.sqrt(), depth * depth.sqrt(), 0.4)
                 };
-                let d = modia3d_damping(
-                    *restitution,
-                    memory.touch_speed,
-                    *blend_speed,
-                    *restitution_min,
-                    *damping_max,
-                );
+                let d = modia3d_damping(*restitution, memory.touch_speed, *blend_speed, *restitution_min, *damping_max);
                 let elastic = K * power;
                 clamped(elastic, elastic * d * closing_speed, energy * elastic * depth)
             }
@@ -346,7 +340,8 @@ impl NormalConstants {
     /// Constants of a pair: reduced mass [kg], effective modulus times k_red [Pa], static depth [m], gravity [m/s^2].
     pub fn new(law: &NormalLaw, mass: f64, modulus: f64, static_depth: f64, gravity: f64, friction: f64) -> Self {
         let mut constants = NormalConstants { mass, modulus, static_depth, friction, ..Default::default() };
-        if let NormalLaw::Hertz { restitution, blend_speed } | NormalLaw::Foundation { restitution, blend_speed } = law {
+        if let NormalLaw::Hertz { restitution, blend_speed } | NormalLaw::Foundation { restitution, blend_speed } = law
+        {
             let e = if *restitution < 1.0 { restitution.max(RESTITUTION_MIN) } else { 1.0 };
             constants.restitution = e;
             constants.b = exact_damping(e);

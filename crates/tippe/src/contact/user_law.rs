@@ -6,17 +6,8 @@ use crate::scene::{Law, Place, Scene, SceneError};
 use std::cell::RefCell;
 
 /// What the equations may use, in the order of [`inputs`].
-const NAMES: [&str; 9] = [
-    "depth",
-    "closing_speed",
-    "impact_speed",
-    "radius",
-    "modulus",
-    "restitution",
-    "friction",
-    "mass",
-    "slip_speed",
-];
+const NAMES: [&str; 9] =
+    ["depth", "closing_speed", "impact_speed", "radius", "modulus", "restitution", "friction", "mass", "slip_speed"];
 
 /// Compiled equations of one law: normal force, its part at rest, and where given energy and friction.
 #[derive(Debug)]
@@ -40,8 +31,7 @@ impl UserLaw {
             constants.push(param.name.clone(), Quantity::bare(param.value));
         }
         let inputs: Vec<Input<'_>> = NAMES.iter().map(|name| Input { name, kind: Kind::Bare }).collect();
-        let mut equations: Vec<(&str, &str)> =
-            law.lets.iter().map(|e| (e.name.as_str(), e.text.as_str())).collect();
+        let mut equations: Vec<(&str, &str)> = law.lets.iter().map(|e| (e.name.as_str(), e.text.as_str())).collect();
         let first = equations.len();
         equations.push(("normal", &law.normal.text));
         let mut place_of: Vec<Place> = law.lets.iter().map(|e| e.places.entity).collect();

@@ -79,7 +79,10 @@ impl Compiler<'_> {
                     classes.push((key, index));
                     classes.len() - 1
                 });
-                let X_cs = Pose::new(shape_spec.orientation * shape_rotation(&shape_spec.kind), shape_spec.position - body.p_bc);
+                let X_cs = Pose::new(
+                    shape_spec.orientation * shape_rotation(&shape_spec.kind),
+                    shape_spec.position - body.p_bc,
+                );
                 let radius = shape.bounding_radius_about(Vec3::ZERO);
                 body.radius = body.radius.max(X_cs.position.length() + radius);
                 let centred_ball = matches!(shape, Shape::Sphere { .. }) && X_cs.position == Vec3::ZERO;
@@ -242,9 +245,9 @@ impl Compiler<'_> {
         let mut inertia = Mat3::ZERO;
         for (m, c, I) in parts {
             let r = c - center;
-            inertia += I + (Mat3::from_diagonal(Vec3::splat(r.length_squared()))
-                - Mat3::from_cols(r * r.x, r * r.y, r * r.z))
-                * m;
+            inertia += I
+                + (Mat3::from_diagonal(Vec3::splat(r.length_squared())) - Mat3::from_cols(r * r.x, r * r.y, r * r.z))
+                    * m;
         }
         Some(MassProperties { mass, center, inertia })
     }
@@ -268,7 +271,8 @@ impl Compiler<'_> {
             );
             return None;
         }
-        let symmetric = (*inertia - inertia.transpose()).to_cols_array().iter().all(|v| v.abs() <= 1e-12 * mass.max(1.0));
+        let symmetric =
+            (*inertia - inertia.transpose()).to_cols_array().iter().all(|v| v.abs() <= 1e-12 * mass.max(1.0));
         let p = principal_moments(inertia);
         if !symmetric || !p.is_finite() || p.min_element() <= 0.0 {
             self.fail(
@@ -350,11 +354,13 @@ impl Compiler<'_> {
     /// True when groups keep two classes apart.
     fn groups_ignore(&self, a: &ClassKey, b: &ClassKey) -> bool {
         let listed = |x: &ClassKey, y: &ClassKey| x.ignored_groups.iter().any(|g| y.groups.contains(g));
-        let member = |word: &str, key: &ClassKey| word.strip_prefix("group:").is_some_and(|g| key.groups.iter().any(|k| k == g));
+        let member =
+            |word: &str, key: &ClassKey| word.strip_prefix("group:").is_some_and(|g| key.groups.iter().any(|k| k == g));
         listed(a, b)
             || listed(b, a)
             || self.scene.ignores.iter().any(|rule| {
-                (member(&rule.first, a) && member(&rule.second, b)) || (member(&rule.first, b) && member(&rule.second, a))
+                (member(&rule.first, a) && member(&rule.second, b))
+                    || (member(&rule.first, b) && member(&rule.second, a))
             })
     }
 
@@ -405,10 +411,8 @@ impl Compiler<'_> {
                     ) else {
                         continue;
                     };
-                    let (a, b) = (
-                        classes[e1.class as usize].0.material.clone(),
-                        classes[e2.class as usize].0.material.clone(),
-                    );
+                    let (a, b) =
+                        (classes[e1.class as usize].0.material.clone(), classes[e2.class as usize].0.material.clone());
                     let mut spec = pair.contact.clone();
                     if let Some(general) = self.material_spec(a.as_deref(), b.as_deref()) {
                         fill(&mut spec, &general);
@@ -493,7 +497,10 @@ impl Compiler<'_> {
             let bare = if known(material1) { &names.1 } else { &names.0 };
             self.fail(
                 place,
-                format!("body \"{bare}\" may touch \"{}\" but has no material", if known(material1) { &names.0 } else { &names.1 }),
+                format!(
+                    "body \"{bare}\" may touch \"{}\" but has no material",
+                    if known(material1) { &names.0 } else { &names.1 }
+                ),
                 "give it a material, or set collide = false",
             );
             return None;
@@ -558,10 +565,9 @@ impl Compiler<'_> {
         let friction_law = match spec.friction_law.unwrap_or(F::Mindlin) {
             F::None => FrictionLaw::None,
             F::Mindlin => FrictionLaw::Mindlin,
-            F::Regularised => FrictionLaw::Regularised {
-                slip_speed,
-                spin_speed: spec.spin_speed.unwrap_or(default::SPIN_SPEED),
-            },
+            F::Regularised => {
+                FrictionLaw::Regularised { slip_speed, spin_speed: spec.spin_speed.unwrap_or(default::SPIN_SPEED) }
+            }
             F::Sqrt => FrictionLaw::Sqrt { slip_speed },
             F::Nassauer => FrictionLaw::Nassauer { slip_speed },
             F::Collisionlib => {
@@ -593,8 +599,7 @@ impl Compiler<'_> {
 
     fn required(&mut self, value: Option<f64>, key: &str, law: &str, names: &(String, String)) -> Option<f64> {
         if value.is_none() {
-            let message =
-                format!("law \"{law}\" between bodies \"{}\" and \"{}\" needs `{key}`", names.0, names.1);
+            let message = format!("law \"{law}\" between bodies \"{}\" and \"{}\" needs `{key}`", names.0, names.1);
             self.fail(self.scene.places.entity, message, &format!("add {key} = ... to the [[pair]] or to [contact]"));
         }
         value
@@ -648,8 +653,7 @@ impl Compiler<'_> {
                     let names = (s1.name().min(s2.name()), s1.name().max(s2.name()));
                     if !seen.contains(&names) {
                         seen.push(names);
-                        let (b1, b2) =
-                            (model.elements[i].body as usize, model.elements[j].body as usize);
+                        let (b1, b2) = (model.elements[i].body as usize, model.elements[j].body as usize);
                         self.fail(
                             self.scene.bodies[b2].places.entity,
                             format!(
@@ -713,9 +717,27 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
         ($($field:ident),+) => { $( if spec.$field.is_none() { spec.$field = general.$field.clone(); } )+ };
     }
     fill!(
-        restitution, friction, static_friction, rolling, spin, law, friction_law, stiffness, exponent, damping,
-        damping_max, restitution_min, blend_speed, slip_speed, spin_speed, patch_radius, radius, modulus, force_max,
-        lever, k_red
+        restitution,
+        friction,
+        static_friction,
+        rolling,
+        spin,
+        law,
+        friction_law,
+        stiffness,
+        exponent,
+        damping,
+        damping_max,
+        restitution_min,
+        blend_speed,
+        slip_speed,
+        spin_speed,
+        patch_radius,
+        radius,
+        modulus,
+        force_max,
+        lever,
+        k_red
     );
 }
 
@@ -742,7 +764,8 @@ fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
         ShapeKind::HeightGrid { heights, size } => {
             let rows = heights.len();
             let columns = heights.first().map_or(0, Vec::len);
-            let spacing = [size[0] / columns.saturating_sub(1).max(1) as f64, size[1] / rows.saturating_sub(1).max(1) as f64];
+            let spacing =
+                [size[0] / columns.saturating_sub(1).max(1) as f64, size[1] / rows.saturating_sub(1).max(1) as f64];
             Shape::HeightGrid(Arc::new(HeightGrid::new(columns, rows, spacing, heights.concat())?))
         }
     };
@@ -753,7 +776,8 @@ fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
 /// Rotation that brings the geometry's z axis to the axis the scene asked for.
 fn shape_rotation(kind: &ShapeKind) -> Quat {
     match kind {
-        ShapeKind::Cylinder { axis, .. } | ShapeKind::Capsule { axis, .. } | ShapeKind::Cone { axis, .. } => match axis {
+        ShapeKind::Cylinder { axis, .. } | ShapeKind::Capsule { axis, .. } | ShapeKind::Cone { axis, .. } => match axis
+        {
             scene::Axis::X => Quat::from_xyzw(0.5, 0.5, 0.5, 0.5),
             scene::Axis::Y => Quat::from_xyzw(-0.5, -0.5, -0.5, 0.5),
             scene::Axis::Z => Quat::IDENTITY,

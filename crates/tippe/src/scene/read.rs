@@ -1,0 +1,401 @@
+//! From the tree of a file to a [`Scene`].
+
+use super::format;
+use super::node::{Node, Value};
+use super::reader::{Fields, Reader};
+use super::*;
+use crate::equation::{Quantity, Scope, Tree};
+use crate::material::MATERIALS;
+
+/// All loops together may take this many turns.
+pub(super) const MAX_TURNS: usize = 10_000_000;
+
+/// Reads a scene; `sets` override parameters. The errors of `reader` say whether it is whole.
+pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)], max_turns: usize) -> Scene {
+    let mut scene = Scene { file: reader.file.to_string(), ..Scene::default() };
+    let Some(fields) = reader.fields(top, &format::SCENE, "the scene") else { return scene };
+    if let Some(format) = reader.number(&fields, "format").filter(|format| *format != 1.0) {
+        reader.error(
+            fields.place_of("format"),
+            format!("format {format} is unknown"),
+            "this program reads `format = 1`",
+        );
+    }
+    let text = |reader: &mut Reader<'_>, name| reader.text(&fields, name).map(str::to_string);
+    scene.title = text(reader, "title").unwrap_or_default();
+    scene.description = text(reader, "description").unwrap_or_default();
+    scene.source = text(reader, "source");
+    scene.cost = text(reader, "cost");
+    scene.tags = names(reader, &fields, "tags");
+    scene.params = params(reader, &fields, sets);
+    if let Some(world) = reader.table(&fields, "world", table_of("world")) {
+        scene.gravity = reader.vec3(&world, "gravity").unwrap_or_default();
+    }
+    if let Some(fields) = reader.table(&fields, "run", table_of("run")) {
+        scene.run = run(reader, &fields);
+    }
+    if let Some(fields) = reader.table(&fields, "contact", &format::CONTACT) {
+        scene.contact = contact(reader, &fields);
+    }
+    scene.materials = materials(reader, &fields);
+    scene.laws = laws(reader, &fields, &scene.params);
+    scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
+    read_body::bodies(reader, &fields, &mut scene, max_turns);
+    scene.ignores = list(reader, &fields, "ignore", &format::IGNORE, ignore);
+    scene.expects = list(reader, &fields, "expect", &format::EXPECT, expect);
+    scene.places = fields.places();
+    references::check(reader, &scene);
+    scene
+}
+
+/// The table the format has under a top-level key.
+fn table_of(name: &str) -> &'static format::Table {
+    match format::SCENE.key(name).map(|key| &key.form) {
+        Some(format::Form::Table(table)) => table,
+        _ => &format::SCENE,
+    }
+}
+
+/// Every table of a list, read.
+fn list<T>(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    name: &str,
+    table: &'static format::Table,
+    read: fn(&mut Reader<'_>, &Fields<'_>) -> Option<T>,
+) -> Vec<T> {
+    let Some(node) = fields.get(name) else { return Vec::new() };
+    let mut out = Vec::new();
+    for item in reader.items(node, name) {
+        if let Some(fields) = reader.fields(item, table, table.name) {
+            out.extend(read(reader, &fields));
+        }
+    }
+    out
+}
+
+/// Texts without their places.
+pub(super) fn names(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Vec<String> {
+    reader.texts(fields, name).unwrap_or_default().into_iter().map(|(text, _)| text).collect()
+}
+
+/// True for what expressions can use as a name.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|c| c.is_alphabetic() || c == '_') && letters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Reports a name expressions could not use; `what` is what it names.
+pub(super) fn check_name(reader: &mut Reader<'_>, name: &str, place: Place, what: &str) {
+    if !is_name(name) {
+        reader.error(
+            place,
+            format!("{what} \"{name}\" is no name"),
+            "a name has letters, digits and _, and no digit first",
+        );
+    } else if matches!(name, "pi" | "and" | "or" | "not") {
+        reader.error(place, format!("{what} \"{name}\" means something else in expressions"), "choose another name");
+    }
+}
+
+fn params(reader: &mut Reader<'_>, fields: &Fields<'_>, sets: &[(String, String)]) -> Vec<Param> {
+    let entries = fields.get("params").and_then(|node| reader.entries(node, "[params]")).unwrap_or_default();
+    for (name, _) in sets {
+        if !entries.iter().any(|entry| entry.key == *name) {
+            let help = match entries {
+                [] => "this scene has no parameters".to_string(),
+                _ => did_you_mean(name, entries.iter().map(|entry| entry.key.as_str())),
+            };
+            set_error(reader, name, &format!("unknown parameter `{name}`"), help);
+        }
+    }
+    let mut params = Vec::new();
+    for entry in entries {
+        check_name(reader, &entry.key, entry.place, "parameter");
+        let set = sets.iter().rev().find(|(name, _)| *name == entry.key);
+        let quantity = match set {
+            Some((name, text)) => match Tree::parse(text).and_then(|tree| tree.evaluate(&reader.scope)) {
+                Ok(quantity) => Some(quantity),
+                Err(error) => {
+                    set_error(reader, name, &format!("\"{text}\": {}", error.message), error.help);
+                    None
+                }
+            },
+            None => reader.quantity(&entry.node, &format!("parameter {}", entry.key)),
+        };
+        if matches!(quantity, Some(Quantity { kind: crate::equation::Kind::Condition, .. })) {
+            reader.error(entry.node.place, format!("parameter {} is a condition, not a number", entry.key), "");
+        }
+        // An unreadable parameter counts as 1, so that one mistake is not reported at every use.
+        let quantity = quantity.unwrap_or(Quantity::bare(1.0));
+        reader.scope.push(entry.key.clone(), quantity);
+        let places = Places { entity: entry.node.place, ..Places::default() };
+        params.push(Param { name: entry.key.clone(), value: quantity.value, places });
+    }
+    params
+}
+
+/// An error in what `--set` was given.
+fn set_error(reader: &mut Reader<'_>, name: &str, message: &str, help: String) {
+    let (file, place) = (format!("--set {name}"), Place::default());
+    reader.errors.push(SceneError { file, place, message: message.to_string(), help });
+}
+
+fn run(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Run {
+    let default = Run::default();
+    let until = reader.number(fields, "until").unwrap_or(default.until);
+    let run = Run {
+        until,
+        tolerance: reader.number(fields, "tolerance").unwrap_or(default.tolerance),
+        output_interval: reader.number(fields, "output_interval").unwrap_or(until / 200.0),
+        integrator: reader.word(fields, "integrator", Integrator::from_name).unwrap_or(default.integrator),
+        step: reader.number(fields, "step"),
+        max_step: reader.number(fields, "max_step"),
+        places: fields.places(),
+    };
+    let name = run.integrator.name();
+    if run.integrator.fixed_step() && fields.get("step").is_none() {
+        reader.error(
+            fields.place_of("integrator"),
+            format!("integrator {name} needs a `step`"),
+            "such as step = \"1 ms\"",
+        );
+    }
+    if !run.integrator.fixed_step() && run.step.is_some() {
+        let message = format!("integrator {name} chooses its step; `step` has no meaning");
+        reader.error(fields.place_of("step"), message, "use max_step, or a fixed-step integrator: rk4, heun, euler");
+    }
+    run
+}
+
+fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
+    let mut number = |name| reader.number(fields, name);
+    let mut spec = ContactSpec {
+        restitution: number("restitution"),
+        friction: number("friction"),
+        static_friction: number("static_friction"),
+        rolling: number("rolling"),
+        spin: number("spin"),
+        stiffness: number("stiffness"),
+        exponent: number("exponent"),
+        damping: number("damping"),
+        damping_max: number("damping_max"),
+        restitution_min: number("restitution_min"),
+        blend_speed: number("blend_speed"),
+        slip_speed: number("slip_speed"),
+        spin_speed: number("spin_speed"),
+        patch_radius: number("patch_radius"),
+        radius: number("radius"),
+        modulus: number("modulus"),
+        force_max: number("force_max"),
+        k_red: number("k_red"),
+        places: fields.places(),
+        ..ContactSpec::default()
+    };
+    spec.law = reader.text(fields, "law").map(|word| match NormalLaw::from_name(word) {
+        Some(law) => LawChoice::BuiltIn(law),
+        None => LawChoice::Custom(word.to_string()),
+    });
+    spec.friction_law = reader.word(fields, "friction_law", FrictionLaw::from_name);
+    spec.lever = reader.word(fields, "lever", Lever::from_name);
+    if let (Some(fixed), Some(sliding)) = (spec.static_friction, spec.friction)
+        && fixed < sliding
+    {
+        let message = format!("{} has static_friction {fixed} below friction {sliding}", fields.what);
+        reader.error(fields.place_of("static_friction"), message, "static friction is at least sliding friction");
+    }
+    spec
+}
+
+/// Tables by name, in the order of the file.
+fn named<'n>(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'n>,
+    key: &str,
+    table: &'static format::Table,
+) -> Vec<(String, Fields<'n>)> {
+    let entries = fields.get(key).and_then(|node| reader.entries(node, key)).unwrap_or_default();
+    let mut out = Vec::new();
+    for entry in entries {
+        check_name(reader, &entry.key, entry.place, table.name);
+        out.extend(
+            reader
+                .fields(&entry.node, table, format!("{} \"{}\"", table.name, entry.key))
+                .map(|f| (entry.key.clone(), f)),
+        );
+    }
+    out
+}
+
+fn materials(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Vec<Material> {
+    let mut materials = Vec::new();
+    for (name, fields) in named(reader, fields, "materials", &format::MATERIAL) {
+        if MATERIALS.iter().any(|material| material.name == name) {
+            reader.error(fields.place, format!("material \"{name}\" is built in"), "choose another name");
+        }
+        let mut number = |key| reader.number(&fields, key).unwrap_or_default();
+        let (density, young, poisson) = (number("density"), number("young"), number("poisson"));
+        materials.push(Material { name, density, young, poisson, places: fields.places() });
+    }
+    materials
+}
+
+/// The equation under a key.
+fn equation(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<super::Equation> {
+    let text = reader.text(fields, name)?.to_string();
+    let places = Places { entity: fields.place_of(name), ..Places::default() };
+    Some(super::Equation { name: name.to_string(), text, places })
+}
+
+fn laws(reader: &mut Reader<'_>, fields: &Fields<'_>, params: &[Param]) -> Vec<Law> {
+    let mut laws = Vec::new();
+    for (name, fields) in named(reader, fields, "law", &format::LAW) {
+        if NormalLaw::from_name(&name).is_some() {
+            reader.error(fields.place, format!("law \"{name}\" is built in"), "choose another name");
+        }
+        let mut lets = Vec::new();
+        let before = reader.errors.len();
+        for entry in fields.get("let").and_then(|node| reader.entries(node, "let")).unwrap_or_default() {
+            check_name(reader, &entry.key, entry.place, "let");
+            let text = match &entry.node.value {
+                Value::Text(text) => text.text.clone(),
+                Value::Number(number) => format!("{number:?}"),
+                _ => {
+                    let message = format!("{}: {} is {}, not an equation", fields.what, entry.key, entry.node.what());
+                    reader.error(entry.node.place, message, "");
+                    continue;
+                }
+            };
+            let places = Places { entity: entry.node.place, ..Places::default() };
+            lets.push(super::Equation { name: entry.key.clone(), text, places });
+        }
+        let normal = equation(reader, &fields, "normal").unwrap_or_default();
+        let (energy, friction) = (equation(reader, &fields, "energy"), equation(reader, &fields, "friction"));
+        let law = Law { name, lets, normal, energy, friction, places: fields.places() };
+        if reader.errors.len() == before && fields.get("normal").is_some() {
+            check_law(reader, &law, &fields, params);
+        }
+        laws.push(law);
+    }
+    laws
+}
+
+/// Compiles a law and reports what is wrong with it where it stands in the text.
+fn check_law(reader: &mut Reader<'_>, law: &Law, fields: &Fields<'_>, params: &[Param]) {
+    let scope = Scope { names: reader.scope.names.iter().take(params.len()).cloned().collect() };
+    let Err((k, error)) = law.check(&scope) else { return };
+    let lets = fields.get("let").and_then(|node| reader.entries(node, "let")).unwrap_or_default();
+    let keys: Vec<&str> = law.outputs().map(|equation| equation.name.as_str()).collect();
+    let node = match k.checked_sub(law.lets.len()) {
+        None => lets.get(k).map(|entry| &entry.node),
+        Some(output) => keys.get(output).and_then(|key| fields.get(key)),
+    };
+    let name = law.equations().nth(k).map_or("", |equation| equation.name.as_str());
+    match node {
+        Some(node) => reader.equation_error(node, &format!("{}: {name}", fields.what), &error),
+        None => reader.error(fields.place, format!("{}: {}", fields.what, error.message), error.help),
+    }
+}
+
+/// Two names under a key.
+fn two(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<(String, String)> {
+    let texts = reader.texts(fields, name)?;
+    match <[(String, Place); 2]>::try_from(texts) {
+        Ok([(first, _), (second, _)]) => Some((first, second)),
+        Err(texts) => {
+            let message = format!("{}: {name} has {} names, not two", fields.what, texts.len());
+            reader.error(fields.place_of(name), message, "");
+            None
+        }
+    }
+}
+
+/// Reports if not exactly one of two keys is there.
+pub(super) fn exactly_one(reader: &mut Reader<'_>, fields: &Fields<'_>, one: &str, other: &str) -> bool {
+    match (fields.get(one), fields.get(other)) {
+        (Some(_), Some(node)) => {
+            reader.error(node.place, format!("{} has both `{one}` and `{other}`", fields.what), "keep one of them");
+            false
+        }
+        (None, None) => {
+            reader.error(fields.place, format!("{} has neither `{one}` nor `{other}`", fields.what), "");
+            false
+        }
+        _ => true,
+    }
+}
+
+fn pair(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Pair> {
+    let contact = contact(reader, fields);
+    let ignore = reader.flag(fields, "ignore").unwrap_or(false);
+    if !exactly_one(reader, fields, "materials", "bodies") {
+        return None;
+    }
+    let between = match two(reader, fields, "materials") {
+        Some((first, second)) => Between::Materials(first, second),
+        None => two(reader, fields, "bodies").map(|(first, second)| Between::Bodies(first, second))?,
+    };
+    Some(Pair { between, contact, ignore, places: fields.places() })
+}
+
+fn ignore(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Ignore> {
+    if !exactly_one(reader, fields, "bodies", "groups") {
+        return None;
+    }
+    let places = fields.places();
+    let group = |name: String| format!("group:{name}");
+    let (first, second) = match two(reader, fields, "bodies") {
+        Some(bodies) => bodies,
+        None => two(reader, fields, "groups").map(|(first, second)| (group(first), group(second)))?,
+    };
+    Some(Ignore { first, second, places })
+}
+
+fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
+    let value = equation(reader, fields, "value").unwrap_or_default();
+    if let Some((node, Err(error))) = fields.get("value").and_then(|node| match &node.value {
+        Value::Text(text) => Some((node, text.tree())),
+        _ => None,
+    }) {
+        reader.equation_error(node, &format!("{}: value", fields.what), error);
+    }
+    let mut number = |name| reader.number(fields, name);
+    let mut expect = Expect {
+        value,
+        at: number("at"),
+        is: number("is"),
+        within: number("within"),
+        below: number("below"),
+        above: number("above"),
+        tolerance: number("tolerance"),
+        until: number("until"),
+        places: fields.places(),
+        ..Expect::default()
+    };
+    expect.relative = reader.flag(fields, "relative").unwrap_or(false);
+    expect.source = reader.text(fields, "source").unwrap_or_default().to_string();
+    let has = |name| fields.get(name).is_some();
+    if !(has("is") || has("below") || has("above")) {
+        reader.error(
+            fields.place,
+            "[[expect]] says nothing about the value",
+            "add `is` and `within`, `below` or `above`",
+        );
+    } else if has("is") != has("within") {
+        reader.error(fields.place_of("is"), "[[expect]] needs both `is` and `within`", "within = 0 for exactly equal");
+    }
+    for entry in fields.get("with").and_then(|node| reader.entries(node, "with")).unwrap_or_default() {
+        if !reader.scope.names.iter().any(|(name, _)| *name == entry.key) {
+            let known: Vec<String> = reader.scope.names.iter().map(|(name, _)| name.clone()).collect();
+            let help = did_you_mean(&entry.key, known.iter().map(String::as_str));
+            reader.error(entry.place, format!("[[expect]]: with: unknown parameter `{}`", entry.key), help);
+        }
+        reader.quantity(&entry.node, &format!("[[expect]]: with: {}", entry.key));
+        match &entry.node.value {
+            Value::Text(text) => expect.with.push((entry.key.clone(), text.text.clone())),
+            Value::Number(number) => expect.with.push((entry.key.clone(), format!("{number:?}"))),
+            _ => {}
+        }
+    }
+    Some(expect)
+}
