@@ -4,6 +4,7 @@
 pub mod event;
 pub mod ledger;
 pub mod observe;
+pub mod run;
 
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
