@@ -1,1 +1,10 @@
-//! Mathematics over slices of f64: one-step integrators with events, factorisations. No bodies, no 3-vectors.
+//! Mathematics over slices of f64: one-step integrators with dense output, root location, block-sparse factorisation.
+//! No bodies, no 3-vectors, no clock but the variable `t`.
+#![allow(non_snake_case)] // matrices are capital letters, as in the books
+
+pub mod block_lu;
+pub mod ode;
+pub mod root;
+
+pub use block_lu::{BlockLu, BlockMatrix, BlockPattern};
+pub use ode::{Method, Stepper, System};

@@ -49,8 +49,8 @@ pub struct Event {
     pub body1: usize,
     /// Index of the second body in the model's body list.
     pub body2: usize,
-    /// Index of the colliding pair in the model's pair list.
-    pub pair: usize,
+    /// The two colliding shape elements (indices in the model's element list, smaller body first).
+    pub pair: (u32, u32),
     /// Gap at the event [m].
     pub gap: f64,
     /// Closing speed at the event [m/s].

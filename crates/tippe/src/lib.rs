@@ -1,11 +1,17 @@
 //! Mechanics: scene, model, state, contact, the clocks.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+pub mod contact;
+pub mod equation;
 pub mod event;
 pub mod ledger;
+pub mod material;
+pub mod model;
 pub mod observe;
 pub mod run;
+pub mod scene;
 
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
+pub use model::Model;
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};

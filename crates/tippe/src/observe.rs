@@ -21,8 +21,12 @@ pub struct BodyState {
 /// One touching pair at a communication point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactSample {
-    /// Index of the pair in the model's pair list.
-    pub pair: usize,
+    /// Index of the first body in the model's body list.
+    pub body1: usize,
+    /// Index of the second body in the model's body list.
+    pub body2: usize,
+    /// The two colliding shape elements (indices in the model's element list).
+    pub pair: (u32, u32),
     /// Contact point, resolved in world [m].
     pub position: Vec3,
     /// Unit normal from body 1 to body 2, resolved in world.
@@ -97,8 +101,14 @@ pub struct Summary {
     pub horizons_repeated: u64,
     /// Largest number of touching pairs at a communication point.
     pub max_contacts: usize,
-    /// Deepest penetration over its pair's characteristic length [-], and the pair.
+    /// What the user should know: deep overlaps, restitution floors in force, and the like.
     pub warnings: Vec<String>,
+    /// Bodies at the end of the run, in model order.
+    pub bodies: Vec<BodyState>,
+    /// The books at the end of the run.
+    pub energy: Ledger,
+    /// Hash of the bits of `bodies` and `energy` at the end of the run.
+    pub hash: u64,
     /// True when the observer asked to stop before the end.
     pub stopped: bool,
 }

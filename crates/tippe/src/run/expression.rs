@@ -17,6 +17,7 @@
 
 use super::{Account, Axis, Quantity, Signal, Subjects, Touch};
 use crate::EventKind;
+use crate::scene::did_you_mean;
 use std::fmt;
 
 /// A parsed question; ask it with [`Expression::value`] or [`Expression::series`].
@@ -150,17 +151,14 @@ pub struct ExpressionError {
     pub column: usize,
     /// What is wrong.
     pub message: String,
-    /// What to try.
-    pub help: Option<String>,
+    /// What to try; empty if there is nothing to add.
+    pub help: String,
 }
 
 impl fmt::Display for ExpressionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "column {}: {}", self.column, self.message)?;
-        match &self.help {
-            Some(help) => write!(f, ". help: {help}"),
-            None => Ok(()),
-        }
+        if self.help.is_empty() { Ok(()) } else { write!(f, ". help: {}", self.help) }
     }
 }
 
@@ -171,12 +169,12 @@ impl Expression {
     pub fn parse(text: &str, subjects: &Subjects) -> Result<Expression, ExpressionError> {
         let mut parser = Parser { text, at: 0, depth: 0, subjects };
         if text.len() > MAX_LENGTH {
-            return Err(parser.error(format!("the text is longer than {MAX_LENGTH} characters"), None));
+            return Err(parser.error(format!("the text is longer than {MAX_LENGTH} characters"), ""));
         }
         let root = parser.sum()?;
         parser.space();
         if parser.at < text.len() {
-            return Err(parser.error("an operator or the end is expected here", None));
+            return Err(parser.error("an operator or the end is expected here", ""));
         }
         Ok(Expression { root })
     }
@@ -260,8 +258,9 @@ impl<'a> Parser<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn error(&self, message: impl Into<String>, help: Option<String>) -> ExpressionError {
-        ExpressionError { column: self.text[..self.at].chars().count() + 1, message: message.into(), help }
+    fn error(&self, message: impl Into<String>, help: impl Into<String>) -> ExpressionError {
+        let column = self.text[..self.at].chars().count() + 1;
+        ExpressionError { column, message: message.into(), help: help.into() }
     }
 
     fn take(&mut self, token: char) -> bool {
@@ -274,13 +273,13 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, token: char) -> Result<(), ExpressionError> {
-        if self.take(token) { Ok(()) } else { Err(self.error(format!("`{token}` is expected here"), None)) }
+        if self.take(token) { Ok(()) } else { Err(self.error(format!("`{token}` is expected here"), "")) }
     }
 
     fn sum(&mut self) -> Result<Node, ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error(format!("more than {MAX_DEPTH} parentheses inside each other"), None));
+            return Err(self.error(format!("more than {MAX_DEPTH} parentheses inside each other"), ""));
         }
         let mut left = self.term()?;
         loop {
@@ -313,7 +312,7 @@ impl<'a> Parser<'a> {
     fn power(&mut self) -> Result<Node, ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error(format!("more than {MAX_DEPTH} signs or powers inside each other"), None));
+            return Err(self.error(format!("more than {MAX_DEPTH} signs or powers inside each other"), ""));
         }
         let node = if self.take('-') {
             Node::Call(Function::Negate, vec![self.power()?])
@@ -367,7 +366,7 @@ impl<'a> Parser<'a> {
             "at" => {
                 let [signal, time] = self.two_arguments("at(signal, time)")?;
                 if !time.is_constant() {
-                    return Err(self.error("the time in at(signal, time) must not be a signal", None));
+                    return Err(self.error("the time in at(signal, time) must not be a signal", ""));
                 }
                 Ok(Node::At { signal: Box::new(signal), time: Box::new(time) })
             }
@@ -399,7 +398,7 @@ impl<'a> Parser<'a> {
                 self.at += end;
                 Ok(value)
             }
-            _ => Err(self.error(format!("`{}` is not a finite number", &self.rest()[..end]), None)),
+            _ => Err(self.error(format!("`{}` is not a finite number", &self.rest()[..end]), "")),
         }
     }
 
@@ -448,11 +447,8 @@ impl<'a> Parser<'a> {
                 Ok(k)
             }
             None => {
-                let help = did_you_mean(word, names.iter().map(AsRef::as_ref)).unwrap_or_else(|| {
-                    let known: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-                    format!("there are {}", known.join(", "))
-                });
-                Err(self.error(format!("there is no {what} `{word}`"), Some(help)))
+                let help = did_you_mean(word, names.iter().map(AsRef::as_ref));
+                Err(self.error(format!("there is no {what} `{word}`"), help))
             }
         }
     }
@@ -476,9 +472,8 @@ impl<'a> Parser<'a> {
         let word = self.word();
         let Some(&kind) = EVENT_KINDS.iter().find(|kind| kind.name() == word) else {
             self.at = start;
-            let help = did_you_mean(word, EVENT_KINDS.iter().map(|kind| kind.name()))
-                .unwrap_or_else(|| format!("there are {}", EVENT_KINDS.map(EventKind::name).join(", ")));
-            return Err(self.error(format!("there is no kind of event `{word}`"), Some(help)));
+            let help = did_you_mean(word, EVENT_KINDS.iter().map(|kind| kind.name()));
+            return Err(self.error(format!("there is no kind of event `{word}`"), help));
         };
         let mut bodies = Vec::new();
         if self.take('(') {
@@ -499,7 +494,7 @@ impl<'a> Parser<'a> {
         if matches!(filter.kind, EventKind::ContactEnd) || !field.is_of_episode() {
             return Ok(Node::Event { filter, index, field });
         }
-        Err(self.error("only contact_end has an episode", Some("ask event.contact_end[...].episode".to_owned())))
+        Err(self.error("only contact_end has an episode", "ask event.contact_end[...].episode"))
     }
 
     /// `[index]`, or 0 if there is none.
@@ -511,7 +506,7 @@ impl<'a> Parser<'a> {
         self.space();
         let word = self.word();
         let Ok(value) = word.parse::<i32>() else {
-            return Err(self.error(format!("`{word}` is not an index"), Some("0 is the first, -1 the last".to_owned())));
+            return Err(self.error(format!("`{word}` is not an index"), "0 is the first, -1 the last"));
         };
         self.expect(']')?;
         Ok(if negative { -i64::from(value) } else { i64::from(value) })
@@ -530,7 +525,7 @@ impl<'a> Parser<'a> {
     fn two_arguments(&mut self, form: &str) -> Result<[Node; 2], ExpressionError> {
         let arguments = self.arguments()?;
         let count = arguments.len();
-        arguments.try_into().map_err(|_| self.error(format!("{form} takes 2 arguments, here are {count}"), None))
+        arguments.try_into().map_err(|_| self.error(format!("{form} takes 2 arguments, here are {count}"), ""))
     }
 
     fn call(&mut self, word: &str, start: usize) -> Result<Node, ExpressionError> {
@@ -543,7 +538,7 @@ impl<'a> Parser<'a> {
             ("max", 1) => Ok(Node::Extreme(1.0, Box::new(arguments.remove(0)))),
             ("min", 1) => Ok(Node::Extreme(-1.0, Box::new(arguments.remove(0)))),
             (_, n) if counts.contains(&n) => Ok(Node::Call(*function, arguments)),
-            (_, n) => Err(self.error(format!("{name} does not take {n} arguments"), None)),
+            (_, n) => Err(self.error(format!("{name} does not take {n} arguments"), "")),
         }
     }
 
@@ -552,14 +547,14 @@ impl<'a> Parser<'a> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(rest.len());
         let word = &rest[..end];
         if word.is_empty() {
-            return self.error("a number, a signal or a function is expected here", None);
+            return self.error("a number, a signal or a function is expected here", "");
         }
         let known = (self.subjects.bodies.iter().map(|body| body.name.as_str()))
             .chain(FUNCTIONS.iter().map(|(name, ..)| *name))
             .chain(OTHER_WORDS.iter().map(|word| word.trim_end_matches(['.', '('])));
         if self.subjects.body(word).is_some() {
             let help = format!("ask for {word}.position.z or another quantity of it");
-            return self.error(format!("body \"{word}\" has more than one number"), Some(help));
+            return self.error(format!("body \"{word}\" has more than one number"), help);
         }
         self.error(format!("there is no body, signal or function `{word}`"), did_you_mean(word, known))
     }
@@ -577,33 +572,4 @@ impl EventField {
                 | EventField::EpisodeImpulse
         )
     }
-}
-
-/// `did you mean "ball"?`, if one of `known` is near.
-pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let limit = (word.chars().count() / 3).max(1);
-    let (distance, nearest) = known.map(|name| (edits(word, name), name)).min_by_key(|(distance, _)| *distance)?;
-    (distance <= limit).then(|| format!("did you mean \"{nearest}\"?"))
-}
-
-/// Number of letters to insert, drop, change or swap with their neighbour to turn one word into another (optimal
-/// string alignment).
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut d = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            d[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let change = d[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                let mut least = change.min(d[i - 1][j] + 1).min(d[i][j - 1] + 1);
-                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                    least = least.min(d[i - 2][j - 2] + 1);
-                }
-                least
-            };
-        }
-    }
-    d[a.len()][b.len()]
 }

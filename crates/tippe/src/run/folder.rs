@@ -5,6 +5,7 @@ use super::table::{Column, TableReader};
 use super::writer::{CONTACT_VECTORS, Checkpoint, EventLine};
 use super::{Axis, Manifest, Quantity, Recording, Report, RunError};
 use crate::{BodyState, ContactSample, Event, Ledger};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tippe_geometry::{Quat, Vec3};
 
@@ -24,10 +25,6 @@ impl Run {
         if manifest.format != 1 {
             let reason = format!("format {} was written by a newer Tippe; this one reads format 1", manifest.format);
             return Err(RunError::read(&folder.join("manifest.json"), reason));
-        }
-        let bodies = manifest.subjects.bodies.len();
-        if manifest.subjects.pairs.iter().flatten().any(|&body| body >= bodies) {
-            return Err(RunError::read(&folder.join("manifest.json"), "a pair names a body that does not exist"));
         }
         Ok(Run { folder: folder.to_owned(), manifest })
     }
@@ -119,6 +116,19 @@ impl Run {
         Ok(())
     }
 
+    /// Indices of the bodies named in a column of `contacts.parquet`.
+    fn bodies(&self, column: &Column) -> Result<Vec<usize>, RunError> {
+        let path = self.folder.join("contacts.parquet");
+        let Column::Text(names) = column else { return Err(RunError::read(&path, "a body is not a name")) };
+        let subjects = self.manifest.subjects.bodies.iter().enumerate();
+        let index: BTreeMap<&str, usize> = subjects.map(|(k, subject)| (subject.name.as_str(), k)).collect();
+        let find = |name: &String| index.get(name.as_str()).copied();
+        names
+            .iter()
+            .map(|n| find(n).ok_or_else(|| RunError::read(&path, format!("there is no body \"{n}\""))))
+            .collect()
+    }
+
     fn load_contacts(&self, recording: &mut Recording) -> Result<(), RunError> {
         let path = self.folder.join("contacts.parquet");
         let table = TableReader::open(&path)?;
@@ -130,18 +140,26 @@ impl Run {
             let (x, y, z) = (x?, y?, z?);
             vectors.push((0..x.len()).map(|i| Vec3::new(x[i], y[i], z[i])).collect::<Vec<Vec3>>());
         }
-        let (Column::Index(pair), Column::Flag(slipping)) = (table.column("pair")?, table.column("slipping")?) else {
-            return Err(RunError::read(&path, "columns pair and slipping have the wrong type"));
+        let Column::Flag(slipping) = table.column("slipping")? else {
+            return Err(RunError::read(&path, "column slipping has the wrong type"));
         };
+        let [element1, element2] = [table.column("element1")?, table.column("element2")?];
+        let (Column::Index(element1), Column::Index(element2)) = (element1, element2) else {
+            return Err(RunError::read(&path, "columns element1 and element2 have the wrong type"));
+        };
+        let pair = |row: usize| (element1[row] as u32, element2[row] as u32);
+        let [body1, body2] = [self.bodies(&table.column("body1")?)?, self.bodies(&table.column("body2")?)?];
         // Rows follow the communication points; where two share one time, a pair that comes again starts the second.
         let mut row = 0;
         for i in 0..recording.time.len() {
             recording.contact_start.push(recording.contacts.len());
             let mut last_pair = None;
-            while row < time.len() && time[row] == recording.time[i] && last_pair.is_none_or(|last| pair[row] > last) {
-                last_pair = Some(pair[row]);
+            while row < time.len() && time[row] == recording.time[i] && last_pair.is_none_or(|last| pair(row) > last) {
+                last_pair = Some(pair(row));
                 recording.contacts.push(ContactSample {
-                    pair: usize::try_from(pair[row]).unwrap_or(usize::MAX),
+                    pair: pair(row),
+                    body1: body1[row],
+                    body2: body2[row],
                     position: vectors[0][row],
                     normal: vectors[1][row],
                     depth: depth[row],

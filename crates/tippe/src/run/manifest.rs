@@ -35,7 +35,7 @@ pub struct Manifest {
     pub settings: serde_json::Value,
     /// What the scene reader and the model had to say.
     pub warnings: Vec<String>,
-    /// Bodies and pairs.
+    /// Bodies.
     pub subjects: Subjects,
     /// Hash of the final state, 16 hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none", default)]

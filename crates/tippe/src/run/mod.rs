@@ -26,7 +26,7 @@ mod table;
 mod writer;
 
 pub use evaluate::NoAnswer;
-pub use expression::{Expression, ExpressionError, did_you_mean};
+pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use manifest::{Manifest, SceneCopy, Status, fingerprint};
 pub use recording::Recording;

@@ -5,13 +5,11 @@ use crate::{BodyState, Ledger};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
 
-/// Who takes part in a run: enough of the model to name, weigh and pair what was recorded.
+/// Who takes part in a run: enough of the model to name and weigh what was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subjects {
     /// Bodies in model order.
     pub bodies: Vec<Subject>,
-    /// Bodies 1 and 2 of every pair that may collide, in model order.
-    pub pairs: Vec<[usize; 2]>,
 }
 
 /// One body of a run.
@@ -380,7 +378,7 @@ fn touch_at(recording: &Recording, i: usize, named: [usize; 2], touch: Touch) ->
     let (mut normal_force, mut depth, mut closing_speed, mut slipping) = (0.0, 0.0, 0.0, false);
     let mut touching = false;
     for contact in recording.contacts_at(i) {
-        let Some(&pair) = recording.subjects.pairs.get(contact.pair) else { continue };
+        let pair = [contact.body1, contact.body2];
         // Forces in the record act on body 2 of the pair; the person asks for those on the second body named.
         let sign = if pair == named {
             1.0

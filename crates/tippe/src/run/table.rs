@@ -6,7 +6,7 @@
 use super::RunError;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -27,7 +27,7 @@ const GROUP_ROWS: usize = 16_384;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Column {
     Real(Vec<f64>),
-    Index(Vec<i32>),
+    Index(Vec<i64>),
     Flag(Vec<bool>),
     Text(Vec<String>),
 }
@@ -36,7 +36,7 @@ pub(crate) enum Column {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Real(f64),
-    Index(i32),
+    Index(i64),
     Flag(bool),
     Text(&'a str),
 }
@@ -64,7 +64,7 @@ impl Column {
     fn schema(&self, name: &str) -> Result<Type, ParquetError> {
         let (physical, logical) = match self {
             Column::Real(_) => (Physical::DOUBLE, None),
-            Column::Index(_) => (Physical::INT32, None),
+            Column::Index(_) => (Physical::INT64, None),
             Column::Flag(_) => (Physical::BOOLEAN, None),
             Column::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
@@ -140,7 +140,7 @@ impl TableWriter {
             let Some(mut writer) = group.next_column()? else { break };
             match column {
                 Column::Real(values) => writer.typed::<DoubleType>().write_batch(values, None, None)?,
-                Column::Index(values) => writer.typed::<Int32Type>().write_batch(values, None, None)?,
+                Column::Index(values) => writer.typed::<Int64Type>().write_batch(values, None, None)?,
                 Column::Flag(values) => writer.typed::<BoolType>().write_batch(values, None, None)?,
                 Column::Text(values) => {
                     let bytes: Vec<ByteArray> = values.iter().map(|text| ByteArray::from(text.as_str())).collect();
@@ -298,7 +298,7 @@ impl TableReader {
     fn decode(&self, index: usize) -> Result<Column, ParquetError> {
         let mut column = match self.reader.metadata().file_metadata().schema_descr().column(index).physical_type() {
             Physical::DOUBLE => Column::Real(Vec::new()),
-            Physical::INT32 => Column::Index(Vec::new()),
+            Physical::INT64 => Column::Index(Vec::new()),
             Physical::BOOLEAN => Column::Flag(Vec::new()),
             _ => Column::Text(Vec::new()),
         };
@@ -309,7 +309,7 @@ impl TableReader {
                 (Column::Real(values), ColumnReader::DoubleColumnReader(mut r)) => {
                     r.read_records(rows, None, None, values)?;
                 }
-                (Column::Index(values), ColumnReader::Int32ColumnReader(mut r)) => {
+                (Column::Index(values), ColumnReader::Int64ColumnReader(mut r)) => {
                     r.read_records(rows, None, None, values)?;
                 }
                 (Column::Flag(values), ColumnReader::BoolColumnReader(mut r)) => {
@@ -344,7 +344,8 @@ mod tests {
 
     fn row(table: &mut TableWriter, k: usize) {
         let text = if k.is_multiple_of(2) { "ball" } else { "floor, \"left\"" };
-        let cells = [Cell::Real(k as f64 * 0.1), Cell::Index(k as i32), Cell::Flag(k.is_multiple_of(3)), Cell::Text(text)];
+        let cells =
+            [Cell::Real(k as f64 * 0.1), Cell::Index(k as i64), Cell::Flag(k.is_multiple_of(3)), Cell::Text(text)];
         table.row(cells.into_iter()).unwrap();
     }
 

@@ -129,9 +129,9 @@ impl RunWriter {
         self.energy.row(std::iter::once(time).chain(books).chain(momentum))?;
 
         for contact in contacts {
-            let [body1, body2] = names(&self.manifest.subjects, contact.pair);
-            let pair = Cell::Index(i32::try_from(contact.pair).unwrap_or(i32::MAX));
-            let head = [time, pair, Cell::Text(body1), Cell::Text(body2)];
+            let [body1, body2] = [contact.body1, contact.body2].map(|k| body_name(&self.manifest.subjects, k));
+            let (element1, element2) = elements(contact.pair);
+            let head = [time, Cell::Text(body1), Cell::Text(body2), element1, element2];
             let scalars = [contact.depth, contact.closing_speed];
             let vectors = [contact.position, contact.normal, contact.force, contact.torque];
             let numbers = scalars.into_iter().chain(vectors.into_iter().flat_map(|v| v.to_array())).map(Cell::Real);
@@ -171,8 +171,8 @@ fn body_name(subjects: &Subjects, body: usize) -> &str {
     subjects.bodies.get(body).map_or("", |subject| &subject.name)
 }
 
-fn names(subjects: &Subjects, pair: usize) -> [&str; 2] {
-    subjects.pairs.get(pair).map_or(["", ""], |pair| pair.map(|body| body_name(subjects, body)))
+fn elements(pair: (u32, u32)) -> (Cell<'static>, Cell<'static>) {
+    (Cell::Index(i64::from(pair.0)), Cell::Index(i64::from(pair.1)))
 }
 
 fn real(name: impl Into<String>) -> (String, Column) {
@@ -196,9 +196,10 @@ pub(super) const CONTACT_VECTORS: [&str; 4] = ["position", "normal", "force", "t
 fn contacts_schema() -> Vec<(String, Column)> {
     let mut schema = vec![
         real("time"),
-        ("pair".to_owned(), Column::Index(Vec::new())),
         ("body1".to_owned(), Column::Text(Vec::new())),
         ("body2".to_owned(), Column::Text(Vec::new())),
+        ("element1".to_owned(), Column::Index(Vec::new())),
+        ("element2".to_owned(), Column::Index(Vec::new())),
         real("depth"),
         real("closing_speed"),
     ];
@@ -207,12 +208,13 @@ fn contacts_schema() -> Vec<(String, Column)> {
     schema
 }
 
-const EVENT_COLUMNS: [&str; 13] = [
+const EVENT_COLUMNS: [&str; 14] = [
     "time",
     "kind",
     "body1",
     "body2",
-    "pair",
+    "element1",
+    "element2",
     "gap",
     "closing_speed",
     "normal.x",
@@ -248,8 +250,8 @@ impl EventLog {
         self.json.line(&text)?;
         if let Some(csv) = &mut self.csv {
             let [body1, body2] = bodies.map(Cell::Text);
-            let pair = Cell::Index(i32::try_from(event.pair).unwrap_or(i32::MAX));
-            let head = [Cell::Real(event.time), Cell::Text(event.kind.name()), body1, body2, pair];
+            let (element1, element2) = elements(event.pair);
+            let head = [Cell::Real(event.time), Cell::Text(event.kind.name()), body1, body2, element1, element2];
             let scalars = [event.gap, event.closing_speed];
             let vectors = [event.normal, event.position];
             let numbers = scalars.into_iter().chain(vectors.into_iter().flat_map(|v| v.to_array())).map(Cell::Real);

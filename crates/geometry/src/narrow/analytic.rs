@@ -1,0 +1,251 @@
+//! Closed forms: spheres, half-spaces and capsules, and a sphere against a box, cylinder, cone or ellipsoid.
+//!
+//! Gaps are computed from the difference of positions, so a shift of the origin costs no digits.
+
+use super::Separation;
+use crate::shape::{Core, core_of};
+use crate::space::any_orthogonal;
+use crate::{Pose, Shape, Vec3};
+
+/// Normal taken where two centres coincide and none is better than another.
+const NO_DIRECTION: Vec3 = Vec3::Z;
+
+/// gap = |p2 - p1| - (r1 + r2). Only sums of squares and products with one sign: mirroring an axis mirrors every bit, and
+/// swapping the pair changes signs only.
+#[inline]
+pub(super) fn sphere_sphere(p1: Vec3, r1: f64, p2: Vec3, r2: f64) -> Separation {
+    let p_12 = p2 - p1;
+    let distance = p_12.length();
+    let normal = if distance > 0.0 { p_12 / distance } else { NO_DIRECTION };
+    Separation { gap: distance - (r1 + r2), normal, point1: p1 + normal * r1, point2: p2 - normal * r2 }
+}
+
+/// gap = n . (p2 - p1) - r.
+#[inline]
+pub(super) fn half_space_sphere(X_w1: &Pose, p2: Vec3, r: f64) -> Separation {
+    let n = X_w1.vector(Vec3::Z);
+    let height = n.dot(p2 - X_w1.position);
+    Separation { gap: height - r, normal: n, point1: p2 - n * height, point2: p2 - n * r }
+}
+
+/// gap = n . (p2 - p1) - (how far the shape reaches along -n).
+pub(super) fn half_space_convex(X_w1: &Pose, core: &Core<'_>, radius: f64, X_w2: &Pose) -> Separation {
+    let n = X_w1.vector(Vec3::Z);
+    let n_2 = X_w2.vector_into(n);
+    let lowest_2 = core.middle_support(-n_2);
+    let gap = n.dot(X_w2.position - X_w1.position) + n_2.dot(lowest_2) - radius;
+    let point2 = X_w2.point(lowest_2) - n * radius;
+    Separation { gap, normal: n, point1: point2 - n * gap, point2 }
+}
+
+/// Finite only for faces that look at each other.
+pub(super) fn half_spaces(X_w1: &Pose, X_w2: &Pose) -> Separation {
+    let (n1, n2) = (X_w1.vector(Vec3::Z), X_w2.vector(Vec3::Z));
+    if (n1 + n2).length_squared() > 1e-28 {
+        return Separation::endless(n1, X_w1.position, X_w2.position);
+    }
+    let gap = n1.dot(X_w2.position - X_w1.position);
+    Separation { gap, normal: n1, point1: X_w2.position - n1 * gap, point2: X_w2.position }
+}
+
+/// A point against a core in the core's frame.
+#[derive(Clone, Copy)]
+struct PointDistance {
+    /// Signed distance, negative inside [m].
+    distance: f64,
+    /// Outward unit normal [-].
+    normal: Vec3,
+    /// Nearest point of the surface [m].
+    nearest: Vec3,
+}
+
+/// Sphere 2 against the convex shape 1: signed distance of the centre to the core, less both radii.
+#[inline]
+pub(super) fn convex_sphere(shape1: &Shape, X_w1: &Pose, p2: Vec3, r2: f64) -> Separation {
+    let q = X_w1.vector_into(p2 - X_w1.position);
+    let (core, r1) = core_of(shape1);
+    let d = match core {
+        Core::Box { half } => point_box(q, half),
+        Core::Segment { half } => point_segment(q, half),
+        Core::Frustum { low, low_radius, high, high_radius } => point_frustum(q, low, low_radius, high, high_radius),
+        Core::Ellipsoid { semi } => point_ellipsoid(q, semi),
+        Core::Point | Core::Hull(_) | Core::Prism { .. } => {
+            let distance = q.length();
+            let normal = if distance > 0.0 { q / distance } else { NO_DIRECTION };
+            PointDistance { distance, normal, nearest: Vec3::ZERO }
+        }
+    };
+    let normal = X_w1.vector(d.normal);
+    let point1 = X_w1.point(d.nearest + d.normal * r1);
+    Separation { gap: d.distance - (r1 + r2), normal, point1, point2: p2 - normal * r2 }
+}
+
+#[inline]
+fn point_segment(q: Vec3, half: f64) -> PointDistance {
+    let nearest = Vec3::new(0.0, 0.0, q.z.clamp(-half, half));
+    let v = q - nearest;
+    let distance = v.length();
+    let normal = if distance > 0.0 { v / distance } else { Vec3::X };
+    PointDistance { distance, normal, nearest }
+}
+
+/// Outside: distance to the clamped point. Inside: the nearest of six faces.
+#[inline]
+fn point_box(q: Vec3, half: Vec3) -> PointDistance {
+    let nearest = q.clamp(-half, half);
+    let v = q - nearest;
+    let squared = v.length_squared();
+    if squared > 0.0 {
+        let distance = squared.sqrt();
+        return PointDistance { distance, normal: v / distance, nearest };
+    }
+    let outward = q.abs() - half;
+    let axis = if outward.x >= outward.y && outward.x >= outward.z {
+        0
+    } else if outward.y >= outward.z {
+        1
+    } else {
+        2
+    };
+    let sign = if q[axis] < 0.0 { -1.0 } else { 1.0 };
+    let (mut normal, mut nearest) = (Vec3::ZERO, q);
+    normal[axis] = sign;
+    nearest[axis] = sign * half[axis];
+    PointDistance { distance: outward[axis], normal, nearest }
+}
+
+/// In the half plane (rho, z) the frustum is a quadrangle with two horizontal sides and one slope from (a, low) to (b, high).
+#[inline]
+fn point_frustum(q: Vec3, low: f64, a: f64, high: f64, b: f64) -> PointDistance {
+    let rho = (q.x * q.x + q.y * q.y).sqrt();
+    let radial = if rho > 0.0 { Vec3::new(q.x / rho, q.y / rho, 0.0) } else { Vec3::X };
+    let (H, L) = (high - low, ((high - low) * (high - low) + (a - b) * (a - b)).sqrt());
+    // Slope: unit tangent (b - a, H)/L, outward unit normal (H, a - b)/L; t runs from 0 to L.
+    let (n_rho, n_z) = (H / L, (a - b) / L);
+    let t = (rho - a) * -n_z + (q.z - low) * n_rho;
+    let beyond_slope = (rho - a) * n_rho + (q.z - low) * n_z;
+    let (beyond_low, beyond_high) = (low - q.z, q.z - high);
+    let place = |distance: f64, (n_rho, n_z): (f64, f64), (p_rho, p_z): (f64, f64)| PointDistance {
+        distance,
+        normal: radial * n_rho + Vec3::new(0.0, 0.0, n_z),
+        nearest: radial * p_rho + Vec3::new(0.0, 0.0, p_z),
+    };
+    let corner = |c_rho: f64, c_z: f64| {
+        let (v_rho, v_z) = (rho - c_rho, q.z - c_z);
+        let distance = (v_rho * v_rho + v_z * v_z).sqrt();
+        let n = if distance > 0.0 { (v_rho / distance, v_z / distance) } else { (n_rho, n_z) };
+        place(distance, n, (c_rho, c_z))
+    };
+    if beyond_slope <= 0.0 && beyond_low <= 0.0 && beyond_high <= 0.0 {
+        // Inside: the nearest side, the slope first so that a tip without a disc never answers.
+        return if beyond_slope >= beyond_low && beyond_slope >= beyond_high {
+            place(beyond_slope, (n_rho, n_z), (rho - beyond_slope * n_rho, q.z - beyond_slope * n_z))
+        } else if beyond_low >= beyond_high {
+            place(beyond_low, (0.0, -1.0), (rho, low))
+        } else {
+            place(beyond_high, (0.0, 1.0), (rho, high))
+        };
+    }
+    if beyond_low > 0.0 && rho <= a {
+        place(beyond_low, (0.0, -1.0), (rho, low))
+    } else if beyond_high > 0.0 && rho <= b {
+        place(beyond_high, (0.0, 1.0), (rho, high))
+    } else if t <= 0.0 {
+        corner(a, low)
+    } else if t >= L {
+        corner(b, high)
+    } else {
+        place(beyond_slope, (n_rho, n_z), (rho - beyond_slope * n_rho, q.z - beyond_slope * n_z))
+    }
+}
+
+/// Nearest point of an ellipsoid (Eberly 2013, "Distance from a point to an ellipse, an ellipsoid"): p_i = a_i^2 q_i/(t + a_i^2)
+/// with the largest root t of F(t) = sum (a_i q_i/(t + a_i^2))^2 - 1. F falls and is convex right of -min a_i^2, so
+/// Newton from the left of the root climbs to it without overshoot.
+fn point_ellipsoid(q: Vec3, semi: Vec3) -> PointDistance {
+    let (a, squares) = (semi.to_array(), (semi * semi).to_array());
+    let s = [0, 1, 2].map(|i| a[i] * q[i].abs());
+    let shortest = if a[0] <= a[1] && a[0] <= a[2] {
+        0
+    } else if a[1] <= a[2] {
+        1
+    } else {
+        2
+    };
+    // F is at least 0 at -a_i^2 + s_i for every i with s_i > 0.
+    let floor = -squares[shortest];
+    let mut t = [0, 1, 2].map(|i| s[i] - squares[i]).into_iter().fold(floor, f64::max);
+    let mut p = [0.0; 3];
+    let f = |t: f64| {
+        (0..3)
+            .map(|i| if s[i] > 0.0 { (s[i] / (t + squares[i])) * (s[i] / (t + squares[i])) } else { 0.0 })
+            .sum::<f64>()
+            - 1.0
+    };
+    if t > floor || f(t) > 0.0 {
+        for _ in 0..200 {
+            let (mut value, mut slope) = (-1.0, 0.0);
+            for i in 0..3 {
+                if s[i] > 0.0 {
+                    let g = s[i] / (t + squares[i]);
+                    value += g * g;
+                    slope -= 2.0 * g * g / (t + squares[i]);
+                }
+            }
+            let next = t - value / slope;
+            if !(next > t) {
+                break;
+            }
+            t = next;
+        }
+        p = [0, 1, 2].map(|i| squares[i] * q[i] / (t + squares[i]));
+    } else {
+        // On the plane of the two longer axes, inside the focal curve: the nearest point leaves along the shortest one.
+        let mut rest = 1.0;
+        for i in 0..3 {
+            if i != shortest && squares[i] > squares[shortest] {
+                p[i] = squares[i] * q[i] / (squares[i] - squares[shortest]);
+                rest -= (p[i] / a[i]) * (p[i] / a[i]);
+            }
+        }
+        p[shortest] = a[shortest] * rest.max(0.0).sqrt();
+    }
+    let nearest = Vec3::from_array(p);
+    let normal = (nearest / (semi * semi)).try_normalize().unwrap_or(NO_DIRECTION);
+    PointDistance { distance: normal.dot(q - nearest), normal, nearest }
+}
+
+/// Nearest points of the two axes, then two spheres. Parallel axes answer with the middle of the stretch they share.
+pub(super) fn capsule_capsule(X_w1: &Pose, r1: f64, l1: f64, X_w2: &Pose, r2: f64, l2: f64) -> Separation {
+    let (u1, u2) = (X_w1.vector(Vec3::Z), X_w2.vector(Vec3::Z));
+    let w = X_w2.position - X_w1.position;
+    // Minimise |w + u2 s2 - u1 s1|^2 over |s1| <= l1, |s2| <= l2: normal equations with b = u1.u2.
+    let (b, d1, d2) = (u1.dot(u2), u1.dot(w), u2.dot(w));
+    let determinant = 1.0 - b * b;
+    let s2_for = |s1: f64| (s1 * b - d2).clamp(-l2, l2);
+    let s1_for = |s2: f64| (s2 * b + d1).clamp(-l1, l1);
+    let (s1, s2) = if determinant > 1e-14 {
+        let s1 = ((d1 - b * d2) / determinant).clamp(-l1, l1);
+        let s2 = s2_for(s1);
+        (s1_for(s2), s2)
+    } else {
+        // Parallel: the stretch of axis 1 over which axis 2 lies.
+        let (from, to) = ((d1 - l2).max(-l1), (d1 + l2).min(l1));
+        let s1 = (0.5 * (from + to)).clamp(-l1, l1);
+        let s2 = s2_for(s1);
+        (s1_for(s2), s2)
+    };
+    let v = w + u2 * s2 - u1 * s1;
+    let distance = v.length();
+    let normal = if distance > 0.0 {
+        v / distance
+    } else {
+        // Axes cross: leave along their common perpendicular.
+        let c = u1.cross(u2);
+        let n = c.try_normalize().unwrap_or_else(|| any_orthogonal(u1));
+        if n.dot(w) < 0.0 { -n } else { n }
+    };
+    let point1 = X_w1.position + u1 * s1 + normal * r1;
+    let point2 = X_w2.position + u2 * s2 - normal * r2;
+    Separation { gap: distance - (r1 + r2), normal, point1, point2 }
+}

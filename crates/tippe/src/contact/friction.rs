@@ -1,0 +1,428 @@
+//! Friction in the contact plane: sliding, spin about the normal, rolling resistance.
+//!
+//! Default (`Mindlin`): elastic stick. Springs between the surfaces carry the tangential force f and the spin torque M,
+//! rolling resistance M_r is a third:
+//!   stick:  f' = -k_t v_t,  force f - c_t v_t;   M' = -k_s w_n;   M_r' = -k_r w_r      (+ f k_t'/k_t while depth shrinks)
+//!   slip:   f = -mu N v_t/V,  M = -mu N b^2 w_n/V,  V^2 = v_t^2 + (b w_n)^2             (Coulomb-Contensou)
+//!   limit:  (f/mu N)^2 + (M/(mu N b))^2 = 1,  and |M_r| = mu_r R N
+//! k_t = kappa k_n with kappa = 4 G*/E* (Mindlin 1949), k_n the tangent stiffness of the normal law, k_s = k_t a^2, k_r = k_t R^2;
+//! a the Hertz patch radius sqrt(R depth), b = 3 pi a/16 (Leine, Glocker 2003). c/k is that of the normal law, depth d/1.5.
+//! Slip ends when V falls below min(1, 2 zeta) mu N/sqrt(k_t m_t): there the spring can be set so that the force is continuous
+//! and falls. At rest nothing creeps. While k_t grows f stays, while it shrinks f shrinks with it: both lose
+//! |k_t'| f^2/(2 k_t^2), which is booked.
+//!
+//! The other forms are those of the seeds, by name; they have no states and all of them creep.
+
+use super::normal::regularised;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::Vec3;
+
+/// Smallest tangential damping, as b of the normal law: without it a conservative contact would never come to stick.
+const TANGENTIAL_B_MIN: f64 = 0.1;
+/// Share of the largest speed at which slip may end that is used.
+const STICK_SAFETY: f64 = 0.9;
+
+/// The friction laws.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FrictionLaw {
+    /// Frictionless.
+    None,
+    /// Elastic stick, Coulomb-Contensou slip.
+    Mindlin,
+    /// Seed 001 eq. (3c), (3d), (4): mu N v/reg(v, v_min), and mu_r on the whole relative rotation.
+    Regularised {
+        /// v_min [m/s].
+        slip_speed: f64,
+        /// omega_min [rad/s].
+        spin_speed: f64,
+    },
+    /// Seed 003: mu F_elastic v/sqrt(v^2 + v_eps^2).
+    Sqrt {
+        /// v_eps [m/s].
+        slip_speed: f64,
+    },
+    /// Seed 002 section 6.2.2: a curve through mu_s near v_s that falls to mu_k.
+    Nassauer {
+        /// v_s [m/s].
+        slip_speed: f64,
+    },
+    /// Seed 000 eq. 10-13: mu_s below v_G, mu_k above, |f| <= F_max; the direction is made continuous over v_G/1000.
+    CollisionLib {
+        /// v_G [m/s].
+        slip_speed: f64,
+        /// F_max [N].
+        force_max: f64,
+    },
+    /// Coulomb-Contensou: mu N v/sqrt(v^2 + (b w_n)^2 + v_eps^2).
+    Contensou {
+        /// v_eps [m/s].
+        slip_speed: f64,
+    },
+}
+
+/// Coefficients of one pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrictionConstants {
+    /// mu (kinetic) [-].
+    pub mu: f64,
+    /// mu_s (static) [-], where the law has one.
+    pub mu_static: f64,
+    /// mu_r: rolling resistance torque over radius and normal force [-].
+    pub rolling: f64,
+    /// Spin torque over normal force and effective radius [-]; zero: from the patch.
+    pub spin: f64,
+    /// Patch radius a [m]; zero: from Hertz.
+    pub patch_radius: f64,
+    /// kappa = 4 G*/E* [-].
+    pub kappa: f64,
+    /// Effective mass at the contact point, tangential [kg].
+    pub mass: f64,
+    /// Effective moment of inertia [kg m^2].
+    pub inertia: f64,
+}
+
+/// One contact as friction sees it; force and velocities are those of body 2 relative to body 1.
+#[derive(Clone, Copy, Debug)]
+pub struct FrictionInput {
+    /// Unit normal from 1 to 2.
+    pub normal: Vec3,
+    /// Normal force [N].
+    pub N: f64,
+    /// Elastic part of the normal force [N].
+    pub elastic: f64,
+    /// Depth [m].
+    pub depth: f64,
+    /// Closing speed [m/s].
+    pub closing_speed: f64,
+    /// Effective radius R [m].
+    pub radius: f64,
+    /// Tangent stiffness over secant stiffness of the normal law: 1.5 for Hertz, 1 for linear [-].
+    pub exponent: f64,
+    /// d of the normal law [s/m].
+    pub damping: f64,
+    /// Speed that d refers to [m/s].
+    pub damping_speed: f64,
+    /// Tangential velocity of 2 relative to 1 at the contact point [m/s].
+    pub v_t: Vec3,
+    /// Angular velocity of 2 relative to 1 [rad/s].
+    pub omega: Vec3,
+}
+
+/// Springs of an elastic-stick contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Springs {
+    /// Tangential spring force on 2 [N].
+    pub f: Vec3,
+    /// Spin torque on 2 about the normal [N m].
+    pub spin: f64,
+    /// Rolling torque on 2 [N m].
+    pub roll: Vec3,
+}
+
+/// Discrete modes of an elastic-stick contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Modes {
+    /// The surfaces slide on each other.
+    pub slipping: bool,
+    /// Rolling resistance is at its limit.
+    pub rolling: bool,
+}
+
+/// The answer: what acts on body 2 at the contact point, what it costs, how the springs change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Friction {
+    /// Tangential force on 2 [N].
+    pub force: Vec3,
+    /// Torque on 2 about the contact point [N m].
+    pub torque: Vec3,
+    /// Power lost by sliding [W].
+    pub sliding: f64,
+    /// Power lost by spin [W].
+    pub spin: f64,
+    /// Power lost by rolling [W].
+    pub rolling: f64,
+    /// Energy in the springs [J].
+    pub energy: f64,
+    /// Rates of the springs [N/s], [N m/s].
+    pub rates: Springs,
+    /// Rises through zero where stick turns to slip or slip to stick [-].
+    pub slip_margin: f64,
+    /// Rises through zero where rolling resistance reaches or leaves its limit [-].
+    pub roll_margin: f64,
+}
+
+impl FrictionLaw {
+    /// True when the law has springs as states and modes as memory.
+    pub fn has_springs(&self) -> bool {
+        matches!(self, FrictionLaw::Mindlin)
+    }
+
+    /// Friction at one contact; `springs` and `modes` only matter to `Mindlin`.
+    pub fn evaluate(&self, c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
+        match *self {
+            FrictionLaw::None => rolling_regularised(c, x, 0.01),
+            FrictionLaw::Mindlin => mindlin(c, x, springs, modes),
+            FrictionLaw::Regularised { slip_speed, spin_speed } => {
+                let v = x.v_t.length();
+                let w = x.omega.length();
+                let force = -c.mu * x.N * x.v_t / regularised(v, slip_speed);
+                let torque = -c.rolling * x.radius * x.N * x.omega / regularised(w, spin_speed);
+                let along = x.normal.dot(x.omega);
+                let spin = -torque.dot(x.normal) * along;
+                Friction {
+                    force,
+                    torque,
+                    sliding: -force.dot(x.v_t),
+                    spin,
+                    rolling: -torque.dot(x.omega) - spin,
+                    ..Friction::default()
+                }
+            }
+            FrictionLaw::Sqrt { slip_speed } => {
+                let force = -c.mu * x.elastic * x.v_t / (x.v_t.length_squared() + slip_speed * slip_speed).sqrt();
+                sliding(c, x, force)
+            }
+            FrictionLaw::Nassauer { slip_speed } => {
+                let v = x.v_t.length();
+                if v == 0.0 {
+                    return rolling_regularised(c, x, 0.01);
+                }
+                sliding(c, x, -nassauer_coefficient(c, v / slip_speed) * x.N / v * x.v_t)
+            }
+            FrictionLaw::CollisionLib { slip_speed, force_max } => {
+                let v = x.v_t.length();
+                let mu = if v < slip_speed { c.mu_static } else { c.mu };
+                let limit = (mu * x.N).min(force_max);
+                sliding(c, x, -limit * x.v_t / v.max(1e-3 * slip_speed))
+            }
+            FrictionLaw::Contensou { slip_speed } => {
+                let b = contensou_radius(c, x);
+                let w_n = x.omega.dot(x.normal);
+                let V = (x.v_t.length_squared() + b * b * w_n * w_n + slip_speed * slip_speed).sqrt();
+                let mut friction = sliding(c, x, -c.mu * x.N / V * x.v_t);
+                let M = -c.mu * x.N * b * b * w_n / V;
+                friction.torque += M * x.normal;
+                friction.spin -= M * w_n;
+                friction
+            }
+        }
+    }
+}
+
+/// Seed 002 eq. of 6.2.2: (2 mus* - muk) x^2/(x^4 + 1) + muk - muk/(x^2 + 1), mus* = mus (1 - 0.09 (muk/mus)^4).
+pub fn nassauer_coefficient(c: &FrictionConstants, x: f64) -> f64 {
+    let ratio = if c.mu_static > 0.0 { c.mu / c.mu_static } else { 0.0 };
+    let mus = c.mu_static * (1.0 - 0.09 * ratio * ratio * ratio * ratio);
+    let x2 = x * x;
+    (2.0 * mus - c.mu) * x2 / (x2 * x2 + 1.0) + c.mu - c.mu / (x2 + 1.0)
+}
+
+/// b of the limit surface [m].
+fn contensou_radius(c: &FrictionConstants, x: &FrictionInput) -> f64 {
+    if c.spin > 0.0 && c.mu > 0.0 {
+        return c.spin * x.radius / c.mu;
+    }
+    let a = if c.patch_radius > 0.0 { c.patch_radius } else { (x.radius * x.depth).sqrt() };
+    3.0 * std::f64::consts::PI / 16.0 * a
+}
+
+/// A sliding force, with regularised rolling resistance beside it.
+fn sliding(c: &FrictionConstants, x: &FrictionInput, force: Vec3) -> Friction {
+    let mut friction = rolling_regularised(c, x, 0.01);
+    friction.force = force;
+    friction.sliding = -force.dot(x.v_t);
+    friction
+}
+
+/// Rolling resistance for the laws without springs, regularised over `w_min` [rad/s].
+fn rolling_regularised(c: &FrictionConstants, x: &FrictionInput, w_min: f64) -> Friction {
+    if c.rolling == 0.0 {
+        return Friction::default();
+    }
+    let w_r = x.omega - x.normal * x.normal.dot(x.omega);
+    let torque = -c.rolling * x.radius * x.N / regularised(w_r.length(), w_min) * w_r;
+    Friction { torque, rolling: -torque.dot(w_r), ..Friction::default() }
+}
+
+/// Stiffnesses and dampings of the springs at one instant.
+struct Stiffness {
+    k_t: f64,
+    k_s: f64,
+    k_r: f64,
+    /// c/k of all springs [s].
+    relaxation: f64,
+    /// k'/k of k_t and k_r; that of k_s is three times it (k_t ~ depth^(1/2), k_s ~ depth^(3/2)) [1/s].
+    growth: f64,
+    b: f64,
+}
+
+fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
+    let k_t = c.kappa * x.exponent * x.elastic / x.depth;
+    let a2 = if c.patch_radius > 0.0 { c.patch_radius * c.patch_radius } else { x.radius * x.depth };
+    let d = x.damping.max(TANGENTIAL_B_MIN / x.damping_speed);
+    Stiffness {
+        k_t,
+        k_s: k_t * a2,
+        k_r: k_t * x.radius * x.radius,
+        relaxation: x.depth * d / 1.5,
+        growth: (x.exponent - 1.0) * x.closing_speed / x.depth,
+        b: contensou_radius(c, x),
+    }
+}
+
+/// A vector of the old contact plane in the plane of `n`, at the same length: springs turn with the normal.
+fn into_plane(f: Vec3, n: Vec3) -> Vec3 {
+    let projected = f - n * n.dot(f);
+    let length2 = projected.length_squared();
+    if length2 > 0.0 { projected * (f.length_squared() / length2).sqrt() } else { Vec3::ZERO }
+}
+
+fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
+    if x.N <= 0.0 || x.elastic <= 0.0 {
+        return Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
+    }
+    let k = stiffness(c, x);
+    let n = x.normal;
+    let w_n = x.omega.dot(n);
+    let mut out = Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
+
+    let limit = c.mu * x.N;
+    if limit > 0.0 {
+        if modes.slipping {
+            let V = (x.v_t.length_squared() + k.b * k.b * w_n * w_n).sqrt();
+            let end = stick_speed(&k, limit, c.mass);
+            // the direction stays defined when V passes through zero between two stages of a step
+            let scale = limit / V.max(0.1 * end);
+            out.force = -scale * x.v_t;
+            let M = -scale * k.b * k.b * w_n;
+            out.torque = M * n;
+            out.sliding = -out.force.dot(x.v_t);
+            out.spin = -M * w_n;
+            out.slip_margin = 1.0 - V / end;
+        } else {
+            let f_s = into_plane(springs.f, n);
+            let (c_t, c_s) = (k.k_t * k.relaxation, k.k_s * k.relaxation);
+            out.force = f_s - c_t * x.v_t;
+            let M = springs.spin - c_s * w_n;
+            out.torque = M * n;
+            let (f2, s2) = (f_s.length_squared(), springs.spin * springs.spin);
+            out.sliding = c_t * x.v_t.length_squared() + k.growth.abs() * f2 / (2.0 * k.k_t);
+            out.spin = c_s * w_n * w_n + 3.0 * k.growth.abs() * s2 / (2.0 * k.k_s);
+            out.energy = 0.5 * (f2 / k.k_t + s2 / k.k_s);
+            let shrink = k.growth.min(0.0);
+            out.rates.f = -k.k_t * x.v_t + shrink * f_s;
+            out.rates.spin = -k.k_s * w_n + 3.0 * shrink * springs.spin;
+            let slip_limit = limit * (c.mu_static / c.mu).max(1.0);
+            out.slip_margin = (out.force.length_squared() + M * M / (k.b * k.b)) / (slip_limit * slip_limit) - 1.0;
+        }
+    }
+    let roll_limit = c.rolling * x.radius * x.N;
+    if roll_limit > 0.0 {
+        let w_r = x.omega - w_n * n;
+        if modes.rolling {
+            let W = w_r.length();
+            let end = stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
+            let M = -roll_limit / W.max(0.1 * end) * w_r;
+            out.torque += M;
+            out.rolling = -M.dot(w_r);
+            out.roll_margin = 1.0 - W / end;
+        } else {
+            let M_s = into_plane(springs.roll, n);
+            let c_r = k.k_r * k.relaxation;
+            let M = M_s - c_r * w_r;
+            out.torque += M;
+            let m2 = M_s.length_squared();
+            out.rolling = c_r * w_r.length_squared() + k.growth.abs() * m2 / (2.0 * k.k_r);
+            out.energy += 0.5 * m2 / k.k_r;
+            out.rates.roll = -k.k_r * w_r + k.growth.min(0.0) * M_s;
+            out.roll_margin = M.length_squared() / (roll_limit * roll_limit) - 1.0;
+        }
+    }
+    out
+}
+
+/// Largest slip speed at which the spring can take over with a continuous, falling force.
+fn stick_speed(k: &Stiffness, limit: f64, mass: f64) -> f64 {
+    let omega_t = (k.k_t / mass).sqrt();
+    let zeta = 0.5 * k.relaxation * omega_t;
+    STICK_SAFETY * (2.0 * zeta).min(1.0) * limit * omega_t / k.k_t
+}
+
+/// Springs that continue the force of the slipping (or rolling) contact when it comes to stick: f_s = f + c v.
+pub fn springs_at_stick(
+    c: &FrictionConstants,
+    x: &FrictionInput,
+    friction: &Friction,
+    old: &Springs,
+    slip_ends: bool,
+) -> Springs {
+    let k = stiffness(c, x);
+    let n = x.normal;
+    let w_n = x.omega.dot(n);
+    let mut springs = *old;
+    if slip_ends {
+        springs.f = friction.force + k.k_t * k.relaxation * x.v_t;
+        springs.spin = friction.torque.dot(n) + k.k_s * k.relaxation * w_n;
+    } else {
+        let roll = friction.torque - n * friction.torque.dot(n);
+        springs.roll = roll + k.k_r * k.relaxation * (x.omega - w_n * n);
+    }
+    springs
+}
+
+/// Energy of the springs of a sticking contact: (tangential and spin [J], rolling [J]).
+pub fn spring_energies(c: &FrictionConstants, x: &FrictionInput, springs: &Springs) -> (f64, f64) {
+    if x.elastic <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let k = stiffness(c, x);
+    (
+        0.5 * (springs.f.length_squared() / k.k_t + springs.spin * springs.spin / k.k_s),
+        0.5 * springs.roll.length_squared() / k.k_r,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nassauer_peak_is_the_published_one() {
+        // truth B11: mu_s 0.6, mu_k 0.4: peak 0.6023989 at x = 1.143166, value 0.589333 at x = 1
+        let c = FrictionConstants { mu: 0.4, mu_static: 0.6, ..Default::default() };
+        assert!((nassauer_coefficient(&c, 1.1431660701489632) - 0.6023989091519688).abs() < 1e-12);
+        assert!((nassauer_coefficient(&c, 1.0) - 0.5893333333333334).abs() < 1e-12);
+    }
+
+    #[test]
+    fn stick_and_slip_meet_with_a_continuous_force() {
+        let c =
+            FrictionConstants { mu: 0.5, kappa: 0.8, mass: 0.05, inertia: 1e-4, rolling: 0.01, ..Default::default() };
+        let depth: f64 = 2e-6;
+        let elastic = 1e9 * depth * depth.sqrt();
+        let mut x = FrictionInput {
+            normal: Vec3::Z,
+            N: elastic,
+            elastic,
+            depth,
+            closing_speed: 0.0,
+            radius: 0.03,
+            exponent: 1.5,
+            damping: 500.0,
+            damping_speed: 4e-3,
+            v_t: Vec3::X,
+            omega: Vec3::new(0.0, 30.0, 0.0),
+        };
+        let modes = Modes { slipping: true, rolling: true };
+        let speed = {
+            let f = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
+            x.v_t.length() / (1.0 - f.slip_margin)
+        };
+        x.v_t = Vec3::X * speed * (1.0 - 1e-9);
+        let before = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
+        assert!(before.slip_margin >= 0.0);
+        let springs = springs_at_stick(&c, &x, &before, &Springs::default(), true);
+        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, Modes { slipping: false, rolling: true });
+        assert!((after.force - before.force).length() < 1e-12 * before.force.length());
+    }
+}

@@ -1,0 +1,162 @@
+//! The model: a scene compiled, validated, immutable, indexed.
+
+mod compile;
+
+use crate::contact::friction::FrictionLaw;
+use crate::contact::normal::NormalLaw;
+use std::collections::BTreeMap;
+use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
+
+/// A scene ready to run.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Bodies in the order of the scene.
+    pub bodies: Vec<Body>,
+    /// Shapes that may collide, grouped by body in the order of the bodies.
+    pub elements: Vec<Element>,
+    /// Gravity, resolved in world [m/s^2].
+    pub gravity: Vec3,
+    /// What the user should know about the scene.
+    pub warnings: Vec<String>,
+    /// Contact parameters, shared by many pairs.
+    pub parameters: Vec<ContactParameters>,
+    /// Parameters of two classes of elements, `classes * class1 + class2`; `None` never collides.
+    by_class: Vec<Option<u32>>,
+    classes: usize,
+    /// Parameters of two bodies that were named, smaller index first; `None` never collides.
+    by_bodies: BTreeMap<(u32, u32), Option<u32>>,
+    /// Motion of the bodies' origins at the start, in the order of the scene.
+    pub start: Vec<crate::BodyState>,
+}
+
+/// What moves a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drive {
+    /// Forces.
+    Free,
+    /// Nothing: it stays where it is.
+    Fixed,
+    /// A given constant velocity [m/s] and angular velocity [rad/s], resolved in world.
+    Prescribed {
+        /// Velocity of the centre of mass (or origin, if it has no mass) [m/s].
+        velocity: Vec3,
+        /// Angular velocity [rad/s].
+        angular_velocity: Vec3,
+    },
+}
+
+/// One rigid body. Its frame c has its origin at the centre of mass and the axes of the body.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Name in the scene.
+    pub name: String,
+    /// What moves it.
+    pub drive: Drive,
+    /// Mass [kg]; infinite unless free.
+    pub mass: f64,
+    /// Inertia about the centre of mass, body axes [kg m^2].
+    pub I_c: Mat3,
+    /// Inverse of `I_c` [1/(kg m^2)].
+    pub I_c_inverse: Mat3,
+    /// True when all three principal inertias are equal: orientation does not matter to rotation.
+    pub isotropic: bool,
+    /// Centre of mass from the body's origin, body axes [m].
+    pub p_bc: Vec3,
+    /// Range of its elements in the model's list.
+    pub elements: std::ops::Range<usize>,
+    /// Radius of the ball about the centre of mass that holds all its elements [m].
+    pub radius: f64,
+    /// True when the forces depend on its orientation.
+    pub oriented: bool,
+}
+
+/// One shape of a body that may collide.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Index of its body.
+    pub body: u32,
+    /// Pose of the shape in the body's frame c (origin at the centre of mass).
+    pub X_cs: Pose,
+    /// The shape.
+    pub shape: Shape,
+    /// Radius of the ball about the shape's origin that holds it [m].
+    pub radius: f64,
+    /// Class for the table of contact parameters.
+    pub class: u32,
+}
+
+impl Element {
+    /// Box of the element when its body's frame c is at `X_wc` [m].
+    pub fn aabb(&self, X_wc: &Pose) -> Aabb {
+        match self.shape {
+            Shape::Sphere { radius } => Aabb::around(X_wc.point(self.X_cs.position), Vec3::splat(radius)),
+            _ => self.shape.aabb(&X_wc.then(&self.X_cs)),
+        }
+    }
+}
+
+/// Where the contact force acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lever {
+    /// Midway between the two surfaces.
+    Midpoint,
+    /// On the surface of body 1.
+    Surface1,
+    /// On the surface of body 2.
+    Surface2,
+}
+
+/// Everything that says how two elements touch, apart from their geometry and mass.
+#[derive(Clone, Debug)]
+pub struct ContactParameters {
+    /// Normal law.
+    pub law: NormalLaw,
+    /// Friction law.
+    pub friction_law: FrictionLaw,
+    /// E* times k_red [Pa].
+    pub modulus: f64,
+    /// kappa = 4 G*/E* [-].
+    pub kappa: f64,
+    /// mu, kinetic [-].
+    pub friction: f64,
+    /// mu, static [-].
+    pub static_friction: f64,
+    /// mu_r [-].
+    pub rolling: f64,
+    /// Spin torque over normal force and effective radius [-]; zero: from the patch.
+    pub spin: f64,
+    /// Patch radius [m]; zero: from Hertz.
+    pub patch_radius: f64,
+    /// Effective radius instead of the shapes' [m].
+    pub radius: Option<f64>,
+    /// Where the force acts.
+    pub lever: Lever,
+}
+
+impl Model {
+    /// How two elements touch; `None` if they never do.
+    pub fn contact_between(&self, element1: usize, element2: usize) -> Option<&ContactParameters> {
+        let (e1, e2) = (&self.elements[element1], &self.elements[element2]);
+        if e1.body == e2.body {
+            return None;
+        }
+        if self.bodies[e1.body as usize].drive != Drive::Free && self.bodies[e2.body as usize].drive != Drive::Free {
+            return None;
+        }
+        let bodies = (e1.body.min(e2.body), e1.body.max(e2.body));
+        let index = if self.by_bodies.is_empty() {
+            self.by_class[self.classes * e1.class as usize + e2.class as usize]
+        } else {
+            match self.by_bodies.get(&bodies) {
+                Some(index) => *index,
+                None => self.by_class[self.classes * e1.class as usize + e2.class as usize],
+            }
+        };
+        index.map(|k| &self.parameters[k as usize])
+    }
+
+    /// Index of the body of this name.
+    pub fn body(&self, name: &str) -> Option<usize> {
+        self.bodies.iter().position(|b| b.name == name)
+    }
+}

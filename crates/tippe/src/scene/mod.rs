@@ -1,0 +1,572 @@
+//! The scene: what a person writes.
+//!
+//! A scene file is TOML (or the identical JSON). Numbers are SI, or strings with units, parameters and arithmetic:
+//! `"2*r + 1 mm"`. Reading is strict, collects every error of the file, and leaves plain structs in which every number
+//! is an `f64` in SI: parameters, units and `repeat` are gone. The same structs can be filled from a program and written
+//! back with [`Scene::to_toml`]. Whoever compiles a scene reports what is wrong with it through [`Scene::error`], at the
+//! place where the field was written.
+
+mod error;
+
+pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
+
+use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// Materials every scene knows without defining them.
+pub const BUILT_IN_MATERIALS: [&str; 7] =
+    ["steel", "aluminium", "dry_wood", "billiard_ball", "billiard_table", "billiard_cushion", "billiard_cue"];
+
+/// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// File it was read from, as the user named it; empty for a scene built in a program.
+    pub file: String,
+    /// One line for lists.
+    pub title: String,
+    /// More about it.
+    pub description: String,
+    /// Where the example comes from.
+    pub source: Option<String>,
+    /// Words to find it by; `slow` keeps it out of the ordinary test command.
+    pub tags: Vec<String>,
+    /// What a run costs, as text for lists.
+    pub cost: Option<String>,
+    /// Parameters with their values, in the order of the file.
+    pub params: Vec<Param>,
+    /// Gravity, resolved in world [m/s2].
+    pub gravity: Vec3,
+    /// How to run it.
+    pub run: Run,
+    /// Contact parameters wherever a pair says nothing.
+    pub contact: ContactSpec,
+    /// Materials of this scene, beside the built-in ones.
+    pub materials: Vec<Material>,
+    /// Contact parameters of pairs of materials or of bodies.
+    pub pairs: Vec<Pair>,
+    /// Contact laws written as equations.
+    pub laws: Vec<Law>,
+    /// Bodies, repeats expanded, in the order of the file.
+    pub bodies: Vec<Body>,
+    /// Pairs that never collide.
+    pub ignores: Vec<Ignore>,
+    /// What a run must show.
+    pub expects: Vec<Expect>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Scene {
+    /// An error at a place of this scene's file.
+    pub fn error(&self, place: Place, message: impl Into<String>, help: impl Into<String>) -> SceneError {
+        SceneError { file: self.file.clone(), place, message: message.into(), help: help.into() }
+    }
+}
+
+/// A named number for expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Name.
+    pub name: String,
+    /// Value in SI [unit as given].
+    pub value: f64,
+    /// Where it was written.
+    pub places: Places,
+}
+
+/// How to run a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// End of the run [s].
+    pub until: f64,
+    /// Relative tolerance of the variable-step integrators [-].
+    pub tolerance: f64,
+    /// Time between communication points [s].
+    pub output_interval: f64,
+    /// Integrator.
+    pub integrator: Integrator,
+    /// Step of the fixed-step integrators [s].
+    pub step: Option<f64>,
+    /// Largest step [s].
+    pub max_step: Option<f64>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            until: 1.0,
+            tolerance: 1e-6,
+            output_interval: 1.0 / 200.0,
+            integrator: Integrator::Auto,
+            step: None,
+            max_step: None,
+            places: Places::default(),
+        }
+    }
+}
+
+/// Declares an enum of names: the word in the file, the variant, what it is.
+macro_rules! named {
+    ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$inner])* $variant,)+
+        }
+
+        impl $name {
+            /// The words of the file, in order.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// The word of the file.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)+
+                }
+            }
+
+            /// From the word of the file.
+            pub fn from_name(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// Which integrator advances the islands.
+    Integrator {
+        /// Chosen per island, reported.
+        Auto = "auto",
+        /// Explicit, fifth order, variable step.
+        Dopri5 = "dopri5",
+        /// Linearly implicit, fourth order, variable step.
+        Rodas4 = "rodas4",
+        /// Classical Runge-Kutta, fixed step.
+        Rk4 = "rk4",
+        /// Second order, fixed step.
+        Heun = "heun",
+        /// Explicit Euler, fixed step.
+        Euler = "euler",
+    }
+}
+
+impl Integrator {
+    /// True for the integrators that need `run.step`.
+    pub fn fixed_step(self) -> bool {
+        matches!(self, Integrator::Rk4 | Integrator::Heun | Integrator::Euler)
+    }
+}
+
+named! {
+    /// Built-in normal contact laws.
+    NormalLaw {
+        /// Hertz with exact restitution.
+        Hertz = "hertz",
+        /// Modia3D as published.
+        Modia3d = "modia3d",
+        /// CollisionLib as published.
+        Collisionlib = "collisionlib",
+        /// Overlap of spherical caps (Nassauer).
+        Nassauer = "nassauer",
+        /// Bardaro as published.
+        Bardaro = "bardaro",
+        /// Overlap volume.
+        Volume = "volume",
+        /// Elastic foundation.
+        Foundation = "foundation",
+        /// Linear spring and damper.
+        Linear = "linear",
+    }
+}
+
+named! {
+    /// Friction laws.
+    FrictionLaw {
+        /// Elastic stick, then slip.
+        Mindlin = "mindlin",
+        /// Regularised as in Modia3D.
+        Regularised = "regularised",
+        /// Slip over the square root of slip and regularisation speed (Bardaro).
+        Sqrt = "sqrt",
+        /// Smooth static and kinetic curve (Nassauer).
+        Nassauer = "nassauer",
+        /// CollisionLib as published.
+        Collisionlib = "collisionlib",
+        /// Coulomb-Contensou: sliding and spin joined.
+        Contensou = "contensou",
+        /// No friction.
+        None = "none",
+    }
+}
+
+named! {
+    /// Where the contact force acts.
+    Lever {
+        /// Midway between the two surfaces.
+        Midpoint = "midpoint",
+        /// On the surface of the first body.
+        Surface1 = "surface1",
+        /// On the surface of the second body.
+        Surface2 = "surface2",
+    }
+}
+
+named! {
+    /// Direction of a shape's own axis.
+    Axis {
+        /// Along x.
+        X = "x",
+        /// Along y.
+        Y = "y",
+        /// Along z.
+        Z = "z",
+    }
+}
+
+/// The normal law of a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LawChoice {
+    /// One of the built-in laws.
+    BuiltIn(NormalLaw),
+    /// A `[law.NAME]` of the scene.
+    Custom(String),
+}
+
+/// Contact parameters; what is `None` comes from the next more general place: bodies, then materials, then `[contact]`,
+/// then the material table and the law's own default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactSpec {
+    /// Coefficient of restitution [-].
+    pub restitution: Option<f64>,
+    /// Coefficient of sliding friction [-].
+    pub friction: Option<f64>,
+    /// Coefficient of static friction [-].
+    pub static_friction: Option<f64>,
+    /// Coefficient of rolling resistance [-].
+    pub rolling: Option<f64>,
+    /// Coefficient of spin friction [-].
+    pub spin: Option<f64>,
+    /// Normal law.
+    pub law: Option<LawChoice>,
+    /// Friction law.
+    pub friction_law: Option<FrictionLaw>,
+    /// Stiffness of the law [N/m^exponent, or N/m2 for volume laws].
+    pub stiffness: Option<f64>,
+    /// Exponent of depth [-].
+    pub exponent: Option<f64>,
+    /// Damping of the law [unit of the law].
+    pub damping: Option<f64>,
+    /// Upper bound of the damping factor d_max [s/m].
+    pub damping_max: Option<f64>,
+    /// Restitution at vanishing impact speed [-].
+    pub restitution_min: Option<f64>,
+    /// Impact speed around which restitution blends to its minimum [m/s].
+    pub blend_speed: Option<f64>,
+    /// Slip speed of regularised friction [m/s].
+    pub slip_speed: Option<f64>,
+    /// Angular speed of regularised rolling and spin friction [rad/s].
+    pub spin_speed: Option<f64>,
+    /// Radius of the contact patch for spin friction [m].
+    pub patch_radius: Option<f64>,
+    /// Effective radius of curvature [m].
+    pub radius: Option<f64>,
+    /// Effective elastic modulus E* [Pa].
+    pub modulus: Option<f64>,
+    /// Largest friction force [N].
+    pub force_max: Option<f64>,
+    /// Where the contact force acts.
+    pub lever: Option<Lever>,
+    /// Factor on the elastic modulus of contacts [-]; 1 is the true stiffness.
+    pub k_red: Option<f64>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A material of the scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Material {
+    /// Name.
+    pub name: String,
+    /// Density [kg/m3].
+    pub density: f64,
+    /// Young's modulus [Pa].
+    pub young: f64,
+    /// Poisson's ratio [-].
+    pub poisson: f64,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// Whom contact parameters are for; the order does not matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Two materials.
+    Materials(String, String),
+    /// Two bodies; `group:NAME` stands for every body of a group.
+    Bodies(String, String),
+}
+
+/// Contact parameters of two materials or two bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Whom they are for.
+    pub between: Between,
+    /// The parameters.
+    pub contact: ContactSpec,
+    /// True if they never collide.
+    pub ignore: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A named equation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Equation {
+    /// Name of the result.
+    pub name: String,
+    /// The right-hand side.
+    pub text: String,
+    /// Where the text was written.
+    pub places: Places,
+}
+
+/// A contact law written as equations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Law {
+    /// Name.
+    pub name: String,
+    /// Intermediate results, in order.
+    pub lets: Vec<Equation>,
+    /// Normal force [N].
+    pub normal: Equation,
+    /// Elastic energy [J].
+    pub energy: Option<Equation>,
+    /// Friction coefficient [-].
+    pub friction: Option<Equation>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// Motion that is given, not computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    /// Velocity of the body origin, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+}
+
+/// A body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Name, unique in the scene.
+    pub name: String,
+    /// True if it never moves.
+    pub fixed: bool,
+    /// Its shapes; none for a bare mass.
+    pub shapes: Vec<ShapeSpec>,
+    /// Material of all shapes that name none themselves.
+    pub material: Option<String>,
+    /// Density instead of the material's [kg/m3].
+    pub density: Option<f64>,
+    /// Body origin, from the world's, resolved in world [m].
+    pub position: Vec3,
+    /// Rotation taking body components to world components.
+    pub orientation: Quat,
+    /// Velocity of the body origin at the start, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity at the start, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+    /// Mass [kg]; computed from shapes and density if absent.
+    pub mass: Option<f64>,
+    /// Inertia about the centre of mass, body axes [kg m2]; computed if absent.
+    pub inertia: Option<Mat3>,
+    /// Centre of mass from the body origin, body axes [m]; computed if absent.
+    pub center_of_mass: Option<Vec3>,
+    /// Given motion; then the body is not free.
+    pub motion: Option<Motion>,
+    /// Groups it belongs to.
+    pub groups: Vec<String>,
+    /// Bodies, and `group:NAME`s, it never collides with.
+    pub ignore: Vec<String>,
+    /// False if none of its shapes ever collides.
+    pub collide: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body {
+            name: String::new(),
+            fixed: false,
+            shapes: Vec::new(),
+            material: None,
+            density: None,
+            position: Vec3::ZERO,
+            orientation: Quat::IDENTITY,
+            velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+            mass: None,
+            inertia: None,
+            center_of_mass: None,
+            motion: None,
+            groups: Vec::new(),
+            ignore: Vec::new(),
+            collide: true,
+            places: Places::default(),
+        }
+    }
+}
+
+/// A shape of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShapeSpec {
+    /// What it is.
+    pub kind: ShapeKind,
+    /// Shape origin from the body origin, body axes [m].
+    pub position: Vec3,
+    /// Rotation taking shape components to body components.
+    pub orientation: Quat,
+    /// Material instead of the body's.
+    pub material: Option<String>,
+    /// Density instead of the body's or the material's [kg/m3].
+    pub density: Option<f64>,
+    /// False if this shape has mass only.
+    pub collide: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for ShapeSpec {
+    fn default() -> Self {
+        ShapeSpec {
+            kind: ShapeKind::Sphere { radius: 1.0 },
+            position: Vec3::ZERO,
+            orientation: Quat::IDENTITY,
+            material: None,
+            density: None,
+            collide: true,
+            places: Places::default(),
+        }
+    }
+}
+
+/// Forms a shape can have; the origin is the centre unless said otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShapeKind {
+    /// Ball.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Ellipsoid.
+    Ellipsoid {
+        /// Semi-axes along x, y, z [m].
+        semi_axes: Vec3,
+    },
+    /// Cuboid.
+    Box {
+        /// Half the edge lengths along x, y, z [m].
+        half_extents: Vec3,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Cylinder.
+    Cylinder {
+        /// Radius [m].
+        radius: f64,
+        /// Length [m].
+        length: f64,
+        /// Direction of its axis.
+        axis: Axis,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Cylinder with two half balls.
+    Capsule {
+        /// Radius [m].
+        radius: f64,
+        /// Length of the cylindrical part [m].
+        length: f64,
+        /// Direction of its axis.
+        axis: Axis,
+    },
+    /// Cone or frustum; the base is at -length/2, the top at +length/2 along the axis.
+    Cone {
+        /// Radius of the base [m].
+        radius: f64,
+        /// Radius of the top [m]; 0 for a cone.
+        top_radius: f64,
+        /// Length [m].
+        length: f64,
+        /// Direction from base to top.
+        axis: Axis,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Everything below the plane through the origin.
+    HalfSpace {
+        /// Outward unit normal, shape axes.
+        normal: Vec3,
+    },
+    /// Convex hull of points.
+    Hull {
+        /// Points [m].
+        points: Vec<Vec3>,
+        /// Radius of rounded edges [m].
+        smoothing: Option<f64>,
+    },
+    /// Terrain: heights over a rectangle centred at the origin, rows along y, columns along x.
+    HeightGrid {
+        /// Heights, `heights[row][column]` [m].
+        heights: Vec<Vec<f64>>,
+        /// Extent along x and y [m].
+        size: [f64; 2],
+    },
+}
+
+/// Two bodies that never collide with each other; `group:NAME` stands for every body of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ignore {
+    /// The one.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// What a run must show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// Expression over signals.
+    pub value: Equation,
+    /// When [s]; the end of the run if absent.
+    pub at: Option<f64>,
+    /// The value must be this [unit of the signal] ...
+    pub is: Option<f64>,
+    /// ... within this [unit of the signal, or - if relative].
+    pub within: Option<f64>,
+    /// True if `within` is a fraction of `is`.
+    pub relative: bool,
+    /// The value must be below this [unit of the signal].
+    pub below: Option<f64>,
+    /// The value must be above this [unit of the signal].
+    pub above: Option<f64>,
+    /// Where the number comes from; `regression` marks values of our own runs.
+    pub source: String,
+    /// Parameters to load the scene with for this expectation. Its own numbers are those of the scene so loaded.
+    pub with: Vec<(String, String)>,
+    /// Tolerance of the run instead of the scene's [-].
+    pub tolerance: Option<f64>,
+    /// End of the run instead of the scene's [s].
+    pub until: Option<f64>,
+    /// Where things were written.
+    pub places: Places,
+}
