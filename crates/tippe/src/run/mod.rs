@@ -16,6 +16,7 @@
 //! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
 
 mod evaluate;
+mod expect;
 mod expression;
 mod folder;
 mod manifest;
@@ -26,6 +27,7 @@ mod table;
 mod writer;
 
 pub use evaluate::NoAnswer;
+pub use expect::{Case, Questions, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use manifest::{Manifest, SceneCopy, Status, fingerprint};

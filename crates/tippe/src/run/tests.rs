@@ -332,3 +332,56 @@ fn folders_are_replaced_with_care() {
     assert!(RunWriter::create(&other.path().join("thesis.tex"), manifest(), false).is_err());
     assert!(Run::open(Path::new("no-such-folder")).is_err());
 }
+
+#[test]
+fn expectations_are_judged() {
+    use crate::scene::{Equation, Expect, Scene};
+    let expect =
+        |text: &str| Expect { value: Equation { text: text.to_owned(), ..Equation::default() }, ..Expect::default() };
+    let z = HEIGHT - 0.5 * G * 0.04;
+    let scene = Scene {
+        expects: vec![
+            Expect { at: Some(0.2), is: Some(z), within: Some(1e-9), ..expect("ball.position.z") },
+            Expect {
+                at: Some(0.2),
+                is: Some(1.01 * z),
+                within: Some(0.02),
+                relative: true,
+                ..expect("ball.position.z")
+            },
+            Expect {
+                at: Some(0.2),
+                is: Some(1.1 * z),
+                within: Some(0.02),
+                relative: true,
+                ..expect("ball.position.z")
+            },
+            Expect { below: Some(1e-9), ..expect("abs(energy.residual)") },
+            Expect { above: Some(7.0), tolerance: Some(1e-9), ..expect("events.contact_start") },
+            Expect { is: Some(0.0), ..expect("event.contact_start[99].time") },
+            Expect { is: Some(0.0), ..expect("sqrt(0-1)") },
+        ],
+        ..Scene::default()
+    };
+    let cases = cases(&scene);
+    assert_eq!(cases.len(), 2);
+    assert_eq!((&cases[0].expects[..], &cases[1].expects[..]), (&[0, 1, 2, 3, 5, 6][..], &[4][..]));
+
+    let questions = Questions::read(&scene, &[0, 1, 2, 3, 4, 5, 6], &subjects()).unwrap();
+    assert_eq!(questions.times(), [0.2]);
+    let mut recording = questions.recording();
+    assert!(recording.has(1) && !recording.has(2));
+    bounce(1.6, 0.01, &mut recording);
+    let verdicts = questions.judge(&recording);
+    assert_eq!(verdicts.iter().map(|v| v.pass).collect::<Vec<_>>(), [true, true, false, true, false, false, false]);
+    assert_eq!(verdicts[4].difference, -4.0);
+    assert_eq!(verdicts[4].expected, "above 7");
+    assert!(verdicts[5].value.is_err() && verdicts[5].difference.is_nan());
+
+    let bad = Scene { expects: vec![expect("bal.speed")], ..Scene::default() };
+    let errors = Questions::read(&bad, &[0], &subjects()).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "in `bal.speed`, column 1: there is no body, signal or function `bal`. help: did you mean `ball`?"
+    );
+}
