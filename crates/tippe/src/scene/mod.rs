@@ -7,8 +7,20 @@
 //! place where the field was written.
 
 mod error;
+mod format;
+mod gallery;
+mod json;
+mod law;
+mod node;
+mod read;
+mod reader;
+mod schema;
+mod write;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
+pub use gallery::gallery;
+pub use law::LAW_INPUTS;
+pub use schema::schema;
 
 use tippe_geometry::{Mat3, Quat, Vec3};
 
@@ -56,6 +68,49 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Reads a scene from a file, or by name from the gallery; a file of that name wins. `sets` override parameters,
+    /// each a name and an expression.
+    pub fn load(path_or_name: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
+        let path = std::path::Path::new(path_or_name);
+        if path.is_file() {
+            let text = std::fs::read_to_string(path).map_err(|error| gallery::unreadable(path_or_name, &error))?;
+            return Scene::parse(path_or_name, &text, sets);
+        }
+        let (name, text) = gallery::find(path_or_name)?;
+        Scene::parse(&format!("{name}.toml"), text, sets)
+    }
+
+    /// Reads a scene from a text. `file` is for messages; a name that ends in `.json` makes it JSON.
+    pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
+        Scene::parse_up_to(file, text, sets, read::MAX_TURNS)
+    }
+
+    fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let json = file.to_ascii_lowercase().ends_with(".json");
+        let (top, errors) = if json { json::from_json(file, text) } else { node::from_toml(file, text) };
+        if !errors.is_empty() {
+            return Err(SceneErrors(errors));
+        }
+        let mut reader = reader::Reader { file, errors, scope: Default::default() };
+        let scene = read::scene(&mut reader, &top, sets, max_turns);
+        if reader.errors.is_empty() {
+            return Ok(scene);
+        }
+        reader.errors.sort_by_key(|error| error.place);
+        Err(SceneErrors(reader.errors))
+    }
+
+    /// The scene as TOML that reads back as an equal scene: numbers in SI, no parameters left in expressions.
+    pub fn to_toml(&self) -> String {
+        node::to_toml(&write::scene(self))
+    }
+
+    /// The scene as JSON that reads back as an equal scene.
+    pub fn to_json(&self) -> String {
+        node::to_json(&node::Node::new(node::Value::Table(write::scene(self))))
+    }
+
     /// An error at a place of this scene's file.
     pub fn error(&self, place: Place, message: impl Into<String>, help: impl Into<String>) -> SceneError {
         SceneError { file: self.file.clone(), place, message: message.into(), help: help.into() }
@@ -570,3 +625,6 @@ pub struct Expect {
     /// Where things were written.
     pub places: Places,
 }
+
+#[cfg(test)]
+mod tests;

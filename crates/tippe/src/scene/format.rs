@@ -1,0 +1,442 @@
+//! The scene format as data: every table, every key, its unit and range, one line on each.
+//!
+//! The reader checks keys, units and ranges against these tables and the JSON Schema is generated from them, so the
+//! two cannot disagree.
+
+use super::{Axis, FrictionLaw, Integrator, Lever};
+use crate::equation::Dimension;
+
+/// A table of the file.
+pub(super) struct Table {
+    /// How messages and the schema call it.
+    pub name: &'static str,
+    /// Its keys, in groups so that tables can share some.
+    pub keys: &'static [&'static [Key]],
+}
+
+impl Table {
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        self.keys.iter().flat_map(|group| group.iter())
+    }
+
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+}
+
+/// A key of a table.
+pub(super) struct Key {
+    pub name: &'static str,
+    pub required: bool,
+    pub form: Form,
+    pub about: &'static str,
+    /// What to do when it is missing or wrong.
+    pub help: &'static str,
+}
+
+/// What a value may look like.
+pub(super) enum Form {
+    /// A number or an expression.
+    Number(Measure),
+    /// As many numbers.
+    Vector(usize, Measure),
+    /// A list of any length.
+    List(&'static Form),
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    Flag,
+    Table(&'static Table),
+    /// A list of tables.
+    Tables(&'static Table),
+    /// Tables by a name of the user's.
+    Named(&'static Table),
+    /// Texts or numbers by a name of the user's.
+    Values,
+    /// One of `SHAPES`, told apart by the word under `kind`.
+    Shape,
+    /// One of `ORIENTATION`.
+    Orientation,
+    /// One of several.
+    Either(&'static [Form]),
+}
+
+/// Unit and range of a number.
+#[derive(Clone, Copy)]
+pub(super) struct Measure {
+    /// `None`: any unit.
+    pub dimension: Option<Dimension>,
+    pub range: Range,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Range {
+    Any,
+    Positive,
+    NotNegative,
+    /// 0 to 1.
+    Fraction,
+    /// -1 to 0.5, the ends left out.
+    Poisson,
+    Whole,
+}
+
+impl Range {
+    pub fn contains(self, x: f64) -> bool {
+        match self {
+            Range::Any => true,
+            Range::Positive => x > 0.0,
+            Range::NotNegative => x >= 0.0,
+            Range::Fraction => (0.0..=1.0).contains(&x),
+            Range::Poisson => x > -1.0 && x < 0.5,
+            Range::Whole => x == x.floor() && x.abs() < 1e15,
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Range::Any => "any number",
+            Range::Positive => "> 0",
+            Range::NotNegative => ">= 0",
+            Range::Fraction => "from 0 to 1",
+            Range::Poisson => "between -1 and 0.5",
+            Range::Whole => "a whole number",
+        }
+    }
+}
+
+const fn measure(dimension: Dimension, range: Range) -> Measure {
+    Measure { dimension: Some(dimension), range }
+}
+const fn key(name: &'static str, form: Form, about: &'static str) -> Key {
+    Key { name, required: false, form, about, help: "" }
+}
+const fn number(name: &'static str, dimension: Dimension, range: Range, about: &'static str) -> Key {
+    key(name, Form::Number(measure(dimension, range)), about)
+}
+const fn vector(name: &'static str, dimension: Dimension, about: &'static str) -> Key {
+    key(name, Form::Vector(3, measure(dimension, Range::Any)), about)
+}
+const fn any(name: &'static str, range: Range, about: &'static str) -> Key {
+    key(name, Form::Number(Measure { dimension: None, range }), about)
+}
+const fn text(name: &'static str, about: &'static str) -> Key {
+    key(name, Form::Text, about)
+}
+const fn texts(name: &'static str, about: &'static str) -> Key {
+    key(name, Form::List(&Form::Text), about)
+}
+const fn flag(name: &'static str, about: &'static str) -> Key {
+    key(name, Form::Flag, about)
+}
+const fn word(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
+    key(name, Form::Word(words), about)
+}
+
+impl Key {
+    const fn required(self, help: &'static str) -> Key {
+        Key { required: true, help, ..self }
+    }
+    const fn help(self, help: &'static str) -> Key {
+        Key { help, ..self }
+    }
+}
+
+use Dimension as D;
+use Range::{Any, Fraction, NotNegative, Poisson, Positive, Whole};
+
+pub(super) const SCENE: Table = Table {
+    name: "scene",
+    keys: &[&[
+        number("format", D::ONE, Whole, "Version of the file format: 1")
+            .required("the first line of a scene is `format = 1`"),
+        text("title", "One line for `tippe list`"),
+        text("description", "More about the scene"),
+        text("source", "Where the example comes from"),
+        texts("tags", "Words to find it by; `slow` keeps it out of the ordinary test command"),
+        text("cost", "What a run costs, as text for lists"),
+        key("params", Form::Values, "Names for expressions, in order; `--set name=value` overrides them"),
+        key("world", Form::Table(&WORLD), "Surroundings").required(GRAVITY_HELP),
+        key("run", Form::Table(&RUN), "How to run the scene"),
+        key("contact", Form::Table(&CONTACT), "Contact parameters wherever a pair says nothing"),
+        key("materials", Form::Named(&MATERIAL), "Materials by name, beside the built-in ones"),
+        key("pair", Form::Tables(&PAIR), "Contact parameters of two materials or two bodies"),
+        key("law", Form::Named(&LAW), "Contact laws by name, written as equations"),
+        key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
+        key("body", Form::Tables(&BODY), "Bodies"),
+        key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
+        key("expect", Form::Tables(&EXPECT), "What a run must show; checked by `tippe check`"),
+    ]],
+};
+
+const GRAVITY_HELP: &str =
+    "gravity is never assumed: write `[world]` and `gravity = [0, 0, -9.81]`, or `[0, 0, 0]` for none";
+
+const WORLD: Table =
+    Table { name: "[world]", keys: &[&[vector("gravity", D::ACCELERATION, "Gravity [m/s2]").required(GRAVITY_HELP)]] };
+
+const RUN: Table = Table {
+    name: "[run]",
+    keys: &[&[
+        number("until", D::TIME, Positive, "End of the run [s]; default 1 s"),
+        number("tolerance", D::ONE, Positive, "Relative tolerance [-]; default 1e-6"),
+        number("output_interval", D::TIME, Positive, "Time between communication points [s]; default until/200"),
+        word("integrator", Integrator::NAMES, "Integrator; default auto"),
+        number("step", D::TIME, Positive, "Step of the fixed-step integrators [s]"),
+        number("max_step", D::TIME, Positive, "Largest step [s]"),
+    ]],
+};
+
+const CONTACT_KEYS: [Key; 20] = [
+    number("restitution", D::ONE, Fraction, "Coefficient of restitution [-]"),
+    number("friction", D::ONE, NotNegative, "Coefficient of sliding friction [-]"),
+    number("static_friction", D::ONE, NotNegative, "Coefficient of static friction [-]"),
+    number("rolling", D::ONE, NotNegative, "Coefficient of rolling resistance [-]"),
+    number("spin", D::ONE, NotNegative, "Coefficient of spin friction [-]"),
+    text(
+        "law",
+        "Normal law: hertz, modia3d, collisionlib, nassauer, bardaro, volume, foundation, linear or a [law.NAME]",
+    ),
+    word("friction_law", FrictionLaw::NAMES, "Friction law"),
+    any("stiffness", Positive, "Stiffness of the law [N/m^exponent, N/m2 for volume laws]"),
+    number("exponent", D::ONE, Positive, "Exponent of depth [-]"),
+    any("damping", NotNegative, "Damping of the law [unit of the law]"),
+    number("damping_max", D::SLOWNESS, Positive, "Upper bound of the damping factor d_max [s/m]"),
+    number("restitution_min", D::ONE, Fraction, "Restitution at vanishing impact speed [-]"),
+    number("blend_speed", D::SPEED, Positive, "Impact speed around which restitution blends to its minimum [m/s]"),
+    number("slip_speed", D::SPEED, Positive, "Slip speed of regularised friction [m/s]"),
+    number("spin_speed", D::ANGULAR_SPEED, Positive, "Angular speed of regularised rolling and spin friction [rad/s]"),
+    number("patch_radius", D::LENGTH, NotNegative, "Radius of the contact patch for spin friction [m]"),
+    number("radius", D::LENGTH, Positive, "Effective radius of curvature [m]"),
+    number("modulus", D::PRESSURE, Positive, "Effective elastic modulus E* [Pa]"),
+    number("force_max", D::FORCE, Positive, "Largest friction force [N]"),
+    word("lever", Lever::NAMES, "Where the contact force acts"),
+];
+
+const K_RED: [Key; 1] = [number("k_red", D::ONE, Positive, "Factor on the elastic modulus of contacts [-]; 1 is true")];
+
+pub(super) const CONTACT: Table = Table { name: "[contact]", keys: &[&CONTACT_KEYS, &K_RED] };
+
+pub(super) const MATERIAL: Table = Table {
+    name: "material",
+    keys: &[&[
+        number("density", D::DENSITY, Positive, "Density [kg/m3]").required(""),
+        number("young", D::PRESSURE, Positive, "Young's modulus [Pa]").required(""),
+        number("poisson", D::ONE, Poisson, "Poisson's ratio [-]").required(""),
+    ]],
+};
+
+pub(super) const PAIR: Table = Table {
+    name: "[[pair]]",
+    keys: &[
+        &[
+            texts("materials", "Names of two materials, in any order"),
+            texts("bodies", "Names of two bodies, or `group:NAME`, in any order"),
+            flag("ignore", "True if they never collide"),
+        ],
+        &CONTACT_KEYS,
+        &K_RED,
+    ],
+};
+
+pub(super) const LAW: Table = Table {
+    name: "law",
+    keys: &[&[
+        key("let", Form::Values, "Intermediate results by name, in order"),
+        text("normal", "Normal force [N] as an equation of depth, closing_speed, impact_speed, radius, modulus, ...")
+            .required("an equation for the normal force [N], such as \"1e6*depth\""),
+        text("energy", "Elastic energy [J] as an equation of depth"),
+        text("friction", "Friction coefficient [-] as an equation of slip_speed, ..."),
+    ]],
+};
+
+pub(super) const DEFAULTS: Table = Table {
+    name: "[defaults]",
+    keys: &[&[
+        text("material", "Material"),
+        number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges [m]"),
+        texts("groups", "Groups"),
+        flag("collide", "False if bodies do not collide"),
+    ]],
+};
+
+pub(super) const BODY: Table = Table {
+    name: "[[body]]",
+    keys: &[&[
+        text("name", "Name, unique; `{k}` is replaced by the value of k").required("every body has a name of its own"),
+        key("repeat", Form::Tables(&REPEAT), "Copies of the body: loops from the outermost to the innermost"),
+        flag("fixed", "True if it never moves"),
+        key("shape", Form::Shape, "Its only shape"),
+        key("shapes", Form::List(&Form::Shape), "Its shapes"),
+        text("material", "Material of all shapes that name none"),
+        number("density", D::DENSITY, Positive, "Density instead of the material's [kg/m3]"),
+        vector("position", D::LENGTH, "Body origin in the world [m]"),
+        key("orientation", Form::Orientation, "Rotation: (w, x, y, z), axis and angle, or angles and order"),
+        vector("velocity", D::SPEED, "Velocity of the body origin at the start, world axes [m/s]"),
+        vector("angular_velocity", D::ANGULAR_SPEED, "Angular velocity at the start, world axes [rad/s]"),
+        vector("angular_velocity_body", D::ANGULAR_SPEED, "Angular velocity at the start, body axes [rad/s]"),
+        number("mass", D::MASS, Positive, "Mass [kg]").help("leave it out to compute it from shape and density"),
+        key("inertia", Form::Either(&INERTIA), "Inertia about the centre of mass, body axes [kg m2]: diagonal or 3x3")
+            .help("leave it out to compute it from the shapes"),
+        vector("center_of_mass", D::LENGTH, "Centre of mass from the body origin, body axes [m]"),
+        key("motion", Form::Table(&MOTION), "Given motion; then the body is not free"),
+        texts("groups", "Groups it belongs to"),
+        texts("ignore", "Bodies, and `group:NAME`s, it never collides with"),
+        flag("collide", "False if none of its shapes ever collides"),
+    ]],
+};
+
+pub(super) const REPEAT: Table = Table {
+    name: "repeat",
+    keys: &[&[
+        text("index", "Name of the index").required("a name for the index, such as \"k\""),
+        number("from", D::ONE, Whole, "First value; default 0"),
+        number("to", D::ONE, Whole, "Last value"),
+        number("count", D::ONE, Whole, "Number of values, instead of `to`"),
+    ]],
+};
+
+pub(super) const MOTION: Table = Table {
+    name: "motion",
+    keys: &[&[
+        vector("velocity", D::SPEED, "Velocity of the body origin, world axes [m/s]"),
+        vector("angular_velocity", D::ANGULAR_SPEED, "Angular velocity, world axes [rad/s]"),
+    ]],
+};
+
+pub(super) const ORIENTATION: [Form; 3] =
+    [Form::Vector(4, measure(D::ONE, Any)), Form::Table(&AXIS_ANGLE), Form::Table(&ANGLES)];
+
+pub(super) const AXIS_ANGLE: Table = Table {
+    name: "orientation",
+    keys: &[&[
+        key("axis", Form::Vector(3, Measure { dimension: None, range: Any }), "Direction of the axis").required(""),
+        number("angle", D::ONE, Any, "Angle [rad]").required("an angle about the axis, such as \"30 deg\""),
+    ]],
+};
+
+pub(super) const ANGLES: Table = Table {
+    name: "orientation",
+    keys: &[&[
+        key("angles", Form::Vector(3, measure(D::ONE, Any)), "Angles [rad], in the order of `order`").required(""),
+        text("order", "Three of x, y, z: axes of successive rotations, each in the rotated frame")
+            .required("such as \"xyz\": first about x, then about the new y, then about the new z"),
+    ]],
+};
+
+const INERTIA: [Form; 2] =
+    [Form::Vector(3, measure(D::INERTIA, Any)), Form::List(&Form::Vector(3, measure(D::INERTIA, Any)))];
+
+const PLACED: [Key; 6] = [
+    text("kind", "Form of the shape").required("such as kind = \"sphere\""),
+    vector("position", D::LENGTH, "Shape origin from the body origin, body axes [m]"),
+    key("orientation", Form::Orientation, "Rotation in the body"),
+    text("material", "Material instead of the body's"),
+    number("density", D::DENSITY, Positive, "Density instead of the body's or the material's [kg/m3]"),
+    flag("collide", "False if the shape has mass only"),
+];
+const SIZED: Measure = measure(D::LENGTH, Positive);
+const RADIUS: [Key; 2] = [
+    number("radius", D::LENGTH, Positive, "Radius [m]"),
+    number("diameter", D::LENGTH, Positive, "Diameter instead of radius [m]"),
+];
+const LENGTH_AND_AXIS: [Key; 2] = [
+    number("length", D::LENGTH, Positive, "Length [m]").required(""),
+    word("axis", Axis::NAMES, "Direction of the axis; default z"),
+];
+const SMOOTHING: [Key; 1] =
+    [number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges, inside the outer dimensions [m]")];
+
+pub(super) const SHAPES: [Table; 9] = [
+    Table { name: "sphere", keys: &[&PLACED, &RADIUS] },
+    Table {
+        name: "ellipsoid",
+        keys: &[
+            &PLACED,
+            &[
+                key("semi_axes", Form::Vector(3, SIZED), "Semi-axes along x, y, z [m]"),
+                key("lengths", Form::Vector(3, SIZED), "Whole lengths along x, y, z instead [m]"),
+            ],
+        ],
+    },
+    Table {
+        name: "box",
+        keys: &[
+            &PLACED,
+            &SMOOTHING,
+            &[
+                key("size", Form::Vector(3, SIZED), "Edge lengths along x, y, z [m]"),
+                key("half_extents", Form::Vector(3, SIZED), "Half the edge lengths instead [m]"),
+            ],
+        ],
+    },
+    Table { name: "cylinder", keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS, &SMOOTHING] },
+    Table { name: "capsule", keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS] },
+    Table {
+        name: "cone",
+        keys: &[
+            &PLACED,
+            &RADIUS,
+            &LENGTH_AND_AXIS,
+            &SMOOTHING,
+            &[number("top_radius", D::LENGTH, NotNegative, "Radius of the top [m]; default 0")],
+        ],
+    },
+    Table {
+        name: "half_space",
+        keys: &[
+            &PLACED,
+            &[key("normal", Form::Vector(3, Measure { dimension: None, range: Any }), "Outward normal; default z")],
+        ],
+    },
+    Table {
+        name: "hull",
+        keys: &[
+            &PLACED,
+            &SMOOTHING,
+            &[key("points", Form::List(&Form::Vector(3, measure(D::LENGTH, Any))), "Points [m]").required("")],
+        ],
+    },
+    Table {
+        name: "height_grid",
+        keys: &[
+            &PLACED,
+            &[
+                key(
+                    "heights",
+                    Form::List(&Form::List(&Form::Number(measure(D::LENGTH, Any)))),
+                    "Rows along y of heights along x [m]",
+                )
+                .required(""),
+                key("size", Form::Vector(2, SIZED), "Extent along x and y [m]").required(""),
+            ],
+        ],
+    },
+];
+
+pub(super) const IGNORE: Table = Table {
+    name: "[[ignore]]",
+    keys: &[&[
+        texts("bodies", "Two bodies, or `group:NAME`s"),
+        texts("groups", "Two groups; the same one twice for within a group"),
+    ]],
+};
+
+pub(super) const EXPECT: Table = Table {
+    name: "[[expect]]",
+    keys: &[&[
+        text("value", "Expression over signals, such as \"ball.position.z\"")
+            .required("a signal, such as \"ball.position.z\""),
+        number("at", D::TIME, NotNegative, "When [s]; default the end of the run"),
+        any("is", Any, "The value must be this ..."),
+        any("within", NotNegative, "... within this"),
+        flag("relative", "True if `within` is a fraction of `is`"),
+        any("below", Any, "The value must be below this"),
+        any("above", Any, "The value must be above this"),
+        text("source", "Where the number comes from; `regression` marks values of our own runs")
+            .required("where the number comes from; \"regression\" for a value of our own run"),
+        key("with", Form::Values, "Parameters to load the scene with"),
+        number("tolerance", D::ONE, Positive, "Tolerance of the run instead of the scene's [-]"),
+        number("until", D::TIME, Positive, "End of the run instead of the scene's [s]"),
+    ]],
+};

@@ -1,0 +1,306 @@
+//! From a [`Scene`] back to the tree of a file. What has its default value is left out.
+
+use super::node::{Entry, Node, Text, Value};
+use super::*;
+
+/// Collects the entries of a table.
+#[derive(Default)]
+struct Writer(Vec<Entry>);
+
+impl Writer {
+    fn put(&mut self, key: &str, value: Value) {
+        self.0.push(Entry { key: key.to_string(), place: Place::default(), node: Node::new(value) });
+    }
+
+    fn number(&mut self, key: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.put(key, Value::Number(value));
+        }
+    }
+
+    fn text(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.put(key, Value::Text(Text::new(text, true)));
+        }
+    }
+
+    fn texts(&mut self, key: &str, texts: &[String]) {
+        if !texts.is_empty() {
+            self.put(key, list(texts, |text| Value::Text(Text::new(text, true))));
+        }
+    }
+
+    fn flag(&mut self, key: &str, flag: bool, default: bool) {
+        if flag != default {
+            self.put(key, Value::Flag(flag));
+        }
+    }
+
+    fn vector(&mut self, key: &str, vector: Vec3) {
+        if vector != Vec3::ZERO {
+            self.put(key, numbers(&vector.to_array()));
+        }
+    }
+
+    fn orientation(&mut self, R: Quat) {
+        if R != Quat::IDENTITY {
+            self.put("orientation", numbers(&[R.w, R.x, R.y, R.z]));
+        }
+    }
+
+    fn table(&mut self, key: &str, table: Writer) {
+        if !table.0.is_empty() {
+            self.put(key, Value::Table(table.0));
+        }
+    }
+}
+
+fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
+    Value::List(items.iter().map(|item| Node::new(value(item))).collect())
+}
+
+fn numbers(numbers: &[f64]) -> Value {
+    list(numbers, |number| Value::Number(*number))
+}
+
+/// The top table of a scene.
+pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
+    let mut top = Writer::default();
+    top.number("format", Some(1.0));
+    top.text("title", Some(scene.title.as_str()).filter(|text| !text.is_empty()));
+    top.text("description", Some(scene.description.as_str()).filter(|text| !text.is_empty()));
+    top.text("source", scene.source.as_deref());
+    top.texts("tags", &scene.tags);
+    top.text("cost", scene.cost.as_deref());
+    let mut params = Writer::default();
+    for param in &scene.params {
+        params.number(&param.name, Some(param.value));
+    }
+    top.table("params", params);
+    let mut world = Writer::default();
+    world.put("gravity", numbers(&scene.gravity.to_array()));
+    top.table("world", world);
+    top.table("run", run(&scene.run));
+    let mut defaults = Writer::default();
+    contact(&mut defaults, &scene.contact);
+    top.table("contact", defaults);
+    let mut materials = Writer::default();
+    for material in &scene.materials {
+        let mut table = Writer::default();
+        table.number("density", Some(material.density));
+        table.number("young", Some(material.young));
+        table.number("poisson", Some(material.poisson));
+        materials.table(&material.name, table);
+    }
+    top.table("materials", materials);
+    let mut laws = Writer::default();
+    for law in &scene.laws {
+        laws.table(&law.name, self::law(law));
+    }
+    top.table("law", laws);
+    tables(&mut top, "pair", &scene.pairs, pair);
+    tables(&mut top, "body", &scene.bodies, body);
+    tables(&mut top, "ignore", &scene.ignores, |ignore| {
+        let mut table = Writer::default();
+        table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);
+        table
+    });
+    tables(&mut top, "expect", &scene.expects, expect);
+    top.0
+}
+
+fn tables<T>(top: &mut Writer, key: &str, items: &[T], write: impl Fn(&T) -> Writer) {
+    if !items.is_empty() {
+        top.put(key, list(items, |item| Value::Table(write(item).0)));
+    }
+}
+
+fn run(run: &Run) -> Writer {
+    let mut table = Writer::default();
+    table.number("until", Some(run.until));
+    table.number("tolerance", Some(run.tolerance));
+    table.number("output_interval", Some(run.output_interval));
+    table.text("integrator", Some(run.integrator.name()));
+    table.number("step", run.step);
+    table.number("max_step", run.max_step);
+    table
+}
+
+fn contact(table: &mut Writer, contact: &ContactSpec) {
+    table.number("restitution", contact.restitution);
+    table.number("friction", contact.friction);
+    table.number("static_friction", contact.static_friction);
+    table.number("rolling", contact.rolling);
+    table.number("spin", contact.spin);
+    table.text(
+        "law",
+        contact.law.as_ref().map(|law| match law {
+            LawChoice::BuiltIn(law) => law.name(),
+            LawChoice::Custom(name) => name,
+        }),
+    );
+    table.text("friction_law", contact.friction_law.map(FrictionLaw::name));
+    table.number("stiffness", contact.stiffness);
+    table.number("exponent", contact.exponent);
+    table.number("damping", contact.damping);
+    table.number("damping_max", contact.damping_max);
+    table.number("restitution_min", contact.restitution_min);
+    table.number("blend_speed", contact.blend_speed);
+    table.number("slip_speed", contact.slip_speed);
+    table.number("spin_speed", contact.spin_speed);
+    table.number("patch_radius", contact.patch_radius);
+    table.number("radius", contact.radius);
+    table.number("modulus", contact.modulus);
+    table.number("force_max", contact.force_max);
+    table.text("lever", contact.lever.map(Lever::name));
+    table.number("k_red", contact.k_red);
+}
+
+fn pair(pair: &Pair) -> Writer {
+    let mut table = Writer::default();
+    let (key, first, second) = match &pair.between {
+        Between::Materials(first, second) => ("materials", first, second),
+        Between::Bodies(first, second) => ("bodies", first, second),
+    };
+    table.texts(key, &[first.clone(), second.clone()]);
+    contact(&mut table, &pair.contact);
+    table.flag("ignore", pair.ignore, false);
+    table
+}
+
+fn law(law: &Law) -> Writer {
+    let mut table = Writer::default();
+    let mut lets = Writer::default();
+    for equation in &law.lets {
+        lets.text(&equation.name, Some(&equation.text));
+    }
+    table.table("let", lets);
+    table.text("normal", Some(&law.normal.text));
+    table.text("energy", law.energy.as_ref().map(|equation| equation.text.as_str()));
+    table.text("friction", law.friction.as_ref().map(|equation| equation.text.as_str()));
+    table
+}
+
+fn body(body: &Body) -> Writer {
+    let mut table = Writer::default();
+    table.text("name", Some(&body.name));
+    table.flag("fixed", body.fixed, false);
+    match body.shapes.as_slice() {
+        [] => {}
+        [only] => table.put("shape", Value::Table(shape(only).0)),
+        several => table.put("shapes", list(several, |spec| Value::Table(shape(spec).0))),
+    }
+    table.text("material", body.material.as_deref());
+    table.number("density", body.density);
+    table.vector("position", body.position);
+    table.orientation(body.orientation);
+    table.vector("velocity", body.velocity);
+    table.vector("angular_velocity", body.angular_velocity);
+    table.number("mass", body.mass);
+    if let Some(I) = body.inertia {
+        let diagonal = I == Mat3::from_diagonal(Vec3::new(I.x_axis.x, I.y_axis.y, I.z_axis.z));
+        let columns = I.to_cols_array_2d();
+        table.put(
+            "inertia",
+            if diagonal {
+                numbers(&[columns[0][0], columns[1][1], columns[2][2]])
+            } else {
+                list(&columns, |c| numbers(c))
+            },
+        );
+    }
+    if let Some(center) = body.center_of_mass {
+        table.put("center_of_mass", numbers(&center.to_array()));
+    }
+    if let Some(motion) = body.motion {
+        let mut inner = Writer::default();
+        inner.put("velocity", numbers(&motion.velocity.to_array()));
+        inner.put("angular_velocity", numbers(&motion.angular_velocity.to_array()));
+        table.table("motion", inner);
+    }
+    table.texts("groups", &body.groups);
+    table.texts("ignore", &body.ignore);
+    table.flag("collide", body.collide, true);
+    table
+}
+
+fn shape(spec: &ShapeSpec) -> Writer {
+    let mut table = Writer::default();
+    let mut kind = |word: &str| table.text("kind", Some(word));
+    match &spec.kind {
+        ShapeKind::Sphere { radius } => {
+            kind("sphere");
+            table.number("radius", Some(*radius));
+        }
+        ShapeKind::Ellipsoid { semi_axes } => {
+            kind("ellipsoid");
+            table.put("semi_axes", numbers(&semi_axes.to_array()));
+        }
+        ShapeKind::Box { half_extents, smoothing } => {
+            kind("box");
+            table.put("half_extents", numbers(&half_extents.to_array()));
+            table.number("smoothing", *smoothing);
+        }
+        ShapeKind::Cylinder { radius, length, axis, smoothing } => {
+            kind("cylinder");
+            table.number("radius", Some(*radius));
+            table.number("length", Some(*length));
+            table.text("axis", Some(axis.name()));
+            table.number("smoothing", *smoothing);
+        }
+        ShapeKind::Capsule { radius, length, axis } => {
+            kind("capsule");
+            table.number("radius", Some(*radius));
+            table.number("length", Some(*length));
+            table.text("axis", Some(axis.name()));
+        }
+        ShapeKind::Cone { radius, top_radius, length, axis, smoothing } => {
+            kind("cone");
+            table.number("radius", Some(*radius));
+            table.number("top_radius", Some(*top_radius));
+            table.number("length", Some(*length));
+            table.text("axis", Some(axis.name()));
+            table.number("smoothing", *smoothing);
+        }
+        ShapeKind::HalfSpace { normal } => {
+            kind("half_space");
+            table.put("normal", numbers(&normal.to_array()));
+        }
+        ShapeKind::Hull { points, smoothing } => {
+            kind("hull");
+            table.put("points", list(points, |point| numbers(&point.to_array())));
+            table.number("smoothing", *smoothing);
+        }
+        ShapeKind::HeightGrid { heights, size } => {
+            kind("height_grid");
+            table.put("heights", list(heights, |row| numbers(row)));
+            table.put("size", numbers(size));
+        }
+    }
+    table.vector("position", spec.position);
+    table.orientation(spec.orientation);
+    table.text("material", spec.material.as_deref());
+    table.number("density", spec.density);
+    table.flag("collide", spec.collide, true);
+    table
+}
+
+fn expect(expect: &Expect) -> Writer {
+    let mut table = Writer::default();
+    table.text("value", Some(&expect.value.text));
+    table.number("at", expect.at);
+    table.number("is", expect.is);
+    table.number("within", expect.within);
+    table.flag("relative", expect.relative, false);
+    table.number("below", expect.below);
+    table.number("above", expect.above);
+    table.text("source", Some(&expect.source));
+    let mut with = Writer::default();
+    for (name, value) in &expect.with {
+        with.text(name, Some(value));
+    }
+    table.table("with", with);
+    table.number("tolerance", expect.tolerance);
+    table.number("until", expect.until);
+    table
+}
