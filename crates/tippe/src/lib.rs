@@ -9,6 +9,7 @@ pub mod material;
 pub mod model;
 pub mod observe;
 pub mod precise;
+pub mod run;
 pub mod scene;
 
 pub use event::{Event, EventKind};
