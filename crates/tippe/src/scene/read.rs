@@ -384,6 +384,9 @@ fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
     } else if has("is") != has("within") {
         reader.error(fields.place_of("is"), "[[expect]] needs both `is` and `within`", "within = 0 for exactly equal");
     }
+    if expect.relative && expect.is == Some(0.0) {
+        reader.error(fields.place_of("relative"), "[[expect]]: a fraction of 0 is 0", "leave out `relative`");
+    }
     for entry in fields.get("with").and_then(|node| reader.entries(node, "with")).unwrap_or_default() {
         if !reader.scope.names.iter().any(|(name, _)| *name == entry.key) {
             let known: Vec<String> = reader.scope.names.iter().map(|(name, _)| name.clone()).collect();
