@@ -8,9 +8,12 @@ pub mod ledger;
 pub mod material;
 pub mod model;
 pub mod observe;
+pub mod precise;
+pub mod run;
 pub mod scene;
 
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
+pub use precise::{Failure, Settings, State, simulate};
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};

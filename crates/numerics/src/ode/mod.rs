@@ -219,8 +219,7 @@ impl Stepper {
 /// Dense output: component `i` of `n` at `theta`.
 pub fn interpolate(dense: &[f64], n: usize, i: usize, theta: f64) -> f64 {
     let s = 1.0 - theta;
-    dense[i]
-        + theta * (dense[n + i] + s * (dense[2 * n + i] + theta * (dense[3 * n + i] + s * dense[4 * n + i])))
+    dense[i] + theta * (dense[n + i] + s * (dense[2 * n + i] + theta * (dense[3 * n + i] + s * dense[4 * n + i])))
 }
 
 /// Dense output: all components at `theta`.

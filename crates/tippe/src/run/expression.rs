@@ -1,0 +1,575 @@
+//! Questions to a run, as text: `max(ball.position.z) - event.contact_start(ball, floor)[0].gap`.
+//!
+//! ```text
+//! sum     = term { ("+" | "-") term }
+//! term    = power { ("*" | "/") power }
+//! power   = ["-"] primary [ "^" power ]
+//! primary = number | "pi" | "(" sum ")" | function "(" sum { "," sum } ")" | signal | question
+//! signal  = "time" | BODY "." quantity | "energy." account | "momentum." axis | "contact(" BODY "," BODY ")." touch
+//! question = "events." kind [ filter ]                               how many
+//!          | "event." kind [ filter ] [ "[" index "]" ] "." field    of one event; -1 is the last
+//!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
+//!          | "crossing(" sum "," sum ")" [ "[" index "]" ]           time at which the first passes the second
+//!          | "at(" sum "," sum ")"                                   the first at the time the second says
+//! filter  = "(" BODY [ "," BODY ] ")"
+//! ```
+//! BODY is matched against the names of the run, longest first, so that names may hold dots, dashes and brackets.
+
+use super::{Account, Axis, Quantity, Signal, Subjects, Touch};
+use crate::EventKind;
+use crate::scene::did_you_mean;
+use std::fmt;
+
+/// A parsed question; ask it with [`Expression::value`] or [`Expression::series`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    pub(super) root: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    Number(f64),
+    Signal(Signal),
+    Count(EventFilter),
+    Event {
+        filter: EventFilter,
+        index: i64,
+        field: EventField,
+    },
+    Call(Function, Vec<Node>),
+    /// Largest (+1) or smallest (-1) value over time.
+    Extreme(f64, Box<Node>),
+    Crossing {
+        signal: Box<Node>,
+        level: Box<Node>,
+        index: i64,
+    },
+    At {
+        signal: Box<Node>,
+        time: Box<Node>,
+    },
+}
+
+/// Events of one kind, of all bodies, of one or of two.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct EventFilter {
+    pub(super) kind: EventKind,
+    pub(super) bodies: Vec<usize>,
+    /// As it was written, for messages.
+    pub(super) text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum EventField {
+    Time,
+    Gap,
+    ClosingSpeed,
+    Position(Axis),
+    Normal(Axis),
+    EpisodeStart,
+    EpisodeDuration,
+    EpisodeStartClosingSpeed,
+    EpisodeMaxDepth,
+    EpisodeMaxForce,
+    EpisodeImpulse,
+}
+
+const EVENT_FIELDS: [(&str, EventField); 15] = [
+    ("time", EventField::Time),
+    ("gap", EventField::Gap),
+    ("closing_speed", EventField::ClosingSpeed),
+    ("position.x", EventField::Position(Axis::X)),
+    ("position.y", EventField::Position(Axis::Y)),
+    ("position.z", EventField::Position(Axis::Z)),
+    ("normal.x", EventField::Normal(Axis::X)),
+    ("normal.y", EventField::Normal(Axis::Y)),
+    ("normal.z", EventField::Normal(Axis::Z)),
+    ("episode.start", EventField::EpisodeStart),
+    ("episode.duration", EventField::EpisodeDuration),
+    ("episode.start_closing_speed", EventField::EpisodeStartClosingSpeed),
+    ("episode.max_depth", EventField::EpisodeMaxDepth),
+    ("episode.max_force", EventField::EpisodeMaxForce),
+    ("episode.impulse", EventField::EpisodeImpulse),
+];
+
+const EVENT_KINDS: [EventKind; 7] = [
+    EventKind::ContactStart,
+    EventKind::ContactEnd,
+    EventKind::SlipStart,
+    EventKind::StickStart,
+    EventKind::RollStart,
+    EventKind::RollEnd,
+    EventKind::Recompression,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Negate,
+    Sqrt,
+    Abs,
+    Hypot,
+    Sin,
+    Cos,
+    Atan2,
+    Exp,
+    Ln,
+    Max,
+    Min,
+}
+
+/// Functions by name with the number of their arguments; `max` and `min` of two or more compare at each time.
+const FUNCTIONS: [(&str, Function, std::ops::RangeInclusive<usize>); 10] = [
+    ("sqrt", Function::Sqrt, 1..=1),
+    ("abs", Function::Abs, 1..=1),
+    ("hypot", Function::Hypot, 2..=3),
+    ("sin", Function::Sin, 1..=1),
+    ("cos", Function::Cos, 1..=1),
+    ("atan2", Function::Atan2, 2..=2),
+    ("exp", Function::Exp, 1..=1),
+    ("ln", Function::Ln, 1..=1),
+    ("max", Function::Max, 2..=16),
+    ("min", Function::Min, 2..=16),
+];
+
+const OTHER_WORDS: [&str; 9] =
+    ["time", "pi", "energy.", "momentum.", "contact(", "events.", "event.", "crossing", "at"];
+
+/// Parentheses, signs and powers inside each other at most.
+const MAX_DEPTH: usize = 100;
+/// Longest text [characters]: an answer needs stack for every operator.
+const MAX_LENGTH: usize = 2000;
+
+/// Why a question cannot be asked of this run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// Where in the text, counted in characters from 1 [-].
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to try; empty if there is nothing to add.
+    pub help: String,
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.message)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, ". help: {}", self.help) }
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+impl Expression {
+    /// Reads `text`; bodies must be among `subjects`.
+    pub fn parse(text: &str, subjects: &Subjects) -> Result<Expression, ExpressionError> {
+        let mut parser = Parser { text, at: 0, depth: 0, subjects };
+        if text.len() > MAX_LENGTH {
+            return Err(parser.error(format!("the text is longer than {MAX_LENGTH} characters"), ""));
+        }
+        let root = parser.sum()?;
+        parser.space();
+        if parser.at < text.len() {
+            return Err(parser.error("an operator or the end is expected here", ""));
+        }
+        Ok(Expression { root })
+    }
+
+    /// True if the value does not depend on the time it is asked for.
+    pub fn is_constant(&self) -> bool {
+        self.root.is_constant()
+    }
+
+    /// Unit, where the expression is one signal.
+    pub fn unit(&self) -> Option<&'static str> {
+        match &self.root {
+            Node::Signal(signal) => Some(signal.unit()),
+            _ => None,
+        }
+    }
+
+    /// Marks the bodies whose motion must be recorded to answer.
+    pub fn mark_bodies(&self, wanted: &mut [bool]) {
+        self.root.visit(&mut |node| {
+            if let Node::Signal(Signal::Body { body, .. }) = node {
+                wanted[*body] = true;
+            }
+        });
+    }
+
+    /// Times [s] written in the text as numbers, `at(ball.position.z, 0.5)`: a run that records there answers exactly.
+    pub fn times(&self) -> Vec<f64> {
+        let mut times = Vec::new();
+        self.root.visit(&mut |node| {
+            if let Node::At { time, .. } = node
+                && let Node::Number(t) = **time
+            {
+                times.push(t);
+            }
+        });
+        times
+    }
+}
+
+impl Node {
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            Node::Signal(_) => false,
+            Node::Call(_, arguments) => arguments.iter().all(Node::is_constant),
+            _ => true,
+        }
+    }
+
+    fn visit(&self, see: &mut impl FnMut(&Node)) {
+        see(self);
+        match self {
+            Node::Number(_) | Node::Signal(_) | Node::Count(_) | Node::Event { .. } => {}
+            Node::Call(_, arguments) => arguments.iter().for_each(|node| node.visit(see)),
+            Node::Extreme(_, node) => node.visit(see),
+            Node::Crossing { signal, level, .. } => {
+                signal.visit(see);
+                level.visit(see);
+            }
+            Node::At { signal, time } => {
+                signal.visit(see);
+                time.visit(see);
+            }
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    subjects: &'a Subjects,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn error(&self, message: impl Into<String>, help: impl Into<String>) -> ExpressionError {
+        let column = self.text[..self.at].chars().count() + 1;
+        ExpressionError { column, message: message.into(), help: help.into() }
+    }
+
+    fn take(&mut self, token: char) -> bool {
+        self.space();
+        let taken = self.rest().starts_with(token);
+        if taken {
+            self.at += token.len_utf8();
+        }
+        taken
+    }
+
+    fn expect(&mut self, token: char) -> Result<(), ExpressionError> {
+        if self.take(token) { Ok(()) } else { Err(self.error(format!("`{token}` is expected here"), "")) }
+    }
+
+    fn sum(&mut self) -> Result<Node, ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(format!("more than {MAX_DEPTH} parentheses inside each other"), ""));
+        }
+        let mut left = self.term()?;
+        loop {
+            let function = if self.take('+') {
+                Function::Add
+            } else if self.take('-') {
+                Function::Subtract
+            } else {
+                self.depth -= 1;
+                return Ok(left);
+            };
+            left = Node::Call(function, vec![left, self.term()?]);
+        }
+    }
+
+    fn term(&mut self) -> Result<Node, ExpressionError> {
+        let mut left = self.power()?;
+        loop {
+            let function = if self.take('*') {
+                Function::Multiply
+            } else if self.take('/') {
+                Function::Divide
+            } else {
+                return Ok(left);
+            };
+            left = Node::Call(function, vec![left, self.power()?]);
+        }
+    }
+
+    fn power(&mut self) -> Result<Node, ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(format!("more than {MAX_DEPTH} signs or powers inside each other"), ""));
+        }
+        let node = if self.take('-') {
+            Node::Call(Function::Negate, vec![self.power()?])
+        } else {
+            let base = self.primary()?;
+            if self.take('^') { Node::Call(Function::Power, vec![base, self.power()?]) } else { base }
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn primary(&mut self) -> Result<Node, ExpressionError> {
+        if self.take('(') {
+            let node = self.sum()?;
+            self.expect(')')?;
+            return Ok(node);
+        }
+        self.space();
+        if self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return self.number().map(Node::Number);
+        }
+        if let Some(body) = self.body_before(&['.']) {
+            self.expect('.')?;
+            let (all, names): (Vec<_>, Vec<_>) = Quantity::all().into_iter().map(|q| (q, q.name())).unzip();
+            let quantity = all[self.one_of("quantity of a body", &names)?];
+            return Ok(Node::Signal(Signal::Body { body, quantity }));
+        }
+        let start = self.at;
+        let word = self.word();
+        match word {
+            "pi" => Ok(Node::Number(std::f64::consts::PI)),
+            "time" => Ok(Node::Signal(Signal::Time)),
+            "energy" => {
+                self.expect('.')?;
+                let account = Account::ALL[self.one_of("energy", &Account::ALL.map(Account::name))?];
+                Ok(Node::Signal(Signal::Energy(account)))
+            }
+            "momentum" => {
+                self.expect('.')?;
+                let axis = Axis::ALL[self.one_of("axis", &Axis::ALL.map(Axis::name))?];
+                Ok(Node::Signal(Signal::Momentum(axis)))
+            }
+            "contact" => self.contact(),
+            "events" => self.filter().map(Node::Count),
+            "event" => self.event(),
+            "crossing" => {
+                let [signal, level] = self.two_arguments("crossing(signal, level)")?;
+                let index = self.index()?;
+                Ok(Node::Crossing { signal: Box::new(signal), level: Box::new(level), index })
+            }
+            "at" => {
+                let [signal, time] = self.two_arguments("at(signal, time)")?;
+                if !time.is_constant() {
+                    return Err(self.error("the time in at(signal, time) must not be a signal", ""));
+                }
+                Ok(Node::At { signal: Box::new(signal), time: Box::new(time) })
+            }
+            _ => self.call(word, start),
+        }
+    }
+
+    fn number(&mut self) -> Result<f64, ExpressionError> {
+        let bytes = self.rest().as_bytes();
+        let digits = |mut k: usize| {
+            while bytes.get(k).is_some_and(u8::is_ascii_digit) {
+                k += 1;
+            }
+            k
+        };
+        let mut end = digits(0);
+        if bytes.get(end) == Some(&b'.') {
+            end = digits(end + 1);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let exponent = digits(end + 1 + sign);
+            if exponent > end + 1 + sign {
+                end = exponent;
+            }
+        }
+        match self.rest()[..end].parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                self.at += end;
+                Ok(value)
+            }
+            _ => Err(self.error(format!("`{}` is not a finite number", &self.rest()[..end]), "")),
+        }
+    }
+
+    fn word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    /// The body whose name stands here, the longest one, if one of `followers` comes after it.
+    fn body_before(&mut self, followers: &[char]) -> Option<usize> {
+        self.space();
+        let rest = self.rest();
+        let follows = |name: &str| {
+            !name.is_empty()
+                && rest.strip_prefix(name).is_some_and(|tail| tail.trim_start().starts_with(|c| followers.contains(&c)))
+        };
+        let (body, name) = (self.subjects.bodies.iter().enumerate())
+            .filter(|(_, body)| follows(&body.name))
+            .map(|(k, body)| (k, &body.name))
+            .max_by_key(|(_, name)| name.len())?;
+        self.at += name.len();
+        Some(body)
+    }
+
+    fn body(&mut self) -> Result<usize, ExpressionError> {
+        if let Some(body) = self.body_before(&[',', ')']) {
+            return Ok(body);
+        }
+        let rest = self.rest();
+        let word = rest[..rest.find([',', ')']).unwrap_or(rest.len())].trim();
+        let names = self.subjects.bodies.iter().map(|body| body.name.as_str());
+        Err(self.error(format!("there is no body \"{word}\""), did_you_mean(word, names)))
+    }
+
+    /// Takes the longest of `names` that stands here and says which it is.
+    fn one_of<S: AsRef<str>>(&mut self, what: &str, names: &[S]) -> Result<usize, ExpressionError> {
+        self.space();
+        let rest = self.rest();
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
+        let word = &rest[..end];
+        match names.iter().position(|name| name.as_ref() == word) {
+            Some(k) => {
+                self.at += end;
+                Ok(k)
+            }
+            None => {
+                let help = did_you_mean(word, names.iter().map(AsRef::as_ref));
+                Err(self.error(format!("there is no {what} `{word}`"), help))
+            }
+        }
+    }
+
+    fn contact(&mut self) -> Result<Node, ExpressionError> {
+        self.expect('(')?;
+        let body1 = self.body()?;
+        self.expect(',')?;
+        let body2 = self.body()?;
+        self.expect(')')?;
+        self.expect('.')?;
+        let touch = Touch::ALL[self.one_of("quantity of a contact", &Touch::ALL.map(Touch::name))?];
+        Ok(Node::Signal(Signal::Contact { body1, body2, touch }))
+    }
+
+    /// `.kind` or `.kind(body)` or `.kind(body, body)`.
+    fn filter(&mut self) -> Result<EventFilter, ExpressionError> {
+        self.expect('.')?;
+        self.space();
+        let start = self.at;
+        let word = self.word();
+        let Some(&kind) = EVENT_KINDS.iter().find(|kind| kind.name() == word) else {
+            self.at = start;
+            let help = did_you_mean(word, EVENT_KINDS.iter().map(|kind| kind.name()));
+            return Err(self.error(format!("there is no kind of event `{word}`"), help));
+        };
+        let mut bodies = Vec::new();
+        if self.take('(') {
+            bodies.push(self.body()?);
+            if self.take(',') {
+                bodies.push(self.body()?);
+            }
+            self.expect(')')?;
+        }
+        Ok(EventFilter { kind, bodies, text: self.text[start..self.at].to_owned() })
+    }
+
+    fn event(&mut self) -> Result<Node, ExpressionError> {
+        let filter = self.filter()?;
+        let index = self.index()?;
+        self.expect('.')?;
+        let field = EVENT_FIELDS[self.one_of("field of an event", &EVENT_FIELDS.map(|(name, _)| name))?].1;
+        if matches!(filter.kind, EventKind::ContactEnd) || !field.is_of_episode() {
+            return Ok(Node::Event { filter, index, field });
+        }
+        Err(self.error("only contact_end has an episode", "ask event.contact_end[...].episode"))
+    }
+
+    /// `[index]`, or 0 if there is none.
+    fn index(&mut self) -> Result<i64, ExpressionError> {
+        if !self.take('[') {
+            return Ok(0);
+        }
+        let negative = self.take('-');
+        self.space();
+        let word = self.word();
+        let Ok(value) = word.parse::<i32>() else {
+            return Err(self.error(format!("`{word}` is not an index"), "0 is the first, -1 the last"));
+        };
+        self.expect(']')?;
+        Ok(if negative { -i64::from(value) } else { i64::from(value) })
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Node>, ExpressionError> {
+        self.expect('(')?;
+        let mut arguments = vec![self.sum()?];
+        while self.take(',') {
+            arguments.push(self.sum()?);
+        }
+        self.expect(')')?;
+        Ok(arguments)
+    }
+
+    fn two_arguments(&mut self, form: &str) -> Result<[Node; 2], ExpressionError> {
+        let arguments = self.arguments()?;
+        let count = arguments.len();
+        arguments.try_into().map_err(|_| self.error(format!("{form} takes 2 arguments, here are {count}"), ""))
+    }
+
+    fn call(&mut self, word: &str, start: usize) -> Result<Node, ExpressionError> {
+        let Some((name, function, counts)) = FUNCTIONS.iter().find(|(name, ..)| *name == word) else {
+            self.at = start;
+            return Err(self.unknown());
+        };
+        let mut arguments = self.arguments()?;
+        match (*name, arguments.len()) {
+            ("max", 1) => Ok(Node::Extreme(1.0, Box::new(arguments.remove(0)))),
+            ("min", 1) => Ok(Node::Extreme(-1.0, Box::new(arguments.remove(0)))),
+            (_, n) if counts.contains(&n) => Ok(Node::Call(*function, arguments)),
+            (_, n) => Err(self.error(format!("{name} does not take {n} arguments"), "")),
+        }
+    }
+
+    fn unknown(&self) -> ExpressionError {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(rest.len());
+        let word = &rest[..end];
+        if word.is_empty() {
+            return self.error("a number, a signal or a function is expected here", "");
+        }
+        let known = (self.subjects.bodies.iter().map(|body| body.name.as_str()))
+            .chain(FUNCTIONS.iter().map(|(name, ..)| *name))
+            .chain(OTHER_WORDS.iter().map(|word| word.trim_end_matches(['.', '('])));
+        if self.subjects.body(word).is_some() {
+            let help = format!("ask for {word}.position.z or another quantity of it");
+            return self.error(format!("body \"{word}\" has more than one number"), help);
+        }
+        self.error(format!("there is no body, signal or function `{word}`"), did_you_mean(word, known))
+    }
+}
+
+impl EventField {
+    fn is_of_episode(self) -> bool {
+        matches!(
+            self,
+            EventField::EpisodeStart
+                | EventField::EpisodeDuration
+                | EventField::EpisodeStartClosingSpeed
+                | EventField::EpisodeMaxDepth
+                | EventField::EpisodeMaxForce
+                | EventField::EpisodeImpulse
+        )
+    }
+}

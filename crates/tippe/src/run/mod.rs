@@ -1,0 +1,77 @@
+//! The run: what a simulation leaves behind, on disk ([`RunWriter`], [`Run`]) or in memory ([`Recording`]), and
+//! questions to it ([`Expression`]).
+//!
+//! A run folder holds
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `manifest.json` | how to repeat it: scene text and hash, version, settings, command; status and hash of the end |
+//! | `summary.json` | counts, energy, final motion, wall time |
+//! | `signals.parquet` | `time` and, for every body, position, orientation (w, x, y, z), velocity, angular velocity |
+//! | `energy.parquet` | `time`, every entry of the ledger, linear momentum |
+//! | `contacts.parquet` | one row for every touching pair and time |
+//! | `events.jsonl` | one event a line |
+//! | `checkpoint-*.json` | states from which a run continues bit by bit |
+//!
+//! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
+
+mod evaluate;
+mod expect;
+mod expression;
+mod folder;
+mod manifest;
+mod recording;
+mod report;
+mod signal;
+mod table;
+mod writer;
+
+pub use evaluate::NoAnswer;
+pub use expect::{Case, Questions, Verdict, cases};
+pub use expression::{Expression, ExpressionError};
+pub use folder::Run;
+pub use manifest::{Manifest, SceneCopy, Status, fingerprint};
+pub use recording::Recording;
+pub use report::{BodyReport, EnergyReport, Report};
+pub use signal::{Account, Axis, Quantity, Signal, Subject, Subjects, Touch};
+pub use writer::RunWriter;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What can go wrong with a run folder.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A file could not be written: the disk is full, read-only or gone.
+    #[error("cannot write {}: {source}. help: free some space, or choose another folder with --out", .path.display())]
+    Write {
+        /// File.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file is missing or is not what it should be.
+    #[error("cannot read {}: {reason}", .path.display())]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder that is not a run stands where the run should go.
+    #[error("{} exists and is not a run folder. help: choose another folder with --out", .0.display())]
+    Occupied(PathBuf),
+}
+
+impl RunError {
+    pub(crate) fn write(path: &Path, source: std::io::Error) -> RunError {
+        RunError::Write { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn read(path: &Path, reason: impl ToString) -> RunError {
+        RunError::Read { path: path.to_owned(), reason: reason.to_string() }
+    }
+}

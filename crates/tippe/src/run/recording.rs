@@ -1,0 +1,80 @@
+//! A run in memory.
+
+use super::Subjects;
+use crate::{BodyState, ContactSample, Event, Ledger, Observe};
+use tippe_geometry::Vec3;
+
+/// Everything a run showed, or the part of it that was asked for. Times never fall; at an event two rows share one
+/// time, the first before and the second after it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Who took part.
+    pub subjects: Subjects,
+    /// Communication points [s].
+    pub time: Vec<f64>,
+    /// For each body its states at those times; empty for a body that was not asked for.
+    pub motion: Vec<Vec<BodyState>>,
+    /// The books at those times.
+    pub energy: Vec<Ledger>,
+    /// Linear momentum of all bodies with a mass, resolved in world, at those times [kg m/s].
+    pub momentum: Vec<Vec3>,
+    /// Touching pairs of all times, one after the other; `contact_start[i]` is where those of the i-th begin.
+    pub contacts: Vec<ContactSample>,
+    /// See `contacts`.
+    pub contact_start: Vec<usize>,
+    /// Events, sorted by time.
+    pub events: Vec<Event>,
+    wanted: Vec<bool>,
+}
+
+impl Recording {
+    /// A recording of everybody.
+    pub fn new(subjects: Subjects) -> Recording {
+        let all = vec![true; subjects.bodies.len()];
+        Recording::only(subjects, all)
+    }
+
+    /// A recording of the motion of some bodies; events, contacts, energy and momentum are those of all.
+    pub fn only(subjects: Subjects, wanted: Vec<bool>) -> Recording {
+        let motion = vec![Vec::new(); subjects.bodies.len()];
+        Recording { subjects, motion, wanted, ..Recording::default() }
+    }
+
+    /// True if the motion of this body is recorded.
+    pub fn has(&self, body: usize) -> bool {
+        self.wanted.get(body).copied().unwrap_or(false)
+    }
+
+    /// Touching pairs at the `i`-th communication point.
+    pub fn contacts_at(&self, i: usize) -> &[ContactSample] {
+        let start = self.contact_start.get(i).copied().unwrap_or(self.contacts.len());
+        let end = self.contact_start.get(i + 1).copied().unwrap_or(self.contacts.len());
+        &self.contacts[start..end]
+    }
+
+    /// Last communication point at `time`, to within rounding.
+    pub fn index_at(&self, time: f64) -> Option<usize> {
+        let slack = 1e-12 * time.abs().max(1.0);
+        let i = self.time.partition_point(|&t| t <= time + slack).checked_sub(1)?;
+        (self.time[i] >= time - slack).then_some(i)
+    }
+}
+
+impl Observe for Recording {
+    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
+        self.time.push(time);
+        self.momentum.push(self.subjects.momentum(bodies));
+        self.energy.push(*energy);
+        self.contact_start.push(self.contacts.len());
+        self.contacts.extend_from_slice(contacts);
+        for ((motion, body), wanted) in self.motion.iter_mut().zip(bodies).zip(&self.wanted) {
+            if *wanted {
+                motion.push(*body);
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.events.push(event.clone());
+    }
+}

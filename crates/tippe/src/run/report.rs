@@ -1,0 +1,137 @@
+//! The summary of a run: `summary.json` and what `--json` prints.
+
+use super::Subjects;
+use crate::{BodyState, EventKind, Ledger, Summary};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One object that says how a run went and where it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Name of the scene.
+    pub scene: String,
+    /// `precise` or `realtime`.
+    pub clock: String,
+    /// Simulated time reached [s].
+    pub sim_s: f64,
+    /// Time it took [s].
+    pub wall_s: f64,
+    /// Accepted steps over all islands [-].
+    pub steps: u64,
+    /// Rejected steps over all islands [-].
+    pub rejected: u64,
+    /// Evaluations of the right-hand side over all islands [-].
+    pub rhs_evaluations: u64,
+    /// Accepted steps by integrator [-].
+    pub steps_by_integrator: BTreeMap<String, u64>,
+    /// Events by kind [-].
+    pub events: BTreeMap<EventKind, u64>,
+    /// Largest number of touching pairs [-].
+    pub max_contacts: usize,
+    /// The books.
+    pub energy: EnergyReport,
+    /// Final motion by name of the body.
+    pub bodies: BTreeMap<String, BodyReport>,
+    /// What is worth knowing.
+    pub warnings: Vec<String>,
+    /// True when it was stopped before its end.
+    pub stopped: bool,
+    /// Hash of the final state, 16 hexadecimal digits.
+    pub hash: String,
+}
+
+/// The energy ledger at the end [J].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyReport {
+    /// Stored at the start [J].
+    pub initial: f64,
+    /// Stored at the end [J].
+    #[serde(rename = "final")]
+    pub last: f64,
+    /// Kinetic at the end [J].
+    pub kinetic: f64,
+    /// Potential at the end [J].
+    pub potential: f64,
+    /// Elastic at the end [J].
+    pub elastic: f64,
+    /// Lost, by cause [J].
+    pub by_cause: BTreeMap<String, f64>,
+    /// Put in [J].
+    pub work: f64,
+    /// Not explained [J].
+    pub residual: f64,
+}
+
+impl From<&Ledger> for EnergyReport {
+    fn from(ledger: &Ledger) -> EnergyReport {
+        EnergyReport {
+            initial: ledger.initial,
+            last: ledger.stored(),
+            kinetic: ledger.kinetic,
+            potential: ledger.potential,
+            elastic: ledger.elastic,
+            by_cause: ledger.causes().iter().map(|(cause, energy)| ((*cause).to_owned(), *energy)).collect(),
+            work: ledger.work,
+            residual: ledger.residual(),
+        }
+    }
+}
+
+/// Motion of one body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyReport {
+    /// Origin, resolved in world [m].
+    pub position: [f64; 3],
+    /// Quaternion w, x, y, z taking body to world components.
+    pub orientation: [f64; 4],
+    /// Velocity of the origin, resolved in world [m/s].
+    pub velocity: [f64; 3],
+    /// Angular velocity, resolved in world [rad/s].
+    pub angular_velocity: [f64; 3],
+}
+
+impl From<&BodyState> for BodyReport {
+    fn from(body: &BodyState) -> BodyReport {
+        let q = body.orientation;
+        BodyReport {
+            position: body.position.to_array(),
+            orientation: [q.w, q.x, q.y, q.z],
+            velocity: body.velocity.to_array(),
+            angular_velocity: body.angular_velocity.to_array(),
+        }
+    }
+}
+
+impl Report {
+    /// Puts a report together.
+    pub fn new(
+        scene: &str,
+        clock: &str,
+        sim_s: f64,
+        wall_s: f64,
+        summary: &Summary,
+        ledger: &Ledger,
+        subjects: &Subjects,
+        bodies: &[BodyState],
+        hash: u64,
+    ) -> Report {
+        let names = subjects.bodies.iter().map(|subject| subject.name.clone());
+        Report {
+            scene: scene.to_owned(),
+            clock: clock.to_owned(),
+            sim_s,
+            wall_s,
+            steps: summary.steps,
+            rejected: summary.rejected,
+            rhs_evaluations: summary.rhs_evaluations,
+            steps_by_integrator: summary.steps_by_integrator.clone(),
+            events: summary.events.clone(),
+            max_contacts: summary.max_contacts,
+            energy: EnergyReport::from(ledger),
+            bodies: names.zip(bodies.iter().map(BodyReport::from)).collect(),
+            warnings: summary.warnings.clone(),
+            stopped: summary.stopped,
+            hash: format!("{hash:016x}"),
+        }
+    }
+}

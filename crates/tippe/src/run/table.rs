@@ -1,0 +1,390 @@
+//! Tables on disk: Parquet, written in row groups so that the file is complete after each of them, and CSV beside it.
+//!
+//! After every row group the footer is written too, and the next group overwrites it. A run that is killed leaves the
+//! groups it had finished; a run whose disk fills up cuts the file back to the last footer.
+
+use super::RunError;
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Values kept in memory before a row group is written: 32 MiB of numbers.
+const GROUP_VALUES: usize = 4 << 20;
+/// Rows in a group at most, so that a narrow table also reaches the disk now and then.
+const GROUP_ROWS: usize = 16_384;
+
+/// One column: its values of the row group being filled, or all of them after reading.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Column {
+    Real(Vec<f64>),
+    Index(Vec<i64>),
+    Flag(Vec<bool>),
+    Text(Vec<String>),
+}
+
+/// One value of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Real(f64),
+    Index(i64),
+    Flag(bool),
+    Text(&'a str),
+}
+
+impl Column {
+    fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Column::Real(values), Cell::Real(value)) => values.push(value),
+            (Column::Index(values), Cell::Index(value)) => values.push(value),
+            (Column::Flag(values), Cell::Flag(value)) => values.push(value),
+            (Column::Text(values), Cell::Text(value)) => values.push(value.to_owned()),
+            (column, cell) => unreachable!("column {column:?} cannot hold {cell:?}: the schema and the rows disagree"),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Column::Real(values) => values.clear(),
+            Column::Index(values) => values.clear(),
+            Column::Flag(values) => values.clear(),
+            Column::Text(values) => values.clear(),
+        }
+    }
+
+    fn schema(&self, name: &str) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self {
+            Column::Real(_) => (Physical::DOUBLE, None),
+            Column::Index(_) => (Physical::INT64, None),
+            Column::Flag(_) => (Physical::BOOLEAN, None),
+            Column::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(logical)
+            .build()
+    }
+}
+
+/// A table that grows row by row.
+pub(crate) struct TableWriter {
+    path: PathBuf,
+    file: File,
+    /// Bytes of finished row groups; the footer follows.
+    end: u64,
+    footer: Vec<u8>,
+    encoder: SerializedFileWriter<Vec<u8>>,
+    columns: Vec<Column>,
+    rows: usize,
+    group_rows: usize,
+    csv: Option<LineFile>,
+}
+
+impl TableWriter {
+    /// Creates `path` (and, with `csv`, the same name with that extension), empty but readable.
+    pub(crate) fn create(path: &Path, schema: Vec<(String, Column)>, csv: bool) -> Result<TableWriter, RunError> {
+        let file = File::create(path).map_err(|error| RunError::write(path, error))?;
+        let csv = if csv { Some(LineFile::create(&path.with_extension("csv"))?) } else { None };
+        let group_rows = (GROUP_VALUES / schema.len().max(1)).clamp(16, GROUP_ROWS);
+        let encoder = encoder(&schema).map_err(|error| RunError::write(path, io::Error::other(error)))?;
+        let (names, columns): (Vec<String>, Vec<Column>) = schema.into_iter().unzip();
+        let mut table = TableWriter {
+            path: path.to_owned(),
+            file,
+            end: 0,
+            footer: Vec::new(),
+            encoder,
+            columns,
+            rows: 0,
+            group_rows,
+            csv,
+        };
+        table.csv_row(names.iter().map(|name| Cell::Text(name)))?;
+        table.append()?;
+        Ok(table)
+    }
+
+    /// Appends one row: as many cells, of the same kinds, as the schema has columns.
+    pub(crate) fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>> + Clone) -> Result<(), RunError> {
+        self.csv_row(cells.clone())?;
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+        self.rows += 1;
+        if self.rows >= self.group_rows { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is in memory as a row group.
+    pub(crate) fn flush(&mut self) -> Result<(), RunError> {
+        if self.rows > 0 {
+            self.encode().map_err(|error| RunError::write(&self.path, io::Error::other(error)))?;
+            self.rows = 0;
+            self.columns.iter_mut().for_each(Column::clear);
+            self.append()?;
+        }
+        self.csv.as_mut().map_or(Ok(()), LineFile::flush)
+    }
+
+    fn encode(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.encoder.next_row_group()?;
+        for column in &self.columns {
+            let Some(mut writer) = group.next_column()? else { break };
+            match column {
+                Column::Real(values) => writer.typed::<DoubleType>().write_batch(values, None, None)?,
+                Column::Index(values) => writer.typed::<Int64Type>().write_batch(values, None, None)?,
+                Column::Flag(values) => writer.typed::<BoolType>().write_batch(values, None, None)?,
+                Column::Text(values) => {
+                    let bytes: Vec<ByteArray> = values.iter().map(|text| ByteArray::from(text.as_str())).collect();
+                    writer.typed::<ByteArrayType>().write_batch(&bytes, None, None)?
+                }
+            };
+            writer.close()?;
+        }
+        group.close()?;
+        self.encoder.flush()?;
+        Ok(())
+    }
+
+    /// Appends what the encoder produced, then the footer; on an error puts the last good footer back.
+    fn append(&mut self) -> Result<(), RunError> {
+        let groups = self.encoder.flushed_row_groups().to_vec();
+        let rows = groups.iter().map(|group| group.num_rows()).sum();
+        let schema = self.encoder.schema_descr().clone();
+        let created_by = self.encoder.properties().created_by().to_owned();
+        let metadata =
+            ParquetMetaData::new(FileMetaData::new(1, rows, Some(created_by), None, Arc::new(schema), None), groups);
+        let mut footer = Vec::new();
+        ParquetMetaDataWriter::new(&mut footer, &metadata)
+            .finish()
+            .map_err(|error| RunError::write(&self.path, io::Error::other(error)))?;
+
+        self.encoder.flush().map_err(|error| RunError::write(&self.path, error))?;
+        let bytes = std::mem::take(self.encoder.inner_mut());
+        let written = write_at(&mut self.file, self.end, &bytes, &footer);
+        match written {
+            Ok(()) => {
+                self.end += bytes.len() as u64;
+                self.footer = footer;
+                Ok(())
+            }
+            Err(error) => {
+                // Nothing more can be done when this fails as well: the first error is the one to tell.
+                let _ = write_at(&mut self.file, self.end, &[], &self.footer);
+                Err(RunError::write(&self.path, error))
+            }
+        }
+    }
+
+    fn csv_row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>) -> Result<(), RunError> {
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.line(&csv_line(cells)))
+    }
+}
+
+/// Puts `bytes` and `footer` at `position` and ends the file there.
+fn write_at(file: &mut File, position: u64, bytes: &[u8], footer: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(position))?;
+    file.write_all(bytes)?;
+    file.write_all(footer)?;
+    file.set_len(position + (bytes.len() + footer.len()) as u64)
+}
+
+fn encoder(schema: &[(String, Column)]) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
+    // Doubles compress twice as well when their bytes are stored plane by plane; page indices would only repeat for
+    // every column of a wide table what the footer already says.
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("tippe {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_dictionary_enabled(false);
+    let mut fields = Vec::with_capacity(schema.len());
+    for (name, column) in schema {
+        fields.push(Arc::new(column.schema(name)?));
+        let path = ColumnPath::from(vec![name.clone()]);
+        properties = match column {
+            Column::Real(_) => properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
+            Column::Text(_) => properties.set_column_dictionary_enabled(path, true),
+            Column::Index(_) | Column::Flag(_) => properties,
+        };
+    }
+    let root = Type::group_type_builder("schema").with_fields(fields).build()?;
+    SerializedFileWriter::new(Vec::new(), Arc::new(root), Arc::new(properties.build()))
+}
+
+/// One line of comma-separated values, numbers in full.
+pub(crate) fn csv_line<'a>(cells: impl Iterator<Item = Cell<'a>>) -> String {
+    let texts = cells.map(|cell| match cell {
+        Cell::Real(value) => format!("{value:?}"),
+        Cell::Index(value) => value.to_string(),
+        Cell::Flag(value) => u8::from(value).to_string(),
+        Cell::Text(text) if text.contains([',', '"', '\n', '\r']) => format!("\"{}\"", text.replace('"', "\"\"")),
+        Cell::Text(text) => text.to_owned(),
+    });
+    texts.collect::<Vec<String>>().join(",")
+}
+
+/// A text file that holds whole lines only, also after an error.
+pub(crate) struct LineFile {
+    pub(crate) path: PathBuf,
+    file: File,
+    /// Whole lines not yet written.
+    buffer: Vec<u8>,
+    end: u64,
+}
+
+impl LineFile {
+    const BUFFER: usize = 64 << 10;
+
+    pub(crate) fn create(path: &Path) -> Result<LineFile, RunError> {
+        let file = File::create(path).map_err(|error| RunError::write(path, error))?;
+        Ok(LineFile { path: path.to_owned(), file, buffer: Vec::new(), end: 0 })
+    }
+
+    pub(crate) fn line(&mut self, text: &str) -> Result<(), RunError> {
+        self.buffer.extend_from_slice(text.as_bytes());
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= LineFile::BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), RunError> {
+        let lines = std::mem::take(&mut self.buffer);
+        match self.file.write_all(&lines) {
+            Ok(()) => {
+                self.end += lines.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // The first error is the one to tell; the cut only removes half a line.
+                let _ = self.file.set_len(self.end).and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+                Err(RunError::write(&self.path, error))
+            }
+        }
+    }
+}
+
+/// A Parquet table opened for reading.
+pub(crate) struct TableReader {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    /// Column names in file order.
+    pub(crate) names: Vec<String>,
+}
+
+impl TableReader {
+    pub(crate) fn open(path: &Path) -> Result<TableReader, RunError> {
+        let file = File::open(path).map_err(|error| RunError::read(path, error))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| RunError::read(path, error))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+        Ok(TableReader { path: path.to_owned(), reader, names })
+    }
+
+    /// All rows of one column.
+    pub(crate) fn column(&self, name: &str) -> Result<Column, RunError> {
+        let index = self.names.iter().position(|n| n == name);
+        let index = index.ok_or_else(|| RunError::read(&self.path, format!("there is no column \"{name}\"")))?;
+        self.decode(index).map_err(|error| RunError::read(&self.path, error))
+    }
+
+    fn decode(&self, index: usize) -> Result<Column, ParquetError> {
+        let mut column = match self.reader.metadata().file_metadata().schema_descr().column(index).physical_type() {
+            Physical::DOUBLE => Column::Real(Vec::new()),
+            Physical::INT64 => Column::Index(Vec::new()),
+            Physical::BOOLEAN => Column::Flag(Vec::new()),
+            _ => Column::Text(Vec::new()),
+        };
+        for group in 0..self.reader.num_row_groups() {
+            let group = self.reader.get_row_group(group)?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            match (&mut column, group.get_column_reader(index)?) {
+                (Column::Real(values), ColumnReader::DoubleColumnReader(mut r)) => {
+                    r.read_records(rows, None, None, values)?;
+                }
+                (Column::Index(values), ColumnReader::Int64ColumnReader(mut r)) => {
+                    r.read_records(rows, None, None, values)?;
+                }
+                (Column::Flag(values), ColumnReader::BoolColumnReader(mut r)) => {
+                    r.read_records(rows, None, None, values)?;
+                }
+                (Column::Text(values), ColumnReader::ByteArrayColumnReader(mut r)) => {
+                    let mut bytes = Vec::new();
+                    r.read_records(rows, None, None, &mut bytes)?;
+                    for b in &bytes {
+                        values.push(String::from_utf8_lossy(b.data()).into_owned());
+                    }
+                }
+                _ => return Err(ParquetError::General(format!("column {index} has a type Tippe does not write"))),
+            }
+        }
+        Ok(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Vec<(String, Column)> {
+        vec![
+            ("time".to_owned(), Column::Real(vec![])),
+            ("pair".to_owned(), Column::Index(vec![])),
+            ("slipping".to_owned(), Column::Flag(vec![])),
+            ("body1".to_owned(), Column::Text(vec![])),
+        ]
+    }
+
+    fn row(table: &mut TableWriter, k: usize) {
+        let text = if k.is_multiple_of(2) { "ball" } else { "floor, \"left\"" };
+        let cells =
+            [Cell::Real(k as f64 * 0.1), Cell::Index(k as i64), Cell::Flag(k.is_multiple_of(3)), Cell::Text(text)];
+        table.row(cells.into_iter()).unwrap();
+    }
+
+    /// What was written comes back bit by bit, also over several row groups, and the file is readable after each.
+    #[test]
+    fn round_trip_over_groups() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.parquet");
+        let mut table = TableWriter::create(&path, schema(), true).unwrap();
+        assert_eq!(TableReader::open(&path).unwrap().column("time").unwrap(), Column::Real(vec![]));
+        for k in 0..1000 {
+            row(&mut table, k);
+            if k == 299 || k == 699 {
+                table.flush().unwrap();
+                let Column::Real(time) = TableReader::open(&path).unwrap().column("time").unwrap() else { panic!() };
+                assert_eq!(time.len(), k + 1);
+            }
+        }
+        table.flush().unwrap();
+        let reader = TableReader::open(&path).unwrap();
+        assert_eq!(reader.names, ["time", "pair", "slipping", "body1"]);
+        assert_eq!(reader.column("time").unwrap(), Column::Real((0..1000).map(|k| k as f64 * 0.1).collect()));
+        assert_eq!(reader.column("pair").unwrap(), Column::Index((0..1000).collect()));
+        let Column::Text(text) = reader.column("body1").unwrap() else { panic!() };
+        assert_eq!(&text[..2], ["ball", "floor, \"left\""]);
+        assert!(reader.column("body2").is_err());
+
+        let csv = std::fs::read_to_string(dir.path().join("t.csv")).unwrap();
+        assert!(csv.starts_with("time,pair,slipping,body1\n0.0,0,1,ball\n0.1,1,0,\"floor, \"\"left\"\"\"\n"));
+        assert_eq!(csv.lines().count(), 1001);
+    }
+
+    /// A broken or foreign file is an error that names it.
+    #[test]
+    fn broken_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.parquet");
+        std::fs::write(&path, b"PAR1 is not enough PAR1").unwrap();
+        let message = TableReader::open(&path).err().unwrap().to_string();
+        assert!(message.contains("t.parquet"), "{message}");
+    }
+}

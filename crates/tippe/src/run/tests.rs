@@ -1,0 +1,387 @@
+//! The run folder and its questions, on a ball that bounces by closed form.
+
+use super::*;
+use crate::event::{Episode, Event, EventKind};
+use crate::{BodyState, ContactSample, Ledger, Observe, Summary};
+use std::path::Path;
+use tippe_geometry::{Quat, Vec3};
+
+const G: f64 = 9.81;
+const HEIGHT: f64 = 1.0;
+const RESTITUTION: f64 = 0.7;
+const MASS: f64 = 2.0;
+/// The bounces pile up at a finite time; after this many the ball falls for ever.
+const MAX_BOUNCES: i32 = 6;
+
+/// Time of the k-th impact, k = 0, 1, ...: t0 (1 + 2 e + ... + 2 e^k) with t0 = sqrt(2 h/g).
+fn impact(k: i32) -> f64 {
+    (2.0 * HEIGHT / G).sqrt() * (1.0 + 2.0 * (1..=k).map(|j| libm::pow(RESTITUTION, f64::from(j))).sum::<f64>())
+}
+
+fn impact_speed(k: i32) -> f64 {
+    (2.0 * G * HEIGHT).sqrt() * libm::pow(RESTITUTION, f64::from(k))
+}
+
+fn subjects() -> Subjects {
+    let subject = |name: &str, mass| Subject { name: name.to_owned(), mass, centre_of_mass: Vec3::ZERO };
+    Subjects { bodies: vec![subject("floor", 0.0), subject("ball", MASS), subject("ball-2", 0.5)] }
+}
+
+fn still(position: Vec3) -> BodyState {
+    BodyState { position, orientation: Quat::IDENTITY, velocity: Vec3::ZERO, angular_velocity: Vec3::ZERO }
+}
+
+/// Shows a bouncing ball to `observe` until `until`, every `dt` seconds; a second ball flies along x at 3 m/s.
+fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
+    let mut bounces = 0;
+    let mut touching = Vec::new();
+    let samples = (until / dt).round() as usize;
+    for i in 0..=samples {
+        let t = i as f64 * dt;
+        while bounces < MAX_BOUNCES && impact(bounces) <= t {
+            let v = impact_speed(bounces);
+            let event = |kind, closing_speed, episode| Event {
+                time: impact(bounces),
+                kind,
+                body1: 0,
+                body2: 1,
+                pair: (0, 1),
+                gap: 0.0,
+                closing_speed,
+                normal: Vec3::Z,
+                position: Vec3::ZERO,
+                episode,
+            };
+            let episode = Episode { start: impact(bounces), start_closing_speed: v, ..Episode::default() };
+            observe.event(&event(EventKind::ContactStart, v, None));
+            observe.event(&event(EventKind::ContactEnd, -RESTITUTION * v, Some(episode)));
+            touching = vec![ContactSample {
+                pair: (0, 1),
+                body1: 0,
+                body2: 1,
+                position: Vec3::ZERO,
+                normal: Vec3::Z,
+                depth: 1e-3 * f64::from(bounces + 1),
+                closing_speed: v,
+                force: Vec3::new(3.0, 0.0, 4.0),
+                torque: Vec3::ZERO,
+                slipping: true,
+            }];
+            bounces += 1;
+        }
+        // Flight after the last impact: z = v t - g t^2/2, before the first: z = h - g t^2/2.
+        let (z, v) = if bounces == 0 {
+            (HEIGHT - 0.5 * G * t * t, -G * t)
+        } else {
+            let (s, v0) = (t - impact(bounces - 1), impact_speed(bounces));
+            (v0 * s - 0.5 * G * s * s, v0 - G * s)
+        };
+        let ball = BodyState { velocity: Vec3::new(0.0, 0.0, v), ..still(Vec3::new(0.0, 0.0, z)) };
+        let other = BodyState { velocity: Vec3::new(3.0, 0.0, 0.0), ..still(Vec3::new(3.0 * t, 0.0, 0.0)) };
+        let initial = MASS * G * HEIGHT;
+        let energy = Ledger {
+            kinetic: 0.5 * MASS * v * v,
+            potential: MASS * G * z,
+            contact_damping: initial * (1.0 - libm::pow(RESTITUTION, 2.0 * f64::from(bounces))),
+            initial,
+            ..Ledger::default()
+        };
+        observe.sample(t, &[still(Vec3::ZERO), ball, other], &touching, &energy);
+        touching.clear();
+    }
+}
+
+fn recording() -> Recording {
+    let mut recording = Recording::new(subjects());
+    bounce(1.6, 0.01, &mut recording);
+    recording
+}
+
+fn ask(recording: &Recording, text: &str, at: Option<f64>) -> f64 {
+    let question = Expression::parse(text, &recording.subjects).unwrap_or_else(|error| panic!("{text}: {error}"));
+    question.value(recording, at).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn signals_at_times() {
+    let r = recording();
+    let near = |text: &str, at, expected: f64| {
+        let value = ask(&r, text, at);
+        assert!((value - expected).abs() < 1e-12, "{text} = {value}, not {expected}");
+    };
+    near("ball.position.z", Some(0.2), HEIGHT - 0.5 * G * 0.04);
+    near("ball.velocity.z", Some(0.2), -G * 0.2);
+    near("ball.speed", Some(0.2), G * 0.2);
+    near("ball.orientation.w", None, 1.0);
+    near("ball.axis_z.z", None, 1.0);
+    near("ball-2.position.x - ball.position.x", Some(1.0), 3.0);
+    near("hypot(ball-2.velocity.x, 4)", None, 5.0);
+    near("momentum.x", None, 1.5);
+    near("time", None, 1.6);
+    near("energy.initial", None, MASS * G);
+    near("energy.residual", Some(1.2), 0.0);
+    near("energy.stored + energy.dissipated - energy.initial", Some(1.2), 0.0);
+    near("2 ^ 3 ^ 2 / -4 + sqrt(16)*1.5e1 - (2-3)", None, -128.0 + 60.0 + 1.0);
+    near("sin(pi/6)", None, 0.5);
+    near("-2^2", None, -4.0);
+    near("max(ball.position.z)", None, 1.0);
+    near("max(ball.position.z, 2, 1.5)", None, 2.0);
+    near("min(1, 3) + min(ball-2.position.x)", None, 1.0);
+    near("at(ball.position.z, 0.2)", None, HEIGHT - 0.5 * G * 0.04);
+}
+
+#[test]
+fn events_and_contacts() {
+    let r = recording();
+    let bounces = ask(&r, "events.contact_start", None);
+    assert_eq!(bounces, 3.0);
+    assert_eq!(ask(&r, "events.contact_start(ball)", None), bounces);
+    assert_eq!(ask(&r, "events.contact_end( floor , ball )", None), bounces);
+    assert_eq!(ask(&r, "events.contact_start(ball, ball-2)", None), 0.0);
+    assert_eq!(ask(&r, "events.slip_start", None), 0.0);
+    assert_eq!(ask(&r, "event.contact_start(ball,floor)[2].time", None), impact(2));
+    assert_eq!(ask(&r, "event.contact_start[-1].time", None), impact(2));
+    assert_eq!(ask(&r, "event.contact_start.closing_speed", None), impact_speed(0));
+    assert_eq!(ask(&r, "event.contact_end[1].episode.start_closing_speed", None), impact_speed(1));
+    let e = ask(&r, "-event.contact_end[0].closing_speed / event.contact_end[0].episode.start_closing_speed", None);
+    assert!((e - RESTITUTION).abs() < 1e-15);
+    assert_eq!(ask(&r, "event.contact_start[0].normal.z", None), 1.0);
+    // The sample after the first impact shows the contact; the force is that on the body named second.
+    let at = Some((impact(0) * 100.0).ceil() / 100.0);
+    assert_eq!(ask(&r, "contact(ball, floor).depth", at), 1e-3);
+    assert_eq!(ask(&r, "contact(floor, ball).force", at), 5.0);
+    assert_eq!(ask(&r, "contact(floor, ball).force.x", at), 3.0);
+    assert_eq!(ask(&r, "contact(ball, floor).force.x", at), -3.0);
+    assert_eq!(ask(&r, "contact(ball, floor).normal_force", at), 4.0);
+    assert_eq!(ask(&r, "contact(ball, floor).slipping", at), 1.0);
+    assert_eq!(ask(&r, "contact(ball, floor).depth", Some(0.1)), 0.0);
+    assert_eq!(ask(&r, "max(contact(ball, floor).depth)", None), 3e-3);
+}
+
+/// Crossings by a cubic through four points are exact for the parabola of a flight, and off by dt^2 next to an impact.
+#[test]
+fn crossings_are_located() {
+    let r = recording();
+    let down = (2.0 * 0.5 / G).sqrt();
+    assert!((ask(&r, "crossing(ball.position.z, 0.5)", None) - down).abs() < 1e-14);
+    let apex = impact(0) + impact_speed(1) / G;
+    assert!((ask(&r, "crossing(ball.velocity.z, 0)[1]", None) - apex).abs() < 1e-14);
+    // The velocity jumps at the impact: a line through the two points around it.
+    assert!((ask(&r, "crossing(ball.velocity.z, 0)[0]", None) - impact(0)).abs() < 0.01);
+    assert!((ask(&r, "at(ball.position.z, 0.1234)", None) - (HEIGHT - 0.5 * G * 0.1234 * 0.1234)).abs() < 1e-14);
+}
+
+#[test]
+fn questions_without_an_answer() {
+    let r = recording();
+    let refuse = |text: &str, at, part: &str| {
+        let error = Expression::parse(text, &r.subjects).unwrap().value(&r, at).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    };
+    refuse("ball.position.z", Some(0.123), "nearest time is 0.12 s");
+    refuse("event.contact_start[7].time", None, "no event contact_start[7]: there are 3");
+    refuse("event.contact_start[-4].time", None, "there are 3");
+    refuse("crossing(ball.position.z, 2)", None, "there are 0");
+    refuse("at(ball.position.z, 1.7)", None, "outside the recording");
+    let empty = Recording::new(subjects());
+    let question = Expression::parse("max(ball.position.z)", &empty.subjects).unwrap();
+    assert_eq!(question.value(&empty, None), Err(NoAnswer::Empty));
+    let part = Recording::only(subjects(), vec![true, false, true]);
+    assert_eq!(question.value(&part, None), Err(NoAnswer::NotRecorded("ball".to_owned())));
+}
+
+#[test]
+fn mistakes_are_named() {
+    let refuse = |text: &str, message: &str| {
+        let error = Expression::parse(text, &subjects()).unwrap_err().to_string();
+        assert_eq!(error, message, "{text}");
+    };
+    refuse("bal.position.z", "column 1: there is no body, signal or function `bal`. help: did you mean `ball`?");
+    refuse(
+        "1 + ball.positoin.z",
+        "column 10: there is no quantity of a body `positoin.z`. help: did you mean `position.z`?",
+    );
+    refuse(
+        "ball",
+        "column 1: body \"ball\" has more than one number. help: ask for ball.position.z or another quantity of it",
+    );
+    refuse(
+        "event.touchdown[0].time",
+        "column 7: there is no kind of event `touchdown`. help: possible: contact_start, contact_end, slip_start, stick_start, roll_start, roll_end, recompression",
+    );
+    refuse(
+        "event.contact_start(ball,flor)[0].time",
+        "column 26: there is no body \"flor\". help: did you mean `floor`?",
+    );
+    refuse(
+        "event.contact_start[0].episode.impulse",
+        "column 39: only contact_end has an episode. help: ask event.contact_end[...].episode",
+    );
+    refuse("sqrt(1, 2)", "column 11: sqrt does not take 2 arguments");
+    refuse("sqroot(1)", "column 1: there is no body, signal or function `sqroot`. help: did you mean `sqrt`?");
+    refuse("(1 + 2", "column 7: `)` is expected here");
+    refuse("1 2", "column 3: an operator or the end is expected here");
+    refuse("", "column 1: a number, a signal or a function is expected here");
+    refuse("1e999", "column 1: `1e999` is not a finite number");
+    refuse("energy.kinetics", "column 8: there is no energy `kinetics`. help: did you mean `kinetic`?");
+    refuse("at(time, time)", "column 15: the time in at(signal, time) must not be a signal");
+    assert!(Expression::parse(&"(".repeat(1500), &subjects()).is_err());
+    assert!(Expression::parse(&"-".repeat(1500), &subjects()).is_err());
+    assert!(Expression::parse(&"1+".repeat(1500), &subjects()).is_err());
+}
+
+#[test]
+fn what_a_question_needs() {
+    let question = Expression::parse("at(ball.position.z, 0.25) - max(ball-2.speed)", &subjects()).unwrap();
+    let mut wanted = vec![false; 3];
+    question.mark_bodies(&mut wanted);
+    assert_eq!(wanted, [false, true, true]);
+    assert_eq!(question.times(), [0.25]);
+    assert!(question.is_constant());
+    assert_eq!(Expression::parse("ball.speed", &subjects()).unwrap().unit(), Some("m/s"));
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        format: 1,
+        tippe: env!("CARGO_PKG_VERSION").to_owned(),
+        status: Status::Running,
+        failure: None,
+        command: vec!["tippe".to_owned(), "run".to_owned(), "bouncing".to_owned()],
+        scene: SceneCopy::new("bouncing", "format = 1\n"),
+        sets: vec![("height".to_owned(), "1".to_owned())],
+        clock: "precise".to_owned(),
+        start: 0.0,
+        until: 1.5,
+        restart: None,
+        settings: serde_json::json!({ "tolerance": 1e-5 }),
+        warnings: vec![],
+        subjects: subjects(),
+        hash: None,
+    }
+}
+
+fn report() -> Report {
+    let bodies: Vec<BodyState> = (0..3).map(|k| still(Vec3::splat(f64::from(k)))).collect();
+    Report::new("bouncing", "precise", 1.5, 0.1, &Summary::default(), &Ledger::default(), &subjects(), &bodies, 42)
+}
+
+/// What is read back from a folder is, bit by bit, what was recorded in memory.
+#[test]
+fn folder_round_trip() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("run");
+    let mut writer = RunWriter::create(&folder, manifest(), true).unwrap();
+    bounce(1.6, 0.01, &mut writer);
+    writer.checkpoint(0.5, &vec![0.1, 1e-300, -0.0]).unwrap();
+    let written = writer.finish(Status::Complete, None, Some(&report())).unwrap();
+
+    let run = Run::open(&folder).unwrap();
+    assert_eq!(run.manifest, written);
+    assert_eq!(run.manifest.status, Status::Complete);
+    assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
+    assert_eq!(run.report().unwrap(), report());
+    assert_eq!(run.recording(vec![true; 3]).unwrap(), recording());
+    assert_eq!(run.signal("ball.position.z").unwrap().len(), run.time().unwrap().len());
+    assert!(run.signal("ball.position.q").is_err());
+
+    let checkpoint = folder.join("checkpoint-0.500000000.json");
+    let state: Vec<f64> = Run::checkpoint(&checkpoint, &manifest().scene.hash).unwrap();
+    assert_eq!(state.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [0.1_f64, 1e-300, -0.0].map(f64::to_bits));
+    assert!(Run::checkpoint::<Vec<f64>>(&checkpoint, "another").is_err());
+
+    let mut names: Vec<String> =
+        std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let csv = ["contacts.csv", "energy.csv", "events.csv", "signals.csv"];
+    let others = ["checkpoint-0.500000000.json", "contacts.parquet", "energy.parquet", "events.jsonl"];
+    let rest = ["manifest.json", "signals.parquet", "summary.json"];
+    let mut expected: Vec<&str> = csv.iter().chain(&others).chain(&rest).copied().collect();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+}
+
+/// A run that is dropped without `finish` (a killed process) can be opened and says that it did not end.
+#[test]
+fn killed_run_is_readable() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+    bounce(50.0, 0.001, &mut writer);
+    drop(writer);
+    let run = Run::open(dir.path()).unwrap();
+    assert_eq!(run.manifest.status, Status::Running);
+    let recording = run.recording(vec![false, true, false]).unwrap();
+    assert!(recording.time.len() >= 3 * 16_384, "{}", recording.time.len());
+    assert!(run.report().is_err());
+}
+
+/// A second run into the same folder replaces the first; a folder with other things in it is left alone.
+#[test]
+fn folders_are_replaced_with_care() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+        bounce(0.1, 0.01, &mut writer);
+        writer.finish(Status::Interrupted, None, Some(&report())).unwrap();
+    }
+    assert_eq!(Run::open(dir.path()).unwrap().time().unwrap().len(), 11);
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("thesis.tex"), "years of work").unwrap();
+    let refused = RunWriter::create(other.path(), manifest(), false).err().unwrap();
+    assert!(matches!(refused, RunError::Occupied(_)));
+    assert!(RunWriter::create(&other.path().join("thesis.tex"), manifest(), false).is_err());
+    assert!(Run::open(Path::new("no-such-folder")).is_err());
+}
+
+#[test]
+fn expectations_are_judged() {
+    use crate::scene::{Equation, Expect, Scene};
+    let expect =
+        |text: &str| Expect { value: Equation { text: text.to_owned(), ..Equation::default() }, ..Expect::default() };
+    let z = HEIGHT - 0.5 * G * 0.04;
+    let scene = Scene {
+        expects: vec![
+            Expect { at: Some(0.2), is: Some(z), within: Some(1e-9), ..expect("ball.position.z") },
+            Expect {
+                at: Some(0.2),
+                is: Some(1.01 * z),
+                within: Some(0.02),
+                relative: true,
+                ..expect("ball.position.z")
+            },
+            Expect {
+                at: Some(0.2),
+                is: Some(1.1 * z),
+                within: Some(0.02),
+                relative: true,
+                ..expect("ball.position.z")
+            },
+            Expect { below: Some(1e-9), ..expect("abs(energy.residual)") },
+            Expect { above: Some(7.0), tolerance: Some(1e-9), ..expect("events.contact_start") },
+            Expect { is: Some(0.0), ..expect("event.contact_start[99].time") },
+            Expect { is: Some(0.0), ..expect("sqrt(0-1)") },
+        ],
+        ..Scene::default()
+    };
+    let cases = cases(&scene);
+    assert_eq!(cases.len(), 2);
+    assert_eq!((&cases[0].expects[..], &cases[1].expects[..]), (&[0, 1, 2, 3, 5, 6][..], &[4][..]));
+
+    let questions = Questions::read(&scene, &[0, 1, 2, 3, 4, 5, 6], &subjects()).unwrap();
+    assert_eq!(questions.times(), [0.2]);
+    let mut recording = questions.recording();
+    assert!(recording.has(1) && !recording.has(2));
+    bounce(1.6, 0.01, &mut recording);
+    let verdicts = questions.judge(&recording);
+    assert_eq!(verdicts.iter().map(|v| v.pass).collect::<Vec<_>>(), [true, true, false, true, false, false, false]);
+    assert_eq!(verdicts[4].difference, -4.0);
+    assert_eq!(verdicts[4].expected, "above 7");
+    assert!(verdicts[5].value.is_err() && verdicts[5].difference.is_nan());
+
+    let bad = Scene { expects: vec![expect("bal.speed")], ..Scene::default() };
+    let errors = Questions::read(&bad, &[0], &subjects()).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "in `bal.speed`, column 1: there is no body, signal or function `bal`. help: did you mean `ball`?"
+    );
+}
