@@ -353,12 +353,6 @@ fn ignore(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Ignore> {
 
 fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
     let value = equation(reader, fields, "value").unwrap_or_default();
-    if let Some((node, Err(error))) = fields.get("value").and_then(|node| match &node.value {
-        Value::Text(text) => Some((node, text.tree())),
-        _ => None,
-    }) {
-        reader.equation_error(node, &format!("{}: value", fields.what), error);
-    }
     let mut number = |name| reader.number(fields, name);
     let mut expect = Expect {
         value,

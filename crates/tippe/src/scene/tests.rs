@@ -244,7 +244,6 @@ fn mistakes_in_whole_tables_are_named() {
         ("[[expect]]\nvalue = \"ball.position.z\"\nsource = \"s\"", "[[expect]] says nothing about the value"),
         ("[[expect]]\nvalue = \"ball.position.z\"\nsource = \"s\"\nis = 1", "[[expect]] needs both `is` and `within`"),
         ("[[expect]]\nvalue = \"t\"\nsource = \"s\"\nis = 0\nwithin = 1\nrelative = true", "a fraction of 0 is 0"),
-        ("[[expect]]\nvalue = \"ball..z\"\nsource = \"s\"\nabove = 1", "s.toml:18:14: [[expect]]: value: "),
         ("[[expect]]\nvalue = \"t\"\nsource = \"s\"\nabove = 1\nwith = { m = 1 }", "with: unknown parameter `m`"),
         ("[law.a]\nnormal = \"depth*k\"", "s.toml:18:17: law \"a\": normal: unknown name `k`"),
         ("[law.a]\nnormal = \"modulus*depth\"", "law \"a\": normal: the result is [kg/s^2], but has to have [N]"),
