@@ -15,5 +15,5 @@ pub mod scene;
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
-pub use precise::{Failure, Settings, State, simulate};
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};
+pub use precise::{Failure, Settings, State, simulate};

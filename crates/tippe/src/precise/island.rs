@@ -222,8 +222,7 @@ impl Island {
         for k in 0..self.dynamics.pairs.len() {
             let pair = &self.dynamics.pairs[k];
             let rounding = 64.0 * f64::EPSILON * self.dynamics.kinematics[pair.sides[0]].p.length();
-            let reading =
-                pair.read(model, &self.dynamics.kinematics, &Springs::default(), true);
+            let reading = pair.read(model, &self.dynamics.kinematics, &Springs::default(), true);
             if !pair.memory.touching && reading.gap <= pair.hysteresis.max(rounding) {
                 self.touch(k, &reading, t);
             }
@@ -319,7 +318,11 @@ impl Island {
 
     /// Position in the last step of a time within it.
     fn theta(&self, t: f64) -> f64 {
-        if self.stepper.h > 0.0 { ((t - (self.stepper.t0 - self.stepper.h)) / self.stepper.h).clamp(0.0, 1.0) } else { 1.0 }
+        if self.stepper.h > 0.0 {
+            ((t - (self.stepper.t0 - self.stepper.h)) / self.stepper.h).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
     }
 
     /// Motion of body `k` (local) at time t within the last step.
@@ -413,8 +416,7 @@ impl Island {
         let mut h = if fixed { settings.step.unwrap_or(self.h) } else { self.h.min(settings.max_step) };
         let smallest = SMALLEST_STEP * t.abs().max(1.0);
         let error = loop {
-            let attempt =
-                self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
+            let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
             if outcome.smallest.is_none_or(|(s, _)| h < s) {
                 outcome.smallest = Some((h, worst));
@@ -607,8 +609,7 @@ impl Island {
                 }
             }
         }
-        let first =
-            self.crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
+        let first = self.crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
         if first.is_infinite() {
             return None;
         }
@@ -619,9 +620,7 @@ impl Island {
     fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
         let pair = &self.dynamics.pairs[crossing.pair];
         match crossing.what {
-            What::Touch => {
-                pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair))
-            }
+            What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
             What::Leave => pair.law.jumps_at_touch(),
             _ => true,
         }
@@ -633,9 +632,7 @@ impl Island {
         for side in pair.sides {
             if side < self.dynamics.bodies.len() {
                 let o = self.dynamics.pattern.offsets[side];
-                let fastest = |i: usize| {
-                    vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length())
-                };
+                let fastest = |i: usize| vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length());
                 speed += fastest(o + 6);
             } else {
                 speed += self.dynamics.kinematics[side].v.length();
@@ -727,8 +724,7 @@ impl Island {
         let (c0, c1) = (begin.closing_speed, last.closing_speed);
         let mut found = None;
         if c0 < 0.0 && c1 > 0.0 && memory > 1.5 * rest {
-            let theta =
-                locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(model, k, x).closing_speed);
+            let theta = locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(model, k, x).closing_speed);
             found = Some((theta, What::Recompress));
         } else if c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
             let mut best = (0.0, c0.max(c1) * (1.0 + 1e-9));
@@ -853,8 +849,7 @@ impl Island {
         pair.memory.touching = true;
         pair.memory.normal.touch_speed = speed;
         pair.memory.normal.impact_speed = speed;
-        pair.memory.episode =
-            Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
+        pair.memory.episode = Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
         // in the limit of small depth f/N = kappa v_t/v_n while sticking
         let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
         let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
@@ -980,9 +975,8 @@ impl Island {
             let so_far = self.episode(model, crossing.pair, theta);
             let pair = &self.dynamics.pairs[crossing.pair];
             let body = |element: u32| model.elements[element as usize].body as usize;
-            let episode = (kind == EventKind::ContactEnd).then(|| {
-                Episode { duration: crossing.time - so_far.start, ..so_far }
-            });
+            let episode =
+                (kind == EventKind::ContactEnd).then(|| Episode { duration: crossing.time - so_far.start, ..so_far });
             outcome.events.push(Event {
                 time: crossing.time,
                 kind,
@@ -1032,14 +1026,7 @@ impl Island {
         exit
     }
 
-    fn take_samples(
-        &mut self,
-        model: &Model,
-        samples: &[f64],
-        sampled: &mut usize,
-        end: f64,
-        outcome: &mut Outcome,
-    ) {
+    fn take_samples(&mut self, model: &Model, samples: &[f64], sampled: &mut usize, end: f64, outcome: &mut Outcome) {
         let reached = self.stepper.t0.min(end);
         while *sampled < samples.len() && samples[*sampled] <= reached {
             let sample = self.sample(model, *sampled, samples[*sampled]);
@@ -1086,9 +1073,12 @@ impl Island {
 
     fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {
         let body = self.dynamics.bodies[self.dynamics.worst] as usize;
-        let pair = self.dynamics.pairs.iter().filter(|p| p.last.gap <= 0.0).max_by(|a, b| {
-            a.last.force.total().total_cmp(&b.last.force.total())
-        });
+        let pair = self
+            .dynamics
+            .pairs
+            .iter()
+            .filter(|p| p.last.gap <= 0.0)
+            .max_by(|a, b| a.last.force.total().total_cmp(&b.last.force.total()));
         Failure {
             time,
             step,

@@ -122,10 +122,13 @@ impl std::fmt::Display for Failure {
                 "needs steps too small to go on",
                 "look at its contact parameters (a jump in a law?), loosen the tolerance, or lower k_red",
             ),
-            Trouble::NotFinite => {
-                ("has a position or velocity that is not a finite number", "use a smaller step or integrator = \"auto\"")
+            Trouble::NotFinite => (
+                "has a position or velocity that is not a finite number",
+                "use a smaller step or integrator = \"auto\"",
+            ),
+            Trouble::Storm => {
+                ("has events without end at one instant", "use another friction law, or a lower tolerance")
             }
-            Trouble::Storm => ("has events without end at one instant", "use another friction law, or a lower tolerance"),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", self.time, self.body, self.step)?;
@@ -362,8 +365,7 @@ impl<'a> Clock<'a> {
                 .iter()
                 .filter_map(|&b| old.get(owner[b as usize]).and_then(|o| o.as_ref()).map(Island::next_step))
                 .fold(f64::INFINITY, f64::min);
-            let mut island =
-                Island::new(self.model, self.settings, self.time, group.bodies, &motions, &pairs, fresh);
+            let mut island = Island::new(self.model, self.settings, self.time, group.bodies, &motions, &pairs, fresh);
             island.start_with(step);
             self.islands.push(island);
         }

@@ -186,7 +186,8 @@ impl Pair {
         }
         let arm = |k: usize| elements[k].radius.min(1e6) * elements[k].radius.min(1e6) * inverse_inertia(k);
         let tangential_mass = 1.0 / (inverse_mass(0) + inverse_mass(1) + arm(0) + arm(1));
-        let central = [0, 1].map(|k| matches!(elements[k].shape, Shape::Sphere { .. }) && elements[k].X_cs.position == Vec3::ZERO);
+        let central = [0, 1]
+            .map(|k| matches!(elements[k].shape, Shape::Sphere { .. }) && elements[k].X_cs.position == Vec3::ZERO);
         Some(Pair {
             id,
             sides,
@@ -258,11 +259,7 @@ impl Pair {
                 let o = if self.central[k] { sides[k].p } else { sides[k].p + sides[k].R * c };
                 let height = n_w.dot(o) - offset;
                 let (on_plane, on_ball) = (o - height * n_w, o - r * n_w);
-                if flipped {
-                    (height - r, -n_w, on_ball, on_plane)
-                } else {
-                    (height - r, n_w, on_plane, on_ball)
-                }
+                if flipped { (height - r, -n_w, on_ball, on_plane) } else { (height - r, n_w, on_plane, on_ball) }
             }
             Geometry::General { bound } => {
                 let elements = [&model.elements[self.id.0 as usize], &model.elements[self.id.1 as usize]];
@@ -310,7 +307,11 @@ impl Pair {
                 curvature += 1.0 / radius;
             }
         }
-        if curvature > 0.0 { 1.0 / curvature } else { model.elements[self.id.0 as usize].radius.min(model.elements[self.id.1 as usize].radius) }
+        if curvature > 0.0 {
+            1.0 / curvature
+        } else {
+            model.elements[self.id.0 as usize].radius.min(model.elements[self.id.1 as usize].radius)
+        }
     }
 
     /// Gap alone [m].
@@ -361,7 +362,13 @@ impl Pair {
             let mut constants = self.friction;
             if let NormalLaw::Custom(law) = &self.law {
                 let slip_speed = reading.v_t.length();
-                let input = LawInput { depth, slip_speed, friction: constants.mu, radius: reading.radius, ..LawInput::default() };
+                let input = LawInput {
+                    depth,
+                    slip_speed,
+                    friction: constants.mu,
+                    radius: reading.radius,
+                    ..LawInput::default()
+                };
                 if let Some(mu) = law.friction(&input) {
                     constants.mu = mu;
                     constants.mu_static = mu;
