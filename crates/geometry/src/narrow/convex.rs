@@ -124,26 +124,35 @@ fn witness(pair: &Pair<'_>) -> Witness {
         }
     }
     match gjk::nearest(pair) {
-        gjk::Nearest::Apart { simplex, v } => apart(pair, &simplex, v),
+        gjk::Nearest::Apart { simplex, v, converged } => apart(pair, &simplex, v, converged),
         gjk::Nearest::Overlapping { simplex } => epa::penetration(pair, &simplex),
     }
 }
 
 /// Share of the size below which v is too short to give the normal: take it from the features instead [-].
 const CLOSE: f64 = 1e-5;
+/// Rounding of sigma, as a share of the size [-].
+const MET: f64 = 1e-14;
 
-fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3) -> Witness {
+fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> Witness {
     let distance = v.length();
     let n = v / distance;
     let (a, b) = simplex.witness();
     let rough = Witness { gap: distance, n, a, b };
-    if !pair.curved && distance > CLOSE * pair.size {
+    if converged && !pair.curved && distance > CLOSE * pair.size {
         return rough;
     }
-    match polish::polish(pair, simplex.vertices(), simplex.weights(), n) {
-        Some(polish::Polished { witness: fine, .. }) if fine.gap >= distance - 1e-9 * pair.size - 0.01 * distance => {
-            fine
-        }
-        _ => rough,
+    // |v| is an upper bound, sigma a lower one: a refinement that raises the lower bound is better.
+    let lower = pair.sigma(n);
+    let fine = polish::polish(pair, simplex.vertices(), simplex.weights(), n).map(|p| p.witness);
+    if let Some(fine) = fine.filter(|f| f.gap >= lower - MET * pair.size) {
+        return fine;
     }
+    if distance - lower > 1e-13 * pair.size {
+        let other = epa::penetration(pair, simplex);
+        if other.gap > lower {
+            return other;
+        }
+    }
+    rough
 }

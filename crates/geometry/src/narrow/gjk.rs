@@ -16,8 +16,8 @@ pub(super) struct Simplex {
 
 /// What GJK found.
 pub(super) enum Nearest {
-    /// The cores are apart; v is the nearest point of D.
-    Apart { simplex: Simplex, v: Vec3 },
+    /// The cores are apart; v is the nearest point of D, unless rounding stopped the search before the bounds met.
+    Apart { simplex: Simplex, v: Vec3, converged: bool },
     /// D holds the origin, or misses it by rounding only.
     Overlapping { simplex: Simplex },
 }
@@ -44,17 +44,17 @@ pub(super) fn nearest(pair: &Pair<'_>) -> Nearest {
         // The bounds meet: |v| - v.w/|v| within rounding.
         let slack = squared - v.dot(new.w);
         if slack <= 1e-14 * squared + 4.0 * noise * squared.sqrt() || simplex.holds(&new) {
-            return Nearest::Apart { simplex, v };
+            return Nearest::Apart { simplex, v, converged: true };
         }
         let before = simplex;
         simplex.push(new);
         match simplex.reduce() {
             None => return Nearest::Overlapping { simplex },
             Some(next) if next.length_squared() < squared => v = next,
-            Some(_) => return Nearest::Apart { simplex: before, v },
+            Some(_) => return Nearest::Apart { simplex: before, v, converged: false },
         }
     }
-    Nearest::Apart { simplex, v }
+    Nearest::Apart { simplex, v, converged: false }
 }
 
 impl Simplex {

@@ -3,3 +3,4 @@
 
 mod distance_truth;
 mod random;
+mod random_pairs;
