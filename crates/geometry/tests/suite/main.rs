@@ -2,5 +2,6 @@
 #![allow(non_snake_case)]
 
 mod distance_truth;
+mod overlap_truth;
 mod random;
 mod random_pairs;
