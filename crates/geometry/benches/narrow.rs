@@ -149,7 +149,12 @@ fn main() {
         ),
         ("hull-hull", hull(&points1), hull(&points2), &q1, &q2, ParryPose::IDENTITY),
     ];
+    // Names of pairs as arguments pick rows; without any, all are run.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     for (pair, s1, s2, p1, p2, X1) in rows {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == pair) {
+            continue;
+        }
         for apart in [true, false] {
             let kind = if apart { "separated" } else { "penetrating" };
             let ours = poses(&s1, &s2, apart, &mut r);

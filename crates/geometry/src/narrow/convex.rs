@@ -118,14 +118,18 @@ fn ordered(core1: &Core<'_>, r1: f64, X_w1: &Pose, core2: &Core<'_>, r2: f64, X_
 
 /// Signed distance of the cores.
 fn witness(pair: &Pair<'_>) -> Witness {
+    let mut start = pair.p_12;
     if let (Core::Box { half: h1 }, Core::Box { half: h2 }) = (pair.core1, pair.core2) {
-        if let Some(overlapping) = sat::box_box(*h1, *h2, &pair.R_12, pair.p_12) {
-            return overlapping;
+        match sat::box_box(*h1, *h2, &pair.R_12, pair.p_12) {
+            Ok(overlapping) => return overlapping,
+            Err(apart) => start = apart,
         }
     }
-    match gjk::nearest(pair) {
-        gjk::Nearest::Apart { simplex, v, converged } => apart(pair, &simplex, v, converged),
-        gjk::Nearest::Overlapping { simplex } => epa::penetration(pair, &simplex),
+    let mut simplex = gjk::Simplex::default();
+    match gjk::nearest(pair, start, &mut simplex) {
+        gjk::Nearest::Apart { v, converged } => apart(pair, &simplex, v, converged),
+        gjk::Nearest::Proven(found) => found,
+        gjk::Nearest::Overlapping => epa::penetration(pair, &simplex),
     }
 }
 
@@ -144,7 +148,7 @@ fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> W
     }
     // |v| is an upper bound, sigma a lower one: a refinement that raises the lower bound is better.
     let lower = pair.sigma(n);
-    let fine = polish::polish(pair, simplex.vertices(), simplex.weights(), n).map(|p| p.witness);
+    let fine = polish::from_simplex(pair, simplex, n).map(|p| p.witness);
     if let Some(fine) = fine.filter(|f| f.gap >= lower - MET * pair.size) {
         return fine;
     }

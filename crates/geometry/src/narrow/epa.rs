@@ -181,7 +181,7 @@ impl Polytope {
 
     /// First tetrahedron: GJK's when it has volume, else the widest one found among extreme points.
     fn begin(&mut self, pair: &Pair<'_>, simplex: &Simplex) -> bool {
-        self.vertices.extend_from_slice(simplex.vertices());
+        self.vertices.extend(simplex.vertices().copied());
         let healthy = self.vertices.len() == 4 && {
             let w = |i: usize| self.vertices[i].w;
             let (e1, e2, e3) = (w(1) - w(0), w(2) - w(0), w(3) - w(0));

@@ -15,6 +15,7 @@
 //! The result is accepted only when the supports confirm it: sigma(n) must match n . (b - a).
 
 use super::convex::{Pair, Vertex, Witness};
+use super::gjk::Simplex;
 use crate::shape::Core;
 use crate::space::any_orthogonal;
 use crate::{Mat3, Vec3};
@@ -30,12 +31,8 @@ enum Feature {
         p: Vec3,
         e: Vec3,
     },
-    /// Plane through p with unit tangents s and t.
-    Face {
-        p: Vec3,
-        s: Vec3,
-        t: Vec3,
-    },
+    /// Plane through p with unit tangents s and t; the face itself reaches over `area`.
+    Face { p: Vec3, s: Vec3, t: Vec3, area: Area },
     /// Circle around z.
     Rim {
         z: f64,
@@ -51,6 +48,17 @@ enum Feature {
     Smooth {
         semi: Vec3,
     },
+}
+
+/// Extent of a face in its two lengths.
+#[derive(Clone, Copy, Debug)]
+enum Area {
+    /// From 0 to these.
+    Rectangle(f64, f64),
+    /// Around 0.
+    Disc(f64),
+    /// Some polygon.
+    Polygon,
 }
 
 /// A feature evaluated at an outward normal.
@@ -90,7 +98,7 @@ impl Feature {
     fn start(&self, at: Vec3) -> [f64; 2] {
         match self {
             Feature::Edge { p, e } => [(at - *p).dot(*e) / e.length_squared(), 0.0],
-            Feature::Face { p, s, t } => [(at - *p).dot(*s), (at - *p).dot(*t)],
+            Feature::Face { p, s, t, .. } => [(at - *p).dot(*s), (at - *p).dot(*t)],
             Feature::Slope { low, high, .. } => [at.z.clamp(*low, *high), 0.0],
             _ => [0.0; 2],
         }
@@ -107,7 +115,7 @@ impl Feature {
         Some(match self {
             Feature::Corner { p } => Touch { p: *p, G: zero, bend: Bend::None },
             Feature::Edge { p, e } => Touch { p: *p + *e * u[0], G: [*e, Vec3::ZERO], bend: Bend::None },
-            Feature::Face { p, s, t } => Touch { p: *p + *s * u[0] + *t * u[1], G: [*s, *t], bend: Bend::None },
+            Feature::Face { p, s, t, .. } => Touch { p: *p + *s * u[0] + *t * u[1], G: [*s, *t], bend: Bend::None },
             Feature::Rim { z, radius } => {
                 let (out, bend) = around(*radius)?;
                 Touch { p: out * *radius + Vec3::new(0.0, 0.0, *z), G: zero, bend }
@@ -125,6 +133,18 @@ impl Feature {
                 Touch { p, G: zero, bend: Bend::Ellipsoid { semi2, p, h } }
             }
         })
+    }
+
+    /// The point is known to lie on the feature.
+    fn holds(&self, u: [f64; 2]) -> bool {
+        match self {
+            Feature::Face { area: Area::Rectangle(x, y), .. } => {
+                u[0] >= 0.0 && u[0] <= *x && u[1] >= 0.0 && u[1] <= *y
+            }
+            Feature::Face { area: Area::Disc(r), .. } => u[0] * u[0] + u[1] * u[1] <= r * r,
+            Feature::Face { area: Area::Polygon, .. } => false,
+            _ => self.in_range(u),
+        }
     }
 
     /// The lengths stay on the feature.
@@ -202,7 +222,7 @@ fn guess(core: &Core<'_>, points: &[(Vec3, u32)], n: Vec3) -> Guess {
                 g.push(Feature::Corner { p: top });
             } else {
                 if rho < NEARLY_FLAT {
-                    g.push(Feature::Face { p: top, s: Vec3::X, t: Vec3::Y });
+                    g.push(Feature::Face { p: top, s: Vec3::X, t: Vec3::Y, area: Area::Disc(radius) });
                 }
                 g.push(Feature::Rim { z, radius });
             }
@@ -219,7 +239,7 @@ fn guess(core: &Core<'_>, points: &[(Vec3, u32)], n: Vec3) -> Guess {
                 (Some(o), Some(t)) => {
                     if let Some(m) = (o.0 - first.0).cross(t.0 - first.0).try_normalize() {
                         let s = any_orthogonal(m);
-                        g.push(Feature::Face { p: first.0, s, t: m.cross(s) });
+                        g.push(Feature::Face { p: first.0, s, t: m.cross(s), area: Area::Polygon });
                     }
                 }
             }
@@ -246,7 +266,8 @@ fn box_feature(half: Vec3, free: u32, p: Vec3) -> Feature {
         return Feature::Edge { p: start, e: unit(axes[0]) * (2.0 * half[axes[0]]) };
     }
     start[axes[1]] = -half[axes[1]];
-    Feature::Face { p: start, s: unit(axes[0]), t: unit(axes[1]) }
+    let area = Area::Rectangle(2.0 * half[axes[0]], 2.0 * half[axes[1]]);
+    Feature::Face { p: start, s: unit(axes[0]), t: unit(axes[1]), area }
 }
 
 /// A refined answer.
@@ -255,6 +276,24 @@ pub(super) struct Polished {
     pub witness: Witness,
     /// Straight directions of the touching features: 2 fix the normal, 0 leave it to curvature alone.
     pub straight: usize,
+    /// Both witness points are known to lie on their cores.
+    pub on_cores: bool,
+}
+
+/// Refinement of GJK's normal.
+pub(super) fn from_simplex(pair: &Pair<'_>, simplex: &Simplex, n: Vec3) -> Option<Polished> {
+    let mut corners = [Vertex::default(); 4];
+    let mut count = 0;
+    for v in simplex.vertices() {
+        corners[count] = *v;
+        count += 1;
+    }
+    polish(pair, &corners[..count], simplex.weights(), n)
+}
+
+/// The answer for cores that are apart, proven by supports and by points that lie on both cores.
+pub(super) fn apart(pair: &Pair<'_>, simplex: &Simplex, n: Vec3) -> Option<Witness> {
+    from_simplex(pair, simplex, n).filter(|p| p.on_cores && p.witness.gap > 0.0).map(|p| p.witness)
 }
 
 /// Best refinement of the normal `n` from a simplex of D with the weights of its point nearest to the origin.
@@ -354,7 +393,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         off /= pair.size;
         if off < SOLVED && bent < SOLVED {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
-            return Some(Polished { witness, straight: k1 + k2 });
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.holds(u1) && f2.holds(u2) });
         }
         let x = solve(&mut K, count);
         let turn = (x[0] * x[0] + x[1] * x[1]).sqrt();
@@ -372,7 +411,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         if turn < 1e-12 {
             // What is left lies in directions the equations do not fix.
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
-            return Some(Polished { witness, straight: k1 + k2 });
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.holds(u1) && f2.holds(u2) });
         }
     }
     None
