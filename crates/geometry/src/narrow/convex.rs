@@ -8,6 +8,7 @@
 use super::{Separation, epa, gjk, polish, sat};
 use crate::shape::{Core, Tag};
 use crate::{Mat3, Pose, Vec3};
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 /// Two cores with the pose of the second in the first.
@@ -22,6 +23,8 @@ pub(super) struct Pair<'a> {
     pub size: f64,
     /// Some core has curved parts.
     pub curved: bool,
+    /// Parts of the last support: where the next one is looked for first.
+    pub last: Cell<(Tag, Tag)>,
 }
 
 /// Point of the difference body with the two points it comes from, all in frame 1 [m].
@@ -47,8 +50,10 @@ impl Pair<'_> {
     /// Farthest point of D along d (any length).
     #[inline]
     pub(super) fn support(&self, d: Vec3) -> Vertex {
-        let (a, tag1) = self.core1.support(-d);
-        let (b_2, tag2) = self.core2.support(self.R_12.mul_transpose_vec3(d));
+        let (hint1, hint2) = self.last.get();
+        let (a, tag1) = self.core1.support_near(-d, hint1);
+        let (b_2, tag2) = self.core2.support_near(self.R_12.mul_transpose_vec3(d), hint2);
+        self.last.set((tag1, tag2));
         let b = self.p_12 + self.R_12 * b_2;
         Vertex { w: b - a, a, b, tag1, tag2 }
     }
@@ -106,6 +111,7 @@ fn ordered(core1: &Core<'_>, r1: f64, X_w1: &Pose, core2: &Core<'_>, r2: f64, X_
         p_12: R_w1.mul_transpose_vec3(X_w2.position - X_w1.position),
         size: core1.size() + core2.size(),
         curved: core1.is_curved() || core2.is_curved(),
+        last: Cell::new((Tag::MAX, Tag::MAX)),
     };
     let found = witness(&pair);
     // Thicken by the radii and go back to the world; the middle of the witness points is the more accurate place.

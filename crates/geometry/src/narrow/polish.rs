@@ -32,7 +32,12 @@ enum Feature {
         e: Vec3,
     },
     /// Plane through p with unit tangents s and t; the face itself reaches over `area`.
-    Face { p: Vec3, s: Vec3, t: Vec3, area: Area },
+    Face {
+        p: Vec3,
+        s: Vec3,
+        t: Vec3,
+        area: Area,
+    },
     /// Circle around z.
     Rim {
         z: f64,
@@ -138,9 +143,7 @@ impl Feature {
     /// The point is known to lie on the feature.
     fn holds(&self, u: [f64; 2]) -> bool {
         match self {
-            Feature::Face { area: Area::Rectangle(x, y), .. } => {
-                u[0] >= 0.0 && u[0] <= *x && u[1] >= 0.0 && u[1] <= *y
-            }
+            Feature::Face { area: Area::Rectangle(x, y), .. } => u[0] >= 0.0 && u[0] <= *x && u[1] >= 0.0 && u[1] <= *y,
             Feature::Face { area: Area::Disc(r), .. } => u[0] * u[0] + u[1] * u[1] <= r * r,
             Feature::Face { area: Area::Polygon, .. } => false,
             _ => self.in_range(u),
@@ -296,7 +299,7 @@ pub(super) fn apart(pair: &Pair<'_>, simplex: &Simplex, n: Vec3) -> Option<Witne
     from_simplex(pair, simplex, n).filter(|p| p.on_cores && p.witness.gap > 0.0).map(|p| p.witness)
 }
 
-/// Best refinement of the normal `n` from a simplex of D with the weights of its point nearest to the origin.
+/// Refinement of the normal `n` by the first features that fit, from a simplex of D with the weights of its point nearest to the origin.
 pub(super) fn polish(pair: &Pair<'_>, simplex: &[Vertex], weight: &[f64], n: Vec3) -> Option<Polished> {
     let to_2 = |x: Vec3| pair.R_12.mul_transpose_vec3(x);
     let mut points1 = [(Vec3::ZERO, 0); 4];
@@ -312,26 +315,23 @@ pub(super) fn polish(pair: &Pair<'_>, simplex: &[Vertex], weight: &[f64], n: Vec
     }
     let guess1 = guess(pair.core1, &points1[..count], n);
     let guess2 = guess(pair.core2, &points2[..count], to_2(-n));
-    let mut best: Option<Polished> = None;
     for f1 in guess1.feature.iter().flatten() {
         for f2 in guess2.feature.iter().flatten() {
             if let Some(w) = newton(pair, f1, f2, f1.start(at1), f2.start(at2), n) {
-                if best.is_none_or(|b| w.witness.gap > b.witness.gap) {
-                    best = Some(w);
-                }
+                return Some(w);
             }
         }
-        if best.is_some() {
-            break;
-        }
     }
-    best
+    None
 }
 
 /// Largest turn of the normal in one step [rad].
 const MAX_TURN: f64 = 0.3;
 /// Residual that counts as none: offset as a share of the size, cosine of a straight direction [-].
 const SOLVED: f64 = 3e-15;
+/// Newton doubles the digits: after a turn this small the next one is below rounding [rad]. What is then left lies in
+/// directions that the equations do not fix.
+const QUADRATIC: f64 = 1e-8;
 /// Steps after which the features are given up: three or four do when they are the right ones.
 const STEPS: usize = 12;
 /// Agreement of supports and features that counts as proof, as a share of the size [-].
@@ -408,8 +408,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         if !(turn < 1e3) {
             return None;
         }
-        if turn < 1e-12 {
-            // What is left lies in directions the equations do not fix.
+        if turn < QUADRATIC {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
             return Some(Polished { witness, straight: k1 + k2, on_cores: f1.holds(u1) && f2.holds(u2) });
         }
