@@ -248,7 +248,9 @@ pub(super) fn capsule_capsule(X_w1: &Pose, r1: f64, l1: f64, X_w2: &Pose, r2: f6
         (along.abs(), if along < 0.0 || along == 0.0 && n.dot(w) < 0.0 { -n } else { n })
     } else {
         let distance = v.length();
-        (distance, if distance > 0.0 { v / distance } else { any_orthogonal(u1) })
+        // Overlapping axes on one line leave any direction across.
+        let crossing = distance <= 1e-15 * (l1 + l2);
+        (distance, if crossing { any_orthogonal(u1) } else { v / distance })
     };
     let point1 = X_w1.position + u1 * s1 + normal * r1;
     let point2 = X_w2.position + u2 * s2 - normal * r2;

@@ -142,7 +142,7 @@ fn witness(pair: &Pair<'_>) -> Witness {
 /// Share of the size below which v is too short to give the normal: take it from the features instead [-].
 const CLOSE: f64 = 1e-5;
 /// Rounding of sigma, as a share of the size [-].
-const MET: f64 = 1e-14;
+const MET: f64 = 1e-13;
 
 fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> Witness {
     let distance = v.length();
@@ -152,17 +152,19 @@ fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> W
     if converged && !pair.curved && distance > CLOSE * pair.size {
         return rough;
     }
-    // |v| is an upper bound, sigma a lower one: a refinement that raises the lower bound is better.
-    let lower = pair.sigma(n);
-    let fine = polish::from_simplex(pair, simplex, n).map(|p| p.witness);
-    if let Some(fine) = fine.filter(|f| f.gap >= lower - MET * pair.size) {
-        return fine;
-    }
-    if distance - lower > 1e-13 * pair.size {
-        let other = epa::penetration(pair, simplex);
-        if other.gap > lower {
-            return other;
+    // |v| is an upper bound, sigma a lower one: take the refinement whose lower bound is highest.
+    let mut best = Witness { gap: pair.sigma(n), ..rough };
+    let met = MET * pair.size;
+    if let Some(fine) = polish::from_simplex(pair, simplex, n) {
+        if fine.witness.gap >= best.gap - met {
+            best = fine.witness;
         }
     }
-    rough
+    if best.gap < distance - met {
+        let other = epa::penetration(pair, simplex);
+        if other.gap > best.gap {
+            best = other;
+        }
+    }
+    if best.gap < distance - 1e-9 * pair.size && converged { rough } else { best }
 }

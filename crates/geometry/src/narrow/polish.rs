@@ -140,17 +140,7 @@ impl Feature {
         })
     }
 
-    /// The point is known to lie on the feature.
-    fn holds(&self, u: [f64; 2]) -> bool {
-        match self {
-            Feature::Face { area: Area::Rectangle(x, y), .. } => u[0] >= 0.0 && u[0] <= *x && u[1] >= 0.0 && u[1] <= *y,
-            Feature::Face { area: Area::Disc(r), .. } => u[0] * u[0] + u[1] * u[1] <= r * r,
-            Feature::Face { area: Area::Polygon, .. } => false,
-            _ => self.in_range(u),
-        }
-    }
-
-    /// The lengths stay on the feature.
+    /// The lengths stay on the feature, as far as that is known.
     fn in_range(&self, u: [f64; 2]) -> bool {
         const SLIP: f64 = 1e-9;
         match self {
@@ -159,8 +149,18 @@ impl Feature {
                 let slip = SLIP * (high - low);
                 u[0] > low - slip && u[0] < high + slip
             }
+            Feature::Face { area: Area::Rectangle(x, y), .. } => {
+                let slip = SLIP * (x + y);
+                u[0] > -slip && u[0] < x + slip && u[1] > -slip && u[1] < y + slip
+            }
+            Feature::Face { area: Area::Disc(r), .. } => u[0] * u[0] + u[1] * u[1] < r * r * (1.0 + SLIP),
             _ => true,
         }
+    }
+
+    /// `in_range` tells the whole truth.
+    fn is_bounded(&self) -> bool {
+        !matches!(self, Feature::Face { area: Area::Polygon, .. })
     }
 }
 
@@ -393,7 +393,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         off /= pair.size;
         if off < SOLVED && bent < SOLVED {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
-            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.holds(u1) && f2.holds(u2) });
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.is_bounded() && f2.is_bounded() });
         }
         let x = solve(&mut K, count);
         let turn = (x[0] * x[0] + x[1] * x[1]).sqrt();
@@ -410,7 +410,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         }
         if turn < QUADRATIC {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
-            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.holds(u1) && f2.holds(u2) });
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.is_bounded() && f2.is_bounded() });
         }
     }
     None
