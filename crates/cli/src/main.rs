@@ -1,2 +1,3 @@
 //! The `tippe` command.
+mod figure;
 fn main() {}
