@@ -8,6 +8,7 @@ pub mod ledger;
 pub mod material;
 pub mod model;
 pub mod observe;
+pub mod precise;
 pub mod run;
 pub mod scene;
 
@@ -15,3 +16,4 @@ pub use event::{Event, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};
+pub use precise::{Failure, Settings, State, simulate};

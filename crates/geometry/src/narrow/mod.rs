@@ -1,10 +1,16 @@
 //! Signed distance of two placed shapes: the table that says which pair goes to which routine.
 
 mod analytic;
+mod convex;
+mod epa;
+mod gjk;
+mod polish;
+mod sat;
 mod terrain;
 
 use crate::shape::core_of;
 use crate::{Pose, Shape, Vec3};
+use convex::convex_convex;
 
 /// Signed distance of two shapes with its witness points, resolved in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,21 +103,4 @@ fn deepest(all: impl Iterator<Item = Separation>) -> Option<Separation> {
         }
     }
     best
-}
-
-/// Lower bound along the line of centres.
-fn convex_convex(
-    core1: &crate::shape::Core<'_>,
-    radius1: f64,
-    X_w1: &Pose,
-    core2: &crate::shape::Core<'_>,
-    radius2: f64,
-    X_w2: &Pose,
-) -> Separation {
-    let p = X_w2.position - X_w1.position;
-    let n = p.try_normalize().unwrap_or(Vec3::Z);
-    let a = X_w1.point(core1.support(X_w1.vector_into(n)).0) + n * radius1;
-    let b = X_w2.point(core2.support(X_w2.vector_into(-n)).0) - n * radius2;
-    let gap = n.dot(b - a);
-    Separation { gap, normal: n, point1: a, point2: a + n * gap }
 }

@@ -178,6 +178,19 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// Largest `d . p` over the part with a tag (corner, rim) at or around the point `p`.
+    #[inline]
+    pub(crate) fn reach_of(&self, tag: Tag, p: Vec3, d: Vec3) -> f64 {
+        match self {
+            Core::Frustum { low, low_radius, high, high_radius } => {
+                let rho = (d.x * d.x + d.y * d.y).sqrt();
+                if tag == 1 { high_radius * rho + high * d.z } else { low_radius * rho + low * d.z }
+            }
+            Core::Ellipsoid { .. } => self.reach(d),
+            _ => p.dot(d),
+        }
+    }
+
     /// Largest distance of a point of a frustum from `p` [m]; of other cores from their corners.
     pub(crate) fn farthest_from(&self, p: Vec3) -> f64 {
         let rho = (p.x * p.x + p.y * p.y).sqrt();
@@ -187,6 +200,26 @@ impl<'a> Core<'a> {
                 at(*low_radius, *low).max(at(*high_radius, *high))
             }
             _ => p.length() + self.size(),
+        }
+    }
+
+    /// Some part of the surface is curved.
+    #[inline]
+    pub(crate) fn is_curved(&self) -> bool {
+        matches!(self, Core::Frustum { .. } | Core::Ellipsoid { .. })
+    }
+
+    /// Order of the kinds, so that a pair is computed the same either way round.
+    #[inline]
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Core::Point => 0,
+            Core::Segment { .. } => 1,
+            Core::Box { .. } => 2,
+            Core::Frustum { .. } => 3,
+            Core::Ellipsoid { .. } => 4,
+            Core::Hull(_) => 5,
+            Core::Prism { .. } => 6,
         }
     }
 

@@ -76,12 +76,9 @@ impl Program {
         })
     }
 
-    /// Registers for [`Program::eval`] and [`Program::eval_with_derivative`], the constants filled in. Keep them between
-    /// calls; they hold no memory that a result depends on.
+    /// Room to work in for [`Program::eval`] and [`Program::eval_with_derivative`]. Nothing in it survives a call.
     pub fn registers(&self) -> Vec<f64> {
-        let mut registers = vec![0.0; 2 * self.register_count()];
-        registers[self.inputs..self.inputs + self.constants.len()].copy_from_slice(&self.constants);
-        registers
+        vec![0.0; 2 * self.register_count()]
     }
 
     fn register_count(&self) -> usize {
@@ -103,10 +100,11 @@ impl Program {
         &self.output_kinds
     }
 
-    /// Outputs for these inputs. `registers` come from [`Program::registers`] of the same program.
+    /// Outputs for these inputs. `registers` are as long as those of [`Program::registers`].
     pub fn eval(&self, inputs: &[f64], registers: &mut [f64], outputs: &mut [f64]) {
-        registers[..self.inputs].copy_from_slice(inputs);
         let first = self.inputs + self.constants.len();
+        registers[..self.inputs].copy_from_slice(inputs);
+        registers[self.inputs..first].copy_from_slice(&self.constants);
         let registers = &mut registers[..first + self.code.len()];
         for (k, instruction) in self.code.iter().enumerate() {
             let [a, b, c] = instruction.arguments.map(|r| registers[usize::from(r)]);

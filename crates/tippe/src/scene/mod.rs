@@ -13,7 +13,9 @@ mod json;
 mod law;
 mod node;
 mod read;
+mod read_body;
 mod reader;
+mod references;
 mod schema;
 mod write;
 
@@ -23,10 +25,6 @@ pub use law::LAW_INPUTS;
 pub use schema::schema;
 
 use tippe_geometry::{Mat3, Quat, Vec3};
-
-/// Materials every scene knows without defining them.
-pub const BUILT_IN_MATERIALS: [&str; 7] =
-    ["steel", "aluminium", "dry_wood", "billiard_ball", "billiard_table", "billiard_cushion", "billiard_cue"];
 
 /// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,0 +1,98 @@
+//! Overlapping boxes: the fifteen directions in which two boxes can part (separating axes).
+
+use super::convex::Witness;
+use crate::{Mat3, Vec3};
+
+/// Shorter cross products of unit edges are skipped: parallel edges part along a face normal [-].
+const PARALLEL: f64 = 1e-24;
+
+/// Largest of the fifteen signed distances when all are negative: then it is minus the penetration depth. `None` apart.
+pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Option<Witness> {
+    let R = [R_12.x_axis, R_12.y_axis, R_12.z_axis]; // edges of 2 in 1
+    let A = [R[0].abs(), R[1].abs(), R[2].abs()];
+    let mut best = f64::NEG_INFINITY;
+    let mut axis = (0usize, 0usize); // (0, i): face i of 1; (1, j): face j of 2; (2, 3 i + j): edges
+    for i in 0..3 {
+        let s = p[i].abs() - (h1[i] + h2.x * A[0][i] + h2.y * A[1][i] + h2.z * A[2][i]);
+        if s > 0.0 {
+            return None;
+        }
+        if s > best {
+            (best, axis) = (s, (0, i));
+        }
+    }
+    for j in 0..3 {
+        let s = p.dot(R[j]).abs() - (h2[j] + h1.dot(A[j]));
+        if s > 0.0 {
+            return None;
+        }
+        if s > best {
+            (best, axis) = (s, (1, j));
+        }
+    }
+    for j in 0..3 {
+        let (e, a) = (R[j], A[j]);
+        let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+        for i in 0..3 {
+            let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+            // e_i x R_j has components -R_j[i2] along i1 and R_j[i1] along i2.
+            let squared = e[i1] * e[i1] + e[i2] * e[i2];
+            if squared <= PARALLEL {
+                continue;
+            }
+            let reach1 = h1[i1] * a[i2] + h1[i2] * a[i1];
+            let reach2 = h2[j1] * A[j2][i] + h2[j2] * A[j1][i];
+            let s = (e[i1] * p[i2] - e[i2] * p[i1]).abs() - (reach1 + reach2);
+            if s > 0.0 {
+                return None;
+            }
+            // Compare s/|axis| without the root where it cannot win.
+            if s * s < best * best * squared {
+                (best, axis) = (s / squared.sqrt(), (2, 3 * i + j));
+            }
+        }
+    }
+    Some(match axis {
+        (0, i) => face_of_1(i, best, h1, h2, R_12, p),
+        (1, j) => {
+            // The same seen from box 2.
+            let q = -R_12.mul_transpose_vec3(p);
+            let f = face_of_1(j, best, h2, h1, &R_12.transpose(), q);
+            Witness { gap: best, n: -(*R_12 * f.n), a: p + *R_12 * f.b, b: p + *R_12 * f.a }
+        }
+        (_, k) => edges(k / 3, k % 3, best, h1, h2, R_12, p),
+    })
+}
+
+/// Face of box 1 against the deepest corner of box 2.
+fn face_of_1(i: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Witness {
+    let mut n = Vec3::ZERO;
+    n[i] = if p[i] < 0.0 { -1.0 } else { 1.0 };
+    let d = R_12.mul_transpose_vec3(-n);
+    let corner = Vec3::new(h2.x.copysign(d.x), h2.y.copysign(d.y), h2.z.copysign(d.z));
+    // Where box 2 lies flat on the face the corner may stick out sideways: stay on the face.
+    let mut a = (p + *R_12 * corner).clamp(-h1, h1);
+    a[i] = n[i] * h1[i];
+    Witness { gap, n, a, b: a + n * gap }
+}
+
+/// Edge i of box 1 against edge j of box 2: nearest points of the two lines.
+fn edges(i: usize, j: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Witness {
+    let mut u1 = Vec3::ZERO;
+    u1[i] = 1.0;
+    let u2 = R_12.col(j);
+    let c = u1.cross(u2);
+    let n = c / c.length();
+    let n = if n.dot(p) < 0.0 { -n } else { n };
+    let d = R_12.mul_transpose_vec3(-n);
+    let mut a = Vec3::new(h1.x.copysign(n.x), h1.y.copysign(n.y), h1.z.copysign(n.z));
+    let mut b_2 = Vec3::new(h2.x.copysign(d.x), h2.y.copysign(d.y), h2.z.copysign(d.z));
+    a[i] = 0.0;
+    b_2[j] = 0.0;
+    let b = p + *R_12 * b_2;
+    // (b + u2 t - a - u1 s) . u1 = 0 and . u2 = 0
+    let (w, k) = (b - a, u1.dot(u2));
+    let s = ((w.dot(u1) - k * w.dot(u2)) / (1.0 - k * k)).clamp(-h1[i], h1[i]);
+    let a = a + u1 * s;
+    Witness { gap, n, a, b: a + n * gap }
+}

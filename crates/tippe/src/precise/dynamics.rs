@@ -1,0 +1,491 @@
+//! The equations of motion of one island: what the integrator sees.
+//!
+//! States of a body, resolved in world: centre of mass p, Gibbs vector g, velocity v, angular velocity w. The orientation is
+//!   R(t) = E(g) E(W (t - t_frame)) R_frame,     E(g) = rotation of the unit quaternion (1, g)/sqrt(1 + g^2)
+//! with a frame that turns at the constant rate W, the angular velocity at the start of the step: a body that spins steadily
+//! has g = 0, and a fast spin costs no steps. With w_rel = w - E(g) W:   g' = (w_rel + w_rel x g + (w_rel . g) g)/2.
+//!   p' = v,   v' = gravity + F/m,   w' = I^-1 (tau - w x I w)
+//! Behind the states come, per body, the integrals of the ledger; see [`Account`].
+//! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
+//! scene stays mirrored.
+
+use super::pair::{Kinematics, Pair, SPRING_STATES};
+use crate::contact::friction::Springs;
+use crate::model::{Drive, Model};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_numerics::{BlockPattern, System};
+
+/// States of a body without contact springs.
+pub const BODY_STATES: usize = 12;
+/// Integrals of the ledger per body.
+pub const ACCOUNTS: usize = 6;
+/// Speed below which the velocity error of a body is measured against this [m/s].
+const SPEED_FLOOR: f64 = 0.01;
+/// Global errors gather over many steps: each step is held to this share of the tolerance [-].
+const STEP_SHARE: f64 = 0.1;
+
+/// What the integrals of the ledger count, in order [J].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Account {
+    /// Normal contact damping.
+    Damping,
+    /// Sliding friction.
+    Sliding,
+    /// Spin friction.
+    Spin,
+    /// Rolling resistance.
+    Rolling,
+    /// Elastic energy of laws without a closed form for it.
+    Elastic,
+    /// Work of prescribed motions.
+    Work,
+}
+
+/// The turning frame a body's orientation is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Orientation at the frame's time.
+    pub rotation: Quat,
+    /// Constant rate of the frame [rad/s].
+    pub rate: Vec3,
+}
+
+impl Frame {
+    /// The frame's orientation after `time` [s].
+    pub fn at(&self, time: f64) -> Quat {
+        let speed = self.rate.length();
+        if speed == 0.0 {
+            return self.rotation;
+        }
+        let (s, c) = libm::sincos(0.5 * speed * time);
+        let v = self.rate * (s / speed);
+        Quat::from_xyzw(v.x, v.y, v.z, c) * self.rotation
+    }
+
+    /// Orientation of the body: the frame turned by g.
+    pub fn orientation(&self, time: f64, g: Vec3) -> Quat {
+        turned(g, self.at(time))
+    }
+}
+
+/// E(g) q.
+fn turned(g: Vec3, q: Quat) -> Quat {
+    if g == Vec3::ZERO {
+        return q;
+    }
+    (Quat::from_xyzw(g.x, g.y, g.z, 1.0) * q).normalize()
+}
+
+/// E(g) x.
+fn rotated(g: Vec3, x: Vec3) -> Vec3 {
+    if g == Vec3::ZERO {
+        return x;
+    }
+    let t = 2.0 / (1.0 + g.length_squared()) * g.cross(x);
+    x + t + g.cross(t)
+}
+
+/// Bodies and pairs of one island, and their equations.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    /// Free bodies, by model index, ascending.
+    pub bodies: Vec<u32>,
+    /// Fixed and prescribed bodies that its pairs touch, by model index, ascending.
+    pub externals: Vec<u32>,
+    /// Candidate pairs, ascending by id.
+    pub pairs: Vec<Pair>,
+    /// Turning frames of the free bodies.
+    pub frames: Vec<Frame>,
+    /// Time of the frames [s].
+    pub frame_time: f64,
+    /// Relative tolerance [-].
+    pub tolerance: f64,
+    /// Where each body's states start; blocks of the Jacobian.
+    pub pattern: BlockPattern,
+    /// Motion of the free bodies, then of the externals, at the last evaluation.
+    pub kinematics: Vec<Kinematics>,
+    /// Body whose error decided the last norm, by local index.
+    pub worst: usize,
+    accounts: usize,
+    moving_externals: bool,
+    /// For each free body the pairs that act on it: (pair, side).
+    acting: Vec<(u32, u8)>,
+    acting_starts: Vec<u32>,
+    lengths: Vec<f64>,
+}
+
+impl Dynamics {
+    /// The island of these bodies and pairs (ids of elements, ascending).
+    pub fn new(model: &Model, bodies: Vec<u32>, ids: &[(u32, u32)], tolerance: f64) -> Self {
+        let local = |body: u32| bodies.binary_search(&body).ok();
+        let body_of = |element: u32| model.elements[element as usize].body;
+        let mut externals: Vec<u32> =
+            ids.iter().flat_map(|&(a, b)| [body_of(a), body_of(b)]).filter(|&b| local(b).is_none()).collect();
+        externals.sort_unstable();
+        externals.dedup();
+        let index = |body: u32| {
+            local(body).unwrap_or_else(|| bodies.len() + externals.binary_search(&body).unwrap_or_default())
+        };
+        let mut pairs = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let (b1, b2) = (body_of(id.0), body_of(id.1));
+            let node = local(b1).or(local(b2)).unwrap_or(0);
+            if let Some(pair) = Pair::new(model, id, [index(b1), index(b2)], node) {
+                pairs.push(pair);
+            }
+        }
+        let n = bodies.len();
+        let mut springs = vec![0; n];
+        let mut neighbours = vec![Vec::new(); n];
+        let mut acting = vec![Vec::new(); n];
+        for (k, pair) in pairs.iter().enumerate() {
+            if pair.friction_law.has_springs() {
+                springs[pair.node] += 1;
+            }
+            let [a, b] = pair.sides;
+            for (side, body) in [(0, a), (1, b)] {
+                if body < n {
+                    acting[body].push((k as u32, side));
+                }
+            }
+            if a < n && b < n {
+                neighbours[a].push(b as u32);
+                neighbours[b].push(a as u32);
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut offsets = vec![0];
+        for k in 0..n {
+            offsets.push(offsets[k] + BODY_STATES + SPRING_STATES * springs[k]);
+        }
+        let mut next: Vec<usize> = offsets[..n].iter().map(|o| o + BODY_STATES).collect();
+        for pair in pairs.iter_mut().filter(|p| p.friction_law.has_springs()) {
+            pair.springs = Some(next[pair.node]);
+            next[pair.node] += SPRING_STATES;
+        }
+        let accounts = if pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
+        let mut acting_starts = vec![0];
+        for list in &acting {
+            acting_starts.push(acting_starts[acting_starts.len() - 1] + list.len() as u32);
+        }
+        let kinematics = bodies
+            .iter()
+            .chain(&externals)
+            .map(|&b| {
+                let start = &model.start[b as usize];
+                let R = Mat3::from_quat(start.orientation);
+                Kinematics { p: start.position + R * model.bodies[b as usize].p_bc, v: Vec3::ZERO, w: Vec3::ZERO, R }
+            })
+            .collect();
+        let moving_externals =
+            externals.iter().any(|&b| matches!(model.bodies[b as usize].drive, Drive::Prescribed { .. }));
+        Dynamics {
+            frames: vec![Frame { rotation: Quat::IDENTITY, rate: Vec3::ZERO }; n],
+            frame_time: 0.0,
+            tolerance,
+            pattern: BlockPattern { offsets, neighbours },
+            kinematics,
+            worst: 0,
+            accounts,
+            moving_externals,
+            acting: acting.concat(),
+            acting_starts,
+            lengths: vec![0.0; n],
+            bodies,
+            externals,
+            pairs,
+        }
+    }
+
+    /// Number of states and integrals.
+    pub fn length(&self) -> usize {
+        self.pattern.rows() + self.accounts * self.bodies.len()
+    }
+
+    /// Springs of a pair in the vector y.
+    pub fn springs(pair: &Pair, y: &[f64]) -> Springs {
+        match pair.springs {
+            None => Springs::default(),
+            Some(k) => Springs { f: vector(y, k), spin: y[k + 3], roll: vector(y, k + 4) },
+        }
+    }
+
+    /// Writes the springs of a pair into y.
+    pub fn set_springs(pair: &Pair, y: &mut [f64], springs: &Springs) {
+        if let Some(k) = pair.springs {
+            set(y, k, springs.f);
+            y[k + 3] = springs.spin;
+            set(y, k + 4, springs.roll);
+        }
+    }
+
+    /// Integrals of body `k` (local) in y; none in a conservative island.
+    pub fn accounts<'y>(&self, y: &'y [f64], k: usize) -> &'y [f64] {
+        &y[self.pattern.rows() + k * self.accounts..][..self.accounts]
+    }
+
+    /// Adds to one account of body `k` (local).
+    pub fn book(&self, y: &mut [f64], k: usize, account: Account, energy: f64) {
+        if self.accounts > 0 {
+            y[self.pattern.rows() + k * self.accounts + account as usize] += energy;
+        }
+    }
+
+    /// Fills the kinematics of all bodies at (t, y).
+    pub fn locate(&mut self, model: &Model, t: f64, y: &[f64]) {
+        let n = self.bodies.len();
+        for k in 0..n {
+            let o = self.pattern.offsets[k];
+            let kin = &mut self.kinematics[k];
+            kin.p = vector(y, o);
+            kin.v = vector(y, o + 6);
+            kin.w = vector(y, o + 9);
+            if model.bodies[self.bodies[k] as usize].oriented {
+                let q = self.frames[k].orientation(t - self.frame_time, vector(y, o + 3));
+                kin.R = Mat3::from_quat(q);
+            }
+        }
+        if self.moving_externals {
+            for (k, &body) in self.externals.iter().enumerate() {
+                self.kinematics[n + k] = prescribed(model, body as usize, t);
+            }
+        }
+    }
+
+    /// Kinetic, potential and elastic energy at (t, y) [J].
+    pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 3] {
+        self.locate(model, t, y);
+        let [mut kinetic, mut potential, mut elastic] = [0.0; 3];
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let (body, kin) = (&model.bodies[body as usize], &self.kinematics[k]);
+            let w_b = if body.isotropic { kin.w } else { kin.R.transpose() * kin.w };
+            kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
+            potential -= body.mass * model.gravity.dot(kin.p);
+            if let Some(energy) = self.accounts(y, k).get(Account::Elastic as usize) {
+                elastic += energy;
+            }
+        }
+        for pair in &self.pairs {
+            let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);
+            if reading.gap <= 0.0 {
+                elastic += reading.friction.energy;
+                if pair.energy_is_closed(&reading) {
+                    elastic += reading.force.energy;
+                }
+            }
+        }
+        [kinetic, potential, elastic]
+    }
+}
+
+/// Motion of a prescribed body at time t.
+pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
+    let start = &model.start[body];
+    let (v, w) = match model.bodies[body].drive {
+        Drive::Prescribed { velocity, angular_velocity } => (velocity, angular_velocity),
+        _ => (Vec3::ZERO, Vec3::ZERO),
+    };
+    let rotation = Frame { rotation: start.orientation, rate: w }.at(t);
+    Kinematics { p: start.position + v * t, v, w, R: Mat3::from_quat(rotation) }
+}
+
+pub(super) fn vector(y: &[f64], k: usize) -> Vec3 {
+    Vec3::new(y[k], y[k + 1], y[k + 2])
+}
+
+pub(super) fn set(y: &mut [f64], k: usize, v: Vec3) {
+    y[k] = v.x;
+    y[k + 1] = v.y;
+    y[k + 2] = v.z;
+}
+
+/// A sum in doubled precision (Knuth's two-sum).
+#[derive(Clone, Copy)]
+struct Sum {
+    high: Vec3,
+    low: Vec3,
+}
+
+impl Sum {
+    const ZERO: Sum = Sum { high: Vec3::ZERO, low: Vec3::ZERO };
+
+    fn add(&mut self, x: Vec3) {
+        let s = self.high + x;
+        let b = s - self.high;
+        self.low += (self.high - (s - b)) + (x - b);
+        self.high = s;
+    }
+
+    fn value(self) -> Vec3 {
+        self.high + self.low
+    }
+}
+
+/// Dynamics with the model it belongs to: the system the integrator advances.
+pub struct Bound<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The island's equations.
+    pub dynamics: &'a mut Dynamics,
+}
+
+impl System for Bound<'_> {
+    fn len(&self) -> usize {
+        self.dynamics.length()
+    }
+
+    fn quadratures(&self) -> usize {
+        self.dynamics.accounts
+    }
+
+    fn pattern(&self) -> &BlockPattern {
+        &self.dynamics.pattern
+    }
+
+    fn rates(&mut self, t: f64, y: &[f64], f: &mut [f64]) {
+        let model = self.model;
+        self.dynamics.locate(model, t, y);
+        let d = &mut *self.dynamics;
+        for pair in &mut d.pairs {
+            pair.last = pair.read(model, &d.kinematics, &Dynamics::springs(pair, y), false);
+        }
+        let rows = d.pattern.rows();
+        let accounts = d.accounts;
+        f[rows..].fill(0.0);
+        for k in 0..d.bodies.len() {
+            let body = &model.bodies[d.bodies[k] as usize];
+            let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
+            for &(pair, side) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
+                let last = &d.pairs[pair as usize].last;
+                if last.gap <= 0.0 {
+                    force.add(if side == 0 { -last.total } else { last.total });
+                    torque.add(last.torques[side as usize]);
+                }
+            }
+            let kin = &d.kinematics[k];
+            let o = d.pattern.offsets[k];
+            let g = vector(y, o + 3);
+            let w_rel = kin.w - rotated(g, d.frames[k].rate);
+            let tau = torque.value();
+            let angular = if body.isotropic {
+                tau * body.I_c_inverse.x_axis.x
+            } else {
+                let w_b = kin.R.transpose() * kin.w;
+                kin.R * (body.I_c_inverse * (kin.R.transpose() * tau - w_b.cross(body.I_c * w_b)))
+            };
+            set(f, o, kin.v);
+            set(f, o + 3, 0.5 * (w_rel + w_rel.cross(g) + w_rel.dot(g) * g));
+            set(f, o + 6, model.gravity + force.value() / body.mass);
+            set(f, o + 9, angular);
+        }
+        for pair in &d.pairs {
+            let last = &pair.last;
+            if let Some(k) = pair.springs {
+                let rates = if last.gap <= 0.0 { last.friction.rates } else { Springs::default() };
+                set(f, k, rates.f);
+                f[k + 3] = rates.spin;
+                set(f, k + 4, rates.roll);
+            }
+            if accounts == 0 || last.gap > 0.0 {
+                continue;
+            }
+            let books = &mut f[rows + pair.node * accounts..][..accounts];
+            books[Account::Damping as usize] += last.force.damping * last.closing_speed;
+            books[Account::Sliding as usize] += last.friction.sliding;
+            books[Account::Spin as usize] += last.friction.spin;
+            books[Account::Rolling as usize] += last.friction.rolling;
+            if !pair.energy_is_closed(last) {
+                books[Account::Elastic as usize] += last.force.elastic * last.closing_speed;
+            }
+            for side in 0..2 {
+                if pair.sides[side] >= d.bodies.len() && d.moving_externals {
+                    let kin = &d.kinematics[pair.sides[side]];
+                    let force = if side == 0 { -last.total } else { last.total };
+                    books[Account::Work as usize] -= force.dot(kin.v) + last.torques[side].dot(kin.w);
+                }
+            }
+        }
+    }
+
+    fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
+        let d = &mut *self.dynamics;
+        let tolerance = STEP_SHARE * d.tolerance;
+        for (k, &body) in d.bodies.iter().enumerate() {
+            d.lengths[k] = self.model.bodies[body as usize].radius.max(1e-9);
+        }
+        let mut norm: f64 = 0.0;
+        for pair in &d.pairs {
+            if pair.last.gap > 0.0 && !pair.memory.touching {
+                continue;
+            }
+            let length = pair.scale.max(-pair.last.gap);
+            for side in pair.sides {
+                if side < d.lengths.len() && length < d.lengths[side] {
+                    d.lengths[side] = length;
+                }
+            }
+            if let Some(k) = pair.springs {
+                let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
+                let limit = tolerance * pair.friction.mu.max(1e-3) * N;
+                let share = vector(error, k).length() / limit;
+                norm = norm.max(share);
+            }
+        }
+        for (k, &body) in d.bodies.iter().enumerate() {
+            let o = d.pattern.offsets[k];
+            let radius = self.model.bodies[body as usize].radius.max(1e-9);
+            let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
+            let speed = size(o + 6).max(SPEED_FLOOR);
+            let spin = size(o + 9).max(SPEED_FLOOR / radius);
+            let share = (vector(error, o).length() / d.lengths[k])
+                .max(2.0 * vector(error, o + 3).length())
+                .max(vector(error, o + 6).length() / speed)
+                .max(vector(error, o + 9).length() / spin)
+                / tolerance;
+            if share > norm {
+                norm = share;
+                d.worst = k;
+            }
+        }
+        norm
+    }
+
+    fn increments(&mut self, y: &[f64], delta: &mut [f64]) {
+        let d = &mut *self.dynamics;
+        for (k, &body) in d.bodies.iter().enumerate() {
+            let radius = self.model.bodies[body as usize].radius.max(1e-9);
+            let o = d.pattern.offsets[k];
+            let mut length = radius;
+            for &(pair, _) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
+                let pair = &d.pairs[pair as usize];
+                if pair.last.gap <= 0.0 || pair.memory.touching {
+                    length = length.min(pair.scale.max(-pair.last.gap));
+                }
+            }
+            let p = vector(y, o).length();
+            let v = vector(y, o + 6).length();
+            let w = vector(y, o + 9).length();
+            for i in 0..3 {
+                delta[o + i] = (3e-5 * length).max(1e-13 * p);
+                delta[o + 3 + i] = (3e-5 * length / radius).max(1e-13);
+                delta[o + 6 + i] = (1e-7 * SPEED_FLOOR).max(1e-13 * v);
+                delta[o + 9 + i] = (1e-7 * SPEED_FLOOR / radius).max(1e-13 * w);
+            }
+        }
+        for pair in &d.pairs {
+            if let Some(k) = pair.springs {
+                let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
+                for i in 0..4 {
+                    delta[k + i] = 1e-6 * N * if i == 3 { pair.last.radius.max(1e-6) } else { 1.0 };
+                }
+                for i in 4..7 {
+                    delta[k + i] = 1e-6 * N * pair.last.radius.max(1e-6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,1112 @@
+//! One island on its own clock: steps, crossings, events.
+//!
+//! A step is attempted, its error judged, and its end compared with its start: pairs that came to touch or parted, contacts
+//! that stick or slip, memories that change. Crossings over which the right-hand side stays smooth are timed on the dense
+//! output and logged; all others cut the step at the first of them, where every crossing of that instant is handled.
+
+use super::dynamics::{Account, Bound, Dynamics, Frame, set, vector};
+use super::pair::{Kinematics, Memory, Pair, Reading};
+use super::{Failure, Settings, Trouble};
+use crate::contact::friction::{Modes, Springs, spring_energies, springs_at_stick};
+use crate::event::{Episode, Event, EventKind};
+use crate::model::{Drive, Model};
+use crate::observe::{BodyState, ContactSample};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Aabb, Quat, Vec3};
+use tippe_numerics::ode::{interpolate, interpolate_all};
+use tippe_numerics::root::locate;
+use tippe_numerics::{Method, Stepper};
+
+/// First step of a new island, as a share of a second [s]; the controller finds the right one within a few steps.
+const FIRST_STEP: f64 = 1e-5;
+/// Steps below this share of the time (and of a second) are a failure [-].
+const SMALLEST_STEP: f64 = 1e-15;
+/// First step after a touch, as a share of the contact's duration [-].
+const TOUCH_STEP: f64 = 0.05;
+/// A touch stops the step if the step is longer than this share of the contact's duration [-].
+const TOUCH_STOP: f64 = 0.3;
+/// Crossings closer together than this share of the step are one instant [-].
+const SAME_INSTANT: f64 = 1e-9;
+/// Stability limit of Dormand-Prince on the negative axis is 3.3: steps beyond this are held back by stability [-].
+const STIFF: f64 = 2.5;
+/// Steps of the implicit method below this would be stable for the explicit one [-].
+const NOT_STIFF: f64 = 0.8;
+/// Consecutive steps that decide a change of method.
+const DECISION: u32 = 6;
+/// Consecutive events without progress that are a failure.
+const STORM: u32 = 1000;
+
+/// Motion of one body at one instant, with its part of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Motion {
+    /// Centre of mass [m].
+    pub p: Vec3,
+    /// Orientation.
+    pub q: Quat,
+    /// Velocity [m/s].
+    pub v: Vec3,
+    /// Angular velocity [rad/s].
+    pub w: Vec3,
+    /// Acceleration [m/s^2], for the reach of the next horizon.
+    pub a: Vec3,
+    /// Integrals of the ledger [J], in the order of [`Account`].
+    pub accounts: [f64; super::dynamics::ACCOUNTS],
+}
+
+/// What a pair carries from island to island.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairRecord {
+    /// Its elements.
+    pub id: (u32, u32),
+    /// What it remembers.
+    pub memory: Memory,
+    /// Its springs.
+    pub springs: Springs,
+}
+
+/// A change found within a step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Crossing {
+    time: f64,
+    pair: usize,
+    what: What,
+    /// Already in the log.
+    logged: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum What {
+    Touch,
+    Leave,
+    Slip,
+    Stick,
+    Roll,
+    Rest,
+    Recompress,
+    /// The closing speed has its largest value.
+    Peak,
+}
+
+/// Counts of one island.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Accepted steps.
+    pub steps: u64,
+    /// Accepted steps of the implicit method.
+    pub implicit: u64,
+    /// Rejected attempts.
+    pub rejected: u64,
+    /// Evaluations of the right-hand side.
+    pub evaluations: u64,
+}
+
+/// One communication point of one island.
+#[derive(Clone, Debug)]
+pub struct IslandSample {
+    /// Which communication point of the horizon.
+    pub index: usize,
+    /// Its bodies, in the island's order.
+    pub bodies: Vec<BodyState>,
+    /// Its touching pairs.
+    pub contacts: Vec<ContactSample>,
+    /// Kinetic, potential, elastic energy [J].
+    pub energies: [f64; 3],
+    /// Integrals of the ledger, summed over its bodies [J].
+    pub accounts: [f64; super::dynamics::ACCOUNTS],
+}
+
+/// What one horizon of one island brought.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// When a body left its reach box, if one did [s].
+    pub exit: Option<f64>,
+    /// Events, by time.
+    pub events: Vec<Event>,
+    /// Communication points.
+    pub samples: Vec<IslandSample>,
+    /// Work done.
+    pub counts: Counts,
+    /// Smallest step tried [s], and the body that asked for it.
+    pub smallest: Option<(f64, usize)>,
+}
+
+/// An island and its clock.
+#[derive(Clone, Debug)]
+pub struct Island {
+    /// Its equations.
+    pub dynamics: Dynamics,
+    stepper: Stepper,
+    method: Method,
+    /// Next step to try [s].
+    h: f64,
+    error_old: f64,
+    decision: u32,
+    storm: u32,
+    /// Crossings of the last step that are still to be acted upon.
+    crossings: Vec<Crossing>,
+    /// What the pairs read at the start of the last step.
+    begin: Vec<Reading>,
+    scratch: Vec<Kinematics>,
+}
+
+/// Everything of an island that cannot be recomputed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IslandRecord {
+    bodies: Vec<u32>,
+    pairs: Vec<PairRecord>,
+    frames: Vec<Frame>,
+    frame_time: f64,
+    t0: f64,
+    step: f64,
+    y0: Vec<f64>,
+    f0: Vec<f64>,
+    dense: Vec<f64>,
+    method: Method,
+    h: f64,
+    error_old: f64,
+    decision: u32,
+    storm: u32,
+    crossings: Vec<Crossing>,
+}
+
+impl Island {
+    /// A new island at time t from the motions of its bodies and the records of its pairs (both ascending).
+    pub fn new(
+        model: &Model,
+        settings: &Settings,
+        t: f64,
+        bodies: Vec<u32>,
+        motions: &[Motion],
+        records: &[PairRecord],
+        fresh: bool,
+    ) -> Island {
+        let ids: Vec<(u32, u32)> = records.iter().map(|r| r.id).collect();
+        let mut dynamics = Dynamics::new(model, bodies, &ids, settings.tolerance);
+        let mut y = vec![0.0; dynamics.length()];
+        for (k, m) in motions.iter().enumerate() {
+            let o = dynamics.pattern.offsets[k];
+            set(&mut y, o, m.p);
+            set(&mut y, o + 6, m.v);
+            set(&mut y, o + 9, m.w);
+            dynamics.frames[k] = Frame { rotation: m.q, rate: m.w };
+            let rows = dynamics.pattern.rows();
+            let accounts = dynamics.accounts(&y, k).len();
+            y[rows + k * accounts..][..accounts].copy_from_slice(&m.accounts[..accounts]);
+        }
+        dynamics.frame_time = t;
+        for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
+            pair.memory = record.memory;
+            Dynamics::set_springs(pair, &mut y, &record.springs);
+        }
+        let method = settings.method.unwrap_or(Method::Dopri5);
+        let mut island = Island {
+            scratch: dynamics.kinematics.clone(),
+            dynamics,
+            stepper: Stepper::default(),
+            method,
+            h: settings.step.unwrap_or(FIRST_STEP),
+            error_old: 1e-4,
+            decision: 0,
+            storm: 0,
+            crossings: Vec::new(),
+            begin: Vec::new(),
+        };
+        island.stepper.resume(&mut Bound { model, dynamics: &mut island.dynamics }, t, &y);
+        if fresh {
+            island.initial_contacts(model, t);
+        }
+        island
+    }
+
+    /// Contacts that already touch when the simulation starts.
+    fn initial_contacts(&mut self, model: &Model, t: f64) {
+        for k in 0..self.dynamics.pairs.len() {
+            let pair = &self.dynamics.pairs[k];
+            let rounding = 64.0 * f64::EPSILON * self.dynamics.kinematics[pair.sides[0]].p.length();
+            let reading = pair.read(model, &self.dynamics.kinematics, &Springs::default(), true);
+            if !pair.memory.touching && reading.gap <= pair.hysteresis.max(rounding) {
+                self.touch(k, &reading, t);
+            }
+        }
+        let y = self.stepper.y0.clone();
+        self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
+        self.settle(model);
+    }
+
+    /// The island as it must be saved.
+    pub fn record(&self) -> IslandRecord {
+        let d = &self.dynamics;
+        IslandRecord {
+            bodies: d.bodies.clone(),
+            pairs: d
+                .pairs
+                .iter()
+                .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
+                .collect(),
+            frames: d.frames.clone(),
+            frame_time: d.frame_time,
+            t0: self.stepper.t0,
+            step: self.stepper.h,
+            y0: self.stepper.y0.clone(),
+            f0: self.stepper.f0.clone(),
+            dense: self.stepper.dense.clone(),
+            method: self.method,
+            h: self.h,
+            error_old: self.error_old,
+            decision: self.decision,
+            storm: self.storm,
+            crossings: self.crossings.clone(),
+        }
+    }
+
+    /// The island a record was made of.
+    pub fn restore(model: &Model, settings: &Settings, record: &IslandRecord) -> Island {
+        let ids: Vec<(u32, u32)> = record.pairs.iter().map(|r| r.id).collect();
+        let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
+        for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
+            pair.memory = saved.memory;
+        }
+        dynamics.frames.clone_from(&record.frames);
+        dynamics.frame_time = record.frame_time;
+        let begin = if record.step > 0.0 {
+            let start = &record.dense[..record.y0.len()];
+            dynamics.locate(model, record.frame_time, start);
+            let kinematics = &dynamics.kinematics;
+            dynamics.pairs.iter().map(|p| p.read(model, kinematics, &Dynamics::springs(p, start), false)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut stepper = Stepper::default();
+        stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.t0, &record.y0);
+        stepper.f0.clone_from(&record.f0);
+        stepper.dense.clone_from(&record.dense);
+        stepper.h = record.step;
+        stepper.evaluations = 0;
+        Island {
+            scratch: dynamics.kinematics.clone(),
+            dynamics,
+            stepper,
+            method: record.method,
+            h: record.h,
+            error_old: record.error_old,
+            decision: record.decision,
+            storm: record.storm,
+            crossings: record.crossings.clone(),
+            begin,
+        }
+    }
+
+    /// Time the island has reached [s].
+    pub fn time(&self) -> f64 {
+        self.stepper.t0
+    }
+
+    /// Tries this step first instead of its own guess [s].
+    pub fn start_with(&mut self, step: f64) {
+        if step.is_finite() && !self.method.is_fixed() {
+            self.h = step;
+        }
+    }
+
+    /// Step the island would try next [s].
+    pub fn next_step(&self) -> f64 {
+        self.h
+    }
+
+    /// Body that limits the step, by model index.
+    pub fn limiter(&self) -> usize {
+        self.dynamics.bodies[self.dynamics.worst] as usize
+    }
+
+    /// True when it has exactly these bodies and pairs.
+    pub fn is(&self, bodies: &[u32], pairs: &[(u32, u32)]) -> bool {
+        self.dynamics.bodies == bodies
+            && self.dynamics.pairs.len() == pairs.len()
+            && self.dynamics.pairs.iter().zip(pairs).all(|(p, id)| p.id == *id)
+    }
+
+    /// Position in the last step of a time within it.
+    fn theta(&self, t: f64) -> f64 {
+        if self.stepper.h > 0.0 {
+            ((t - (self.stepper.t0 - self.stepper.h)) / self.stepper.h).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// Motion of body `k` (local) at time t within the last step.
+    pub fn motion(&self, model: &Model, k: usize, t: f64) -> Motion {
+        let theta = self.theta(t);
+        let n = self.stepper.y0.len();
+        let at = |i: usize| interpolate(&self.stepper.dense, n, i, theta);
+        let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
+        let d = &self.dynamics;
+        let o = d.pattern.offsets[k];
+        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        let own = d.accounts(&self.stepper.y0, k).len();
+        for (i, a) in accounts.iter_mut().enumerate().take(own) {
+            *a = at(d.pattern.rows() + k * own + i);
+        }
+        let q = if model.bodies[d.bodies[k] as usize].elements.is_empty() && d.frames[k].rate == Vec3::ZERO {
+            d.frames[k].rotation
+        } else {
+            d.frames[k].orientation(t - d.frame_time, three(o + 3)).normalize()
+        };
+        Motion { p: three(o), q, v: three(o + 6), w: three(o + 9), a: vector(&self.stepper.f0, o + 6), accounts }
+    }
+
+    /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
+    pub fn harvest(&mut self, model: &Model, t: f64) -> (Vec<Motion>, Vec<PairRecord>) {
+        let motions: Vec<Motion> = (0..self.dynamics.bodies.len()).map(|k| self.motion(model, k, t)).collect();
+        let theta = self.theta(t);
+        let mut y = vec![0.0; self.stepper.y0.len()];
+        interpolate_all(&self.stepper.dense, theta, &mut y);
+        let crossings = std::mem::take(&mut self.crossings);
+        for crossing in crossings.iter().filter(|c| c.time <= t) {
+            let reading = self.read_at(model, crossing.pair, self.theta(crossing.time));
+            match crossing.what {
+                What::Touch => self.touch(crossing.pair, &reading, crossing.time),
+                What::Leave => self.dynamics.pairs[crossing.pair].memory.touching = false,
+                _ => {}
+            }
+        }
+        for k in 0..self.dynamics.pairs.len() {
+            if self.dynamics.pairs[k].memory.touching {
+                let reading = self.read_at(model, k, theta);
+                let episode = self.episode(model, k, theta);
+                let memory = &mut self.dynamics.pairs[k].memory;
+                memory.episode = episode;
+                remember(memory, &reading);
+            }
+        }
+        let records = self
+            .dynamics
+            .pairs
+            .iter()
+            .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Dynamics::springs(p, &y) })
+            .collect();
+        (motions, records)
+    }
+
+    /// Advances to `end`, unless a body leaves its reach box first. `samples` are the communication points of the horizon
+    /// with their indices.
+    pub fn advance(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        end: f64,
+        reach: &[Aabb],
+        samples: &[f64],
+    ) -> Result<Outcome, Failure> {
+        let mut outcome = Outcome::default();
+        let before = self.stepper.evaluations;
+        let mut sampled = 0;
+        self.take_samples(model, samples, &mut sampled, end, &mut outcome);
+        while self.stepper.t0 < end {
+            self.act(model, &mut outcome)?;
+            self.step(model, settings, &mut outcome)?;
+            if let Some(exit) = self.exit(reach) {
+                outcome.exit = Some(exit);
+                break;
+            }
+            self.take_samples(model, samples, &mut sampled, end, &mut outcome);
+        }
+        self.log(model, end, &mut outcome);
+        outcome.counts.evaluations += self.stepper.evaluations - before;
+        Ok(outcome)
+    }
+
+    /// One accepted step.
+    fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
+        self.turn_frames();
+        self.begin.clear();
+        self.begin.extend(self.dynamics.pairs.iter().map(|p| p.last));
+        let t = self.stepper.t0;
+        let fixed = self.method.is_fixed();
+        let mut h = if fixed { settings.step.unwrap_or(self.h) } else { self.h.min(settings.max_step) };
+        let smallest = SMALLEST_STEP * t.abs().max(1.0);
+        let error = loop {
+            let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
+            let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
+            if outcome.smallest.is_none_or(|(s, _)| h < s) {
+                outcome.smallest = Some((h, worst));
+            }
+            match attempt {
+                Ok(error) if error <= 1.0 || fixed => break error,
+                Ok(error) => {
+                    let factor = 0.9 * libm::pow(error, -1.0 / self.method.control_order());
+                    h *= factor.clamp(0.1, 0.9);
+                }
+                Err(_) if fixed => {
+                    return Err(self.failure(model, t, h, Trouble::NotFinite));
+                }
+                Err(_) => h *= 0.2,
+            }
+            outcome.counts.rejected += 1;
+            if h < smallest {
+                return Err(self.failure(model, t, h, Trouble::StepTooSmall));
+            }
+        };
+        let mut next = h;
+        if !fixed {
+            let order = self.method.control_order();
+            let error = error.max(1e-10);
+            let factor = 0.9 * libm::pow(error, -0.7 / order) * libm::pow(self.error_old, 0.4 / order);
+            self.error_old = error.max(1e-4);
+            next = h * factor.clamp(0.2, 5.0);
+        }
+        let mut stop = self.scan(model, h, fixed);
+        if let Some(theta) = stop
+            && theta < 1.0
+        {
+            // the same step again, as far as the event: full accuracy there
+            let cut = (theta * h).max(smallest);
+            let again = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, cut);
+            if again.is_err() {
+                return Err(self.failure(model, t, cut, Trouble::NotFinite));
+            }
+            let stops: Vec<(usize, What)> = self
+                .crossings
+                .iter()
+                .filter(|c| self.is_stop(c, h) && c.time <= t + cut + SAME_INSTANT * h)
+                .map(|c| (c.pair, c.what))
+                .collect();
+            let passed: Vec<Crossing> =
+                self.crossings.iter().filter(|c| !self.is_stop(c, h) && c.time < t + cut).copied().collect();
+            self.crossings = passed;
+            for (pair, what) in stops {
+                self.crossings.push(Crossing { time: t + cut, pair, what, logged: false });
+            }
+            stop = Some(cut / h);
+        }
+        self.choose_method(settings, outcome);
+        self.stepper.accept();
+        outcome.counts.steps += 1;
+        self.storm = if stop.is_some() && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
+        if self.storm > STORM {
+            return Err(self.failure(model, t, self.stepper.h, Trouble::Storm));
+        }
+        self.h = next;
+        Ok(())
+    }
+
+    /// A step that is held back by stability goes to the implicit method, one that is not comes back.
+    fn choose_method(&mut self, settings: &Settings, outcome: &mut Outcome) {
+        if self.method == Method::Rodas4 {
+            outcome.counts.implicit += 1;
+        }
+        if settings.method.is_some() {
+            return;
+        }
+        let wanted = match self.method {
+            Method::Dopri5 if self.stepper.stiffness > STIFF => Method::Rodas4,
+            Method::Rodas4 if self.stepper.stiffness < NOT_STIFF => Method::Dopri5,
+            method => method,
+        };
+        if wanted == self.method {
+            self.decision = 0;
+            return;
+        }
+        self.decision += 1;
+        if self.decision >= DECISION {
+            self.method = wanted;
+            self.decision = 0;
+        }
+    }
+
+    /// Orientation frames start anew: g = 0, turning at the present rate.
+    fn turn_frames(&mut self) {
+        let d = &mut self.dynamics;
+        let t = self.stepper.t0;
+        for k in 0..d.bodies.len() {
+            let o = d.pattern.offsets[k];
+            let (g, w) = (vector(&self.stepper.y0, o + 3), vector(&self.stepper.y0, o + 9));
+            d.frames[k] = Frame { rotation: d.frames[k].orientation(t - d.frame_time, g).normalize(), rate: w };
+            set(&mut self.stepper.y0, o + 3, Vec3::ZERO);
+            set(&mut self.stepper.f0, o + 3, Vec3::ZERO);
+        }
+        d.frame_time = t;
+    }
+
+    /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
+    fn place_at(&mut self, model: &Model, pair: usize, theta: f64) {
+        let n = self.stepper.y0.len();
+        let start = self.dynamics.frame_time;
+        let t = start + theta * self.stepper.h;
+        for side in self.dynamics.pairs[pair].sides {
+            if side < self.dynamics.bodies.len() {
+                let o = self.dynamics.pattern.offsets[side];
+                let three = |i: usize| {
+                    let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
+                    Vec3::new(at(i), at(i + 1), at(i + 2))
+                };
+                let kin = &mut self.scratch[side];
+                kin.p = three(o);
+                kin.v = three(o + 6);
+                kin.w = three(o + 9);
+                if model.bodies[self.dynamics.bodies[side] as usize].oriented {
+                    let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
+                    kin.R = tippe_geometry::Mat3::from_quat(q);
+                }
+            } else {
+                let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
+                if matches!(model.bodies[body].drive, Drive::Prescribed { .. }) {
+                    self.scratch[side] = super::dynamics::prescribed(model, body, t);
+                }
+            }
+        }
+    }
+
+    fn gap_at(&mut self, model: &Model, pair: usize, theta: f64) -> f64 {
+        self.place_at(model, pair, theta);
+        self.dynamics.pairs[pair].gap(model, &self.scratch)
+    }
+
+    /// Full reading of a pair at `theta` of the attempted or last step.
+    fn read_at(&mut self, model: &Model, pair: usize, theta: f64) -> Reading {
+        self.place_at(model, pair, theta);
+        let p = &self.dynamics.pairs[pair];
+        let springs = match p.springs {
+            None => Springs::default(),
+            Some(k) => {
+                let n = self.stepper.y0.len();
+                let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
+                let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
+                Springs { f: three(k), spin: at(k + 3), roll: three(k + 4) }
+            }
+        };
+        p.read(model, &self.scratch, &springs, true)
+    }
+
+    /// Finds the crossings of the attempted step of length h; returns where it must be cut, if it must.
+    fn scan(&mut self, model: &Model, h: f64, fixed: bool) -> Option<f64> {
+        self.crossings.clear();
+        let t = self.stepper.t0;
+        for k in 0..self.dynamics.pairs.len() {
+            let pair = &self.dynamics.pairs[k];
+            let (begin, last) = (self.begin[k], pair.last);
+            if !pair.memory.touching {
+                if let Some(theta) = self.first_touch(model, k, &begin, &last, h) {
+                    self.crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
+                    if last.gap > 0.0 && !self.is_stop(&self.crossings[self.crossings.len() - 1], h) {
+                        // touched and left within the step
+                        let (start, gap) = (theta.max(1e-6), self.gap_at(model, k, (theta + 1e-3).min(1.0)));
+                        let left = if gap < 0.0 {
+                            locate(start, gap, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x))
+                        } else {
+                            start
+                        };
+                        self.crossings.push(Crossing { time: t + left * h, pair: k, what: What::Leave, logged: false });
+                    }
+                }
+                continue;
+            }
+            if last.gap > pair.hysteresis {
+                let theta = if begin.gap < 0.0 {
+                    locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x))
+                } else {
+                    1.0
+                };
+                self.crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Leave, logged: false });
+                continue;
+            }
+            if last.gap <= 0.0 && begin.gap <= 0.0 {
+                if pair.springs.is_some() {
+                    self.scan_modes(model, k, &begin, &last, h);
+                }
+                if self.dynamics.pairs[k].law.has_memory() {
+                    self.scan_memory(model, k, &begin, &last, h);
+                }
+            }
+        }
+        let first = self.crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
+        if first.is_infinite() {
+            return None;
+        }
+        Some(if fixed { 1.0 } else { ((first - t) / h).min(1.0) })
+    }
+
+    /// True when a crossing must end the step.
+    fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
+        let pair = &self.dynamics.pairs[crossing.pair];
+        match crossing.what {
+            What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
+            What::Leave => pair.law.jumps_at_touch(),
+            _ => true,
+        }
+    }
+
+    /// A bound on the speed at which the bodies of a pair approach each other in the attempted step [m/s].
+    fn approach_speed(&self, pair: &Pair) -> f64 {
+        let mut speed = 0.0;
+        for side in pair.sides {
+            if side < self.dynamics.bodies.len() {
+                let o = self.dynamics.pattern.offsets[side];
+                let fastest = |i: usize| vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length());
+                speed += fastest(o + 6);
+            } else {
+                speed += self.dynamics.kinematics[side].v.length();
+            }
+        }
+        speed
+    }
+
+    /// Where in the attempted step a pair that is apart comes to touch: by its end, or by a dip in between.
+    fn first_touch(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) -> Option<f64> {
+        if last.gap <= 0.0 {
+            if begin.gap <= 0.0 {
+                return Some(0.0);
+            }
+            let start = self.gap_at(model, k, 0.0);
+            if start <= 0.0 {
+                return Some(0.0);
+            }
+            return Some(locate(0.0, start, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x)));
+        }
+        let pair = &self.dynamics.pairs[k];
+        let mut travel = 1.5 * self.approach_speed(pair) * h;
+        for side in pair.sides {
+            let (w, radius) = if side < self.dynamics.bodies.len() {
+                let body = &model.bodies[self.dynamics.bodies[side] as usize];
+                let o = self.dynamics.pattern.offsets[side];
+                (vector(&self.stepper.y0, o + 9).length().max(vector(&self.stepper.y1, o + 9).length()), body)
+            } else {
+                let body = &model.bodies[self.dynamics.externals[side - self.dynamics.bodies.len()] as usize];
+                (self.dynamics.kinematics[side].w.length(), body)
+            };
+            if radius.oriented && w > 0.0 && radius.radius.is_finite() {
+                travel += 1.5 * w * radius.radius * h;
+            }
+        }
+        if begin.gap.max(0.0) + last.gap > travel {
+            return None;
+        }
+        // conservative advancement: the gap cannot close faster than `travel` per step
+        let mut theta = 0.0;
+        let mut gap = self.gap_at(model, k, 0.0);
+        while theta < 1.0 {
+            if gap <= 0.0 {
+                return Some(theta);
+            }
+            let ahead = theta + (gap / travel).max(1.0 / 512.0);
+            if ahead >= 1.0 {
+                return None;
+            }
+            let next = self.gap_at(model, k, ahead);
+            if next <= 0.0 {
+                return Some(locate(theta, gap, ahead, next, 1e-13, |x| self.gap_at(model, k, x)));
+            }
+            theta = ahead;
+            gap = next;
+        }
+        None
+    }
+
+    /// Stick to slip and back, rest to roll and back.
+    fn scan_modes(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
+        let modes = self.dynamics.pairs[k].memory.modes;
+        let margins: [(bool, What, What, fn(&Reading) -> f64); 2] = [
+            (modes.slipping, What::Slip, What::Stick, |r| r.friction.slip_margin),
+            (modes.rolling, What::Roll, What::Rest, |r| r.friction.roll_margin),
+        ];
+        for (moving, loosen, fasten, margin) in margins {
+            let (m0, m1) = (margin(begin), margin(last));
+            let what = if moving { fasten } else { loosen };
+            let theta = if m1 <= 0.0 {
+                continue;
+            } else if m0 <= 1e-9 {
+                locate(0.0, m0.min(-1e-12), 1.0, m1, 1e-12, |x| margin(&self.read_at(model, k, x)))
+            } else if moving && m1 > 0.9 && m1 > m0 {
+                // it never got away and is slowing down
+                1.0
+            } else {
+                continue;
+            };
+            self.crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+        }
+    }
+
+    /// Largest closing speed, and the start of a new compression.
+    fn scan_memory(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
+        let pair = &self.dynamics.pairs[k];
+        let memory = pair.memory.normal.impact_speed;
+        let rest = pair.normal.rest_speed;
+        let (c0, c1) = (begin.closing_speed, last.closing_speed);
+        let mut found = None;
+        if c0 < 0.0 && c1 > 0.0 && memory > 1.5 * rest {
+            let theta = locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(model, k, x).closing_speed);
+            found = Some((theta, What::Recompress));
+        } else if c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
+            let mut best = (0.0, c0.max(c1) * (1.0 + 1e-9));
+            for i in 1..8 {
+                let theta = i as f64 / 8.0;
+                let c = self.read_at(model, k, theta).closing_speed;
+                if c > best.1 {
+                    best = (theta, c);
+                }
+            }
+            if best.0 > 0.0 && best.1 > memory {
+                let side = |island: &mut Self, theta: f64| island.read_at(model, k, theta).closing_speed;
+                let (left, right) = (side(self, best.0 - 0.125), side(self, best.0 + 0.125));
+                let bend = left - 2.0 * best.1 + right;
+                let shift = if bend < 0.0 { 0.5 * (left - right) / bend } else { 0.0 };
+                found = Some(((best.0 + 0.125 * shift.clamp(-1.0, 1.0)).clamp(0.01, 1.0), What::Peak));
+            }
+        }
+        if let Some((theta, what)) = found {
+            self.crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+        }
+    }
+
+    /// Acts on the crossings of the last step: contact set, memory, modes; logs what is not logged yet.
+    fn act(&mut self, model: &Model, outcome: &mut Outcome) -> Result<(), Failure> {
+        if self.stepper.h == 0.0 {
+            return Ok(());
+        }
+        self.log(model, f64::INFINITY, outcome);
+        let h = self.stepper.h;
+        for k in 0..self.dynamics.pairs.len() {
+            if self.dynamics.pairs[k].memory.touching {
+                let episode = self.episode(model, k, 1.0);
+                let pair = &mut self.dynamics.pairs[k];
+                pair.memory.episode = episode;
+                remember(&mut pair.memory, &pair.last);
+            }
+        }
+        let crossings = std::mem::take(&mut self.crossings);
+        let mut restart = false;
+        let mut shortest = f64::INFINITY;
+        for crossing in &crossings {
+            let k = crossing.pair;
+            let reading = self.read_at(model, k, self.theta(crossing.time));
+            match crossing.what {
+                What::Touch => {
+                    self.touch(k, &reading, crossing.time);
+                    let pair = &self.dynamics.pairs[k];
+                    restart |= pair.stops_at_touch();
+                    if self.is_stop(crossing, h.max(self.h)) {
+                        shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
+                        if self.method == Method::Rodas4 && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                            restart = true;
+                        }
+                    }
+                }
+                What::Leave => {
+                    self.leave(k);
+                    restart |= self.dynamics.pairs[k].law.jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
+                }
+                What::Peak => {
+                    let memory = &mut self.dynamics.pairs[k].memory.normal;
+                    memory.impact_speed = memory.impact_speed.max(reading.closing_speed);
+                    restart = true;
+                }
+                What::Recompress => {
+                    self.dynamics.pairs[k].memory.normal.impact_speed = 0.0;
+                    restart = true;
+                }
+                What::Slip | What::Roll => {
+                    self.loosen(k, crossing.what == What::Slip);
+                    restart = true;
+                    shortest = shortest.min(0.2 * self.h.max(h));
+                }
+                What::Stick | What::Rest => {
+                    self.fasten(k, crossing.what == What::Stick);
+                    restart = true;
+                    shortest = shortest.min(0.2 * self.h.max(h));
+                }
+            }
+        }
+        if restart {
+            let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
+            self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
+            self.settle(model);
+        }
+        if !self.method.is_fixed() {
+            self.h = self.h.min(shortest);
+        }
+        self.crossings.clear();
+        Ok(())
+    }
+
+    /// Contacts whose sticking friction is beyond its limit right now begin to slip.
+    fn settle(&mut self, model: &Model) {
+        let mut changed = false;
+        for k in 0..self.dynamics.pairs.len() {
+            let pair = &self.dynamics.pairs[k];
+            if pair.springs.is_none() || !pair.memory.touching || pair.last.gap > 0.0 {
+                continue;
+            }
+            let (modes, friction) = (pair.memory.modes, pair.last.friction);
+            if !modes.slipping && friction.slip_margin > 1e-9 {
+                self.loosen(k, true);
+                changed = true;
+            }
+            if !modes.rolling && friction.roll_margin > 1e-9 {
+                self.loosen(k, false);
+                changed = true;
+            }
+        }
+        if changed {
+            let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
+            self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
+        }
+    }
+
+    /// A pair joins the contact set.
+    fn touch(&mut self, k: usize, reading: &Reading, time: f64) {
+        let pair = &mut self.dynamics.pairs[k];
+        let speed = reading.closing_speed.max(0.0);
+        pair.memory.touching = true;
+        pair.memory.normal.touch_speed = speed;
+        pair.memory.normal.impact_speed = speed;
+        pair.memory.episode = Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
+        // in the limit of small depth f/N = kappa v_t/v_n while sticking
+        let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
+        let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
+        let lever = pair.last.radius.max(reading.radius);
+        pair.memory.modes = Modes {
+            slipping: kappa * reading.v_t.length() > mu * speed,
+            rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
+        };
+        let springs = Springs::default();
+        Dynamics::set_springs(&self.dynamics.pairs[k], &mut self.stepper.y0, &springs);
+    }
+
+    /// A pair leaves the contact set; what its springs still hold is lost.
+    fn leave(&mut self, k: usize) {
+        let pair = &self.dynamics.pairs[k];
+        if pair.springs.is_some() {
+            Dynamics::set_springs(pair, &mut self.stepper.y0, &Springs::default());
+        }
+        let memory = &mut self.dynamics.pairs[k].memory;
+        *memory = Memory::default();
+    }
+
+    /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.
+    fn loosen(&mut self, k: usize, slip: bool) {
+        let pair = &self.dynamics.pairs[k];
+        let mut springs = Dynamics::springs(pair, &self.stepper.y0);
+        let (sliding, rolling) = spring_energies(&pair.friction, &pair.friction_input(&pair.last), &springs);
+        let (account, energy) = if slip { (Account::Sliding, sliding) } else { (Account::Rolling, rolling) };
+        if slip {
+            springs.f = Vec3::ZERO;
+            springs.spin = 0.0;
+        } else {
+            springs.roll = Vec3::ZERO;
+        }
+        Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
+        self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
+        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        if slip {
+            modes.slipping = true;
+        } else {
+            modes.rolling = true;
+        }
+    }
+
+    /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
+    fn fasten(&mut self, k: usize, stick: bool) {
+        let pair = &self.dynamics.pairs[k];
+        let input = pair.friction_input(&pair.last);
+        let old = Dynamics::springs(pair, &self.stepper.y0);
+        let springs = springs_at_stick(&pair.friction, &input, &pair.last.friction, &old, stick);
+        let (sliding, rolling) = spring_energies(&pair.friction, &input, &springs);
+        Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
+        let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
+        self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
+        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        if stick {
+            modes.slipping = false;
+        } else {
+            modes.rolling = false;
+        }
+    }
+
+    /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.
+    fn episode(&mut self, model: &Model, k: usize, theta: f64) -> Episode {
+        let pair = &self.dynamics.pairs[k];
+        let mut episode = pair.memory.episode;
+        let h = theta * self.stepper.h;
+        let begin = match self.begin.get(k) {
+            Some(begin) => *begin,
+            None => return episode,
+        };
+        let last = if theta == 1.0 { pair.last } else { self.read_at(model, k, theta) };
+        if begin.gap > 0.0 && last.gap > 0.0 {
+            return episode;
+        }
+        let normal_force = |r: &Reading| if r.gap <= 0.0 { r.force.total() } else { 0.0 };
+        let middle = normal_force(&self.read_at(model, k, 0.5 * theta));
+        let (start, end) = (normal_force(&begin), normal_force(&last));
+        episode.impulse += h / 6.0 * (start + 4.0 * middle + end);
+        episode.max_depth = episode.max_depth.max(-last.gap);
+        episode.max_force = episode.max_force.max(end).max(middle);
+        if begin.closing_speed > 0.0 && last.closing_speed < 0.0 {
+            let (c0, c1) = (begin.closing_speed, last.closing_speed);
+            let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
+            episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
+        }
+        if middle >= start && middle >= end {
+            let (mut a, mut b) = (0.0, theta);
+            for _ in 0..40 {
+                let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));
+                if normal_force(&self.read_at(model, k, c)) < normal_force(&self.read_at(model, k, d)) {
+                    a = c;
+                } else {
+                    b = d;
+                }
+            }
+            let peak = normal_force(&self.read_at(model, k, 0.5 * (a + b)));
+            episode.max_force = episode.max_force.max(peak);
+        }
+        episode
+    }
+
+    /// Writes crossings up to time t into the log.
+    fn log(&mut self, model: &Model, t: f64, outcome: &mut Outcome) {
+        for i in 0..self.crossings.len() {
+            let crossing = self.crossings[i];
+            if crossing.logged || crossing.time > t {
+                continue;
+            }
+            self.crossings[i].logged = true;
+            let kind = match crossing.what {
+                What::Touch => EventKind::ContactStart,
+                What::Leave => EventKind::ContactEnd,
+                What::Slip => EventKind::SlipStart,
+                What::Stick => EventKind::StickStart,
+                What::Roll => EventKind::RollStart,
+                What::Rest => EventKind::RollEnd,
+                What::Recompress => EventKind::Recompression,
+                What::Peak => continue,
+            };
+            let theta = self.theta(crossing.time);
+            let reading = self.read_at(model, crossing.pair, theta);
+            let so_far = self.episode(model, crossing.pair, theta);
+            let pair = &self.dynamics.pairs[crossing.pair];
+            let body = |element: u32| model.elements[element as usize].body as usize;
+            let episode =
+                (kind == EventKind::ContactEnd).then(|| Episode { duration: crossing.time - so_far.start, ..so_far });
+            outcome.events.push(Event {
+                time: crossing.time,
+                kind,
+                body1: body(pair.id.0),
+                body2: body(pair.id.1),
+                pair: pair.id,
+                gap: reading.gap,
+                closing_speed: reading.closing_speed,
+                normal: reading.normal,
+                position: reading.point,
+                episode,
+            });
+        }
+    }
+
+    /// When a body left its reach box in the last step, if one did.
+    fn exit(&self, reach: &[Aabb]) -> Option<f64> {
+        let n = self.stepper.y0.len();
+        let h = self.stepper.h;
+        let start = self.stepper.t0 - h;
+        let mut first: Option<f64> = None;
+        for (k, &body) in self.dynamics.bodies.iter().enumerate() {
+            let o = self.dynamics.pattern.offsets[k];
+            let at = |theta: f64| {
+                let c = |i: usize| interpolate(&self.stepper.dense, n, o + i, theta);
+                Vec3::new(c(0), c(1), c(2))
+            };
+            let reach = &reach[body as usize];
+            let inside = |p: Vec3| reach.min.cmple(p).all() && p.cmple(reach.max).all();
+            let mut left = None;
+            for i in 1..=4 {
+                let theta = 0.25 * i as f64;
+                if !inside(at(theta)) {
+                    left = Some(theta);
+                    break;
+                }
+            }
+            let Some(mut high) = left else { continue };
+            let mut low = high - 0.25;
+            for _ in 0..30 {
+                let middle = 0.5 * (low + high);
+                if inside(at(middle)) {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            let t = start + low * h;
+            first = Some(first.map_or(t, |f: f64| f.min(t)));
+        }
+        first
+    }
+
+    fn take_samples(&mut self, model: &Model, samples: &[f64], sampled: &mut usize, end: f64, outcome: &mut Outcome) {
+        let reached = self.stepper.t0.min(end);
+        while *sampled < samples.len() && samples[*sampled] <= reached {
+            let sample = self.sample(model, *sampled, samples[*sampled]);
+            outcome.samples.push(sample);
+            *sampled += 1;
+        }
+    }
+
+    /// Everything there is to see of the island at time t within its last step.
+    fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
+        let n = self.dynamics.bodies.len();
+        let mut bodies = Vec::with_capacity(n);
+        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        for k in 0..n {
+            let m = self.motion(model, k, t);
+            bodies.push(super::body_state(model, self.dynamics.bodies[k] as usize, m.p, m.q, m.v, m.w));
+            for (sum, a) in accounts.iter_mut().zip(m.accounts) {
+                *sum += a;
+            }
+        }
+        let mut y = vec![0.0; self.stepper.y0.len()];
+        interpolate_all(&self.stepper.dense, self.theta(t), &mut y);
+        let energies = self.dynamics.energies(model, t, &y);
+        let mut contacts = Vec::new();
+        for pair in &self.dynamics.pairs {
+            let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, &y), false);
+            if reading.gap <= 0.0 {
+                contacts.push(ContactSample {
+                    body1: model.elements[pair.id.0 as usize].body as usize,
+                    body2: model.elements[pair.id.1 as usize].body as usize,
+                    pair: pair.id,
+                    position: reading.point,
+                    normal: reading.normal,
+                    depth: -reading.gap,
+                    closing_speed: reading.closing_speed,
+                    force: reading.total,
+                    torque: reading.friction.torque,
+                    slipping: pair.memory.modes.slipping,
+                });
+            }
+        }
+        IslandSample { index, bodies, contacts, energies, accounts }
+    }
+
+    fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {
+        let body = self.dynamics.bodies[self.dynamics.worst] as usize;
+        let pair = self
+            .dynamics
+            .pairs
+            .iter()
+            .filter(|p| p.last.gap <= 0.0)
+            .max_by(|a, b| a.last.force.total().total_cmp(&b.last.force.total()));
+        Failure {
+            time,
+            step,
+            trouble,
+            body: model.bodies[body].name.clone(),
+            partner: pair.map(|p| {
+                let name = |e: u32| model.bodies[model.elements[e as usize].body as usize].name.clone();
+                (name(p.id.0), name(p.id.1), -p.last.gap)
+            }),
+        }
+    }
+}
+
+/// The running maximum of the closing speed.
+fn remember(memory: &mut Memory, reading: &Reading) {
+    memory.normal.impact_speed = memory.normal.impact_speed.max(reading.closing_speed);
+}

@@ -1,0 +1,567 @@
+//! The precise clock: variable step, error control, every contact event located, islands on their own clocks.
+
+mod dynamics;
+mod island;
+mod pair;
+mod reach;
+
+use crate::event::Event;
+use crate::model::Model;
+use crate::observe::{BodyState, ContactSample, Observe, Progress, Summary};
+use crate::scene::{Integrator, Scene};
+use crate::{EventKind, Ledger};
+use dynamics::Account;
+use island::{Island, IslandRecord, Motion, Outcome};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Aabb, Quat, Vec3};
+use tippe_numerics::Method;
+
+/// First horizon [s].
+const FIRST_HORIZON: f64 = 1e-3;
+/// Longest horizon [s].
+const LONGEST_HORIZON: f64 = 1e4;
+/// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
+const SHORTEST_HORIZON: f64 = 1e-14;
+
+/// How to run the precise clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Relative tolerance [-].
+    pub tolerance: f64,
+    /// Integrator; `None` chooses for every island.
+    pub method: Option<Method>,
+    /// Step of the fixed-step methods [s].
+    pub step: Option<f64>,
+    /// Largest step [s].
+    pub max_step: f64,
+    /// Time between communication points [s]; infinite for none but start and end.
+    pub output_interval: f64,
+    /// More times to record at, ascending [s].
+    pub record_at: Vec<f64>,
+    /// Threads; 0 for all there are. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            tolerance: 1e-6,
+            method: None,
+            step: None,
+            max_step: f64::INFINITY,
+            output_interval: f64::INFINITY,
+            record_at: Vec::new(),
+            threads: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// The scene's own settings.
+    pub fn from_scene(scene: &Scene) -> Self {
+        Settings {
+            tolerance: scene.run.tolerance,
+            method: method(scene.run.integrator),
+            step: scene.run.step,
+            max_step: scene.run.max_step.unwrap_or(f64::INFINITY),
+            output_interval: scene.run.output_interval,
+            ..Settings::default()
+        }
+    }
+}
+
+/// The method of a scene's word; `None` is the automatic choice.
+pub fn method(integrator: Integrator) -> Option<Method> {
+    match integrator {
+        Integrator::Auto => None,
+        Integrator::Dopri5 => Some(Method::Dopri5),
+        Integrator::Rodas4 => Some(Method::Rodas4),
+        Integrator::Rk4 => Some(Method::Rk4),
+        Integrator::Heun => Some(Method::Heun),
+        Integrator::Euler => Some(Method::Euler),
+    }
+}
+
+/// Why a simulation stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The step shrank to nothing.
+    StepTooSmall,
+    /// A position or velocity is no longer a finite number.
+    NotFinite,
+    /// Events without end at one instant.
+    Storm,
+    /// A body leaves every box it is given.
+    Runaway,
+}
+
+/// A simulation that could not go on: when, who, how much, what to try.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// When [s].
+    pub time: f64,
+    /// The step that was tried [s].
+    pub step: f64,
+    /// What happened.
+    pub trouble: Trouble,
+    /// The body that asked for the smallest step.
+    pub body: String,
+    /// The most loaded contact of its island: two bodies and their depth [m].
+    pub partner: Option<(String, String, f64)>,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (what, help) = match self.trouble {
+            Trouble::StepTooSmall => (
+                "needs steps too small to go on",
+                "look at its contact parameters (a jump in a law?), loosen the tolerance, or lower k_red",
+            ),
+            Trouble::NotFinite => (
+                "has a position or velocity that is not a finite number",
+                "use a smaller step or integrator = \"auto\"",
+            ),
+            Trouble::Storm => {
+                ("has events without end at one instant", "use another friction law, or a lower tolerance")
+            }
+            Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
+        };
+        write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", self.time, self.body, self.step)?;
+        if let Some((a, b, depth)) = &self.partner {
+            write!(f, "; most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m")?;
+        }
+        write!(f, ". help: {help}")
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Everything that survives: dropping anything else changes no bit of what follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Start of the next horizon [s].
+    pub time: f64,
+    /// Length of the next horizon [s].
+    horizon: f64,
+    /// Up to here everything has been handed to the observer [s]; before the first run minus infinity, kept as an option.
+    recorded: Option<f64>,
+    /// Stored energy at the start [J].
+    initial: f64,
+    islands: Vec<IslandRecord>,
+}
+
+impl State {
+    /// The model at rest at the start of its scene.
+    pub fn start(_model: &Model) -> State {
+        State { time: 0.0, horizon: FIRST_HORIZON, recorded: None, initial: 0.0, islands: Vec::new() }
+    }
+}
+
+/// Motion of a body's origin from that of its centre of mass.
+fn body_state(model: &Model, body: usize, p: Vec3, q: Quat, v: Vec3, w: Vec3) -> BodyState {
+    let arm = q * model.bodies[body].p_bc;
+    BodyState { position: p - arm, orientation: q, velocity: v - w.cross(arm), angular_velocity: w }
+}
+
+/// Advances `state` to `until`, handing everything on the way to `observe`.
+pub fn simulate(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    let mut clock = Clock::resume(model, state, settings);
+    while !clock.reached(until) {
+        clock.reach();
+        clock.regroup();
+        clock.advance(until)?;
+        clock.record(until, observe);
+    }
+    Ok(clock.finish(state))
+}
+
+/// The precise clock at work.
+struct Clock<'a> {
+    model: &'a Model,
+    settings: &'a Settings,
+    pool: Option<rayon::ThreadPool>,
+    time: f64,
+    horizon: f64,
+    recorded: f64,
+    initial: Option<f64>,
+    islands: Vec<Island>,
+    /// Islands as they were at `time`, while the horizon that starts there is not yet committed.
+    saved: Vec<Island>,
+    /// Reach boxes of the centres of mass, by body [m].
+    boxes: Vec<Aabb>,
+    /// Candidate pairs of the horizon.
+    pairs: Vec<(u32, u32)>,
+    motions: Vec<Motion>,
+    grown: bool,
+    /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
+    end: f64,
+    last: bool,
+    samples: Vec<f64>,
+    outcomes: Vec<Outcome>,
+    stopped: bool,
+    done: bool,
+    summary: Summary,
+    events: u64,
+}
+
+impl<'a> Clock<'a> {
+    fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Self {
+        let pool = (settings.threads != 1)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
+            .flatten();
+        Clock {
+            model,
+            settings,
+            pool,
+            time: state.time,
+            horizon: state.horizon,
+            recorded: state.recorded.unwrap_or(f64::NEG_INFINITY),
+            initial: state.recorded.map(|_| state.initial),
+            islands: state.islands.iter().map(|r| Island::restore(model, settings, r)).collect(),
+            saved: Vec::new(),
+            boxes: Vec::new(),
+            pairs: Vec::new(),
+            motions: Vec::new(),
+            grown: false,
+            end: state.time,
+            last: false,
+            samples: Vec::new(),
+            outcomes: Vec::new(),
+            stopped: false,
+            done: false,
+            summary: Summary::default(),
+            events: 0,
+        }
+    }
+
+    fn reached(&self, until: f64) -> bool {
+        self.done || self.stopped || (self.recorded >= until && self.initial.is_some())
+    }
+
+    /// Each body gets the box its centre of mass will not leave before the horizon ends; overlapping boxes are pairs.
+    fn reach(&mut self) {
+        self.motions = self.motions_now();
+        reach::find(
+            self.model,
+            &self.motions,
+            &self.touching(),
+            self.time,
+            self.horizon,
+            &mut self.boxes,
+            &mut self.pairs,
+        );
+    }
+
+    /// Motion of every free body at the start of the horizon, by body; those of other bodies are not used.
+    fn motions_now(&self) -> Vec<Motion> {
+        let model = self.model;
+        let mut motions: Vec<Motion> = model
+            .start
+            .iter()
+            .zip(&model.bodies)
+            .map(|(s, b)| {
+                let arm = s.orientation * b.p_bc;
+                Motion {
+                    p: s.position + arm,
+                    q: s.orientation,
+                    v: s.velocity + s.angular_velocity.cross(arm),
+                    w: s.angular_velocity,
+                    a: model.gravity,
+                    accounts: [0.0; dynamics::ACCOUNTS],
+                }
+            })
+            .collect();
+        for island in &self.islands {
+            for (k, &body) in island.dynamics.bodies.iter().enumerate() {
+                motions[body as usize] = island.motion(model, k, self.time);
+            }
+        }
+        motions
+    }
+
+    /// Pairs now in the contact set, ascending.
+    fn touching(&self) -> Vec<(u32, u32)> {
+        let mut ids: Vec<(u32, u32)> = self
+            .islands
+            .iter()
+            .flat_map(|i| i.dynamics.pairs.iter().filter(|p| p.memory.touching).map(|p| p.id))
+            .collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is.
+    fn regroup(&mut self) {
+        let (groups, grown) = reach::groups(self.model, &self.pairs, &self.touching());
+        self.grown = grown;
+        let fresh = self.islands.is_empty() && self.initial.is_none();
+        let mut old: Vec<Option<Island>> = std::mem::take(&mut self.islands).into_iter().map(Some).collect();
+        let mut owner = vec![usize::MAX; self.model.bodies.len()];
+        for (k, island) in old.iter().enumerate() {
+            for &body in island.iter().flat_map(|i| &i.dynamics.bodies) {
+                owner[body as usize] = k;
+            }
+        }
+        let kept: Vec<Option<usize>> = groups
+            .iter()
+            .map(|g| {
+                let k = owner[g.bodies[0] as usize];
+                old.get(k).and_then(|o| o.as_ref()).is_some_and(|o| o.is(&g.bodies, &g.pairs)).then_some(k)
+            })
+            .collect();
+        let keep: std::collections::BTreeSet<usize> = kept.iter().flatten().copied().collect();
+        // what the islands that end hand over
+        let mut records = Vec::new();
+        for (k, island) in old.iter_mut().enumerate() {
+            if let (false, Some(island)) = (keep.contains(&k), island) {
+                let (motions, pairs) = island.harvest(self.model, self.time);
+                for (&body, motion) in island.dynamics.bodies.iter().zip(motions) {
+                    self.motions[body as usize] = motion;
+                }
+                records.extend(pairs);
+            }
+        }
+        records.sort_unstable_by_key(|r| r.id);
+        for (group, keep) in groups.into_iter().zip(kept) {
+            if let Some(island) = keep.and_then(|k| old[k].take()) {
+                self.islands.push(island);
+                continue;
+            }
+            let pairs: Vec<island::PairRecord> = group
+                .pairs
+                .iter()
+                .map(|&id| match records.binary_search_by_key(&id, |r| r.id) {
+                    Ok(k) => records[k],
+                    Err(_) => island::PairRecord { id, memory: Default::default(), springs: Default::default() },
+                })
+                .collect();
+            let motions: Vec<Motion> = group.bodies.iter().map(|&b| self.motions[b as usize]).collect();
+            let step = group
+                .bodies
+                .iter()
+                .filter_map(|&b| old.get(owner[b as usize]).and_then(|o| o.as_ref()).map(Island::next_step))
+                .fold(f64::INFINITY, f64::min);
+            let mut island = Island::new(self.model, self.settings, self.time, group.bodies, &motions, &pairs, fresh);
+            island.start_with(step);
+            self.islands.push(island);
+        }
+    }
+
+    /// Every island to the end of the horizon on its own clock; again to a nearer end if a body left its box.
+    fn advance(&mut self, until: f64) -> Result<(), Failure> {
+        self.end = self.time + self.horizon;
+        self.last = self.end >= until;
+        if self.last {
+            self.end = until;
+        }
+        self.saved = self.islands.clone();
+        self.summary.horizons += 1;
+        self.samples = self.sample_times(self.end, until);
+        let mut outcomes = self.advance_islands()?;
+        if let Some(exit) = outcomes.iter().filter_map(|o| o.exit).reduce(f64::min) {
+            if exit - self.time < SHORTEST_HORIZON * self.time.abs().max(1.0) {
+                return Err(self.runaway());
+            }
+            self.summary.horizons_repeated += 1;
+            self.end = exit;
+            self.last = false;
+            self.islands = self.saved.clone();
+            self.samples = self.sample_times(exit, until);
+            for reach in &mut self.boxes {
+                *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
+            }
+            outcomes = self.advance_islands()?;
+            self.horizon *= 0.5;
+        } else if !self.last {
+            self.horizon = if self.grown { 0.5 * self.horizon } else { (2.0 * self.horizon).min(LONGEST_HORIZON) };
+        }
+        self.outcomes = outcomes;
+        Ok(())
+    }
+
+    fn advance_islands(&mut self) -> Result<Vec<Outcome>, Failure> {
+        let (model, end, boxes, samples) = (self.model, self.end, &self.boxes, &self.samples);
+        let settings = Settings { max_step: self.settings.max_step.min(2.0 * self.horizon), ..self.settings.clone() };
+        let one = |island: &mut Island| island.advance(model, &settings, end, boxes, samples);
+        match &self.pool {
+            Some(pool) if self.islands.len() > 1 => {
+                let islands = &mut self.islands;
+                pool.install(|| islands.par_iter_mut().with_min_len(8).map(one).collect())
+            }
+            _ => self.islands.iter_mut().map(one).collect(),
+        }
+    }
+
+    fn runaway(&self) -> Failure {
+        let fastest = (0..self.motions.len())
+            .max_by(|&a, &b| self.motions[a].v.length().total_cmp(&self.motions[b].v.length()))
+            .unwrap_or(0);
+        Failure {
+            time: self.time,
+            step: self.horizon,
+            trouble: Trouble::Runaway,
+            body: self.model.bodies[fastest].name.clone(),
+            partner: None,
+        }
+    }
+
+    /// Communication points of the horizon that were not recorded yet.
+    fn sample_times(&self, end: f64, until: f64) -> Vec<f64> {
+        let mut times = Vec::new();
+        if self.initial.is_none() {
+            times.push(self.time);
+        }
+        let interval = self.settings.output_interval;
+        if interval.is_finite() && interval > 0.0 {
+            let from = self.recorded.max(self.time);
+            let mut k = (from / interval).floor() as u64;
+            while k as f64 * interval <= end {
+                let t = k as f64 * interval;
+                if t > from {
+                    times.push(t);
+                }
+                k += 1;
+            }
+        }
+        let from = self.recorded.max(self.time);
+        times.extend(self.settings.record_at.iter().copied().filter(|&t| t > from && t <= end));
+        if end >= until {
+            times.push(until);
+        }
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Hands the horizon to the observer in order of time, and commits it unless it was the last.
+    fn record(&mut self, until: f64, observe: &mut dyn Observe) {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        let mut events: Vec<&Event> =
+            outcomes.iter().flat_map(|o| &o.events).filter(|e| e.time > self.recorded && e.time <= self.end).collect();
+        events.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)).then(a.kind.cmp(&b.kind)));
+        let mut next_event = 0;
+        let samples = std::mem::take(&mut self.samples);
+        for (k, &t) in samples.iter().enumerate() {
+            while next_event < events.len() && events[next_event].time <= t {
+                self.note(events[next_event], observe);
+                next_event += 1;
+            }
+            self.sample(&outcomes, k, t, observe);
+        }
+        for event in &events[next_event..] {
+            self.note(event, observe);
+        }
+        for outcome in &outcomes {
+            let c = &outcome.counts;
+            self.summary.steps += c.steps;
+            self.summary.rejected += c.rejected;
+            self.summary.rhs_evaluations += c.evaluations;
+            let explicit = self.settings.method.unwrap_or(Method::Dopri5).name();
+            for (name, steps) in [(explicit, c.steps - c.implicit), (Method::Rodas4.name(), c.implicit)] {
+                if steps > 0 {
+                    *self.summary.steps_by_integrator.entry(name.to_owned()).or_default() += steps;
+                }
+            }
+        }
+        let smallest = outcomes.iter().filter_map(|o| o.smallest).min_by(|a, b| a.0.total_cmp(&b.0));
+        let progress = Progress {
+            time: self.end,
+            until,
+            step: smallest.map_or(f64::INFINITY, |s| s.0),
+            limiter: smallest.map(|s| s.1),
+            steps: self.summary.steps,
+            contacts: self.summary.max_contacts,
+            events: self.events,
+        };
+        self.stopped = !observe.progress(&progress) && !self.last;
+        self.recorded = self.end;
+        if self.last {
+            self.islands = std::mem::take(&mut self.saved);
+            self.done = true;
+        } else {
+            self.time = self.end;
+        }
+    }
+
+    fn note(&mut self, event: &Event, observe: &mut dyn Observe) {
+        *self.summary.events.entry(event.kind).or_default() += 1;
+        self.events += 1;
+        observe.event(event);
+    }
+
+    fn sample(&mut self, outcomes: &[Outcome], k: usize, t: f64, observe: &mut dyn Observe) {
+        let model = self.model;
+        let mut bodies: Vec<BodyState> = (0..model.bodies.len())
+            .map(|b| {
+                let kin = dynamics::prescribed(model, b, t);
+                body_state(model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
+            })
+            .collect();
+        let mut ledger = Ledger::default();
+        let mut contacts: Vec<ContactSample> = Vec::new();
+        for (island, outcome) in self.islands.iter().zip(outcomes) {
+            let Some(sample) = outcome.samples.iter().find(|s| s.index == k) else { continue };
+            for (&body, state) in island.dynamics.bodies.iter().zip(&sample.bodies) {
+                bodies[body as usize] = *state;
+            }
+            contacts.extend_from_slice(&sample.contacts);
+            ledger.kinetic += sample.energies[0];
+            ledger.potential += sample.energies[1];
+            ledger.elastic += sample.energies[2];
+            let account = |a: Account| sample.accounts[a as usize];
+            ledger.contact_damping += account(Account::Damping);
+            ledger.sliding += account(Account::Sliding);
+            ledger.spin += account(Account::Spin);
+            ledger.rolling += account(Account::Rolling);
+            ledger.work += account(Account::Work);
+        }
+        contacts.sort_unstable_by_key(|c| c.pair);
+        ledger.initial = *self.initial.get_or_insert(ledger.stored());
+        self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
+        observe.sample(t, &bodies, &contacts, &ledger);
+        self.summary.bodies = bodies;
+        self.summary.energy = ledger;
+    }
+
+    fn finish(mut self, state: &mut State) -> Summary {
+        state.time = self.time;
+        state.horizon = self.horizon;
+        state.recorded = Some(self.recorded);
+        state.initial = self.initial.unwrap_or(0.0);
+        state.islands = self.islands.iter().map(Island::record).collect();
+        self.summary.stopped = self.stopped;
+        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
+        self.summary.warnings = self.model.warnings.clone();
+        for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
+            self.summary.events.entry(kind).or_default();
+        }
+        self.summary
+    }
+}
+
+/// FNV-1a over the bits of all numbers.
+fn hash(bodies: &[BodyState], energy: &Ledger) -> u64 {
+    let mut h: u64 = 0xcbf29ce484222325;
+    let mut add = |x: f64| {
+        for byte in x.to_bits().to_le_bytes() {
+            h = (h ^ u64::from(byte)).wrapping_mul(0x100000001b3);
+        }
+    };
+    for b in bodies {
+        for v in [b.position, b.velocity, b.angular_velocity] {
+            v.to_array().into_iter().for_each(&mut add);
+        }
+        b.orientation.to_array().into_iter().for_each(&mut add);
+    }
+    for x in [energy.kinetic, energy.potential, energy.elastic, energy.dissipated(), energy.work] {
+        add(x);
+    }
+    h
+}

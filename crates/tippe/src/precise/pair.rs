@@ -1,0 +1,427 @@
+//! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
+
+use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
+use crate::contact::normal::{LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::event::Episode;
+use crate::model::{Drive, Lever, Model};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Pose, Shape, Vec3, separation};
+
+/// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
+const SCALE_SPEED: f64 = 0.01;
+/// Membership ends when the gap exceeds this share of the pair's scale [-]; force and memory end at gap zero.
+const HYSTERESIS: f64 = 1e-9;
+/// Number of states of an elastic-stick contact.
+pub const SPRING_STATES: usize = 7;
+
+/// Motion of one body's centre of mass at one instant, resolved in world.
+#[derive(Clone, Copy, Debug)]
+pub struct Kinematics {
+    /// Position [m].
+    pub p: Vec3,
+    /// Velocity [m/s].
+    pub v: Vec3,
+    /// Angular velocity [rad/s].
+    pub w: Vec3,
+    /// R_wb; only kept for bodies whose orientation matters.
+    pub R: Mat3,
+}
+
+/// What a pair remembers from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// In the contact set.
+    pub touching: bool,
+    /// Speeds the damping refers to.
+    pub normal: NormalMemory,
+    /// Stick or slip, rest or roll.
+    pub modes: Modes,
+    /// The contact so far.
+    pub episode: Episode,
+}
+
+/// How the gap of a pair is measured.
+#[derive(Clone, Copy, Debug)]
+enum Geometry {
+    /// Two balls, centres in the frames c [m].
+    Spheres { c1: Vec3, c2: Vec3, r1: f64, r2: f64 },
+    /// A ball as body 2 (or 1, if `flipped`) and a plane that never moves: outward normal, offset [m].
+    SpherePlane { c: Vec3, r: f64, n_w: Vec3, offset: f64, flipped: bool },
+    /// Anything else, by the narrow phase.
+    General { bound: f64 },
+}
+
+/// One reading of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Gap [m]; a lower bound while the bounding balls are apart.
+    pub gap: f64,
+    /// Unit normal from 1 to 2.
+    pub normal: Vec3,
+    /// Contact point [m].
+    pub point: Vec3,
+    /// Closing speed [m/s]; only where the gap is not positive or was asked for.
+    pub closing_speed: f64,
+    /// Tangential velocity of 2 relative to 1 [m/s].
+    pub v_t: Vec3,
+    /// Angular velocity of 2 relative to 1 [rad/s].
+    pub omega: Vec3,
+    /// Effective radius [m].
+    pub radius: f64,
+    /// Normal force, split.
+    pub force: NormalForce,
+    /// Friction.
+    pub friction: Friction,
+    /// Force on body 2 [N].
+    pub total: Vec3,
+    /// Torques about the centres of mass of bodies 1 and 2 [N m].
+    pub torques: [Vec3; 2],
+}
+
+/// A candidate pair.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Its two elements.
+    pub id: (u32, u32),
+    /// Its two bodies, as indices in the island's list of kinematics.
+    pub sides: [usize; 2],
+    /// Owner of its states and of its part of the ledger: the first free body, by local index.
+    pub node: usize,
+    /// First of its spring states in the island's vector.
+    pub springs: Option<usize>,
+    /// Length that matters to it [m]: the error of its bodies is measured against it.
+    pub scale: f64,
+    /// Gap beyond which it leaves the contact set [m].
+    pub hysteresis: f64,
+    /// What it remembers.
+    pub memory: Memory,
+    /// What was read off it at the last evaluation of the right-hand side.
+    pub last: Reading,
+    /// Normal law.
+    pub law: NormalLaw,
+    /// Friction law.
+    pub friction_law: FrictionLaw,
+    /// Constants of the normal law.
+    pub normal: NormalConstants,
+    /// Constants of friction.
+    pub friction: FrictionConstants,
+    geometry: Geometry,
+    lever: Lever,
+    exponent: f64,
+    radius: Option<f64>,
+    stiffness: f64,
+    /// The lever of side k is along the normal: a normal force has no torque.
+    central: [bool; 2],
+}
+
+impl Pair {
+    /// The pair of two elements that [`Model::contact_between`] lets touch. `sides` and `node` are indices of the island.
+    pub fn new(model: &Model, id: (u32, u32), sides: [usize; 2], node: usize) -> Option<Pair> {
+        let parameters = model.contact_between(id.0 as usize, id.1 as usize)?;
+        let elements = [&model.elements[id.0 as usize], &model.elements[id.1 as usize]];
+        let bodies = elements.map(|e| &model.bodies[e.body as usize]);
+        let ball = |k: usize| match elements[k].shape {
+            Shape::Sphere { radius } => Some((elements[k].X_cs.position, radius)),
+            _ => None,
+        };
+        let fixed_plane = |k: usize| {
+            let e = elements[k];
+            (matches!(e.shape, Shape::HalfSpace) && bodies[k].drive == Drive::Fixed).then(|| {
+                let start = &model.start[e.body as usize];
+                let X_ws = Pose::new(start.orientation, start.position).then(&e.X_cs);
+                let n_w = X_ws.vector(Vec3::Z);
+                (n_w, n_w.dot(X_ws.position))
+            })
+        };
+        let geometry = match (ball(0), ball(1), fixed_plane(0), fixed_plane(1)) {
+            (Some((c1, r1)), Some((c2, r2)), ..) => Geometry::Spheres { c1, c2, r1, r2 },
+            (None, Some((c, r)), Some((n_w, offset)), _) => Geometry::SpherePlane { c, r, n_w, offset, flipped: false },
+            (Some((c, r)), None, _, Some((n_w, offset))) => Geometry::SpherePlane { c, r, n_w, offset, flipped: true },
+            _ => Geometry::General { bound: elements[0].radius + elements[1].radius },
+        };
+        let inverse_mass = |k: usize| if bodies[k].drive == Drive::Free { 1.0 / bodies[k].mass } else { 0.0 };
+        let inverse_inertia = |k: usize| {
+            if bodies[k].drive == Drive::Free {
+                let I = &bodies[k].I_c;
+                3.0 / (I.x_axis.x + I.y_axis.y + I.z_axis.z)
+            } else {
+                0.0
+            }
+        };
+        let mass = 1.0 / (inverse_mass(0) + inverse_mass(1));
+        let lighter = [0, 1].iter().map(|&k| bodies[k].mass).fold(f64::INFINITY, f64::min);
+        // a length of the right size where the true curvature is not known beforehand
+        let size = elements.iter().map(|e| e.radius).fold(f64::INFINITY, f64::min);
+        let constant_radius = parameters.radius.or(match geometry {
+            Geometry::Spheres { r1, r2, .. } => Some(r1 * r2 / (r1 + r2)),
+            Geometry::SpherePlane { r, .. } => Some(r),
+            Geometry::General { .. } => None,
+        });
+        let radius_guess = constant_radius.unwrap_or(size);
+        let mut law = parameters.law.clone();
+        let mut radius = constant_radius;
+        if let NormalLaw::Modia3d { linear, .. } = &mut law {
+            // seed 001 table 1: the ball's radius decides, two non-balls get a linear spring
+            radius = radius.or(ball(0).or(ball(1)).map(|(_, r)| r));
+            *linear = radius.is_none();
+        }
+        let g = model.gravity.length();
+        let (stiffness, exponent) = match &law {
+            NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
+            NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
+            NormalLaw::Modia3d { linear: true, .. } => (parameters.modulus, 1.0),
+            NormalLaw::Foundation { .. } => (parameters.modulus * size, 1.0),
+            NormalLaw::Bardaro { stiffness, .. } => (stiffness * (std::f64::consts::PI * radius_guess).sqrt(), 1.5),
+            _ => (4.0 / 3.0 * parameters.modulus * radius_guess.sqrt(), 1.5),
+        };
+        let static_depth =
+            if stiffness > 0.0 { libm::pow(lighter.min(mass * 1e6) * g / stiffness, 1.0 / exponent) } else { 0.0 };
+        let impact_depth = libm::pow(
+            0.5 * (exponent + 1.0) * mass * SCALE_SPEED * SCALE_SPEED / stiffness.max(f64::MIN_POSITIVE),
+            1.0 / (exponent + 1.0),
+        );
+        let mut scale = static_depth.max(impact_depth).min(0.1 * size);
+        if !(scale > 0.0) {
+            scale = 1e-6 * size;
+        }
+        let arm = |k: usize| elements[k].radius.min(1e6) * elements[k].radius.min(1e6) * inverse_inertia(k);
+        let tangential_mass = 1.0 / (inverse_mass(0) + inverse_mass(1) + arm(0) + arm(1));
+        let central = [0, 1]
+            .map(|k| matches!(elements[k].shape, Shape::Sphere { .. }) && elements[k].X_cs.position == Vec3::ZERO);
+        Some(Pair {
+            id,
+            sides,
+            node,
+            springs: None,
+            scale,
+            hysteresis: HYSTERESIS * scale,
+            memory: Memory::default(),
+            last: Reading { gap: f64::INFINITY, ..Reading::default() },
+            normal: NormalConstants::new(&law, mass, parameters.modulus, static_depth, g, parameters.friction),
+            law,
+            friction_law: parameters.friction_law,
+            friction: FrictionConstants {
+                mu: parameters.friction,
+                mu_static: parameters.static_friction,
+                rolling: parameters.rolling,
+                spin: parameters.spin,
+                patch_radius: parameters.patch_radius,
+                kappa: parameters.kappa,
+                mass: tangential_mass,
+                inertia: 1.0 / (inverse_inertia(0) + inverse_inertia(1)),
+            },
+            geometry,
+            lever: parameters.lever,
+            exponent,
+            radius,
+            stiffness,
+            central,
+        })
+    }
+
+    /// Duration of an elastic impact at this speed [s] (modelica-contact.md 4.4; for exponent 1 the half period).
+    pub fn contact_time(&self, speed: f64) -> f64 {
+        let n = self.exponent;
+        let v = speed.max(1e-3 * SCALE_SPEED);
+        let length = libm::pow(self.normal.mass * v * v / self.stiffness, 1.0 / (n + 1.0));
+        3.2 * length / v
+    }
+
+    /// True when a touch must stop the step: the force or its memory depends on what happens there.
+    pub fn stops_at_touch(&self) -> bool {
+        self.law.needs_touch_speed() || self.law.jumps_at_touch() || self.law.has_memory() || self.springs.is_some()
+    }
+
+    /// True when nothing is lost in this pair and its energy has a closed form.
+    pub fn is_conservative(&self) -> bool {
+        self.law.is_conservative() && self.friction_law == FrictionLaw::None && self.radius.is_some()
+    }
+
+    /// True when the law's own energy is exact: it has one, and the stiffness does not change with the place of contact.
+    pub fn energy_is_closed(&self, reading: &Reading) -> bool {
+        self.radius.is_some() && !reading.force.energy.is_nan()
+    }
+
+    /// Gap, normal, witness points; cheap lower bound of the gap while the bounding balls are apart unless `exact`.
+    #[inline]
+    fn measure(&self, model: &Model, sides: [&Kinematics; 2], exact: bool) -> (f64, Vec3, Vec3, Vec3) {
+        match self.geometry {
+            Geometry::Spheres { c1, c2, r1, r2 } => {
+                let o1 = if self.central[0] { sides[0].p } else { sides[0].p + sides[0].R * c1 };
+                let o2 = if self.central[1] { sides[1].p } else { sides[1].p + sides[1].R * c2 };
+                let d = o2 - o1;
+                let distance = d.length();
+                let n = if distance > 0.0 { d / distance } else { Vec3::Z };
+                (distance - (r1 + r2), n, o1 + r1 * n, o2 - r2 * n)
+            }
+            Geometry::SpherePlane { c, r, n_w, offset, flipped } => {
+                let k = usize::from(!flipped);
+                let o = if self.central[k] { sides[k].p } else { sides[k].p + sides[k].R * c };
+                let height = n_w.dot(o) - offset;
+                let (on_plane, on_ball) = (o - height * n_w, o - r * n_w);
+                if flipped { (height - r, -n_w, on_ball, on_plane) } else { (height - r, n_w, on_plane, on_ball) }
+            }
+            Geometry::General { bound } => {
+                let elements = [&model.elements[self.id.0 as usize], &model.elements[self.id.1 as usize]];
+                let X_ws = [0, 1].map(|k| {
+                    let kin = sides[k];
+                    let e = elements[k];
+                    if self.central[k] {
+                        return Pose::at(kin.p);
+                    }
+                    let R_wc = tippe_geometry::Quat::from_mat3(&kin.R);
+                    Pose::new(R_wc * e.X_cs.rotation, kin.p + kin.R * e.X_cs.position)
+                });
+                if bound.is_finite() && !exact {
+                    let d = X_ws[1].position - X_ws[0].position;
+                    let far = d.length_squared();
+                    if far > bound * bound * 1.0001 {
+                        let distance = far.sqrt();
+                        return (distance - bound, d / distance, X_ws[0].position, X_ws[1].position);
+                    }
+                }
+                let s = separation(&elements[0].shape, &X_ws[0], &elements[1].shape, &X_ws[1]);
+                (s.gap, s.normal, s.point1, s.point2)
+            }
+        }
+    }
+
+    /// Effective radius at the contact: 1/R = 1/R1 + 1/R2 from the mean curvatures; a sharp edge has none of its own.
+    fn effective_radius(&self, model: &Model, sides: [&Kinematics; 2], n: Vec3, points: [Vec3; 2]) -> f64 {
+        if let Some(radius) = self.radius {
+            return radius;
+        }
+        let mut curvature = 0.0;
+        for k in 0..2 {
+            let e = &model.elements[if k == 0 { self.id.0 } else { self.id.1 } as usize];
+            if let Shape::Sphere { radius } = e.shape {
+                curvature += 1.0 / radius;
+                continue;
+            }
+            let outward = if k == 0 { n } else { -n };
+            let R_cw = sides[k].R.transpose();
+            let p_s = e.X_cs.point_into(R_cw * (points[k] - sides[k].p));
+            let n_s = e.X_cs.vector_into(R_cw * outward);
+            let radius = e.shape.curvature_radius(p_s, n_s);
+            if radius > 0.0 {
+                curvature += 1.0 / radius;
+            }
+        }
+        if curvature > 0.0 {
+            1.0 / curvature
+        } else {
+            model.elements[self.id.0 as usize].radius.min(model.elements[self.id.1 as usize].radius)
+        }
+    }
+
+    /// Gap alone [m].
+    pub fn gap(&self, model: &Model, kinematics: &[Kinematics]) -> f64 {
+        self.measure(model, [&kinematics[self.sides[0]], &kinematics[self.sides[1]]], true).0
+    }
+
+    /// Closing speed, tangential velocity, relative rotation at the contact point.
+    fn velocities(sides: [&Kinematics; 2], n: Vec3, point: Vec3) -> (f64, Vec3, Vec3) {
+        let [k1, k2] = sides;
+        let v = (k2.v + k2.w.cross(point - k2.p)) - (k1.v + k1.w.cross(point - k1.p));
+        let closing_speed = -n.dot(v);
+        (closing_speed, v + closing_speed * n, k2.w - k1.w)
+    }
+
+    /// Reads the pair: geometry, and where it touches (or `always`) velocities and forces.
+    #[inline]
+    pub fn read(&self, model: &Model, kinematics: &[Kinematics], springs: &Springs, always: bool) -> Reading {
+        let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
+        let (gap, n, point1, point2) = self.measure(model, sides, always);
+        let mut reading = Reading { gap, normal: n, ..Reading::default() };
+        if gap > 0.0 && !always {
+            return reading;
+        }
+        let point = match self.lever {
+            Lever::Midpoint => 0.5 * (point1 + point2),
+            Lever::Surface1 => point1,
+            Lever::Surface2 => point2,
+        };
+        reading.point = point;
+        (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, n, point);
+        if gap > 0.0 {
+            reading.friction.slip_margin = -1.0;
+            reading.friction.roll_margin = -1.0;
+            return reading;
+        }
+        let depth = -gap;
+        reading.radius = self.effective_radius(model, sides, n, [point1, point2]);
+        let mut geometry = NormalGeometry { depth, radius: reading.radius, ..NormalGeometry::default() };
+        if self.law.needs_volume() {
+            geometry.volume = self.cap_volume(sides, depth, reading.radius);
+            geometry.extent = depth;
+        }
+        reading.force = self.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.normal);
+        let N = reading.force.total();
+        reading.total = N * n;
+        if self.friction_law != FrictionLaw::None {
+            let mut constants = self.friction;
+            if let NormalLaw::Custom(law) = &self.law {
+                let slip_speed = reading.v_t.length();
+                let input = LawInput {
+                    depth,
+                    slip_speed,
+                    friction: constants.mu,
+                    radius: reading.radius,
+                    ..LawInput::default()
+                };
+                if let Some(mu) = law.friction(&input) {
+                    constants.mu = mu;
+                    constants.mu_static = mu;
+                }
+            }
+            let input = self.friction_input(&reading);
+            reading.friction = self.friction_law.evaluate(&constants, &input, springs, self.memory.modes);
+            reading.total += reading.friction.force;
+        }
+        let [k1, k2] = sides;
+        // a normal force through the centre of mass has no torque, whatever rounding says
+        let acting = |central: bool| if central { reading.friction.force } else { reading.total };
+        reading.torques = [
+            -(point - k1.p).cross(acting(self.central[0])) - reading.friction.torque,
+            (point - k2.p).cross(acting(self.central[1])) + reading.friction.torque,
+        ];
+        reading
+    }
+
+    /// What friction needs to know of a reading with its normal force.
+    pub fn friction_input(&self, reading: &Reading) -> FrictionInput {
+        let speed = self.memory.normal.impact_speed.max(reading.closing_speed).max(self.normal.rest_speed);
+        let damping = match &self.law {
+            NormalLaw::Hertz { .. } | NormalLaw::Foundation { .. } => self.normal.damping(speed),
+            NormalLaw::Volume { damping } => *damping,
+            _ => 0.0,
+        };
+        FrictionInput {
+            normal: reading.normal,
+            N: reading.force.total(),
+            elastic: reading.force.elastic,
+            depth: -reading.gap,
+            closing_speed: reading.closing_speed,
+            radius: reading.radius,
+            exponent: self.exponent,
+            damping,
+            damping_speed: speed.max(0.1 * SCALE_SPEED),
+            v_t: reading.v_t,
+            omega: reading.omega,
+        }
+    }
+
+    /// Overlap volume of two balls, or of a ball and a flat (radius of the ball) [m^3].
+    fn cap_volume(&self, sides: [&Kinematics; 2], depth: f64, radius: f64) -> f64 {
+        let pi = std::f64::consts::PI;
+        match self.geometry {
+            Geometry::Spheres { r1, r2, .. } => {
+                let d = (r1 + r2) - depth;
+                let _ = sides;
+                pi * depth * depth * (d * d + 2.0 * d * (r1 + r2) - 3.0 * (r1 - r2) * (r1 - r2)) / (12.0 * d)
+            }
+            Geometry::SpherePlane { r, .. } => pi * depth * depth * (r - depth / 3.0),
+            Geometry::General { .. } => pi * depth * depth * (radius - depth / 3.0).max(0.0),
+        }
+    }
+}

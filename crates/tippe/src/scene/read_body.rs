@@ -1,0 +1,424 @@
+//! Bodies and their shapes, repeats expanded.
+
+use super::format;
+use super::node::{Node, Value};
+use super::read::{MAX_TURNS, check_name, exactly_one, names};
+use super::reader::{Fields, Reader};
+use super::*;
+use crate::equation::{Dimension, Quantity};
+
+/// What `[defaults]` gives to bodies.
+#[derive(Default)]
+struct Defaults {
+    material: Option<String>,
+    smoothing: Option<f64>,
+    groups: Vec<String>,
+    collide: Option<bool>,
+}
+
+/// Reads all bodies into `scene`; their loops take at most `max_turns`.
+pub(super) fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_turns: usize) {
+    let mut defaults = Defaults::default();
+    if let Some(fields) = reader.table(fields, "defaults", &format::DEFAULTS) {
+        defaults = Defaults {
+            material: reader.text(&fields, "material").map(str::to_string),
+            smoothing: reader.number(&fields, "smoothing"),
+            groups: names(reader, &fields, "groups"),
+            collide: reader.flag(&fields, "collide"),
+        };
+    }
+    let mut turns = max_turns;
+    let Some(node) = fields.get("body") else { return };
+    for item in reader.items(node, "body") {
+        let name = match &item.value {
+            Value::Table(entries) => entries.iter().find(|entry| entry.key == "name").map(|entry| &entry.node.value),
+            _ => None,
+        };
+        let what = match name {
+            Some(Value::Text(text)) => format!("body \"{}\"", text.text),
+            _ => "[[body]]".to_string(),
+        };
+        let errors_before = reader.errors.len();
+        let Some(fields) = reader.fields(item, &format::BODY, what) else { continue };
+        let loops = loops(reader, &fields);
+        let repeated = Repeated { fields: &fields, places: fields.places(), defaults: &defaults, errors_before };
+        if repeated.count(reader, &loops, &mut turns) {
+            repeated.each(reader, &loops, &mut scene.bodies);
+        }
+    }
+}
+
+/// The loops of a body, outermost first: name of the index, and the table with its bounds.
+fn loops<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Vec<(String, Fields<'n>)> {
+    let Some(node) = fields.get("repeat") else { return Vec::new() };
+    let mut loops: Vec<(String, Fields<'n>)> = Vec::new();
+    for item in reader.items(node, "repeat") {
+        let Some(fields) = reader.fields(item, &format::REPEAT, "repeat") else { continue };
+        exactly_one(reader, &fields, "to", "count");
+        let Some(index) = reader.text(&fields, "index").map(str::to_string) else { continue };
+        check_name(reader, &index, fields.place_of("index"), "index");
+        if reader.scope.get(&index).is_some() || loops.iter().any(|(name, _)| *name == index) {
+            reader.error(
+                fields.place_of("index"),
+                format!("index \"{index}\" is already a name"),
+                "choose another name",
+            );
+        }
+        loops.push((index, fields));
+    }
+    loops
+}
+
+/// First value of a loop and how many there are.
+fn bounds(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(f64, f64)> {
+    let before = reader.errors.len();
+    let from = reader.number(fields, "from").unwrap_or(0.0);
+    let count = match (reader.number(fields, "to"), reader.number(fields, "count")) {
+        (Some(to), _) => to - from + 1.0,
+        (None, count) => count?,
+    };
+    (reader.errors.len() == before).then_some((from, count.max(0.0)))
+}
+
+/// Does something for every value of an index, until it says false.
+fn in_loop(
+    reader: &mut Reader<'_>,
+    index: &str,
+    from: f64,
+    count: f64,
+    mut turn: impl FnMut(&mut Reader<'_>) -> bool,
+) -> bool {
+    let names = reader.scope.names.len();
+    (0..count as usize).all(|k| {
+        reader.scope.push(index, Quantity::bare(from + k as f64));
+        let go_on = turn(reader);
+        reader.scope.names.truncate(names);
+        go_on
+    })
+}
+
+/// A body that is being read, once for every value of its loops.
+struct Repeated<'a, 'n> {
+    fields: &'a Fields<'n>,
+    places: Places,
+    defaults: &'a Defaults,
+    /// Errors before its table was looked at.
+    errors_before: usize,
+}
+
+impl Repeated<'_, '_> {
+    /// Runs the loops; false after the first error, so that it is reported once.
+    fn each(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], out: &mut Vec<Body>) -> bool {
+        let Some((outer, inner)) = loops.split_first() else {
+            let before = reader.errors.len();
+            out.extend(self.body(reader));
+            return reader.errors.len() == before;
+        };
+        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
+        in_loop(reader, &outer.0, from, count, |reader| self.each(reader, inner, out))
+    }
+
+    /// Takes the turns of all loops from `left`; false, and an error, if it does not suffice.
+    fn count(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], left: &mut usize) -> bool {
+        let Some((outer, inner)) = loops.split_first() else { return true };
+        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
+        if count > *left as f64 {
+            let message = format!("{} is repeated too often", self.fields.what);
+            reader.error(outer.1.place, message, format!("the loops of a scene take at most {MAX_TURNS} turns in all"));
+            return false;
+        }
+        *left -= count as usize;
+        inner.is_empty() || in_loop(reader, &outer.0, from, count, |reader| self.count(reader, inner, left))
+    }
+
+    /// The body for the present values of the loops.
+    fn body(&self, reader: &mut Reader<'_>) -> Option<Body> {
+        let (fields, defaults) = (self.fields, self.defaults);
+        let name_node = fields.get("name")?;
+        let name = reader.text(fields, "name").map(|name| reader.filled(name_node, name))?;
+        check_name(reader, &name, name_node.place, "body");
+        let fields = &Fields { what: format!("body \"{name}\""), ..fields.clone() };
+        let material = filled_text(reader, fields, "material").or_else(|| defaults.material.clone());
+        let mut body = Body {
+            name,
+            fixed: reader.flag(fields, "fixed").unwrap_or(false),
+            shapes: shapes(reader, fields, defaults),
+            material,
+            density: reader.number(fields, "density"),
+            position: reader.vec3(fields, "position").unwrap_or_default(),
+            orientation: reader.orientation(fields).unwrap_or(Quat::IDENTITY),
+            velocity: reader.vec3(fields, "velocity").unwrap_or_default(),
+            angular_velocity: reader.vec3(fields, "angular_velocity").unwrap_or_default(),
+            mass: reader.number(fields, "mass"),
+            inertia: inertia(reader, fields),
+            center_of_mass: reader.vec3(fields, "center_of_mass"),
+            motion: None,
+            groups: reader.texts(fields, "groups").map_or_else(|| defaults.groups.clone(), without_places),
+            ignore: names(reader, fields, "ignore"),
+            collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
+            places: self.places.clone(),
+        };
+        if let Some(omega_b) = reader.vec3(fields, "angular_velocity_body") {
+            body.angular_velocity = body.orientation * omega_b;
+        }
+        if let Some(motion) = reader.table(fields, "motion", &format::MOTION) {
+            body.motion = Some(Motion {
+                velocity: reader.vec3(&motion, "velocity").unwrap_or_default(),
+                angular_velocity: reader.vec3(&motion, "angular_velocity").unwrap_or_default(),
+            });
+        }
+        let whole = reader.errors.len() == self.errors_before;
+        check_body(reader, fields, &body, whole);
+        Some(body)
+    }
+}
+
+fn without_places(texts: Vec<(String, Place)>) -> Vec<String> {
+    texts.into_iter().map(|(text, _)| text).collect()
+}
+
+fn filled_text(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<String> {
+    let node = fields.get(name)?;
+    reader.text(fields, name).map(|text| reader.filled(node, text))
+}
+
+/// What one body says must not contradict itself. What it lacks is reported only if the rest could be read.
+fn check_body(reader: &mut Reader<'_>, fields: &Fields<'_>, body: &Body, whole: bool) {
+    let what = &fields.what;
+    let both = [
+        ("shape", "shapes", "keep one of them"),
+        ("mass", "density", "the density follows from mass and shape: keep one of them"),
+        ("angular_velocity", "angular_velocity_body", "keep one of them"),
+        ("motion", "velocity", "a given motion is the velocity"),
+        ("motion", "angular_velocity", "a given motion is the velocity"),
+        ("motion", "angular_velocity_body", "a given motion is the velocity"),
+    ];
+    for (one, other, help) in both {
+        if let (Some(_), Some(node)) = (fields.get(one), fields.get(other)) {
+            reader.error(node.place, format!("{what} has both `{one}` and `{other}`"), help);
+        }
+    }
+    for name in ["velocity", "angular_velocity", "angular_velocity_body", "motion"] {
+        if let (true, Some(node)) = (body.fixed, fields.get(name)) {
+            reader.error(node.place, format!("{what} is fixed and has `{name}`"), "leave out one of them");
+        }
+    }
+    if let (Some(node), None) = (fields.get("inertia"), fields.get("mass")) {
+        reader.error(node.place, format!("{what} has `inertia` but no `mass`"), "give both, or none to compute them");
+    }
+    if body.mass.is_some()
+        && let Some(shape) = body.shapes.iter().find(|shape| shape.density.is_some())
+    {
+        let help = "the density follows from mass and shape: keep one of them";
+        reader.error(shape.places.of("density"), format!("{what} has `mass` and a shape with `density`"), help);
+    }
+    if body.fixed || body.motion.is_some() || !whole {
+        return;
+    }
+    for shape in &body.shapes {
+        let unbounded = match shape.kind {
+            ShapeKind::HalfSpace { .. } => "half_space",
+            ShapeKind::HeightGrid { .. } => "height_grid",
+            _ => continue,
+        };
+        reader.error(shape.places.entity, format!("{what} moves freely and has a {unbounded}"), "write fixed = true");
+    }
+    if body.shapes.is_empty() && (body.mass.is_none() || body.inertia.is_none()) {
+        let help = "give it a shape, or mass and inertia, or write fixed = true";
+        reader.error(fields.place, format!("{what} moves freely and has neither a shape nor mass and inertia"), help);
+    }
+    let weightless =
+        |shape: &ShapeSpec| [&shape.material, &body.material].iter().all(|m| m.is_none()) && shape.density.is_none();
+    if body.mass.is_none() && body.density.is_none() && body.shapes.iter().any(weightless) {
+        let help = "give a material, a density, or the mass";
+        reader.error(fields.place, format!("{what} has no mass and no material to compute it from"), help);
+    }
+}
+
+/// Inertia as a diagonal or a 3x3 matrix. A rigid body's principal moments are positive and none exceeds the sum of the
+/// other two: I and tr(I)/2 - I have no negative eigenvalue.
+fn inertia(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mat3> {
+    let (node, key) = (fields.get("inertia")?, fields.table.key("inertia")?);
+    let measure = format::Measure { dimension: Some(Dimension::INERTIA), range: format::Range::Any };
+    let rows = match &node.value {
+        Value::List(items) if matches!(items.first().map(|item| &item.value), Some(Value::List(_))) => {
+            if items.len() != 3 {
+                reader.error(node.place, format!("{}: inertia has {} rows, not 3", fields.what, items.len()), "");
+                return None;
+            }
+            let mut rows = [[0.0; 3]; 3];
+            for (row, item) in rows.iter_mut().zip(items) {
+                *row = reader.numbers(item, measure, &fields.what, key)?;
+            }
+            rows
+        }
+        _ => {
+            let [x, y, z] = reader.numbers(node, measure, &fields.what, key)?;
+            [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
+        }
+    };
+    let I = Mat3::from_cols_array_2d(&rows);
+    let scale = rows.iter().flatten().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let symmetric = (0..3).all(|i| (0..3).all(|j| (rows[i][j] - rows[j][i]).abs() <= 1e-9 * scale));
+    let half_trace = 0.5 * (rows[0][0] + rows[1][1] + rows[2][2]);
+    let spread = Mat3::from_diagonal(Vec3::splat(half_trace)) - I;
+    let message = if !symmetric {
+        "is not symmetric"
+    } else if !positive(I, 0.0) || scale == 0.0 {
+        "is not positive"
+    } else if !positive(spread, 1e-9 * scale) {
+        "belongs to no body: one principal moment exceeds the sum of the other two"
+    } else {
+        return Some(I);
+    };
+    reader.error(node.place, format!("{}: inertia {message}", fields.what), key.help);
+    None
+}
+
+/// True if no eigenvalue of a symmetric matrix is below -slack (leading minors of A + slack).
+fn positive(A: Mat3, slack: f64) -> bool {
+    let A = A + Mat3::from_diagonal(Vec3::splat(slack));
+    let (a, b, c) = (A.x_axis, A.y_axis, A.z_axis);
+    a.x > 0.0 && a.x * b.y - a.y * b.x > 0.0 && a.dot(b.cross(c)) > 0.0
+}
+
+fn shapes(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Vec<ShapeSpec> {
+    let mut shapes = Vec::new();
+    if let Some(node) = fields.get("shape") {
+        shapes.extend(shape(reader, node, &fields.what, defaults));
+    }
+    if let Some(node) = fields.get("shapes") {
+        for item in reader.items(node, &format!("{}: shapes", fields.what)) {
+            shapes.extend(shape(reader, item, &fields.what, defaults));
+        }
+    }
+    shapes
+}
+
+fn shape(reader: &mut Reader<'_>, node: &Node, body: &str, defaults: &Defaults) -> Option<ShapeSpec> {
+    let what = format!("{body}: shape");
+    let entries = reader.entries(node, &what)?;
+    let kinds = || format::SHAPES.iter().map(|table| table.name);
+    let Some(kind) = entries.iter().find(|entry| entry.key == "kind") else {
+        reader.error(
+            node.place,
+            format!("{what} has no `kind`"),
+            format!("one of {}", kinds().collect::<Vec<_>>().join(", ")),
+        );
+        return None;
+    };
+    let table = match &kind.node.value {
+        Value::Text(text) => format::SHAPES.iter().find(|table| table.name == text.text).ok_or(text.text.as_str()),
+        _ => Err(""),
+    };
+    let table = match table {
+        Ok(table) => table,
+        Err(word) => {
+            reader.error(kind.node.place, format!("{what} has unknown kind \"{word}\""), did_you_mean(word, kinds()));
+            return None;
+        }
+    };
+    let fields = reader.fields(node, table, format!("{body}: {}", table.name))?;
+    let form = shape_kind(reader, &fields, defaults);
+    let spec = ShapeSpec {
+        kind: form.clone().unwrap_or(ShapeKind::Sphere { radius: 1.0 }),
+        position: reader.vec3(&fields, "position").unwrap_or_default(),
+        orientation: reader.orientation(&fields).unwrap_or(Quat::IDENTITY),
+        material: filled_text(reader, &fields, "material"),
+        density: reader.number(&fields, "density"),
+        collide: reader.flag(&fields, "collide").unwrap_or(true),
+        places: fields.places(),
+    };
+    form.map(|_| spec)
+}
+
+fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Option<ShapeKind> {
+    let kind = fields.table.name;
+    let radius = |reader: &mut Reader<'_>| {
+        exactly_one(reader, fields, "radius", "diameter")
+            .then(|| reader.number(fields, "radius").or_else(|| reader.number(fields, "diameter").map(|d| 0.5 * d)))?
+    };
+    let halves = |reader: &mut Reader<'_>, half: &str, whole: &str| {
+        exactly_one(reader, fields, half, whole)
+            .then(|| reader.vec3(fields, half).or_else(|| reader.vec3(fields, whole).map(|size| 0.5 * size)))?
+    };
+    // The smallest half dimension bounds the rounding of edges.
+    let smoothing = |reader: &mut Reader<'_>, half: f64| {
+        let smoothing = match reader.number(fields, "smoothing") {
+            None => return defaults.smoothing.map(|smoothing| smoothing.min(half)),
+            given => given,
+        };
+        if let Some(given) = smoothing.filter(|given| *given > half) {
+            let message = format!("{} has smoothing {given} m; half its smallest dimension is {half} m", fields.what);
+            reader.error(fields.place_of("smoothing"), message, "rounding stays inside the outer dimensions");
+        }
+        smoothing
+    };
+    Some(match kind {
+        "sphere" => ShapeKind::Sphere { radius: radius(reader)? },
+        "ellipsoid" => ShapeKind::Ellipsoid { semi_axes: halves(reader, "semi_axes", "lengths")? },
+        "box" => {
+            let half_extents = halves(reader, "half_extents", "size")?;
+            ShapeKind::Box { half_extents, smoothing: smoothing(reader, half_extents.min_element()) }
+        }
+        "cylinder" | "capsule" | "cone" => {
+            let (radius, length) = (radius(reader), reader.number(fields, "length"));
+            let axis = reader.word(fields, "axis", Axis::from_name).unwrap_or(Axis::Z);
+            let (radius, length) = (radius?, length?);
+            match kind {
+                "capsule" => ShapeKind::Capsule { radius, length, axis },
+                "cylinder" => {
+                    ShapeKind::Cylinder { radius, length, axis, smoothing: smoothing(reader, radius.min(0.5 * length)) }
+                }
+                _ => {
+                    let top_radius = reader.number(fields, "top_radius").unwrap_or(0.0);
+                    let smoothing = smoothing(reader, radius.min(0.5 * length));
+                    ShapeKind::Cone { radius, top_radius, length, axis, smoothing }
+                }
+            }
+        }
+        "half_space" => ShapeKind::HalfSpace {
+            normal: if fields.get("normal").is_some() { reader.direction(fields, "normal")? } else { Vec3::Z },
+        },
+        "hull" => hull(reader, fields, defaults)?,
+        _ => height_grid(reader, fields)?,
+    })
+}
+
+fn hull(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Option<ShapeKind> {
+    let (node, key) = (fields.get("points")?, fields.table.key("points")?);
+    let measure = format::Measure { dimension: Some(Dimension::LENGTH), range: format::Range::Any };
+    let mut points = Vec::new();
+    for item in reader.items(node, &format!("{}: points", fields.what)) {
+        points.push(Vec3::from_array(reader.numbers(item, measure, &fields.what, key)?));
+    }
+    if points.len() < 4 {
+        reader.error(node.place, format!("{} has {} points; a hull has at least 4", fields.what, points.len()), "");
+        return None;
+    }
+    Some(ShapeKind::Hull { points, smoothing: reader.number(fields, "smoothing").or(defaults.smoothing) })
+}
+
+fn height_grid(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ShapeKind> {
+    let (node, key) = (fields.get("heights")?, fields.table.key("heights")?);
+    let size = reader.vector::<2>(fields, "size");
+    let measure = format::Measure { dimension: Some(Dimension::LENGTH), range: format::Range::Any };
+    let what = format!("{}: heights", fields.what);
+    let mut heights: Vec<Vec<f64>> = Vec::new();
+    for row in reader.items(node, &what) {
+        let mut numbers = Vec::new();
+        for item in reader.items(row, &what) {
+            numbers.push(reader.measured(item, measure, &fields.what, key)?);
+        }
+        if heights.first().is_some_and(|first| first.len() != numbers.len()) {
+            reader.error(row.place, format!("{what}: rows of different length"), "");
+            return None;
+        }
+        heights.push(numbers);
+    }
+    if heights.len() < 2 || heights[0].len() < 2 {
+        reader.error(node.place, format!("{what}: a grid has at least 2 by 2 heights"), "");
+        return None;
+    }
+    Some(ShapeKind::HeightGrid { heights, size: size? })
+}

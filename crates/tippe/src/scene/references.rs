@@ -1,0 +1,115 @@
+//! Every name that is used is defined, and defined once.
+
+use super::reader::Reader;
+use super::*;
+use crate::material::MATERIALS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reports every name that is used and not defined, or defined twice.
+pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
+    let mut names: BTreeMap<&str, Place> = BTreeMap::new();
+    let mut groups: BTreeSet<&str> = BTreeSet::new();
+    for body in &scene.bodies {
+        if let Some(first) = names.insert(&body.name, body.places.entity) {
+            let help = if first == body.places.entity {
+                "use every index of `repeat` in the name, such as \"ball_{k}\"".to_string()
+            } else {
+                format!("the other one is in line {}", first.line)
+            };
+            reader.error(body.places.of("name"), format!("two bodies have the name \"{}\"", body.name), help);
+        }
+        groups.extend(body.groups.iter().map(String::as_str));
+    }
+    let materials: Vec<&str> =
+        MATERIALS.iter().map(|m| m.name).chain(scene.materials.iter().map(|m| m.name.as_str())).collect();
+    let mut references = References { reader, names, groups, materials, reported: BTreeSet::new() };
+    for body in &scene.bodies {
+        let what = format!("body \"{}\"", body.name);
+        if let Some(material) = &body.material {
+            references.material(material, body.places.of("material"), &what);
+        }
+        for shape in &body.shapes {
+            if let Some(material) = &shape.material {
+                references.material(material, shape.places.of("material"), &what);
+            }
+        }
+        for name in &body.ignore {
+            references.body(name, body.places.of("ignore"), &what);
+        }
+    }
+    for ignore in &scene.ignores {
+        let place = ignore.places.entity;
+        references.body(&ignore.first, place, "[[ignore]]");
+        references.body(&ignore.second, place, "[[ignore]]");
+    }
+    let laws: Vec<&str> =
+        NormalLaw::NAMES.iter().copied().chain(scene.laws.iter().map(|law| law.name.as_str())).collect();
+    let mut pairs: BTreeSet<(bool, &str, &str)> = BTreeSet::new();
+    for pair in &scene.pairs {
+        let (is_material, first, second) = match &pair.between {
+            Between::Materials(first, second) => {
+                let place = pair.places.of("materials");
+                references.material(first, place, "[[pair]]");
+                references.material(second, place, "[[pair]]");
+                (true, first, second)
+            }
+            Between::Bodies(first, second) => {
+                let place = pair.places.of("bodies");
+                references.body(first, place, "[[pair]]");
+                references.body(second, place, "[[pair]]");
+                (false, first, second)
+            }
+        };
+        if !pairs.insert((is_material, first.min(second), first.max(second))) {
+            let message = format!("two [[pair]]s are for \"{first}\" and \"{second}\"");
+            references.reader.error(pair.places.entity, message, "");
+        }
+    }
+    for contact in scene.pairs.iter().map(|pair| &pair.contact).chain([&scene.contact]) {
+        if let Some(LawChoice::Custom(name)) = &contact.law
+            && !laws.contains(&name.as_str())
+        {
+            let help = did_you_mean(name, laws.iter().copied());
+            references.reader.error(contact.places.of("law"), format!("unknown law \"{name}\""), help);
+        }
+    }
+}
+
+struct References<'a, 'f> {
+    reader: &'a mut Reader<'f>,
+    names: BTreeMap<&'a str, Place>,
+    groups: BTreeSet<&'a str>,
+    materials: Vec<&'a str>,
+    /// So that copies of a body do not repeat an error.
+    reported: BTreeSet<(Place, String)>,
+}
+
+impl References<'_, '_> {
+    fn material(&mut self, name: &str, place: Place, what: &str) {
+        if !self.materials.contains(&name) {
+            let help = did_you_mean(name, self.materials.iter().copied());
+            self.report(name, place, format!("{what}: unknown material \"{name}\""), help);
+        }
+    }
+
+    fn body(&mut self, name: &str, place: Place, what: &str) {
+        match name.strip_prefix("group:") {
+            Some(group) if !self.groups.contains(group) => {
+                let help = did_you_mean(group, self.groups.iter().copied());
+                self.report(name, place, format!("{what}: no body is in the group \"{group}\""), help);
+            }
+            None if !self.names.contains_key(name) => {
+                let help = closest(name, self.names.keys().copied())
+                    .map_or(String::new(), |best| format!("did you mean `{best}`?"));
+                self.report(name, place, format!("{what}: unknown body \"{name}\""), help);
+            }
+            _ => {}
+        }
+    }
+
+    fn report(&mut self, name: &str, place: Place, message: String, help: String) {
+        if self.reported.insert((place, name.to_string())) {
+            self.reader.error(place, message, help);
+        }
+    }
+}
