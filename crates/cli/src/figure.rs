@@ -53,7 +53,7 @@ const COLOURS: [RGBColor; 7] = [
 const INK: RGBColor = RGBColor(40, 40, 40);
 const FAINT: RGBColor = RGBColor(110, 110, 110);
 const GRID: RGBColor = RGBColor(228, 228, 228);
-const MARK: RGBColor = RGBColor(190, 190, 190);
+const MARK: RGBColor = RGBColor(200, 178, 220);
 /// More marks than this blacken the panels and are left out.
 const MAX_MARKS: usize = 400;
 /// PNG is drawn this many times larger and averaged: smooth lines.
@@ -153,6 +153,7 @@ impl Figure {
             .bold_line_style(GRID.stroke_width(scale))
             .axis_style(FAINT.stroke_width(scale))
             .label_style(text)
+            .set_all_tick_mark_size(px(4))
             .axis_desc_style(("sans-serif", px(13), &INK))
             .x_desc(if last { "time [s]" } else { "" })
             .y_desc(panel.label.as_str())
@@ -186,7 +187,7 @@ impl Figure {
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
+            .position(quiet_corner(panel, &times, &values))
             .margin(px(8))
             .legend_area_size(px(28))
             .background_style(WHITE.mix(0.85))
@@ -195,6 +196,24 @@ impl Figure {
             .draw()
             .map_err(fail)
     }
+}
+
+/// The corner with the fewest points behind the legend.
+fn quiet_corner(panel: &Panel, times: &Range<f64>, values: &Range<f64>) -> SeriesLabelPosition {
+    let share = |x: f64, range: &Range<f64>| (x - range.start) / (range.end - range.start);
+    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+    let corners = [
+        (SeriesLabelPosition::UpperRight, true, true),
+        (SeriesLabelPosition::UpperLeft, false, true),
+        (SeriesLabelPosition::LowerRight, true, false),
+        (SeriesLabelPosition::LowerLeft, false, false),
+    ];
+    let crowd = |right: bool, upper: bool| {
+        let inside = |x: f64, far: bool, size: f64| if far { x > 1.0 - size } else { x < size };
+        points().filter(|p| inside(share(p.0, times), right, 0.3) && inside(share(p.1, values), upper, 0.35)).count()
+    };
+    let best = corners.into_iter().min_by_key(|(_, right, upper)| crowd(*right, *upper));
+    best.map_or(SeriesLabelPosition::UpperRight, |(position, ..)| position)
 }
 
 /// Range of the finite numbers, widened by a share of itself; never empty.
