@@ -99,6 +99,8 @@ pub struct Dynamics {
     pub frames: Vec<Frame>,
     /// Time of the frames [s].
     pub frame_time: f64,
+    /// Integrals of the ledger up to the island's beginning, by body [J]; those of y come on top.
+    pub carried: Vec<[f64; ACCOUNTS]>,
     /// Relative tolerance [-].
     pub tolerance: f64,
     /// Where each body's states start; blocks of the Jacobian.
@@ -186,6 +188,7 @@ impl Dynamics {
         Dynamics {
             frames: vec![Frame { rotation: Quat::IDENTITY, rate: Vec3::ZERO }; n],
             frame_time: 0.0,
+            carried: vec![[0.0; ACCOUNTS]; n],
             tolerance,
             pattern: BlockPattern { offsets, neighbours },
             kinematics,
@@ -265,9 +268,8 @@ impl Dynamics {
             let w_b = if body.isotropic { kin.w } else { kin.R.transpose() * kin.w };
             kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
             potential -= body.mass * model.gravity.dot(kin.p);
-            if let Some(energy) = self.accounts(y, k).get(Account::Elastic as usize) {
-                elastic += energy;
-            }
+            let since = self.accounts(y, k).get(Account::Elastic as usize).copied().unwrap_or(0.0);
+            elastic += self.carried[k][Account::Elastic as usize] + since;
         }
         for pair in &self.pairs {
             let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);

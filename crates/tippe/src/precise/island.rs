@@ -156,6 +156,7 @@ pub struct IslandRecord {
     pairs: Vec<PairRecord>,
     frames: Vec<Frame>,
     frame_time: f64,
+    carried: Vec<[f64; super::dynamics::ACCOUNTS]>,
     t0: f64,
     step: f64,
     y0: Vec<f64>,
@@ -189,9 +190,7 @@ impl Island {
             set(&mut y, o + 6, m.v);
             set(&mut y, o + 9, m.w);
             dynamics.frames[k] = Frame { rotation: m.q, rate: m.w };
-            let rows = dynamics.pattern.rows();
-            let accounts = dynamics.accounts(&y, k).len();
-            y[rows + k * accounts..][..accounts].copy_from_slice(&m.accounts[..accounts]);
+            dynamics.carried[k] = m.accounts;
         }
         dynamics.frame_time = t;
         for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
@@ -245,6 +244,7 @@ impl Island {
                 .collect(),
             frames: d.frames.clone(),
             frame_time: d.frame_time,
+            carried: d.carried.clone(),
             t0: self.stepper.t0,
             step: self.stepper.h,
             y0: self.stepper.y0.clone(),
@@ -268,6 +268,7 @@ impl Island {
         }
         dynamics.frames.clone_from(&record.frames);
         dynamics.frame_time = record.frame_time;
+        dynamics.carried.clone_from(&record.carried);
         let begin = if record.step > 0.0 {
             let start = &record.dense[..record.y0.len()];
             dynamics.locate(model, record.frame_time, start);
@@ -296,11 +297,6 @@ impl Island {
         }
     }
 
-    /// Time the island has reached [s].
-    pub fn time(&self) -> f64 {
-        self.stepper.t0
-    }
-
     /// Tries this step first instead of its own guess [s].
     pub fn start_with(&mut self, step: f64) {
         if step.is_finite() && !self.method.is_fixed() {
@@ -311,11 +307,6 @@ impl Island {
     /// Step the island would try next [s].
     pub fn next_step(&self) -> f64 {
         self.h
-    }
-
-    /// Body that limits the step, by model index.
-    pub fn limiter(&self) -> usize {
-        self.dynamics.bodies[self.dynamics.worst] as usize
     }
 
     /// True when it has exactly these bodies and pairs.
@@ -342,10 +333,10 @@ impl Island {
         let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
         let d = &self.dynamics;
         let o = d.pattern.offsets[k];
-        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        let mut accounts = d.carried[k];
         let own = d.accounts(&self.stepper.y0, k).len();
         for (i, a) in accounts.iter_mut().enumerate().take(own) {
-            *a = at(d.pattern.rows() + k * own + i);
+            *a += at(d.pattern.rows() + k * own + i);
         }
         let q = if model.bodies[d.bodies[k] as usize].elements.is_empty() && d.frames[k].rate == Vec3::ZERO {
             d.frames[k].rotation
