@@ -81,127 +81,81 @@ impl Op {
         FUNCTIONS.iter().find(|(known, _, _)| *known == name).map(|(_, op, arity)| (*op, *arity))
     }
 
-    /// Value; unused arguments are ignored.
+    /// Value; `x(0)`, `x(1)`, `x(2)` give the arguments a, b, c.
     #[inline(always)]
-    pub(super) fn value(self, a: f64, b: f64, c: f64) -> f64 {
+    pub(super) fn value(self, x: impl Fn(usize) -> f64) -> f64 {
         let truth = |condition: bool| if condition { 1.0 } else { 0.0 };
+        let choose = |condition: bool, one: f64, other: f64| if condition { one } else { other };
         match self {
-            Op::Add => a + b,
-            Op::Sub => a - b,
-            Op::Mul => a * b,
-            Op::Div => a / b,
-            Op::Neg => -a,
-            Op::Pow => power(a, b),
-            Op::ThreeHalves => a * a.sqrt(),
-            Op::Sqrt => a.sqrt(),
-            Op::Abs => a.abs(),
-            Op::Sign => truth(a > 0.0) - truth(a < 0.0),
-            Op::Min => {
-                if b < a {
-                    b
-                } else {
-                    a
-                }
-            }
-            Op::Max => {
-                if b > a {
-                    b
-                } else {
-                    a
-                }
-            }
-            Op::Floor => a.floor(),
-            Op::Ceil => a.ceil(),
-            Op::Mod => a - b * (a / b).floor(),
-            Op::Hypot => libm::hypot(a, b),
-            Op::Sin => libm::sin(a),
-            Op::Cos => libm::cos(a),
-            Op::Tan => libm::tan(a),
-            Op::Asin => libm::asin(a),
-            Op::Acos => libm::acos(a),
-            Op::Atan => libm::atan(a),
-            Op::Atan2 => libm::atan2(a, b),
-            Op::Exp => libm::exp(a),
-            Op::Log => libm::log(a),
-            Op::Tanh => libm::tanh(a),
-            Op::Less => truth(a < b),
-            Op::LessEqual => truth(a <= b),
-            Op::Equal => truth(a == b),
-            Op::NotEqual => truth(a != b),
-            Op::And => truth(a != 0.0 && b != 0.0),
-            Op::Or => truth(a != 0.0 || b != 0.0),
-            Op::Not => truth(a == 0.0),
-            Op::If => {
-                if a != 0.0 {
-                    b
-                } else {
-                    c
-                }
-            }
+            Op::Add => x(0) + x(1),
+            Op::Sub => x(0) - x(1),
+            Op::Mul => x(0) * x(1),
+            Op::Div => x(0) / x(1),
+            Op::Neg => -x(0),
+            Op::Pow => power(x(0), x(1)),
+            Op::ThreeHalves => x(0) * x(0).sqrt(),
+            Op::Sqrt => x(0).sqrt(),
+            Op::Abs => x(0).abs(),
+            Op::Sign => truth(x(0) > 0.0) - truth(x(0) < 0.0),
+            Op::Min => choose(x(1) < x(0), x(1), x(0)),
+            Op::Max => choose(x(1) > x(0), x(1), x(0)),
+            Op::Floor => x(0).floor(),
+            Op::Ceil => x(0).ceil(),
+            Op::Mod => x(0) - x(1) * (x(0) / x(1)).floor(),
+            Op::Hypot => libm::hypot(x(0), x(1)),
+            Op::Sin => libm::sin(x(0)),
+            Op::Cos => libm::cos(x(0)),
+            Op::Tan => libm::tan(x(0)),
+            Op::Asin => libm::asin(x(0)),
+            Op::Acos => libm::acos(x(0)),
+            Op::Atan => libm::atan(x(0)),
+            Op::Atan2 => libm::atan2(x(0), x(1)),
+            Op::Exp => libm::exp(x(0)),
+            Op::Log => libm::log(x(0)),
+            Op::Tanh => libm::tanh(x(0)),
+            Op::Less => truth(x(0) < x(1)),
+            Op::LessEqual => truth(x(0) <= x(1)),
+            Op::Equal => truth(x(0) == x(1)),
+            Op::NotEqual => truth(x(0) != x(1)),
+            Op::And => truth(x(0) != 0.0 && x(1) != 0.0),
+            Op::Or => truth(x(0) != 0.0 || x(1) != 0.0),
+            Op::Not => truth(x(0) == 0.0),
+            Op::If => choose(x(0) != 0.0, x(1), x(2)),
         }
     }
 
-    /// Directional derivative, given the arguments `x`, their derivatives `d` and the value `v`. At a kink, that of one
-    /// side; a term whose `d` is zero counts as zero even where the partial derivative is infinite.
-    pub(super) fn derivative(self, x: [f64; 3], d: [f64; 3], v: f64) -> f64 {
-        let ([a, b, _], [da, db, dc]) = (x, d);
-        let term = |partial: f64, d: f64| if d == 0.0 { 0.0 } else { partial * d };
+    /// Partial derivatives by the arguments `[a, b, c]`, given the value `v`. At a kink, those of one side.
+    pub(super) fn partials(self, [a, b, _]: [f64; 3], v: f64) -> [f64; 3] {
+        let choose = |second: bool| if second { [0.0, 1.0, 0.0] } else { [1.0, 0.0, 0.0] };
         match self {
-            Op::Add => da + db,
-            Op::Sub => da - db,
-            Op::Mul => term(b, da) + term(a, db),
-            Op::Div => term(1.0 / b, da) - term(v / b, db),
-            Op::Neg => -da,
-            Op::Pow => {
-                let along_base = if da == 0.0 { 0.0 } else { b * power(a, b - 1.0) * da };
-                let along_exponent = if db == 0.0 || v == 0.0 { 0.0 } else { v * libm::log(a) * db };
-                along_base + along_exponent
-            }
-            Op::ThreeHalves => 1.5 * a.sqrt() * da,
-            Op::Sqrt => term(0.5 / v, da),
-            Op::Abs => {
-                if a < 0.0 {
-                    -da
-                } else {
-                    da
-                }
-            }
-            Op::Min => {
-                if b < a {
-                    db
-                } else {
-                    da
-                }
-            }
-            Op::Max => {
-                if b > a {
-                    db
-                } else {
-                    da
-                }
-            }
-            Op::Mod => da - term((a / b).floor(), db),
-            Op::Hypot if v == 0.0 => libm::hypot(da, db),
-            Op::Hypot => (a * da + b * db) / v,
-            Op::Sin => libm::cos(a) * da,
-            Op::Cos => -libm::sin(a) * da,
-            Op::Tan => (1.0 + v * v) * da,
-            Op::Asin => term(1.0 / (1.0 - a * a).sqrt(), da),
-            Op::Acos => term(-1.0 / (1.0 - a * a).sqrt(), da),
-            Op::Atan => da / (1.0 + a * a),
-            Op::Atan2 => (b * da - a * db) / (a * a + b * b),
-            Op::Exp => term(v, da),
-            Op::Log => term(1.0 / a, da),
-            Op::Tanh => (1.0 - v * v) * da,
-            Op::If => {
-                if a != 0.0 {
-                    db
-                } else {
-                    dc
-                }
-            }
-            Op::Sign | Op::Floor | Op::Ceil => 0.0,
-            Op::Less | Op::LessEqual | Op::Equal | Op::NotEqual | Op::And | Op::Or | Op::Not => 0.0,
+            Op::Add => [1.0, 1.0, 0.0],
+            Op::Sub => [1.0, -1.0, 0.0],
+            Op::Mul => [b, a, 0.0],
+            Op::Div => [1.0 / b, -v / b, 0.0],
+            Op::Neg => [-1.0, 0.0, 0.0],
+            Op::Pow => [b * power(a, b - 1.0), if v == 0.0 { 0.0 } else { v * libm::log(a) }, 0.0],
+            Op::ThreeHalves => [1.5 * a.sqrt(), 0.0, 0.0],
+            Op::Sqrt => [0.5 / v, 0.0, 0.0],
+            Op::Abs => [if a < 0.0 { -1.0 } else { 1.0 }, 0.0, 0.0],
+            Op::Min => choose(b < a),
+            Op::Max => choose(b > a),
+            Op::Mod => [1.0, -(a / b).floor(), 0.0],
+            Op::Hypot if v == 0.0 => [0.0; 3],
+            Op::Hypot => [a / v, b / v, 0.0],
+            Op::Sin => [libm::cos(a), 0.0, 0.0],
+            Op::Cos => [-libm::sin(a), 0.0, 0.0],
+            Op::Tan => [1.0 + v * v, 0.0, 0.0],
+            Op::Asin => [1.0 / (1.0 - a * a).sqrt(), 0.0, 0.0],
+            Op::Acos => [-1.0 / (1.0 - a * a).sqrt(), 0.0, 0.0],
+            Op::Atan => [1.0 / (1.0 + a * a), 0.0, 0.0],
+            Op::Atan2 => [b / (a * a + b * b), -a / (a * a + b * b), 0.0],
+            Op::Exp => [v, 0.0, 0.0],
+            Op::Log => [1.0 / a, 0.0, 0.0],
+            Op::Tanh => [1.0 - v * v, 0.0, 0.0],
+            Op::If if a != 0.0 => [0.0, 1.0, 0.0],
+            Op::If => [0.0, 0.0, 1.0],
+            Op::Sign | Op::Floor | Op::Ceil => [0.0; 3],
+            Op::Less | Op::LessEqual | Op::Equal | Op::NotEqual | Op::And | Op::Or | Op::Not => [0.0; 3],
         }
     }
 

@@ -67,7 +67,7 @@ impl Tree {
                     let kind = op
                         .kind([a.kind, b.kind, c.kind], Some(b.value), Numbers::Pure)
                         .map_err(|message| EquationError::new(node.offset, message))?;
-                    Quantity { value: op.value(a.value, b.value, c.value), kind }
+                    Quantity { value: op.value(|k| [a, b, c][k].value), kind }
                 }
             });
         }

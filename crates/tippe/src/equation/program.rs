@@ -78,7 +78,7 @@ impl Program {
 
     /// Room to work in for [`Program::eval`] and [`Program::eval_with_derivative`]. Nothing in it survives a call.
     pub fn registers(&self) -> Vec<f64> {
-        vec![0.0; 2 * self.register_count()]
+        vec![0.0; (1 + self.inputs) * self.register_count()]
     }
 
     fn register_count(&self) -> usize {
@@ -105,40 +105,43 @@ impl Program {
         let first = self.inputs + self.constants.len();
         registers[..self.inputs].copy_from_slice(inputs);
         registers[self.inputs..first].copy_from_slice(&self.constants);
-        let registers = &mut registers[..first + self.code.len()];
-        for (k, instruction) in self.code.iter().enumerate() {
-            let [a, b, c] = instruction.arguments.map(|r| registers[usize::from(r)]);
-            registers[first + k] = instruction.op.value(a, b, c);
+        let registers = &mut registers[..self.register_count()];
+        for (k, Instruction { op, arguments }) in self.code.iter().enumerate() {
+            registers[first + k] = op.value(|i| registers[usize::from(arguments[i])]);
         }
         for (output, register) in outputs.iter_mut().zip(&self.outputs) {
             *output = registers[usize::from(*register)];
         }
     }
 
-    /// Outputs and their derivatives by the inputs with the indices `by`: `gradient[o * by.len() + j]` is that of output
-    /// `o` by input `by[j]`. Forward mode: one sweep for each of them.
-    pub fn eval_with_derivative(
+    /// Outputs and their derivatives by the inputs with the indices `by`: `gradient[o][j]` is that of output `o` by input
+    /// `by[j]`. Forward mode: the chain rule, one instruction after the other. N is at most the number of inputs.
+    pub fn eval_with_derivative<const N: usize>(
         &self,
         inputs: &[f64],
-        by: &[usize],
+        by: [usize; N],
         registers: &mut [f64],
         outputs: &mut [f64],
-        gradient: &mut [f64],
+        gradient: &mut [[f64; N]],
     ) {
         self.eval(inputs, registers, outputs);
         let first = self.inputs + self.constants.len();
         let (values, slopes) = registers.split_at_mut(self.register_count());
-        for (j, input) in by.iter().enumerate() {
-            slopes[..first].fill(0.0);
-            slopes[*input] = 1.0;
-            for (k, instruction) in self.code.iter().enumerate() {
-                let x = instruction.arguments.map(|r| values[usize::from(r)]);
-                let d = instruction.arguments.map(|r| slopes[usize::from(r)]);
-                slopes[first + k] = instruction.op.derivative(x, d, values[first + k]);
-            }
-            for (o, register) in self.outputs.iter().enumerate() {
-                gradient[o * by.len() + j] = slopes[usize::from(*register)];
-            }
+        let (slopes, _) = slopes.as_chunks_mut::<N>();
+        slopes[..first].fill([0.0; N]);
+        for (j, input) in by.into_iter().enumerate() {
+            slopes[input][j] = 1.0;
+        }
+        for (k, Instruction { op, arguments }) in self.code.iter().enumerate() {
+            let [a, b, c] = arguments.map(usize::from);
+            let partials = op.partials([values[a], values[b], values[c]], values[first + k]);
+            let along = [slopes[a], slopes[b], slopes[c]];
+            // What does not change counts for nothing, even where the partial derivative is infinite.
+            let term = |i: usize, j: usize| if along[i][j] == 0.0 { 0.0 } else { partials[i] * along[i][j] };
+            slopes[first + k] = std::array::from_fn(|j| term(0, j) + term(1, j) + term(2, j));
+        }
+        for (row, register) in gradient.iter_mut().zip(&self.outputs) {
+            *row = slopes[usize::from(*register)];
         }
     }
 }
@@ -210,7 +213,7 @@ impl<'a> Compiler<'a> {
     fn operation(&mut self, op: Op, x: [usize; 3]) -> usize {
         let [a, b, _] = x;
         if let [Some(a), Some(b), Some(c)] = x.map(|id| self.known_constant(id)) {
-            return self.constant(op.value(a, b, c));
+            return self.constant(op.value(|k| [a, b, c][k]));
         }
         match (op, self.known_constant(a), self.known_constant(b)) {
             (Op::Mul, Some(1.0), _) => b,

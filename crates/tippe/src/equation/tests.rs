@@ -185,8 +185,9 @@ fn derivatives_agree_with_differences() {
             out[0]
         };
         for x in [[0.7, 1.3, 2.2], [1.9, 0.4, 0.8], [2.3, 3.1, 5.2]] {
-            let (mut out, mut gradient) = ([0.0], [0.0; 3]);
-            program.eval_with_derivative(&x, &[0, 1, 2], &mut program.registers(), &mut out, &mut gradient);
+            let (mut out, mut gradient) = ([0.0], [[0.0; 3]]);
+            program.eval_with_derivative(&x, [0, 1, 2], &mut program.registers(), &mut out, &mut gradient);
+            let [gradient] = gradient;
             assert_eq!(out[0], f(&x), "{text}");
             for j in 0..3 {
                 let step = 1e-5;
@@ -205,9 +206,9 @@ fn derivatives_agree_with_differences() {
 fn derivative_of_hertz_at_touch_is_zero_not_nan() {
     for text in ["depth^1.5", "depth*sqrt(depth)", "sqrt(depth)*depth*2", "depth^2.5", "max(0, depth)^1.5"] {
         let program = Program::compile(&LAW_INPUTS[..1], &Scope::default(), &[("f", text)], 0).expect(text);
-        let (mut out, mut gradient) = ([1.0], [1.0]);
-        program.eval_with_derivative(&[0.0], &[0], &mut program.registers(), &mut out, &mut gradient);
-        assert_eq!((out[0], gradient[0]), (0.0, 0.0), "{text}");
+        let (mut out, mut gradient) = ([1.0], [[1.0]]);
+        program.eval_with_derivative(&[0.0], [0], &mut program.registers(), &mut out, &mut gradient);
+        assert_eq!((out[0], gradient[0][0]), (0.0, 0.0), "{text}");
     }
 }
 
@@ -229,25 +230,26 @@ fn common_subexpressions_and_constants_are_computed_once() {
 #[ignore = "prints a time"]
 fn speed_of_a_law() {
     let program = hertz();
-    let (mut registers, mut out, mut gradient) = (program.registers(), [0.0; 2], [0.0; 6]);
-    let (mut sum, n) = (0.0, 2_000_000);
-    let start = std::time::Instant::now();
-    for k in 0..n {
-        program.eval(&[1e-9 * f64::from(k), 0.1, 0.2, 1e9, 0.03], &mut registers, &mut out);
-        sum += out[0] + out[1];
-    }
-    let eval = start.elapsed().as_secs_f64() / f64::from(n);
-    let start = std::time::Instant::now();
-    for k in 0..n {
-        let x = [1e-9 * f64::from(k), 0.1, 0.2, 1e9, 0.03];
-        program.eval_with_derivative(&x, &[0, 1, 2], &mut registers, &mut out, &mut gradient);
-        sum += gradient[0];
-    }
-    let derivative = start.elapsed().as_secs_f64() / f64::from(n);
-    println!(
-        "{} instructions: {:.1} ns, with three derivatives {:.1} ns ({sum})",
-        program.len(),
-        eval * 1e9,
-        derivative * 1e9
-    );
+    let (mut registers, mut out, mut gradient) = (program.registers(), [0.0; 2], [[0.0; 3]; 2]);
+    let mut sum = 0.0;
+    // The best of many short batches: the machine may have other things to do.
+    let mut best = |derivatives: bool| {
+        let mut best = f64::INFINITY;
+        for _ in 0..500 {
+            let (start, n) = (std::time::Instant::now(), 2000);
+            for k in 0..n {
+                let x = [1e-7 * f64::from(k), 0.1, 0.2, 1e9, 0.03];
+                if derivatives {
+                    program.eval_with_derivative(&x, [0, 1, 2], &mut registers, &mut out, &mut gradient);
+                } else {
+                    program.eval(&x, &mut registers, &mut out);
+                }
+                sum += out[0] + gradient[1][0];
+            }
+            best = best.min(start.elapsed().as_secs_f64() / f64::from(n));
+        }
+        1e9 * best
+    };
+    let (plain, derivatives) = (best(false), best(true));
+    println!("{} instructions: {plain:.1} ns, with three derivatives {derivatives:.1} ns ({sum})", program.len());
 }

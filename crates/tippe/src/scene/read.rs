@@ -353,12 +353,6 @@ fn ignore(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Ignore> {
 
 fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
     let value = equation(reader, fields, "value").unwrap_or_default();
-    if let Some((node, Err(error))) = fields.get("value").and_then(|node| match &node.value {
-        Value::Text(text) => Some((node, text.tree())),
-        _ => None,
-    }) {
-        reader.equation_error(node, &format!("{}: value", fields.what), error);
-    }
     let mut number = |name| reader.number(fields, name);
     let mut expect = Expect {
         value,
@@ -383,6 +377,9 @@ fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
         );
     } else if has("is") != has("within") {
         reader.error(fields.place_of("is"), "[[expect]] needs both `is` and `within`", "within = 0 for exactly equal");
+    }
+    if expect.relative && expect.is == Some(0.0) {
+        reader.error(fields.place_of("relative"), "[[expect]]: a fraction of 0 is 0", "leave out `relative`");
     }
     for entry in fields.get("with").and_then(|node| reader.entries(node, "with")).unwrap_or_default() {
         if !reader.scope.names.iter().any(|(name, _)| *name == entry.key) {

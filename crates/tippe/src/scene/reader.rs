@@ -240,11 +240,7 @@ impl Reader<'_> {
             }
             (Kind::Dim(given), Some(wanted)) if given != wanted => {
                 let wanted = if wanted == Dimension::ONE { "no unit".into() } else { format!("the unit [{wanted}]") };
-                self.error(
-                    node.place,
-                    format!("{what} has {name} in [{given}]; {} {name} has {wanted}", article(name)),
-                    "",
-                );
+                self.error(node.place, format!("{what} has {name} in [{given}]; {} has {wanted}", subject(name)), "");
                 return None;
             }
             _ => {}
@@ -256,12 +252,8 @@ impl Reader<'_> {
             Some(dimension) if dimension != Dimension::ONE => format!(" {dimension}"),
             _ => String::new(),
         };
-        let message = format!(
-            "{what} has {name} {}{unit}; {} {name} is {}",
-            quantity.value,
-            article(name),
-            measure.range.words()
-        );
+        let message =
+            format!("{what} has {name} {}{unit}; {} is {}", quantity.value, subject(name), measure.range.words());
         self.error(node.place, message, key.help);
         None
     }
@@ -370,6 +362,11 @@ fn unit_quaternion(q: Quat) -> Option<Quat> {
     Some(if (length - 1.0).abs() <= 4.0 * f64::EPSILON { q } else { q * (1.0 / length) })
 }
 
-fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+/// A key as the subject of a sentence: `a mass`, `an exponent`, `until`.
+fn subject(key: &str) -> String {
+    match key {
+        "until" | "at" | "is" | "from" | "to" | "young" | "poisson" | "within" | "below" | "above" => key.to_string(),
+        _ if key.starts_with(['a', 'e', 'i', 'o']) => format!("an {key}"),
+        _ => format!("a {key}"),
+    }
 }
