@@ -1,7 +1,7 @@
 //! `tippe check`: validate scenes, run them, and compare with what they expect.
 
 use crate::args::Source;
-use crate::table::{duration, number, table};
+use crate::table::{duration, exact, number, table};
 use crate::{Stop, print, print_json, say};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -208,8 +208,7 @@ fn show(scene: &Checked, failures_only: bool) -> Result<(), Stop> {
         .map(|line| {
             let at = line.at.map_or(String::new(), |at| format!(" at {at} s"));
             let case = if line.case.is_empty() { String::new() } else { format!(" with {}", line.case) };
-            let value =
-                line.value.map_or_else(|| line.no_answer.clone().unwrap_or_default(), |value| value.to_string());
+            let value = line.value.map_or_else(|| line.no_answer.clone().unwrap_or_default(), exact);
             let difference = if line.difference.is_nan() { "-".to_owned() } else { number(line.difference) };
             let verdict = if line.pass { "PASS" } else { "FAIL" };
             let question = format!("{}{at}{case}", line.question);

@@ -4,6 +4,7 @@
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 use std::ops::Range;
 use std::path::Path;
@@ -135,10 +136,13 @@ impl Figure {
         let fail = |error: DrawingAreaErrorKind<D::ErrorType>| error.to_string();
         let px = |size: u32| size * scale;
         let values = padded(panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1), 0.06);
+        let marks: Vec<f64> = self.marks.iter().copied().filter(|t| times.contains(t)).collect();
+        let marked = !marks.is_empty() && marks.len() <= MAX_MARKS;
+        let legend = self.draw_legend(panel, area, marked && last, scale)?;
         let mut chart = ChartBuilder::on(area)
             .margin_left(px(14))
             .margin_right(px(26))
-            .margin_top(px(8))
+            .margin_top(legend + px(4))
             .margin_bottom(px(if last { 10 } else { 4 }))
             .set_label_area_size(LabelAreaPosition::Left, px(76))
             .set_label_area_size(LabelAreaPosition::Bottom, px(if last { 44 } else { 24 }))
@@ -160,60 +164,46 @@ impl Figure {
             .draw()
             .map_err(fail)?;
 
-        let marks = || self.marks.iter().filter(|t| times.contains(t));
-        if !self.mark_label.is_empty() && marks().count() <= MAX_MARKS {
+        if marked {
             let style = MARK.stroke_width(scale);
-            for &t in marks() {
-                let line = PathElement::new(vec![(t, values.start), (t, values.end)], style);
-                chart.draw_series([line]).map_err(fail)?;
-            }
+            let line = |t| PathElement::new(vec![(t, values.start), (t, values.end)], style);
+            chart.draw_series(marks.into_iter().map(line)).map_err(fail)?;
         }
         for (curve, colour) in panel.curves.iter().zip(COLOURS.iter().cycle()) {
-            let style = colour.stroke_width(2 * scale);
-            let sample = move |(x, y): (i32, i32)| PathElement::new(vec![(x, y), (x + px(22) as i32, y)], style);
-            let series = LineSeries::new(curve.points.iter().copied(), style);
-            chart.draw_series(series).map_err(fail)?.label(curve.name.as_str()).legend(sample);
+            let series = LineSeries::new(curve.points.iter().copied(), colour.stroke_width(2 * scale));
+            chart.draw_series(series).map_err(fail)?;
         }
-        if last && !self.mark_label.is_empty() {
-            let style = MARK.stroke_width(scale);
-            let sample = move |(x, y): (i32, i32)| {
-                PathElement::new(
-                    vec![(x + px(11) as i32, y - px(6) as i32), (x + px(11) as i32, y + px(6) as i32)],
-                    style,
-                )
-            };
-            let nothing = std::iter::empty::<PathElement<(f64, f64)>>();
-            chart.draw_series(nothing).map_err(fail)?.label(self.mark_label.as_str()).legend(sample);
-        }
-        chart
-            .configure_series_labels()
-            .position(quiet_corner(panel, &times, &values))
-            .margin(px(8))
-            .legend_area_size(px(28))
-            .background_style(WHITE.mix(0.85))
-            .border_style(GRID.stroke_width(scale))
-            .label_font(text)
-            .draw()
-            .map_err(fail)
+        Ok(())
     }
-}
 
-/// The corner with the fewest points behind the legend.
-fn quiet_corner(panel: &Panel, times: &Range<f64>, values: &Range<f64>) -> SeriesLabelPosition {
-    let share = |x: f64, range: &Range<f64>| (x - range.start) / (range.end - range.start);
-    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
-    let corners = [
-        (SeriesLabelPosition::UpperRight, true, true),
-        (SeriesLabelPosition::UpperLeft, false, true),
-        (SeriesLabelPosition::LowerRight, true, false),
-        (SeriesLabelPosition::LowerLeft, false, false),
-    ];
-    let crowd = |right: bool, upper: bool| {
-        let inside = |x: f64, far: bool, size: f64| if far { x > 1.0 - size } else { x < size };
-        points().filter(|p| inside(share(p.0, times), right, 0.3) && inside(share(p.1, values), upper, 0.35)).count()
-    };
-    let best = corners.into_iter().min_by_key(|(_, right, upper)| crowd(*right, *upper));
-    best.map_or(SeriesLabelPosition::UpperRight, |(position, ..)| position)
+    /// Draws the names of the curves above the panel, in as many lines as they need, and returns their height [pixels].
+    fn draw_legend<D: DrawingBackend>(
+        &self,
+        panel: &Panel,
+        area: &DrawingArea<D, Shift>,
+        marked: bool,
+        scale: u32,
+    ) -> Result<u32, String> {
+        let fail = |error: DrawingAreaErrorKind<D::ErrorType>| error.to_string();
+        let px = |size: i32| size * scale as i32;
+        let style = ("sans-serif", px(12), &INK).into_text_style(area);
+        let (left, right) = (px(92), area.dim_in_pixel().0 as i32 - px(26));
+        let (mut x, mut y) = (left, px(10));
+        let curves = panel.curves.iter().map(|curve| curve.name.as_str()).zip(COLOURS.into_iter().cycle());
+        let marks = marked.then_some((self.mark_label.as_str(), MARK));
+        for (name, colour) in curves.chain(marks) {
+            let width = area.estimate_text_size(name, &style).map_err(fail)?.0 as i32 + px(50);
+            if x > left && x + width > right {
+                (x, y) = (left, y + px(18));
+            }
+            let line = vec![(x, y), (x + px(22), y)];
+            area.draw(&PathElement::new(line, colour.stroke_width(2 * scale))).map_err(fail)?;
+            let middle = style.pos(Pos::new(HPos::Left, VPos::Center));
+            area.draw(&Text::new(name, (x + px(28), y), middle)).map_err(fail)?;
+            x += width;
+        }
+        Ok((y + px(10)) as u32)
+    }
 }
 
 /// Range of the finite numbers, widened by a share of itself; never empty.

@@ -223,7 +223,7 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
 
     let energy = &report.energy;
     let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
-    let share = |x: f64| if scale > 0.0 { format!("{:.2e} of the scale", (x / scale).abs()) } else { String::new() };
+    let share = |x: f64| if scale > 0.0 { format!("{:.1e} of the largest", (x / scale).abs()) } else { String::new() };
     let mut books: Vec<Vec<String>> = Vec::new();
     let mut entry = |name: &str, x: f64, note: String| books.push(vec![name.to_owned(), number(x), note]);
     entry("stored at the start", energy.initial, String::new());

@@ -41,6 +41,11 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// A number with all its digits.
+pub fn exact(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
+}
+
 /// A count with its thousands apart.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
