@@ -1,2 +1,157 @@
-//! The `tippe` command.
-fn main() {}
+//! The `tippe` command: text for people goes to stderr, data to stdout, and the exit code says how it went.
+
+mod args;
+mod bench;
+mod check;
+mod explain;
+mod figure;
+mod list;
+mod new;
+mod plot;
+mod progress;
+mod rerun;
+mod run;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// An open simulator for machines that touch things: one scene, two clocks.
+#[derive(Parser)]
+#[command(name = "tippe", version, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Start with `tippe list`, then `tippe run bouncing_ball`, then `tippe plot` on the folder it names.
+Exit codes: 0 ok, 1 usage, 2 scene error, 3 simulation failure, 4 resource limit, 5 expectation not met.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Simulate a scene and leave a run folder behind
+    Run(run::Args),
+    /// Validate scenes and check what they expect of their runs
+    Check(check::Args),
+    /// Show the scenes that come with the program
+    List(list::Args),
+    /// Draw signals of a run as PNG or SVG
+    Plot(plot::Args),
+    /// Explain a contact law, a friction law, an event, a setting, a signal or an exit code
+    Explain(explain::Args),
+    /// Repeat a run from its manifest and verify that every bit is the same
+    Rerun(rerun::Args),
+    /// Time scenes, with accuracy next to time
+    Bench(bench::Args),
+    /// Write a commented scene to start from
+    New(new::Args),
+}
+
+/// Why the command ends without success; the number is the exit code.
+pub enum Stop {
+    /// 1: the command line makes no sense.
+    Usage(String),
+    /// 2: a scene is wrong.
+    Scene(String),
+    /// 3: a simulation failed, or a repeated one differs.
+    Simulation(String),
+    /// 4: no space, memory or permission for the results.
+    Resource(String),
+    /// 5: an expectation was not met.
+    Expectation(String),
+    /// 128 + number: a signal asked to stop, and the run stopped in good order.
+    Signal(i32),
+}
+
+impl Stop {
+    fn code(&self) -> u8 {
+        match self {
+            Stop::Usage(_) => 1,
+            Stop::Scene(_) => 2,
+            Stop::Simulation(_) => 3,
+            Stop::Resource(_) => 4,
+            Stop::Expectation(_) => 5,
+            Stop::Signal(number) => 128_u8.saturating_add(u8::try_from(*number).unwrap_or(0)),
+        }
+    }
+
+    fn message(&self) -> &str {
+        match self {
+            Stop::Usage(text)
+            | Stop::Scene(text)
+            | Stop::Simulation(text)
+            | Stop::Resource(text)
+            | Stop::Expectation(text) => text,
+            Stop::Signal(_) => "",
+        }
+    }
+}
+
+impl From<tippe::scene::SceneErrors> for Stop {
+    fn from(errors: tippe::scene::SceneErrors) -> Stop {
+        Stop::Scene(errors.to_string())
+    }
+}
+
+impl From<tippe::run::RunError> for Stop {
+    fn from(error: tippe::run::RunError) -> Stop {
+        match error {
+            tippe::run::RunError::Write { .. } => Stop::Resource(error.to_string()),
+            tippe::run::RunError::Read { .. } | tippe::run::RunError::Occupied(_) => Stop::Usage(error.to_string()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not errors. A closed terminal is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let done = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::check(&args),
+        Command::List(args) => list::list(&args),
+        Command::Plot(args) => plot::plot(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Rerun(args) => rerun::rerun(&args),
+        Command::Bench(args) => bench::bench(&args),
+        Command::New(args) => new::new(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => {
+            if !stop.message().is_empty() {
+                say(&format!("error: {}", stop.message()));
+            }
+            ExitCode::from(stop.code())
+        }
+    }
+}
+
+/// A line for people, on stderr.
+pub fn say(text: &str) {
+    // Nobody listens any more when this fails.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Data, on stdout. A reader that has seen enough (`tippe list | head`) is no error.
+pub fn print(text: &str) -> Result<(), Stop> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Stop::Resource(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One JSON object, on stdout.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Stop> {
+    let text = serde_json::to_string_pretty(value);
+    print(&text.map_err(|error| Stop::Resource(format!("cannot write JSON: {error}")))?)
+}

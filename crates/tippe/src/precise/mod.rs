@@ -382,7 +382,9 @@ impl<'a> Clock<'a> {
         self.summary.horizons += 1;
         self.samples = self.sample_times(self.end, until);
         let mut outcomes = self.advance_islands()?;
-        if let Some(exit) = outcomes.iter().filter_map(|o| o.exit).reduce(f64::min) {
+        // An island may step beyond the end; what it leaves there is the next horizon's affair.
+        let exits = outcomes.iter().filter_map(|o| o.exit).filter(|&exit| exit < self.end);
+        if let Some(exit) = exits.reduce(f64::min) {
             if exit - self.time < SHORTEST_HORIZON * self.time.abs().max(1.0) {
                 return Err(self.runaway());
             }

@@ -117,20 +117,20 @@ fn judge(expect: &Expect, expression: &Expression, recording: &Recording) -> Ver
         difference = x - is;
         pass &= difference.abs() <= if expect.relative { within * is.abs() } else { within };
         words.push(if expect.relative {
-            format!("{is} within {within:e} of it")
+            format!("{} within {within:e} of it", plain(is))
         } else {
-            format!("{is} within {within:e}")
+            format!("{} within {within:e}", plain(is))
         });
     }
     if let Some(below) = expect.below {
         pass &= x < below;
         difference = if expect.is.is_some() { difference } else { (x - below).max(0.0) };
-        words.push(format!("below {below}"));
+        words.push(format!("below {}", plain(below)));
     }
     if let Some(above) = expect.above {
         pass &= x > above;
         difference = if expect.is.is_some() { difference } else { difference + (x - above).min(0.0) };
-        words.push(format!("above {above}"));
+        words.push(format!("above {}", plain(above)));
     }
     Verdict {
         question: expect.value.text.clone(),
@@ -141,4 +141,9 @@ fn judge(expect: &Expect, expression: &Expression, recording: &Recording) -> Ver
         pass,
         source: expect.source.clone(),
     }
+}
+
+/// All digits, and no rows of zeros.
+fn plain(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }

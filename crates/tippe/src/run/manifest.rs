@@ -1,6 +1,8 @@
 //! How to repeat a run, and how it ended.
 
 use super::{RunError, Subjects};
+use crate::precise::{Settings, method};
+use crate::scene::Integrator;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -32,7 +34,7 @@ pub struct Manifest {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub restart: Option<String>,
     /// All settings of the clock, as used.
-    pub settings: serde_json::Value,
+    pub settings: SettingsCopy,
     /// What the scene reader and the model had to say.
     pub warnings: Vec<String>,
     /// Bodies.
@@ -40,6 +42,56 @@ pub struct Manifest {
     /// Hash of the final state, 16 hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hash: Option<String>,
+}
+
+/// The settings of a run that its result depends on. Numbers that are infinite in [`Settings`] are absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettingsCopy {
+    /// Relative tolerance [-].
+    pub tolerance: f64,
+    /// Integrator by name; `auto` chooses for every island.
+    pub integrator: String,
+    /// Step of the fixed-step methods [s].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<f64>,
+    /// Largest step [s].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_step: Option<f64>,
+    /// Time between communication points [s].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output_interval: Option<f64>,
+    /// More times to record at [s].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub record_at: Vec<f64>,
+}
+
+impl From<&Settings> for SettingsCopy {
+    fn from(settings: &Settings) -> SettingsCopy {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        SettingsCopy {
+            tolerance: settings.tolerance,
+            integrator: settings.method.map_or("auto", |method| method.name()).to_owned(),
+            step: settings.step,
+            max_step: finite(settings.max_step),
+            output_interval: finite(settings.output_interval),
+            record_at: settings.record_at.clone(),
+        }
+    }
+}
+
+impl SettingsCopy {
+    /// The settings to run again with; `None` if there is no such integrator.
+    pub fn settings(&self) -> Option<Settings> {
+        Some(Settings {
+            tolerance: self.tolerance,
+            method: method(Integrator::from_name(&self.integrator)?),
+            step: self.step,
+            max_step: self.max_step.unwrap_or(f64::INFINITY),
+            output_interval: self.output_interval.unwrap_or(f64::INFINITY),
+            record_at: self.record_at.clone(),
+            ..Settings::default()
+        })
+    }
 }
 
 /// A scene inside a run.

@@ -30,7 +30,7 @@ pub use evaluate::NoAnswer;
 pub use expect::{Case, Questions, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
-pub use manifest::{Manifest, SceneCopy, Status, fingerprint};
+pub use manifest::{Manifest, SceneCopy, SettingsCopy, Status, fingerprint};
 pub use recording::Recording;
 pub use report::{BodyReport, EnergyReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, Subject, Subjects, Touch};

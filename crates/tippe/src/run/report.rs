@@ -104,17 +104,7 @@ impl From<&BodyState> for BodyReport {
 
 impl Report {
     /// Puts a report together.
-    pub fn new(
-        scene: &str,
-        clock: &str,
-        sim_s: f64,
-        wall_s: f64,
-        summary: &Summary,
-        ledger: &Ledger,
-        subjects: &Subjects,
-        bodies: &[BodyState],
-        hash: u64,
-    ) -> Report {
+    pub fn new(scene: &str, clock: &str, sim_s: f64, wall_s: f64, summary: &Summary, subjects: &Subjects) -> Report {
         let names = subjects.bodies.iter().map(|subject| subject.name.clone());
         Report {
             scene: scene.to_owned(),
@@ -127,11 +117,11 @@ impl Report {
             steps_by_integrator: summary.steps_by_integrator.clone(),
             events: summary.events.clone(),
             max_contacts: summary.max_contacts,
-            energy: EnergyReport::from(ledger),
-            bodies: names.zip(bodies.iter().map(BodyReport::from)).collect(),
+            energy: EnergyReport::from(&summary.energy),
+            bodies: names.zip(summary.bodies.iter().map(BodyReport::from)).collect(),
             warnings: summary.warnings.clone(),
             stopped: summary.stopped,
-            hash: format!("{hash:016x}"),
+            hash: format!("{:016x}", summary.hash),
         }
     }
 }

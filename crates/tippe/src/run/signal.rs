@@ -1,6 +1,7 @@
 //! Signals: everything in a recording that has a value at every communication point, by name and with its unit.
 
 use super::Recording;
+use crate::model::{Drive, Model};
 use crate::{BodyState, Ledger};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
@@ -24,6 +25,16 @@ pub struct Subject {
 }
 
 impl Subjects {
+    /// Those of a model.
+    pub fn of(model: &Model) -> Subjects {
+        let subject = |body: &crate::model::Body| Subject {
+            name: body.name.clone(),
+            mass: if body.drive == Drive::Free { body.mass } else { 0.0 },
+            centre_of_mass: body.p_bc,
+        };
+        Subjects { bodies: model.bodies.iter().map(subject).collect() }
+    }
+
     /// Index of the body with this name.
     pub fn body(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|body| body.name == name)

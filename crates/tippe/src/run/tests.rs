@@ -254,7 +254,7 @@ fn manifest() -> Manifest {
         start: 0.0,
         until: 1.5,
         restart: None,
-        settings: serde_json::json!({ "tolerance": 1e-5 }),
+        settings: SettingsCopy::from(&crate::Settings { max_step: 0.1, ..crate::Settings::default() }),
         warnings: vec![],
         subjects: subjects(),
         hash: None,
@@ -263,7 +263,8 @@ fn manifest() -> Manifest {
 
 fn report() -> Report {
     let bodies: Vec<BodyState> = (0..3).map(|k| still(Vec3::splat(f64::from(k)))).collect();
-    Report::new("bouncing", "precise", 1.5, 0.1, &Summary::default(), &Ledger::default(), &subjects(), &bodies, 42)
+    let summary = Summary { bodies, hash: 42, ..Summary::default() };
+    Report::new("bouncing", "precise", 1.5, 0.1, &summary, &subjects())
 }
 
 /// What is read back from a folder is, bit by bit, what was recorded in memory.
@@ -279,6 +280,7 @@ fn folder_round_trip() {
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.manifest, written);
     assert_eq!(run.manifest.status, Status::Complete);
+    assert_eq!(run.manifest.settings.settings().unwrap().max_step, 0.1);
     assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
     assert_eq!(run.report().unwrap(), report());
     assert_eq!(run.recording(vec![true; 3]).unwrap(), recording());

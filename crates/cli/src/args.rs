@@ -1,0 +1,125 @@
+//! Options that several commands share, each defined once, and the way from a name to a model.
+
+use crate::Stop;
+use clap::Args;
+use std::path::Path;
+use tippe::precise::method;
+use tippe::scene::{Integrator, Scene, gallery};
+use tippe::{Model, Settings};
+
+/// How to run a scene, where it differs from what the scene says.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Options {
+    /// Simulated time to reach [s]
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub until: Option<f64>,
+    /// Relative tolerance of the variable-step integrators
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub tolerance: Option<f64>,
+    /// Threads; 0 for all there are. The result is the same for any number
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<usize>,
+    /// Give a parameter of the scene another value, e.g. --set n=100 --set height="2 m"
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub sets: Vec<(String, String)>,
+    /// auto, dopri5, rodas4, or with a fixed step: rk4, heun, euler
+    #[arg(long, value_name = "NAME", value_parser = integrator)]
+    pub integrator: Option<Integrator>,
+    /// Step of the fixed-step integrators [s]
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub step: Option<f64>,
+    /// Time between recorded points [s]
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub output_interval: Option<f64>,
+}
+
+/// A scene as it was found: name for people, file for messages, text.
+pub struct Source {
+    /// Name of the gallery scene, or stem of the file.
+    pub name: String,
+    /// File as named by the user, or `name.toml`.
+    pub file: String,
+    /// Text of the file.
+    pub text: String,
+}
+
+/// A scene ready to run.
+pub struct Prepared {
+    /// The scene.
+    pub scene: Scene,
+    /// Compiled.
+    pub model: Model,
+    /// The scene's settings with the options on top.
+    pub settings: Settings,
+    /// End of the run [s].
+    pub until: f64,
+}
+
+impl Source {
+    /// A file, or a scene of the gallery.
+    pub fn find(path_or_name: &str) -> Result<Source, Stop> {
+        let path = Path::new(path_or_name);
+        if path.is_file() {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Stop::Scene(format!("{path_or_name}: cannot read it: {error}")))?;
+            let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            return Ok(Source { name, file: path_or_name.to_owned(), text });
+        }
+        if let Some((name, text)) = gallery().iter().find(|(name, _)| *name == path_or_name) {
+            return Ok(Source { name: (*name).to_owned(), file: format!("{name}.toml"), text: (*text).to_owned() });
+        }
+        // Neither: the library knows what to say.
+        match Scene::load(path_or_name, &[]) {
+            Err(errors) => Err(errors.into()),
+            Ok(_) => Err(Stop::Scene(format!("{path_or_name} changed while it was read"))),
+        }
+    }
+
+    /// Reads, compiles and settles how to run.
+    pub fn prepare(&self, options: &Options) -> Result<Prepared, Stop> {
+        let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
+        let model = Model::compile(&scene)?;
+        let mut settings = Settings::from_scene(&scene);
+        if let Some(tolerance) = options.tolerance {
+            settings.tolerance = tolerance;
+        }
+        if let Some(threads) = options.threads {
+            settings.threads = threads;
+        }
+        if let Some(integrator) = options.integrator {
+            settings.method = method(integrator);
+        }
+        if let Some(step) = options.step {
+            settings.step = Some(step);
+        }
+        if let Some(interval) = options.output_interval {
+            settings.output_interval = interval;
+        }
+        if options.integrator.is_some_and(Integrator::fixed_step) && settings.step.is_none() {
+            return Err(Stop::Usage("this integrator has a fixed step. help: give it with --step SECONDS".to_owned()));
+        }
+        let until = options.until.unwrap_or(scene.run.until);
+        Ok(Prepared { scene, model, settings, until })
+    }
+}
+
+/// A number greater than zero.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("a number greater than zero is needed".to_owned()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("the form is NAME=VALUE".to_owned()),
+    }
+}
+
+fn integrator(text: &str) -> Result<Integrator, String> {
+    Integrator::from_name(text).ok_or_else(|| tippe::scene::did_you_mean(text, Integrator::NAMES.iter().copied()))
+}

@@ -1,0 +1,228 @@
+//! `tippe check`: validate scenes, run them, and compare with what they expect.
+
+use crate::args::Source;
+use crate::table::{duration, exact, number, table};
+use crate::{Stop, print, print_json, say};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::time::Instant;
+use tippe::run::{Case, Questions, Subjects, Verdict, cases};
+use tippe::scene::{Scene, SceneErrors, gallery};
+use tippe::{Model, Settings, State};
+
+/// Arguments of `tippe check`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Scene files or names; without any, all scenes that come with the program and are not tagged slow
+    scenes: Vec<String>,
+    /// Without names: the scenes tagged slow instead
+    #[arg(long)]
+    slow: bool,
+    /// Read and compile only
+    #[arg(long)]
+    no_run: bool,
+    /// Show only what failed
+    #[arg(long)]
+    failures: bool,
+    /// Print one JSON object with all results on stdout
+    #[arg(long)]
+    json: bool,
+    /// Scenes at a time; 0 for one on every core
+    #[arg(long, default_value_t = 0, value_name = "COUNT")]
+    threads: usize,
+}
+
+/// How one scene went.
+#[derive(Serialize)]
+struct Checked {
+    scene: String,
+    pass: bool,
+    wall_s: f64,
+    /// What kept the scene from being read or run.
+    error: Option<String>,
+    #[serde(skip)]
+    code: u8,
+    expectations: Vec<Line>,
+}
+
+/// One expectation.
+#[derive(Serialize)]
+struct Line {
+    case: String,
+    question: String,
+    at: Option<f64>,
+    value: Option<f64>,
+    no_answer: Option<String>,
+    expected: String,
+    difference: f64,
+    pass: bool,
+    source: String,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    pass: bool,
+    scenes: &'a [Checked],
+}
+
+/// Runs the command.
+pub fn check(args: &Args) -> Result<(), Stop> {
+    let names = if args.scenes.is_empty() { gallery_names(args.slow) } else { args.scenes.clone() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build();
+    let pool = pool.map_err(|error| Stop::Resource(format!("cannot start threads: {error}")))?;
+    let checked: Vec<Checked> = pool.install(|| names.par_iter().map(|name| check_scene(name, args.no_run)).collect());
+
+    let pass = checked.iter().all(|scene| scene.pass);
+    if args.json {
+        print_json(&Results { pass, scenes: &checked })?;
+    } else {
+        for scene in &checked {
+            show(scene, args.failures)?;
+        }
+    }
+    let failed = checked.iter().filter(|scene| !scene.pass).count();
+    let asked: usize = checked.iter().map(|scene| scene.expectations.len()).sum();
+    let met = checked.iter().flat_map(|scene| &scene.expectations).filter(|line| line.pass).count();
+    let text = format!("{} scenes, {met} of {asked} expectations met", checked.len());
+    if pass {
+        say(&text);
+        return Ok(());
+    }
+    let text = format!("{text}; {failed} scenes failed");
+    match checked.iter().filter(|scene| scene.code > 0).map(|scene| scene.code).min() {
+        Some(2) => Err(Stop::Scene(text)),
+        Some(3) => Err(Stop::Simulation(text)),
+        _ => Err(Stop::Expectation(text)),
+    }
+}
+
+/// Names of the gallery that are (not) tagged slow. One that cannot be read is checked, and fails, with the quick ones.
+fn gallery_names(slow: bool) -> Vec<String> {
+    let is_slow = |name: &str, text: &str| {
+        Scene::parse(&format!("{name}.toml"), text, &[]).is_ok_and(|scene| scene.tags.iter().any(|tag| tag == "slow"))
+    };
+    gallery().iter().filter(|(name, text)| is_slow(name, text) == slow).map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn check_scene(name: &str, no_run: bool) -> Checked {
+    let started = Instant::now();
+    let mut expectations = Vec::new();
+    let outcome = try_scene(name, no_run, &mut expectations);
+    let (error, code) = match outcome {
+        Ok(()) => (None, 0),
+        Err(stop) => (Some(stop.message().to_owned()), stop.code()),
+    };
+    let met = expectations.iter().all(|line| line.pass);
+    let code = if code == 0 && !met { 5 } else { code };
+    Checked {
+        scene: name.to_owned(),
+        pass: code == 0,
+        wall_s: started.elapsed().as_secs_f64(),
+        error,
+        code,
+        expectations,
+    }
+}
+
+fn try_scene(name: &str, no_run: bool, lines: &mut Vec<Line>) -> Result<(), Stop> {
+    let source = Source::find(name)?;
+    let scene = Scene::parse(&source.file, &source.text, &[])?;
+    let model = Model::compile(&scene)?;
+    let all: Vec<usize> = (0..scene.expects.len()).collect();
+    if no_run {
+        // Bodies may differ from case to case: read each expectation with its own parameters.
+        for case in cases(&scene) {
+            prepare(&source, &case)?;
+        }
+        return Ok(());
+    }
+    if all.is_empty() {
+        // Nothing expected but that it runs.
+        let settings = Settings { threads: 1, ..Settings::from_scene(&scene) };
+        let ran = tippe::simulate(&model, &mut State::start(&model), scene.run.until, &settings, &mut ());
+        return ran.map(|_| ()).map_err(|failure| Stop::Simulation(failure.to_string()));
+    }
+    for case in cases(&scene) {
+        let (scene, model, questions) = prepare(&source, &case)?;
+        let settings = Settings {
+            threads: 1,
+            tolerance: case.tolerance.unwrap_or(scene.run.tolerance),
+            record_at: questions.times(),
+            ..Settings::from_scene(&scene)
+        };
+        let until = case.until.unwrap_or(scene.run.until);
+        let mut recording = questions.recording();
+        tippe::simulate(&model, &mut State::start(&model), until, &settings, &mut recording)
+            .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(&case))))?;
+        lines.extend(questions.judge(&recording).into_iter().map(|verdict| line(&case, verdict)));
+    }
+    Ok(())
+}
+
+/// The scene with a case's parameters, and its questions.
+fn prepare(source: &Source, case: &Case) -> Result<(Scene, Model, Questions), Stop> {
+    let scene = Scene::parse(&source.file, &source.text, &case.with)?;
+    let model = Model::compile(&scene)?;
+    let questions = Questions::read(&scene, &case.expects, &Subjects::of(&model)).map_err(SceneErrors)?;
+    Ok((scene, model, questions))
+}
+
+/// `n=3, tolerance 1e-9: `, or nothing.
+fn label(case: &Case) -> String {
+    let mut parts: Vec<String> = case.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    parts.extend(case.tolerance.map(|tolerance| format!("tolerance {tolerance:e}")));
+    parts.extend(case.until.map(|until| format!("until {until} s")));
+    if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
+}
+
+fn line(case: &Case, verdict: Verdict) -> Line {
+    let (value, no_answer) = match verdict.value {
+        Ok(value) => (Some(value), None),
+        Err(reason) => (None, Some(reason)),
+    };
+    Line {
+        case: label(case).trim_end_matches(": ").to_owned(),
+        question: verdict.question,
+        at: verdict.at,
+        value,
+        no_answer,
+        expected: verdict.expected,
+        difference: verdict.difference,
+        pass: verdict.pass,
+        source: verdict.source,
+    }
+}
+
+/// The table of one scene.
+fn show(scene: &Checked, failures_only: bool) -> Result<(), Stop> {
+    if failures_only && scene.pass {
+        return Ok(());
+    }
+    let verdict = if scene.pass { "PASS" } else { "FAIL" };
+    print(&format!("{verdict}  {}  ({})", scene.scene, duration(scene.wall_s)))?;
+    if let Some(error) = &scene.error {
+        print(&indent(error))?;
+    }
+    let rows: Vec<Vec<String>> = (scene.expectations.iter())
+        .filter(|line| !(failures_only && line.pass))
+        .map(|line| {
+            let at = line.at.map_or(String::new(), |at| format!(" at {at} s"));
+            let case = if line.case.is_empty() { String::new() } else { format!(" with {}", line.case) };
+            let value = line.value.map_or_else(|| line.no_answer.clone().unwrap_or_default(), exact);
+            let difference = if line.difference.is_nan() { "-".to_owned() } else { number(line.difference) };
+            let verdict = if line.pass { "PASS" } else { "FAIL" };
+            let question = format!("{}{at}{case}", line.question);
+            vec![verdict.to_owned(), question, value, line.expected.clone(), difference, line.source.clone()]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let head =
+        [("", false), ("what", false), ("value", false), ("expected", false), ("difference", true), ("source", false)];
+    print(&indent(&table(&head, &rows)))
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,94 @@
+//! `tippe explain`: short texts on laws, events, settings, signals and exit codes; the texts are `explain/*.md`.
+
+use crate::{Stop, print};
+use tippe::scene::did_you_mean;
+
+/// Arguments of `tippe explain`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A topic, or a heading inside one; without it, all topics
+    topic: Option<String>,
+}
+
+/// Topics by name.
+const TOPICS: [(&str, &str); 7] = [
+    ("laws", include_str!("../explain/laws.md")),
+    ("friction", include_str!("../explain/friction.md")),
+    ("events", include_str!("../explain/events.md")),
+    ("energy", include_str!("../explain/energy.md")),
+    ("signals", include_str!("../explain/signals.md")),
+    ("settings", include_str!("../explain/settings.md")),
+    ("exit-codes", include_str!("../explain/exit-codes.md")),
+];
+
+/// Runs the command.
+pub fn explain(args: &Args) -> Result<(), Stop> {
+    let Some(topic) = &args.topic else {
+        let mut text = String::from("tippe explain TOPIC, where TOPIC is one of\n");
+        for (name, body) in TOPICS {
+            let first = body.lines().next().unwrap_or("").trim_start_matches("# ");
+            text += &format!("\n{name:<12}{first}\n");
+            let entries: Vec<&str> = entries(body).map(|(heading, _)| heading).collect();
+            if !entries.is_empty() {
+                text += &format!("            {}\n", entries.join(", "));
+            }
+        }
+        return print(text.trim_end());
+    };
+    let found: Vec<&str> = find(&topic.to_lowercase());
+    if !found.is_empty() {
+        return print(found.join("\n\n").trim_end());
+    }
+    let all =
+        TOPICS.iter().flat_map(|(name, body)| std::iter::once(*name).chain(entries(body).map(|(heading, _)| heading)));
+    let names: Vec<&str> = all.collect();
+    let help = match did_you_mean(topic, names.iter().copied()) {
+        help if help.is_empty() => "`tippe explain` shows all topics".to_owned(),
+        help => help,
+    };
+    Err(Stop::Usage(format!("there is nothing on `{topic}`. help: {help}")))
+}
+
+/// The topic of this name, or every entry with this heading.
+fn find(word: &str) -> Vec<&'static str> {
+    if let Some((_, body)) = TOPICS.iter().find(|(name, _)| *name == word) {
+        return vec![body];
+    }
+    TOPICS
+        .iter()
+        .flat_map(|(_, body)| entries(body))
+        .filter(|(heading, _)| *heading == word)
+        .map(|(_, text)| text)
+        .collect()
+}
+
+/// Headings `## name` of a text, each with what stands under it.
+fn entries(body: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    body.match_indices("\n## ").map(|(start, _)| {
+        let text = &body[start + 1..];
+        let end = text[3..].find("\n## ").map_or(text.len(), |end| end + 3);
+        let heading = text.lines().next().unwrap_or("").trim_start_matches("## ");
+        (heading, text[..end].trim_end())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tippe::scene::{FrictionLaw, Integrator, NormalLaw};
+
+    /// Every word a scene may use for a law or an integrator is explained, and every exit code.
+    #[test]
+    fn every_word_is_explained() {
+        for word in NormalLaw::NAMES.iter().chain(FrictionLaw::NAMES).chain(Integrator::NAMES) {
+            assert!(!find(word).is_empty(), "{word} is not explained");
+        }
+        for word in ["0", "1", "2", "3", "4", "5", "contact_start", "recompression", "tolerance", "record_at"] {
+            assert!(!find(word).is_empty(), "{word} is not explained");
+        }
+        assert!(find("nonsense").is_empty());
+        for (name, body) in TOPICS {
+            assert!(body.starts_with("# "), "{name} has no title");
+        }
+    }
+}

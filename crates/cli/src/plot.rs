@@ -1,0 +1,167 @@
+//! `tippe plot`: signals of a run as a figure.
+
+use crate::figure::{Curve, Figure, Panel};
+use crate::{Stop, say};
+use std::path::PathBuf;
+use tippe::EventKind;
+use tippe::run::{Account, Expression, Quantity, Recording, Run, Subjects};
+use tippe::scene::Scene;
+
+/// Arguments of `tippe plot`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A run folder
+    run: PathBuf,
+    /// What to draw: `ball.position.z`, `ball.position` (three curves), `energy` (the ledger), or an expression such as
+    /// "ball.position.z - floor.position.z"; see `tippe explain signals`. Without any: the height of the first bodies
+    signals: Vec<String>,
+    /// Figure to write, .png or .svg; by default RUN/plot.png
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Start of the time axis [s]
+    #[arg(long, value_name = "SECONDS")]
+    from: Option<f64>,
+    /// End of the time axis [s]
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+    /// Width and height in pixels
+    #[arg(long, default_value = "1200x800", value_name = "WxH", value_parser = size)]
+    size: (u32, u32),
+    /// Leave out the marks at contact events
+    #[arg(long)]
+    no_events: bool,
+}
+
+/// Bodies drawn when nothing is asked for.
+const DEFAULT_BODIES: usize = 6;
+
+/// One curve to draw: name, question, panel.
+struct Wish {
+    name: String,
+    expression: Expression,
+    label: String,
+}
+
+/// Runs the command.
+pub fn plot(args: &Args) -> Result<(), Stop> {
+    let run = Run::open(&args.run)?;
+    let subjects = &run.manifest.subjects;
+    let texts = if args.signals.is_empty() { default_signals(subjects) } else { args.signals.clone() };
+    let mut wishes = Vec::new();
+    for text in &texts {
+        for (text, label) in expand(text, subjects) {
+            let expression =
+                Expression::parse(&text, subjects).map_err(|error| Stop::Usage(format!("`{text}`: {error}")))?;
+            let label = label.unwrap_or_else(|| axis_label(&text, &expression));
+            wishes.push(Wish { name: text, expression, label });
+        }
+    }
+    let mut wanted = vec![false; subjects.bodies.len()];
+    wishes.iter().for_each(|wish| wish.expression.mark_bodies(&mut wanted));
+    let recording = run.recording(wanted)?;
+    if recording.time.is_empty() {
+        return Err(Stop::Usage(format!("nothing is recorded in {} yet", args.run.display())));
+    }
+    let figure = Figure {
+        title: title(&run),
+        subtitle: format!("{}  tippe {}", args.run.display(), run.manifest.tippe),
+        panels: panels(&wishes, &recording, args)?,
+        marks: if args.no_events { Vec::new() } else { contact_times(&recording) },
+        mark_label: if args.no_events || contact_times(&recording).is_empty() {
+            String::new()
+        } else {
+            "contact".to_owned()
+        },
+        size: args.size,
+    };
+    let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.png"));
+    figure.save(&out).map_err(Stop::Resource)?;
+    say(&format!("wrote {}", out.display()));
+    Ok(())
+}
+
+fn title(run: &Run) -> String {
+    let scene = &run.manifest.scene;
+    let title = Scene::parse(&scene.name, &scene.text, &run.manifest.sets).map(|scene| scene.title).unwrap_or_default();
+    if title.is_empty() { scene.name.clone() } else { title }
+}
+
+fn default_signals(subjects: &Subjects) -> Vec<String> {
+    let moving = subjects.bodies.iter().filter(|body| body.mass > 0.0).take(DEFAULT_BODIES);
+    let mut signals: Vec<String> = moving.map(|body| format!("{}.position.z", body.name)).collect();
+    signals.push("energy".to_owned());
+    signals
+}
+
+/// `energy` is the ledger and its residual, `ball.position` its components; anything else is itself. With each the label
+/// of the panel it belongs to, where that does not follow from its unit.
+fn expand(text: &str, subjects: &Subjects) -> Vec<(String, Option<String>)> {
+    if text == "energy" && subjects.body("energy").is_none() {
+        let stored = [Account::Kinetic, Account::Potential, Account::Elastic];
+        let lost = [Account::ContactDamping, Account::Sliding, Account::Spin, Account::Rolling, Account::Work];
+        let account = |a: &Account| (format!("energy.{}", a.name()), Some("energy [J]".to_owned()));
+        let mut all: Vec<_> = stored.iter().chain(&lost).map(account).collect();
+        all.push(("energy.residual".to_owned(), Some("residual [J]".to_owned())));
+        return all;
+    }
+    let names: Vec<String> = Quantity::STORED.iter().map(|quantity| quantity.name()).collect();
+    let vector = subjects.bodies.iter().find_map(|body| {
+        let quantity = text.strip_prefix(body.name.as_str())?.strip_prefix('.')?;
+        let parts: Vec<String> = (names.iter())
+            .filter(|name| name.rsplit_once('.').is_some_and(|(vector, _)| vector == quantity))
+            .map(|name| format!("{}.{name}", body.name))
+            .collect();
+        (!parts.is_empty()).then_some(parts)
+    });
+    vector.unwrap_or_else(|| vec![text.to_owned()]).into_iter().map(|text| (text, None)).collect()
+}
+
+/// `position [m]` for one signal, `[unit]` or nothing for more.
+fn axis_label(text: &str, expression: &Expression) -> String {
+    let Some(unit) = expression.unit() else { return String::new() };
+    let words: Vec<&str> = text.rsplit('.').collect();
+    let quantity = match words[..] {
+        ["x" | "y" | "z" | "w", quantity, ..] | [quantity, ..] => quantity.replace('_', " "),
+        [] => String::new(),
+    };
+    if text.starts_with("energy.") { "energy [J]".to_owned() } else { format!("{quantity} [{unit}]") }
+}
+
+/// Curves with one label share a panel. Ledger entries that stay zero are left out.
+fn panels(wishes: &[Wish], recording: &Recording, args: &Args) -> Result<Vec<Panel>, Stop> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for wish in wishes {
+        let series = wish.expression.series(recording);
+        let series = series.map_err(|error| Stop::Usage(format!("`{}`: {error}", wish.name)))?;
+        let asked = args.signals.contains(&wish.name);
+        if wish.name.starts_with("energy.")
+            && !asked
+            && wish.name != "energy.residual"
+            && series.iter().all(|x| *x == 0.0)
+        {
+            continue;
+        }
+        let from = args.from.unwrap_or(f64::NEG_INFINITY);
+        let to = args.to.unwrap_or(f64::INFINITY);
+        let points = recording.time.iter().copied().zip(series).filter(|(t, _)| (from..=to).contains(t)).collect();
+        let curve = Curve { name: wish.name.clone(), points };
+        match panels.iter_mut().find(|panel| panel.label == wish.label) {
+            Some(panel) => panel.curves.push(curve),
+            None => panels.push(Panel { label: wish.label.clone(), curves: vec![curve] }),
+        }
+    }
+    Ok(panels)
+}
+
+fn contact_times(recording: &Recording) -> Vec<f64> {
+    let starts = recording.events.iter().filter(|event| event.kind == EventKind::ContactStart);
+    starts.map(|event| event.time).collect()
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parse = |text: &str| text.trim().parse::<u32>().ok().filter(|n| (200..=8000).contains(n));
+    match text.split_once('x').map(|(w, h)| (parse(w), parse(h))) {
+        Some((Some(w), Some(h))) => Ok((w, h)),
+        _ => Err("the form is WIDTHxHEIGHT, both from 200 to 8000".to_owned()),
+    }
+}

@@ -1,0 +1,251 @@
+//! `tippe run`: simulate a scene, leave a run folder behind, say how it went.
+
+use crate::args::{Options, Prepared, Source};
+use crate::progress::{Meter, StopSignal};
+use crate::table::{count, duration, number, table};
+use crate::{Stop, print_json, say};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tippe::run::{Manifest, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::{BodyState, ContactSample, Event, Failure, Ledger, Observe, Progress, State, Summary};
+
+/// Arguments of `tippe run`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A scene file, or the name of a scene from `tippe list`
+    scene: String,
+    #[command(flatten)]
+    options: Options,
+    /// Folder for the results; by default runs/NAME, or runs/NAME-2 and so on
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Write the tables as CSV as well
+    #[arg(long)]
+    csv: bool,
+    /// Print one JSON object with the summary on stdout
+    #[arg(long)]
+    json: bool,
+    /// Neither progress nor summary on stderr
+    #[arg(long, short)]
+    quiet: bool,
+    /// Write a checkpoint each time this much simulated time has passed [s]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::positive)]
+    checkpoint_every: Option<f64>,
+    /// Continue from a checkpoint of the same scene
+    #[arg(long, value_name = "FILE")]
+    restart: Option<PathBuf>,
+}
+
+/// What watches a run: the writer, the meter and the signals.
+struct Watch {
+    writer: RunWriter,
+    meter: Meter,
+    signal: StopSignal,
+    /// Last time that was recorded [s].
+    time: f64,
+}
+
+impl Observe for Watch {
+    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
+        self.time = time;
+        self.writer.sample(time, bodies, contacts, energy);
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.writer.event(event);
+    }
+
+    fn progress(&mut self, progress: &Progress) -> bool {
+        self.meter.show(progress);
+        self.writer.progress(progress) && self.signal.came().is_none()
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Stop> {
+    let source = Source::find(&args.scene)?;
+    let prepared = source.prepare(&args.options)?;
+    let Prepared { model, settings, until, .. } = &prepared;
+    let subjects = Subjects::of(model);
+    let copy = SceneCopy::new(&source.file, &source.text);
+    let mut state = match &args.restart {
+        Some(path) => Run::checkpoint::<State>(path, &copy.hash)?,
+        None => State::start(model),
+    };
+    let start = state.time;
+    let manifest = Manifest {
+        format: 1,
+        tippe: env!("CARGO_PKG_VERSION").to_owned(),
+        status: Status::Running,
+        failure: None,
+        command: command_line(),
+        scene: copy,
+        sets: args.options.sets.clone(),
+        clock: "precise".to_owned(),
+        start,
+        until: *until,
+        restart: args.restart.as_ref().map(|path| path.display().to_string()),
+        settings: SettingsCopy::from(settings),
+        warnings: model.warnings.clone(),
+        subjects: subjects.clone(),
+        hash: None,
+    };
+    let folder = args.out.clone().unwrap_or_else(|| free_folder(&source.name));
+    let writer = RunWriter::create(&folder, manifest, args.csv)?;
+    let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
+    let meter = Meter::new(&source.name, start, names, args.quiet);
+    let mut watch = Watch { writer, meter, signal: StopSignal::listen(), time: start };
+    if !args.quiet {
+        model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    }
+
+    let started = Instant::now();
+    let outcome = advance(&prepared, &mut state, args.checkpoint_every, &mut watch);
+    let wall_s = started.elapsed().as_secs_f64();
+    let Watch { mut writer, meter, signal, time } = watch;
+    meter.clear();
+
+    let summary = match outcome {
+        Ok(summary) => summary,
+        Err(Trouble::Failure(failure)) => {
+            let message = failure.to_string();
+            // The checkpoint is the last state in good order; the failure is what the user must hear about.
+            let checkpoint = writer.checkpoint(state.time, &state).ok();
+            writer.finish(Status::Failed, Some(message.clone()), None)?;
+            let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
+            return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
+        }
+        Err(Trouble::Write(error)) => {
+            // The error is told below; `finish` tells the first one there was, which may be an earlier one.
+            writer.finish(Status::OutOfSpace, Some(error.to_string()), None)?;
+            return Err(error.into());
+        }
+    };
+    let report = Report::new(&source.name, "precise", time, wall_s, &summary, &subjects);
+    let status = if summary.stopped { Status::Interrupted } else { Status::Complete };
+    if summary.stopped && writer.error().is_none() {
+        writer.checkpoint(state.time, &state)?;
+    }
+    writer.finish(status, None, Some(&report))?;
+    if !args.quiet {
+        say(&describe(&report, &prepared.scene.title, start, &folder));
+    }
+    if args.json {
+        print_json(&report)?;
+    }
+    match signal.came() {
+        Some(number) if summary.stopped => Err(Stop::Signal(number)),
+        _ => Ok(()),
+    }
+}
+
+enum Trouble {
+    Failure(Failure),
+    Write(tippe::run::RunError),
+}
+
+/// Simulates to the end, with a checkpoint now and then.
+fn advance(prepared: &Prepared, state: &mut State, every: Option<f64>, watch: &mut Watch) -> Result<Summary, Trouble> {
+    let Prepared { model, settings, until, .. } = prepared;
+    let Some(every) = every else {
+        return tippe::simulate(model, state, *until, settings, watch).map_err(Trouble::Failure);
+    };
+    let mut total = Summary::default();
+    let mut k = (state.time / every).floor() + 1.0;
+    loop {
+        let next = (k * every).min(*until);
+        let part = tippe::simulate(model, state, next, settings, watch).map_err(Trouble::Failure)?;
+        total = sum(&total, part);
+        if total.stopped || next >= *until {
+            return Ok(total);
+        }
+        watch.writer.checkpoint(next, state).map_err(Trouble::Write)?;
+        k += 1.0;
+    }
+}
+
+/// Counts of two parts of one run; all else is that of the second.
+fn sum(first: &Summary, second: Summary) -> Summary {
+    let mut total = second;
+    total.steps += first.steps;
+    total.rejected += first.rejected;
+    total.rhs_evaluations += first.rhs_evaluations;
+    total.horizons += first.horizons;
+    total.horizons_repeated += first.horizons_repeated;
+    total.max_contacts = total.max_contacts.max(first.max_contacts);
+    for (name, steps) in &first.steps_by_integrator {
+        *total.steps_by_integrator.entry(name.clone()).or_default() += steps;
+    }
+    for (kind, n) in &first.events {
+        *total.events.entry(*kind).or_default() += n;
+    }
+    total
+}
+
+/// The command line as typed, the program without its folder.
+fn command_line() -> Vec<String> {
+    let mut words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        *program = "tippe".to_owned();
+    }
+    words
+}
+
+/// `runs/NAME`, or the first of `runs/NAME-2`, `runs/NAME-3`, ... that does not exist.
+fn free_folder(name: &str) -> PathBuf {
+    let folder = Path::new("runs").join(name);
+    let numbered = |k: u32| Path::new("runs").join(format!("{name}-{k}"));
+    if !folder.exists() {
+        return folder;
+    }
+    (2..u32::MAX).map(numbered).find(|folder| !folder.exists()).unwrap_or(folder)
+}
+
+/// The summary for people.
+fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |name: &str, value: String, note: String| rows.push(vec![name.to_owned(), value, note]);
+    let simulated = report.sim_s - start;
+    let rate = format!("{} x real time", number((simulated / report.wall_s.max(1e-9) * 100.0).round() / 100.0));
+    row(
+        "simulated",
+        format!("{} s", number(simulated)),
+        if report.stopped { "stopped early".to_owned() } else { String::new() },
+    );
+    row("wall time", duration(report.wall_s), rate);
+    let methods: Vec<String> = report.steps_by_integrator.iter().map(|(m, n)| format!("{m} {}", count(*n))).collect();
+    row("steps", count(report.steps), methods.join(", "));
+    row("rejected", count(report.rejected), String::new());
+    row("evaluations", count(report.rhs_evaluations), String::new());
+    let events: Vec<String> = report.events.iter().map(|(kind, n)| format!("{} {}", kind.name(), count(*n))).collect();
+    row("events", count(report.events.values().sum()), events.join(", "));
+    row("contacts", count(report.max_contacts as u64), "at most, at a recorded time".to_owned());
+
+    let energy = &report.energy;
+    let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
+    let share = |x: f64| if scale > 0.0 { format!("{:.1e} of the largest", (x / scale).abs()) } else { String::new() };
+    let mut books: Vec<Vec<String>> = Vec::new();
+    let mut entry = |name: &str, x: f64, note: String| books.push(vec![name.to_owned(), number(x), note]);
+    entry("stored at the start", energy.initial, String::new());
+    entry("kinetic", energy.kinetic, String::new());
+    entry("potential", energy.potential, String::new());
+    entry("elastic", energy.elastic, String::new());
+    for (cause, lost) in &energy.by_cause {
+        if *lost != 0.0 {
+            entry(&format!("lost to {}", cause.replace('_', " ")), *lost, String::new());
+        }
+    }
+    if energy.work != 0.0 {
+        entry("work put in", energy.work, String::new());
+    }
+    entry("residual", energy.residual, share(energy.residual));
+
+    let mut text = String::new();
+    text += &format!("{}\n\n", if title.is_empty() { &report.scene } else { title });
+    text += &table(&[("run", false), ("", true), ("", false)], &rows);
+    text += "\n\n";
+    text += &table(&[("energy", false), ("J", true), ("", false)], &books);
+    text += &format!("\n\nhash     {}\nresults  {}\n", report.hash, folder.display());
+    text += &format!("next     tippe plot {} energy", folder.display());
+    text
+}

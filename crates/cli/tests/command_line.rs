@@ -1,0 +1,292 @@
+//! The `tippe` command as a person or a script meets it: what it prints where, what it leaves behind, how it exits.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tippe::run::{Run, Status};
+
+/// Runs `tippe` in `folder`.
+fn tippe(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tippe")).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it exits by itself")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with the starter scene as `first.toml`.
+fn starter() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let made = tippe(dir.path(), &["new", "first"]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    dir
+}
+
+#[test]
+fn new_scene_runs_checks_and_is_never_overwritten() {
+    let dir = starter();
+    let run = tippe(dir.path(), &["run", "first.toml"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert_eq!(stdout(&run), "");
+    let text = stderr(&run);
+    for part in ["simulated", "wall time", "steps", "contact_start 3", "residual", "hash", "runs/first", "tippe plot"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let check = tippe(dir.path(), &["check", "first.toml"]);
+    assert_eq!(code(&check), 0, "{}", stdout(&check));
+    assert!(stdout(&check).contains("PASS  event.contact_start(ball, floor)[0].time"));
+    assert!(stderr(&check).contains("1 scenes, 2 of 2 expectations met"));
+
+    let again = tippe(dir.path(), &["new", "first"]);
+    assert_eq!(code(&again), 1);
+    assert!(stderr(&again).contains("first.toml exists already"));
+}
+
+#[test]
+fn json_is_one_object_with_everything() {
+    let dir = starter();
+    let run =
+        tippe(dir.path(), &["run", "first.toml", "--json", "--out", "here", "--set", "height=0.5", "--until", "0.25"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    let keys = [
+        "scene",
+        "clock",
+        "sim_s",
+        "wall_s",
+        "steps",
+        "rejected",
+        "rhs_evaluations",
+        "events",
+        "energy",
+        "bodies",
+        "hash",
+    ];
+    for key in keys {
+        assert!(!report[key].is_null(), "no {key}");
+    }
+    for key in ["initial", "final", "by_cause", "residual"] {
+        assert!(!report["energy"][key].is_null(), "no energy.{key}");
+    }
+    assert_eq!(report["sim_s"], 0.25);
+    assert_eq!(report["clock"], "precise");
+    // Free fall from radius + 0.5 m.
+    let z = report["bodies"]["ball"]["position"][2].as_f64().unwrap();
+    assert!((z - (0.55 - 0.5 * 9.81 * 0.0625)).abs() < 1e-9, "{z}");
+    assert_eq!(report["bodies"]["ball"]["orientation"], serde_json::json!([1.0, 0.0, 0.0, 0.0]));
+    let stored: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(dir.path().join("here/summary.json")).unwrap()).unwrap();
+    assert_eq!(report, stored);
+}
+
+#[test]
+fn runs_are_repeated_bit_by_bit() {
+    let dir = starter();
+    let out = |args: &[&str]| {
+        let run = tippe(dir.path(), args);
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+        report["hash"].as_str().unwrap().to_owned()
+    };
+    let whole = out(&["run", "first.toml", "--json", "--out", "whole"]);
+    let stepped = out(&["run", "first.toml", "--json", "--out", "stepped", "--checkpoint-every", "0.4", "--csv"]);
+    assert_eq!(whole, stepped);
+    let checkpoint = "stepped/checkpoint-0.800000000.json";
+    let rest = out(&["run", "first.toml", "--json", "--out", "rest", "--restart", checkpoint, "--threads", "2"]);
+    assert_eq!(whole, rest);
+    assert!(dir.path().join("stepped/signals.csv").exists());
+
+    let rerun = tippe(dir.path(), &["rerun", "whole"]);
+    assert_eq!(code(&rerun), 0, "{}", stderr(&rerun));
+    assert!(stderr(&rerun).contains("same bits"));
+    let manifest = dir.path().join("whole/manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace(&whole, "0123456789abcdef")).unwrap();
+    let differs = tippe(dir.path(), &["rerun", "whole"]);
+    assert_eq!(code(&differs), 3);
+    assert!(stderr(&differs).contains("the run differs"));
+    // A checkpoint of another scene is refused.
+    let scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();
+    std::fs::write(dir.path().join("first.toml"), scene.replace("0.6", "0.7")).unwrap();
+    let other = tippe(dir.path(), &["run", "first.toml", "--restart", checkpoint]);
+    assert_eq!(code(&other), 1);
+    assert!(stderr(&other).contains("another scene"), "{}", stderr(&other));
+}
+
+#[test]
+fn figures() {
+    let dir = starter();
+    assert_eq!(code(&tippe(dir.path(), &["run", "first.toml"])), 0);
+    let plot = tippe(dir.path(), &["plot", "runs/first", "ball.position.z", "ball.velocity", "energy", "-o", "a.svg"]);
+    assert_eq!(code(&plot), 0, "{}", stderr(&plot));
+    let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
+    for part in
+        ["position [m]", "velocity [m/s]", "energy [J]", "residual [J]", "time [s]", "ball.velocity.x", "contact"]
+    {
+        assert!(svg.contains(part), "no {part}");
+    }
+    assert_eq!(code(&tippe(dir.path(), &["plot", "runs/first"])), 0);
+    assert!(dir.path().join("runs/first/plot.png").exists());
+    let wrong = tippe(dir.path(), &["plot", "runs/first", "bal.position.z"]);
+    assert_eq!(code(&wrong), 1);
+    assert!(stderr(&wrong).contains("did you mean `ball`?"), "{}", stderr(&wrong));
+    assert_eq!(code(&tippe(dir.path(), &["plot", "runs/first", "-o", "a.gif"])), 4);
+    assert_eq!(code(&tippe(dir.path(), &["plot", "no-such-run"])), 1);
+}
+
+#[test]
+fn exit_codes() {
+    let dir = starter();
+    let scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();
+    let edit = |from: &str, to: &str| {
+        assert!(scene.contains(from));
+        std::fs::write(dir.path().join("edited.toml"), scene.replace(from, to)).unwrap();
+    };
+    assert_eq!(code(&tippe(dir.path(), &["--version"])), 0);
+    assert_eq!(code(&tippe(dir.path(), &["run", "--help"])), 0);
+    assert_eq!(code(&tippe(dir.path(), &["rnu"])), 1);
+    assert_eq!(code(&tippe(dir.path(), &["run", "first.toml", "--until", "-1"])), 1);
+    assert_eq!(code(&tippe(dir.path(), &["run", "first.toml", "--set", "height"])), 1);
+    let fixed = tippe(dir.path(), &["run", "first.toml", "--integrator", "rk4"]);
+    assert_eq!(code(&fixed), 1);
+    assert!(stderr(&fixed).contains("--step"));
+    let unknown = tippe(dir.path(), &["run", "first.toml", "--set", "heigth=1"]);
+    assert_eq!(code(&unknown), 2);
+    assert!(stderr(&unknown).contains("did you mean `height`?"), "{}", stderr(&unknown));
+
+    edit("restitution", "restituton");
+    let misspelt = tippe(dir.path(), &["run", "edited.toml"]);
+    assert_eq!(code(&misspelt), 2);
+    assert!(stderr(&misspelt).contains("edited.toml:24:1"), "{}", stderr(&misspelt));
+    assert!(stderr(&misspelt).contains("did you mean `restitution`?"), "{}", stderr(&misspelt));
+
+    edit("event.contact_start(ball, floor)", "event.contact_start(ball, flor)");
+    let question = tippe(dir.path(), &["check", "edited.toml"]);
+    assert_eq!(code(&question), 2);
+    assert!(stdout(&question).contains("did you mean `floor`?"), "{}", stdout(&question));
+
+    edit("is = \"sqrt(2*height/g)\"", "is = \"1.01*sqrt(2*height/g)\"");
+    let unmet = tippe(dir.path(), &["check", "edited.toml", "first.toml", "--json"]);
+    assert_eq!(code(&unmet), 5);
+    let results: serde_json::Value = serde_json::from_str(&stdout(&unmet)).unwrap();
+    assert_eq!(results["pass"], false);
+    assert_eq!(results["scenes"][0]["expectations"][0]["pass"], false);
+    assert_eq!(results["scenes"][1]["pass"], true);
+    assert_eq!(code(&tippe(dir.path(), &["check", "edited.toml", "--no-run"])), 0);
+}
+
+/// A folder that is not a run is left alone; runs without `--out` get a new number.
+#[test]
+fn folders() {
+    let dir = starter();
+    std::fs::create_dir(dir.path().join("precious")).unwrap();
+    std::fs::write(dir.path().join("precious/thesis.tex"), "years").unwrap();
+    let refused = tippe(dir.path(), &["run", "first.toml", "--out", "precious"]);
+    assert_eq!(code(&refused), 1);
+    assert!(stderr(&refused).contains("is not a run folder"));
+    for name in ["runs/first", "runs/first-2"] {
+        assert_eq!(code(&tippe(dir.path(), &["run", "first.toml"])), 0);
+        assert_eq!(Run::open(&dir.path().join(name)).unwrap().manifest.status, Status::Complete);
+    }
+}
+
+/// A scene that would run for a very long time.
+fn endless(dir: &Path) {
+    let scene = std::fs::read_to_string(dir.join("first.toml")).unwrap();
+    let scene = scene.replace("restitution = 0.6", "restitution = 1").replace("\"1.5 s\"", "1e7");
+    std::fs::write(dir.join("endless.toml"), scene).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_a_run_in_good_order() {
+    for (signal, exit) in [("INT", 130), ("TERM", 143)] {
+        let dir = starter();
+        endless(dir.path());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tippe"))
+            .args(["run", "endless.toml", "--out", "run", "--output-interval", "0.01"])
+            .current_dir(dir.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        let table = dir.path().join("run/signals.parquet");
+        while std::fs::metadata(&table).map_or(0, |file| file.len()) < 100_000 {
+            assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let kill = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        assert_eq!(child.wait().unwrap().code(), Some(exit));
+        let run = Run::open(&dir.path().join("run")).unwrap();
+        assert_eq!(run.manifest.status, Status::Interrupted);
+        let report = run.report().unwrap();
+        assert!(report.stopped);
+        let time = run.time().unwrap();
+        assert_eq!(time.last().copied(), Some(report.sim_s));
+        let recording = run.recording(vec![true, true]).unwrap();
+        assert_eq!(recording.time, time);
+        assert!(!recording.events.is_empty());
+    }
+}
+
+/// With no space left the run ends with code 4, and what fitted can be read.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_a_readable_folder() {
+    let dir = starter();
+    endless(dir.path());
+    // Files of at most 1 MiB stand for the full disk; the signal that comes with that limit is ignored, as the shell's
+    // children inherit it.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1024; exec {} run endless.toml --out run --output-interval 0.001 --csv",
+        env!("CARGO_BIN_EXE_tippe")
+    );
+    let run = Command::new("bash").args(["-c", &script]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(code(&run), 4, "{}", stderr(&run));
+    assert!(stderr(&run).contains("cannot write"), "{}", stderr(&run));
+    let run = Run::open(&dir.path().join("run")).unwrap();
+    assert_eq!(run.manifest.status, Status::OutOfSpace);
+    assert!(run.manifest.failure.as_deref().unwrap_or("").contains("cannot write"));
+    assert!(run.time().is_ok());
+    assert!(run.recording(vec![true, true]).is_ok());
+    for name in ["signals.csv", "events.jsonl"] {
+        let text = std::fs::read_to_string(dir.path().join("run").join(name)).unwrap();
+        assert!(text.is_empty() || text.ends_with('\n'), "{name} ends with half a line");
+    }
+}
+
+#[test]
+fn explanations() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = tippe(dir.path(), &["explain"]);
+    assert!(stdout(&all).contains("exit-codes"));
+    assert!(stdout(&tippe(dir.path(), &["explain", "hertz"])).contains("restitution"));
+    assert!(stdout(&tippe(dir.path(), &["explain", "signals"])).contains("crossing"));
+    let wrong = tippe(dir.path(), &["explain", "hetrz"]);
+    assert_eq!(code(&wrong), 1);
+    assert!(stderr(&wrong).contains("did you mean `hertz`?"));
+}
+
+#[test]
+fn gallery_is_listed_and_timed() {
+    let dir = starter();
+    let list = tippe(dir.path(), &["list", "--json"]);
+    assert_eq!(code(&list), 0);
+    let list: serde_json::Value = serde_json::from_str(&stdout(&list)).unwrap();
+    assert!(!list["scenes"].as_array().unwrap().is_empty());
+    let bench = tippe(dir.path(), &["bench", "first.toml", "--repeat", "2", "--json"]);
+    assert_eq!(code(&bench), 0, "{}", stderr(&bench));
+    let bench: serde_json::Value = serde_json::from_str(&stdout(&bench)).unwrap();
+    assert_eq!(bench["scenes"][0]["met"], serde_json::json!([2, 2]));
+    assert!(bench["machine"].as_str().is_some_and(|name| !name.is_empty()));
+}
