@@ -1,0 +1,306 @@
+//! Moments of an overlap: what a contact law needs of it, without columns and without the heap for half-spaces and boxes.
+//!
+//! Over a piece of the overlap's boundary with unit normal m and offset c = m.(x - o) the divergence theorem gives
+//!   V = sum c A/3,   first moment = sum c (integral of x - o)/4,   second moment = sum c (integral of (x - o)(x - o)^T)/5.
+//! Against a half-space o lies on its plane, so that the cut itself (c = 0) is never needed.
+
+use super::overlap;
+use crate::{Mat3, Pose, Shape, Vec3};
+
+/// What two solids share, summed up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// Volume [m^3].
+    pub volume: f64,
+    /// Centroid of the volume in the world [m].
+    pub centroid: Vec3,
+    /// Unit mean normal as in [`super::Overlap`] [-].
+    pub normal: Vec3,
+    /// The same from the faces that carry the patch: a face with less than a twentieth of the area hardly counts, so that
+    /// boxes stacked flush have the normal of their faces whichever of them sticks out [-].
+    pub face_normal: Vec3,
+    /// Area seen along the normal [m^2].
+    pub area: f64,
+    /// Length along the normal [m].
+    pub extent: f64,
+    /// Second moment of the volume about its centroid, resolved in the world [m^5].
+    pub second: Mat3,
+}
+
+/// Share of the area below which a face fades from `face_normal` [-].
+const MINOR_FACE: f64 = 0.05;
+/// Corners of a face before it is cut; a cut adds at most one.
+const CORNERS: usize = 4;
+/// Corners that fit without the heap: a rectangle cut by the six planes of a box.
+const ROOM: usize = CORNERS + 6;
+
+/// Moments of the overlap of two valid shapes; `None` as for [`overlap`]. Exact for polyhedra; for round solids against a
+/// half-space the second moment is that of the columns.
+pub fn moments(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
+    use Shape::{Box, HalfSpace, Hull};
+    match (shape1, shape2) {
+        (HalfSpace, Box { .. } | Hull(_)) => half_space(X_w1, shape2, X_w2),
+        (Box { .. } | Hull(_), HalfSpace) => half_space(X_w2, shape1, X_w1).map(Moments::flipped),
+        (Box { .. }, Box { .. }) => boxes(shape1, X_w1, shape2, X_w2),
+        _ => {
+            let o = overlap(shape1, X_w1, shape2, X_w2)?;
+            let mut second = Mat3::ZERO;
+            for p in &o.patch {
+                second += outer(p.point - o.centroid) * (p.area * p.depth);
+            }
+            let face_normal = o.normal;
+            let (volume, centroid, normal, area, extent) = (o.volume, o.centroid, o.normal, o.area, o.extent);
+            Some(Moments { volume, centroid, normal, face_normal, area, extent, second })
+        }
+    }
+}
+
+impl Moments {
+    /// The same seen from the other solid.
+    fn flipped(mut self) -> Moments {
+        self.normal = -self.normal;
+        self.face_normal = -self.face_normal;
+        self
+    }
+}
+
+fn outer(x: Vec3) -> Mat3 {
+    Mat3::from_cols(x * x.x, x * x.y, x * x.z)
+}
+
+/// A small convex polygon on the stack.
+#[derive(Clone, Copy)]
+struct Polygon {
+    corners: [Vec3; ROOM],
+    len: usize,
+}
+
+impl Polygon {
+    const EMPTY: Polygon = Polygon { corners: [Vec3::ZERO; ROOM], len: 0 };
+
+    fn of(corners: &[Vec3]) -> Polygon {
+        let mut p = Polygon::EMPTY;
+        p.len = corners.len();
+        p.corners[..p.len].copy_from_slice(corners);
+        p
+    }
+
+    fn corners(&self) -> &[Vec3] {
+        &self.corners[..self.len]
+    }
+
+    fn push(&mut self, p: Vec3) {
+        if self.len < ROOM {
+            self.corners[self.len] = p;
+            self.len += 1;
+        }
+    }
+
+    /// The part below the plane n.x = offset.
+    fn cut(&self, n: Vec3, offset: f64) -> Polygon {
+        let mut out = Polygon::EMPTY;
+        let Some(&last) = self.corners().last() else { return out };
+        let (mut p, mut hp) = (last, n.dot(last) - offset);
+        for &q in self.corners() {
+            let hq = n.dot(q) - offset;
+            if (hp < 0.0 && hq > 0.0) || (hp > 0.0 && hq < 0.0) {
+                out.push(p + (q - p) * (hp / (hp - hq)));
+            }
+            if hq <= 0.0 {
+                out.push(q);
+            }
+            (p, hp) = (q, hq);
+        }
+        out
+    }
+}
+
+/// Sums over the pieces of the boundary, about the origin o of the pieces' coordinates.
+struct Sums {
+    volume: f64,
+    first: Vec3,
+    second: Mat3,
+}
+
+impl Sums {
+    const ZERO: Sums = Sums { volume: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
+
+    /// Adds one piece with its outward normal, corners measured from o; returns its area.
+    fn add(&mut self, normal: Vec3, corners: &[Vec3]) -> f64 {
+        let a = corners[0];
+        let c = normal.dot(a);
+        let (mut area, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
+        for w in corners[1..].windows(2) {
+            let (b, d) = (w[0], w[1]);
+            let A = 0.5 * (b - a).cross(d - a).dot(normal);
+            let sum = a + b + d;
+            area += A;
+            first += sum * (A / 3.0);
+            second += (outer(a) + outer(b) + outer(d) + outer(sum)) * (A / 12.0);
+        }
+        self.volume += c * area / 3.0;
+        self.first += first * (c / 4.0);
+        self.second += second * (c / 5.0);
+        area
+    }
+
+    fn finish(self, o_w: Vec3) -> Option<(f64, Vec3, Mat3)> {
+        if !(self.volume > 0.0) {
+            return None;
+        }
+        let r = self.first / self.volume;
+        Some((self.volume, o_w + r, self.second - outer(r) * self.volume))
+    }
+}
+
+/// Corners of the face of a box with outward normal +-axis i, anticlockwise seen from outside, and that normal.
+fn box_face(R: &Mat3, p: Vec3, h: Vec3, i: usize, sign: f64) -> (Vec3, [Vec3; 4]) {
+    let axes = [R.x_axis, R.y_axis, R.z_axis];
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    let normal = axes[i] * sign;
+    let (c, u, v) = (p + normal * h[i], axes[j] * (h[j] * sign), axes[k] * h[k]);
+    (normal, [c - u - v, c + u - v, c + u + v, c - u + v])
+}
+
+/// Box or hull 2 in half-space 1.
+fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
+    let n = X_w1.vector(Vec3::Z);
+    let height = n.dot(X_w2.position - X_w1.position);
+    // coordinates from the foot of solid 2's origin on the plane
+    let (R, p) = (Mat3::from_quat(X_w2.rotation), n * height);
+    let mut sums = Sums::ZERO;
+    let mut lowest = f64::INFINITY;
+    let mut area = 0.0;
+    let mut face = |normal: Vec3, corners: &[Vec3]| {
+        let mut above = false;
+        let mut below = false;
+        for q in corners {
+            let h = n.dot(*q);
+            above |= h > 0.0;
+            below |= h < 0.0;
+            lowest = lowest.min(h);
+        }
+        if !below {
+            return;
+        }
+        let polygon = Polygon::of(corners);
+        let polygon = if above { polygon.cut(n, 0.0) } else { polygon };
+        if polygon.len >= 3 {
+            area -= n.dot(normal) * sums.add(normal, polygon.corners());
+        }
+    };
+    match shape2 {
+        Shape::Box { half_extents: h, .. } => {
+            for i in 0..3 {
+                for sign in [1.0, -1.0] {
+                    let (normal, corners) = box_face(&R, p, *h, i, sign);
+                    face(normal, &corners);
+                }
+            }
+        }
+        Shape::Hull(hull) => {
+            for f in hull.faces() {
+                face(R * f.normal, &f.corners.map(|i| p + R * hull.vertices()[i as usize]));
+            }
+        }
+        _ => return None,
+    }
+    if !(lowest < 0.0) {
+        return None;
+    }
+    let (volume, centroid, second) = sums.finish(X_w2.position - p)?;
+    Some(Moments { volume, centroid, normal: n, face_normal: n, area: area.max(0.0), extent: -lowest, second })
+}
+
+/// Two boxes: every face of each cut by the planes of the other. Where faces of both coincide only the first one's counts.
+fn boxes(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
+    let (Shape::Box { half_extents: h1, .. }, Shape::Box { half_extents: h2, .. }) = (shape1, shape2) else {
+        return None;
+    };
+    let o_w = X_w1.position;
+    let R = [Mat3::from_quat(X_w1.rotation), Mat3::from_quat(X_w2.rotation)];
+    let p = [Vec3::ZERO, X_w2.position - o_w];
+    let h = [*h1, *h2];
+    if are_apart(&R, p[1], &h) {
+        return None;
+    }
+    let same = 1e-15 * h1.length().min(h2.length());
+    // all pieces are measured from a corner of the first one
+    let mut o = None;
+    let mut sums = Sums::ZERO;
+    let mut vectors = [Vec3::ZERO; 6];
+    let mut areas = [0.0; 6];
+    let mut extremes = [Polygon::EMPTY; 12];
+    let mut pieces = 0;
+    for side in 0..2 {
+        let (a, b) = (side, 1 - side);
+        'faces: for f in 0..6 {
+            let (normal, corners) = box_face(&R[a], p[a], h[a], f / 2, if f % 2 == 0 { 1.0 } else { -1.0 });
+            let mut polygon = Polygon::of(&corners);
+            for (i, axis) in [R[b].x_axis, R[b].y_axis, R[b].z_axis].into_iter().enumerate() {
+                for plane in [axis, -axis] {
+                    let offset = plane.dot(p[b]) + h[b][i];
+                    let (mut above, mut below) = (false, false);
+                    for q in polygon.corners() {
+                        let height = plane.dot(*q) - offset;
+                        above |= height > same;
+                        below |= height < -same;
+                    }
+                    if !above && !below {
+                        if side == 0 && normal.dot(plane) > 0.0 {
+                            continue;
+                        }
+                        continue 'faces;
+                    }
+                    if above {
+                        polygon = polygon.cut(plane, offset);
+                        if polygon.len < 3 {
+                            continue 'faces;
+                        }
+                    }
+                }
+            }
+            let origin = *o.get_or_insert(polygon.corners[0]);
+            for q in &mut polygon.corners[..polygon.len] {
+                *q -= origin;
+            }
+            let area = sums.add(normal, polygon.corners());
+            if side == 0 {
+                vectors[f] = normal * area;
+                areas[f] = area;
+            }
+            extremes[pieces] = polygon;
+            pieces += 1;
+        }
+    }
+    let (volume, centroid, second) = sums.finish(o_w + o?)?;
+    let vector: Vec3 = vectors.iter().sum();
+    let normal = vector.try_normalize().unwrap_or(Vec3::Z);
+    let total: f64 = areas.iter().sum();
+    let mut carried = Vec3::ZERO;
+    for (v, area) in vectors.iter().zip(areas) {
+        let x = (area / (MINOR_FACE * total)).min(1.0);
+        carried += *v * (x * x * (3.0 - 2.0 * x));
+    }
+    let face_normal = carried.try_normalize().unwrap_or(normal);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for q in extremes[..pieces].iter().flat_map(Polygon::corners) {
+        let height = normal.dot(*q);
+        (low, high) = (low.min(height), high.max(height));
+    }
+    Some(Moments { volume, centroid, normal, face_normal, area: vector.length(), extent: high - low, second })
+}
+
+/// True when a face normal of one of the boxes separates them.
+fn are_apart(R: &[Mat3; 2], p_12: Vec3, h: &[Vec3; 2]) -> bool {
+    for a in 0..2 {
+        let b = 1 - a;
+        for (i, axis) in [R[a].x_axis, R[a].y_axis, R[a].z_axis].into_iter().enumerate() {
+            let reach = (R[b].transpose() * axis).abs().dot(h[b]);
+            if axis.dot(p_12).abs() > h[a][i] + reach {
+                return true;
+            }
+        }
+    }
+    false
+}
