@@ -7,7 +7,7 @@
 use super::dynamics::{Account, Bound, Dynamics, Frame, set, vector};
 use super::pair::{Kinematics, Memory, Pair, Reading};
 use super::{Failure, Settings, Trouble};
-use crate::contact::friction::{Modes, Springs, spring_energies, springs_at_stick};
+use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
 use crate::event::{Episode, Event, EventKind};
 use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample};
@@ -35,6 +35,9 @@ const NOT_STIFF: f64 = 0.8;
 const DECISION: u32 = 6;
 /// Consecutive events without progress that are a failure.
 const STORM: u32 = 1000;
+
+/// States smaller than this are zero [SI].
+const NOTHING: f64 = 1e-100;
 
 /// Motion of one body at one instant, with its part of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -516,6 +519,12 @@ impl Island {
             set(&mut self.stepper.f0, o + 3, Vec3::ZERO);
         }
         d.frame_time = t;
+        // decayed motion ends here: numbers without digits are slow and mean nothing
+        for x in &mut self.stepper.y0[..d.pattern.rows()] {
+            if x.abs() < NOTHING {
+                *x = 0.0;
+            }
+        }
     }
 
     /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
@@ -857,6 +866,7 @@ impl Island {
         pair.memory.modes = Modes {
             slipping: kappa * reading.v_t.length() > mu * speed,
             rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
+            ..Modes::default()
         };
         let springs = Springs::default();
         Dynamics::set_springs(&self.dynamics.pairs[k], &mut self.stepper.y0, &springs);
@@ -886,11 +896,14 @@ impl Island {
         }
         Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
         self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        let t = self.stepper.t0;
+        let memory = &mut self.dynamics.pairs[k].memory;
+        let kind = usize::from(!slip);
+        memory.modes.caution[kind] = if t < memory.settled[kind] { 0.5 * memory.modes.caution[kind] } else { 1.0 };
         if slip {
-            modes.slipping = true;
+            memory.modes.slipping = true;
         } else {
-            modes.rolling = true;
+            memory.modes.rolling = true;
         }
     }
 
@@ -904,11 +917,13 @@ impl Island {
         Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
         let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
         self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        let settled = self.stepper.t0 + spring_time(&pair.friction, &input, stick);
+        let memory = &mut self.dynamics.pairs[k].memory;
+        memory.settled[usize::from(!stick)] = settled;
         if stick {
-            modes.slipping = false;
+            memory.modes.slipping = false;
         } else {
-            modes.rolling = false;
+            memory.modes.rolling = false;
         }
     }
 
