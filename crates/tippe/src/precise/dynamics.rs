@@ -295,6 +295,11 @@ impl Dynamics {
     }
 }
 
+/// An increment in the direction of motion (or else of the place), so that a mirrored scene has mirrored increments.
+fn toward(delta: f64, motion: f64, place: f64) -> f64 {
+    if motion < 0.0 || (motion == 0.0 && place < 0.0) { -delta } else { delta }
+}
+
 /// Motion of a prescribed body at time t.
 pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
     let start = &model.start[body];
@@ -486,20 +491,18 @@ impl System for Bound<'_> {
             let v = vector(y, o + 6).length();
             let w = vector(y, o + 9).length();
             for i in 0..3 {
-                delta[o + i] = (3e-5 * length).max(1e-13 * p);
-                delta[o + 3 + i] = (3e-5 * length / radius).max(1e-13);
-                delta[o + 6 + i] = (1e-7 * SPEED_FLOOR).max(1e-13 * v);
-                delta[o + 9 + i] = (1e-7 * SPEED_FLOOR / radius).max(1e-13 * w);
+                delta[o + i] = toward((3e-5 * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
+                delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], 0.0);
+                delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
+                delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], 0.0);
             }
         }
         for pair in &d.pairs {
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                for i in 0..4 {
-                    delta[k + i] = 1e-6 * N * if i == 3 { pair.last.radius.max(1e-6) } else { 1.0 };
-                }
-                for i in 4..7 {
-                    delta[k + i] = 1e-6 * N * pair.last.radius.max(1e-6);
+                for i in 0..7 {
+                    let lever = if i < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
+                    delta[k + i] = toward(1e-6 * N * lever, y[k + i], 0.0);
                 }
             }
         }
