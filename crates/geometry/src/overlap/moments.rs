@@ -23,6 +23,8 @@ pub struct Moments {
     pub area: f64,
     /// Length along the normal [m].
     pub extent: f64,
+    /// Length along `face_normal` [m].
+    pub depth: f64,
     /// Second moment of the volume about its centroid, resolved in the world [m^5].
     pub second: Mat3,
 }
@@ -50,7 +52,7 @@ pub fn moments(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Opti
             }
             let face_normal = o.normal;
             let (volume, centroid, normal, area, extent) = (o.volume, o.centroid, o.normal, o.area, o.extent);
-            Some(Moments { volume, centroid, normal, face_normal, area, extent, second })
+            Some(Moments { volume, centroid, normal, face_normal, area, extent, depth: extent, second })
         }
     }
 }
@@ -209,7 +211,8 @@ fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
         return None;
     }
     let (volume, centroid, second) = sums.finish(X_w2.position - p)?;
-    Some(Moments { volume, centroid, normal: n, face_normal: n, area: area.max(0.0), extent: -lowest, second })
+    let (extent, area) = (-lowest, area.max(0.0));
+    Some(Moments { volume, centroid, normal: n, face_normal: n, area, extent, depth: extent, second })
 }
 
 /// Two boxes: every face of each cut by the planes of the other. Where faces of both coincide only the first one's counts.
@@ -283,12 +286,16 @@ fn boxes(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Mom
         carried += *v * (x * x * (3.0 - 2.0 * x));
     }
     let face_normal = carried.try_normalize().unwrap_or(normal);
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for q in extremes[..pieces].iter().flat_map(Polygon::corners) {
-        let height = normal.dot(*q);
-        (low, high) = (low.min(height), high.max(height));
-    }
-    Some(Moments { volume, centroid, normal, face_normal, area: vector.length(), extent: high - low, second })
+    let along = |n: Vec3| {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for q in extremes[..pieces].iter().flat_map(Polygon::corners) {
+            let height = n.dot(*q);
+            (low, high) = (low.min(height), high.max(height));
+        }
+        high - low
+    };
+    let (extent, depth) = (along(normal), along(face_normal));
+    Some(Moments { volume, centroid, normal, face_normal, area: vector.length(), extent, depth, second })
 }
 
 /// True when a face normal of one of the boxes separates them.
