@@ -1,8 +1,10 @@
 //! Moments of an overlap: what a contact law needs of it, without columns and without the heap for half-spaces and boxes.
 //!
-//! Over a piece of the overlap's boundary with unit normal m and offset c = m.(x - o) the divergence theorem gives
-//!   V = sum c A/3,   first moment = sum c (integral of x - o)/4,   second moment = sum c (integral of (x - o)(x - o)^T)/5.
-//! Against a half-space o lies on its plane, so that the cut itself (c = 0) is never needed.
+//! With h = n.(x - o) the height along the normal and t the place across it, the divergence theorem over the pieces of the
+//! overlap's boundary (unit normals m) gives, each from the flux of a field along n,
+//!   V = sum (n.m) int h,   int t dV = sum (n.m) int h t,   int h dV = sum (n.m) int h^2/2,   int t t^T dV = sum (n.m) int h t t^T.
+//! Sides that stand along n carry nothing: it does not matter whose side of two flush boxes is taken. Against a half-space
+//! o lies on its plane, so that the cut itself (h = 0) is never needed.
 
 use super::overlap;
 use crate::{Mat3, Pose, Shape, Vec3};
@@ -25,12 +27,14 @@ pub struct Moments {
     pub extent: f64,
     /// Length along `face_normal` [m].
     pub depth: f64,
-    /// Second moment of the volume about its centroid, resolved in the world [m^5].
+    /// Second moment across `face_normal` of the volume about its centroid, resolved in the world [m^5].
     pub second: Mat3,
 }
 
 /// Share of the area below which a face fades from `face_normal` [-].
 const MINOR_FACE: f64 = 0.05;
+/// Faces this steep (cosine between their normal and n) carry nothing [-].
+const STEEP: f64 = 1e-12;
 /// Corners of a face before it is cut; a cut adds at most one.
 const CORNERS: usize = 4;
 /// Corners that fit without the heap: a rectangle cut by the six planes of a box.
@@ -48,7 +52,8 @@ pub fn moments(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Opti
             let o = overlap(shape1, X_w1, shape2, X_w2)?;
             let mut second = Mat3::ZERO;
             for p in &o.patch {
-                second += outer(p.point - o.centroid) * (p.area * p.depth);
+                let r = p.point - o.centroid;
+                second += outer(r - o.normal * o.normal.dot(r)) * (p.area * p.depth);
             }
             let face_normal = o.normal;
             let (volume, centroid, normal, area, extent) = (o.volume, o.centroid, o.normal, o.area, o.extent);
@@ -117,33 +122,42 @@ impl Polygon {
     }
 }
 
-/// Sums over the pieces of the boundary, about the origin o of the pieces' coordinates.
+/// Sums over the pieces of the boundary, about the origin o of the pieces' coordinates, along the unit vector n.
 struct Sums {
+    n: Vec3,
     volume: f64,
     first: Vec3,
     second: Mat3,
 }
 
 impl Sums {
-    const ZERO: Sums = Sums { volume: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
+    fn along(n: Vec3) -> Sums {
+        Sums { n, volume: 0.0, first: Vec3::ZERO, second: Mat3::ZERO }
+    }
 
-    /// Adds one piece with its outward normal, corners measured from o; returns its area.
-    fn add(&mut self, normal: Vec3, corners: &[Vec3]) -> f64 {
-        let a = corners[0];
-        let c = normal.dot(a);
-        let (mut area, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
-        for w in corners[1..].windows(2) {
-            let (b, d) = (w[0], w[1]);
-            let A = 0.5 * (b - a).cross(d - a).dot(normal);
-            let sum = a + b + d;
-            area += A;
-            first += sum * (A / 3.0);
-            second += (outer(a) + outer(b) + outer(d) + outer(sum)) * (A / 12.0);
+    /// Adds one piece with its outward normal, corners measured from o.
+    fn add(&mut self, normal: Vec3, corners: &[Vec3]) {
+        let n = self.n;
+        let lean = n.dot(normal);
+        if lean.abs() < STEEP {
+            return;
         }
-        self.volume += c * area / 3.0;
-        self.first += first * (c / 4.0);
-        self.second += second * (c / 5.0);
-        area
+        let a = corners[0];
+        for w in corners[1..].windows(2) {
+            let (b, c) = (w[0], w[1]);
+            let flux = 0.5 * lean * (b - a).cross(c - a).dot(normal);
+            // exact for cubics: the middle and three points on the lines to the corners
+            let sum = a + b + c;
+            let middle = [(sum / 3.0, -27.0 / 48.0)];
+            for (x, weight) in middle.into_iter().chain([a, b, c].map(|v| (0.4 * v + 0.2 * sum, 25.0 / 48.0))) {
+                let h = n.dot(x);
+                let across = x - n * h;
+                let dV = weight * flux * h;
+                self.volume += dV;
+                self.first += (across + n * (0.5 * h)) * dV;
+                self.second += outer(across) * dV;
+            }
+        }
     }
 
     fn finish(self, o_w: Vec3) -> Option<(f64, Vec3, Mat3)> {
@@ -151,8 +165,14 @@ impl Sums {
             return None;
         }
         let r = self.first / self.volume;
-        Some((self.volume, o_w + r, self.second - outer(r) * self.volume))
+        let across = r - self.n * self.n.dot(r);
+        Some((self.volume, o_w + r, self.second - outer(across) * self.volume))
     }
+}
+
+/// Area of a convex polygon with this normal [m^2].
+fn area_of(normal: Vec3, corners: &[Vec3]) -> f64 {
+    corners[1..].windows(2).map(|w| 0.5 * (w[0] - corners[0]).cross(w[1] - corners[0]).dot(normal)).sum()
 }
 
 /// Corners of the face of a box with outward normal +-axis i, anticlockwise seen from outside, and that normal.
@@ -170,7 +190,12 @@ fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
     let height = n.dot(X_w2.position - X_w1.position);
     // coordinates from the foot of solid 2's origin on the plane
     let (R, p) = (Mat3::from_quat(X_w2.rotation), n * height);
-    let mut sums = Sums::ZERO;
+    if let Shape::Box { half_extents: h, .. } = shape2
+        && height >= (R.transpose() * n).abs().dot(*h)
+    {
+        return None;
+    }
+    let mut sums = Sums::along(n);
     let mut lowest = f64::INFINITY;
     let mut area = 0.0;
     let mut face = |normal: Vec3, corners: &[Vec3]| {
@@ -188,7 +213,8 @@ fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
         let polygon = Polygon::of(corners);
         let polygon = if above { polygon.cut(n, 0.0) } else { polygon };
         if polygon.len >= 3 {
-            area -= n.dot(normal) * sums.add(normal, polygon.corners());
+            area -= n.dot(normal) * area_of(normal, polygon.corners());
+            sums.add(normal, polygon.corners());
         }
     };
     match shape2 {
@@ -230,11 +256,10 @@ fn boxes(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Mom
     let same = 1e-15 * h1.length().min(h2.length());
     // all pieces are measured from a corner of the first one
     let mut o = None;
-    let mut sums = Sums::ZERO;
     let mut vectors = [Vec3::ZERO; 6];
     let mut areas = [0.0; 6];
-    let mut extremes = [Polygon::EMPTY; 12];
-    let mut pieces = 0;
+    let mut pieces = [(Vec3::ZERO, Polygon::EMPTY); 12];
+    let mut count = 0;
     for side in 0..2 {
         let (a, b) = (side, 1 - side);
         'faces: for f in 0..6 {
@@ -267,16 +292,15 @@ fn boxes(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Mom
             for q in &mut polygon.corners[..polygon.len] {
                 *q -= origin;
             }
-            let area = sums.add(normal, polygon.corners());
             if side == 0 {
-                vectors[f] = normal * area;
-                areas[f] = area;
+                areas[f] = area_of(normal, polygon.corners());
+                vectors[f] = normal * areas[f];
             }
-            extremes[pieces] = polygon;
-            pieces += 1;
+            pieces[count] = (normal, polygon);
+            count += 1;
         }
     }
-    let (volume, centroid, second) = sums.finish(o_w + o?)?;
+    let pieces = &pieces[..count];
     let vector: Vec3 = vectors.iter().sum();
     let normal = vector.try_normalize().unwrap_or(Vec3::Z);
     let total: f64 = areas.iter().sum();
@@ -286,9 +310,14 @@ fn boxes(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Mom
         carried += *v * (x * x * (3.0 - 2.0 * x));
     }
     let face_normal = carried.try_normalize().unwrap_or(normal);
+    let mut sums = Sums::along(face_normal);
+    for (normal, polygon) in pieces {
+        sums.add(*normal, polygon.corners());
+    }
+    let (volume, centroid, second) = sums.finish(o_w + o?)?;
     let along = |n: Vec3| {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for q in extremes[..pieces].iter().flat_map(Polygon::corners) {
+        for q in pieces.iter().flat_map(|(_, polygon)| polygon.corners()) {
             let height = n.dot(*q);
             (low, high) = (low.min(height), high.max(height));
         }

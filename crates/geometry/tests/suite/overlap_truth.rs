@@ -223,7 +223,7 @@ fn moments_agree_with_the_overlap() {
         // The second moment seen along the normal by brute force: three-point columns are exact to second order only.
         let s = m.second;
         let trace = s.x_axis.x + s.y_axis.y + s.z_axis.z;
-        assert!(trace > 0.0 && trace < o.volume, "{trace} {}", o.volume);
+        assert!(trace > 0.0 && trace < 0.2 * o.volume, "{trace} {}", o.volume);
     }
     assert!(met > 1000, "{met}");
 }

@@ -115,6 +115,8 @@ pub struct Dynamics {
     acting: Vec<(u32, u8)>,
     acting_starts: Vec<u32>,
     lengths: Vec<f64>,
+    /// Rotation that matters to a body [rad]: that of its depth on the extent of a flat patch, else one.
+    turns: Vec<f64>,
 }
 
 impl Dynamics {
@@ -189,6 +191,7 @@ impl Dynamics {
             acting: acting.concat(),
             acting_starts,
             lengths: vec![0.0; n],
+            turns: vec![1.0; n],
             bodies,
             externals,
             pairs,
@@ -415,7 +418,7 @@ impl System for Bound<'_> {
                 continue;
             }
             let books = &mut f[rows + pair.node * accounts..][..accounts];
-            books[Account::Damping as usize] += last.force.damping * last.closing_speed;
+            books[Account::Damping as usize] += last.force.damping * last.closing_speed + last.rocking;
             books[Account::Sliding as usize] += last.friction.sliding;
             books[Account::Spin as usize] += last.friction.spin;
             books[Account::Rolling as usize] += last.friction.rolling;
@@ -437,6 +440,7 @@ impl System for Bound<'_> {
         let tolerance = STEP_SHARE * d.tolerance;
         for (k, &body) in d.bodies.iter().enumerate() {
             d.lengths[k] = self.model.bodies[body as usize].radius.max(1e-9);
+            d.turns[k] = 1.0;
         }
         let mut norm: f64 = 0.0;
         for pair in &d.pairs {
@@ -447,6 +451,10 @@ impl System for Bound<'_> {
             for side in pair.sides {
                 if side < d.lengths.len() && length < d.lengths[side] {
                     d.lengths[side] = length;
+                }
+                if side < d.turns.len() && pair.is_patch() {
+                    let radius = self.model.bodies[d.bodies[side] as usize].radius.max(1e-9);
+                    d.turns[side] = d.turns[side].min(length / radius);
                 }
             }
             if let Some(k) = pair.springs {
@@ -463,7 +471,7 @@ impl System for Bound<'_> {
             let speed = size(o + 6).max(SPEED_FLOOR);
             let spin = size(o + 9).max(SPEED_FLOOR / radius);
             let share = (vector(error, o).length() / d.lengths[k])
-                .max(2.0 * vector(error, o + 3).length())
+                .max(2.0 * vector(error, o + 3).length() / d.turns[k])
                 .max(vector(error, o + 6).length() / speed)
                 .max(vector(error, o + 9).length() / spin)
                 / tolerance;
