@@ -84,11 +84,13 @@ impl Polytope {
                 break;
             }
             let new = pair.support(face.m);
-            if let Some(b) = &best {
-                if pair.curved && -b.n.dot(face.m) > same && pair.touches(&new, b.n) {
-                    self.faces[f].state = State::Closed;
-                    continue;
-                }
+            if let Some(b) = &best
+                && pair.curved
+                && -b.n.dot(face.m) > same
+                && pair.touches(&new, b.n)
+            {
+                self.faces[f].state = State::Closed;
+                continue;
             }
             let reach = face.m.dot(new.w);
             let slack = reach - face.distance;
@@ -120,7 +122,14 @@ impl Polytope {
                 }
             }
         }
-        best.unwrap_or_else(|| self.rough(pair))
+        match best {
+            Some(b) if self.vertices.len() < LIMIT => b,
+            Some(b) => {
+                let other = self.rough(pair);
+                if other.gap > b.gap { other } else { b }
+            }
+            None => self.rough(pair),
+        }
     }
 
     fn nearest_open(&self) -> Option<usize> {
@@ -133,23 +142,29 @@ impl Polytope {
         best.1
     }
 
-    /// Out of points: the best direction the faces know, refined if it can be.
+    /// Out of points: the best of the directions the faces know, refined if it can be.
     fn rough(&self, pair: &Pair<'_>) -> Witness {
-        let mut best: Option<(usize, f64)> = None;
+        // Faces with the smallest depth, best first.
+        let mut best = [(usize::MAX, f64::INFINITY); 6];
         for (i, f) in self.faces.iter().enumerate().filter(|(_, f)| f.state != State::Gone && f.m != Vec3::ZERO) {
             let reach = -pair.sigma(-f.m);
-            if best.is_none_or(|b| reach < b.1) {
-                best = Some((i, reach));
+            if let Some(k) = best.iter().position(|b| reach < b.1) {
+                best[k..].rotate_right(1);
+                best[k] = (i, reach);
             }
         }
-        let Some((f, reach)) = best else { return flat(pair) };
-        let face = &self.faces[f];
-        let corners = face.corners.map(|i| self.vertices[i as usize]);
-        let fine = polish::polish(pair, &corners, &weights(&corners, face.m), -face.m);
-        match fine {
-            Some(p) if p.witness.gap >= -reach => p.witness,
-            _ => self.witness(f, reach),
+        let mut found: Option<Witness> = None;
+        for &(f, reach) in best.iter().filter(|b| b.1 < f64::INFINITY) {
+            let face = &self.faces[f];
+            let corners = face.corners.map(|i| self.vertices[i as usize]);
+            let fine = polish::polish(pair, &corners, &weights(&corners, face.m), -face.m);
+            for w in fine.map(|p| p.witness).into_iter().chain([self.witness(f, reach)]) {
+                if found.is_none_or(|b| w.gap > b.gap) {
+                    found = Some(w);
+                }
+            }
         }
+        found.unwrap_or_else(|| flat(pair))
     }
 
     /// Witness points on a face; the depth is the support's, which is never too small.

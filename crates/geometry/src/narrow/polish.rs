@@ -332,8 +332,10 @@ const SOLVED: f64 = 3e-15;
 /// Newton doubles the digits: after a turn this small the next one is below rounding [rad]. What is then left lies in
 /// directions that the equations do not fix.
 const QUADRATIC: f64 = 1e-8;
-/// Steps after which the features are given up: three or four do when they are the right ones.
-const STEPS: usize = 12;
+/// Steps after which the features are given up unless they nearly fit: three or four do when they are the right ones.
+const PATIENCE: usize = 8;
+/// Most steps.
+const STEPS: usize = 40;
 /// Agreement of supports and features that counts as proof, as a share of the size [-].
 const PROOF: f64 = 1e-13;
 
@@ -344,7 +346,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
     if k1 + k2 > 2 {
         if k1 == 2 { k2 = 0 } else { k1 = 0 }
     }
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         let s = any_orthogonal(n);
         let t = n.cross(s);
         let t1 = f1.touch(n, u1)?;
@@ -394,6 +396,10 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         if off < SOLVED && bent < SOLVED {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
             return Some(Polished { witness, straight: k1 + k2, on_cores: f1.is_bounded() && f2.is_bounded() });
+        }
+        // Bodies that nearly share an axis have a ring of nearly equal normals, along which Newton walks far but on track.
+        if step >= PATIENCE && !(off < 0.02 && bent < 0.05) {
+            return None;
         }
         let x = solve(&mut K, count);
         let turn = (x[0] * x[0] + x[1] * x[1]).sqrt();

@@ -361,7 +361,7 @@ fn half_space_box(X_ws: &Pose) -> Aabb {
 pub enum ContactKind {
     /// In one point: use [`crate::separation`].
     Point,
-    /// Along a face or a line: use [`crate::overlap`].
+    /// Along a face or a line: use [`crate::overlap()`].
     Patch,
     /// Neither measure is reliable for this pair.
     Unsupported {

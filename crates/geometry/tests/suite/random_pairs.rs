@@ -172,12 +172,12 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
             return Err(format!("gap {} but {} along {:?}; own normal {:?}", s.gap, best.0, best.1, s.normal));
         }
     }
-    // Scale and shift.
+    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of truth D01.
     let k = libm::pow(10.0, r.uniform(-3.0, 3.0));
     let shift = r.direction() * k * 3.0;
     let place = |X: &Pose| Pose::new(X.rotation, X.position * k + shift);
     let u = separation(&scaled(s1, k), &place(X1), &scaled(s2, k), &place(X2));
-    if !((u.gap / k - s.gap).abs() < 1e-7) {
+    if !((u.gap / k - s.gap).abs() < if s.gap < 0.0 { 1e-6 } else { 1e-9 }) {
         return Err(format!("scale {k}: gap {} became {}", s.gap, u.gap / k));
     }
     Ok(())
@@ -216,19 +216,4 @@ fn million_poses() {
 #[ignore = "a long run: 10^5 poses with a search for a better direction"]
 fn no_better_direction_in_a_hundred_thousand_poses() {
     sweep(100_000, 4, true);
-}
-
-#[test]
-#[ignore]
-fn debug_case() {
-    let k: u64 = std::env::var("CASE").unwrap().parse().unwrap();
-    let seed: u64 = std::env::var("SEED").map(|s| s.parse().unwrap()).unwrap_or(1);
-    let mut r = Random(seed.wrapping_add(k).wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let c = case(&mut r);
-    if !matches!(c.0, Shape::Hull(_)) {
-        println!("{:?} {:?}", c.0, c.2);
-    }
-    println!("{:?}\n{:?}", c.1, c.3);
-    println!("{:?}", separation(&c.0, &c.1, &c.2, &c.3));
-    println!("{:?}", verdict(&c, &mut r, true));
 }
