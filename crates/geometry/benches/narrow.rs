@@ -101,17 +101,21 @@ fn reference(s1: &Shape, s2: &Shape, X2: &Pose, start: &[Vec3], r: &mut Random) 
     best.0
 }
 
-/// Microseconds a query: the best of forty sweeps over all poses, so that other work on the machine counts little.
+/// Microseconds a query: for every fifty poses the best of forty sweeps, so that other work on the machine counts little.
 fn time<P>(poses: &[P], query: impl Fn(&P) -> f64) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..40 {
-        let start = Instant::now();
-        for p in poses {
-            black_box(query(black_box(p)));
+    let mut total = 0.0;
+    for some in poses.chunks(50) {
+        let mut best = f64::INFINITY;
+        for _ in 0..40 {
+            let start = Instant::now();
+            for p in some {
+                black_box(query(black_box(p)));
+            }
+            best = best.min(start.elapsed().as_secs_f64());
         }
-        best = best.min(start.elapsed().as_secs_f64() / poses.len() as f64);
+        total += best;
     }
-    best * 1e6
+    total / poses.len() as f64 * 1e6
 }
 
 fn row(pair: &str, kind: &str, who: &str, us: f64, errors: &[f64]) {
