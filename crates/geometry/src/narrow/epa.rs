@@ -49,6 +49,8 @@ thread_local! {
 const LIMIT: usize = 250;
 /// Bounds this near to each other count as met, as a share of the size [-].
 const MET: f64 = 4e-15;
+/// Faces whose normals differ by less lie in one plane [1 - cosine].
+const COPLANAR: f64 = 1e-12;
 /// Normals this near to a proven optimum belong to it if the same parts touch there [cosine]: by the number of straight
 /// directions of the touching features. Two fix the normal, so any other one is another candidate.
 const SAME: [f64; 3] = [0.995, 0.9995, 1.0 - 1e-12];
@@ -79,8 +81,8 @@ impl Polytope {
             let Some(f) = self.nearest_open() else { break };
             let face = self.faces[f];
             if face.distance >= depth - met {
-                // The bounds met between two faces: the normal is the upper bound's, the points are this face's.
-                best = best.or_else(|| Some(Witness { n: -direction, ..self.witness(f, depth) }));
+                // The bounds met between two faces: the normal is the upper bound's, the points are its nearest face's.
+                best = best.or_else(|| Some(Witness { n: -direction, ..self.witness(self.facing(direction), depth) }));
                 break;
             }
             let new = pair.support(face.m);
@@ -142,6 +144,17 @@ impl Polytope {
         best.1
     }
 
+    /// The face that looks most along m.
+    fn facing(&self, m: Vec3) -> usize {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (i, f) in self.faces.iter().enumerate() {
+            if f.state != State::Gone && f.m.dot(m) > best.1 {
+                best = (i, f.m.dot(m));
+            }
+        }
+        best.0
+    }
+
     /// Out of points: the best of the directions the faces know, refined if it can be.
     fn rough(&self, pair: &Pair<'_>) -> Witness {
         // Faces with the smallest depth, best first.
@@ -169,15 +182,34 @@ impl Polytope {
 
     /// Witness points on a face; the depth is the support's, which is never too small.
     fn witness(&self, f: usize, reach: f64) -> Witness {
-        let face = &self.faces[f];
-        let corners = face.corners.map(|i| self.vertices[i as usize]);
-        let weight = weights(&corners, face.m);
+        // A flat part of D may be several triangles: go to the one that holds the origin's foot.
+        let m = self.faces[f].m;
+        let (mut at, mut corners, mut u) = (f, [Vertex::default(); 3], [0.0; 3]);
+        for _ in 0..16 {
+            corners = self.faces[at].corners.map(|i| self.vertices[i as usize]);
+            u = areas(&corners, m);
+            let k = if u[0] <= u[1] && u[0] <= u[2] {
+                0
+            } else if u[1] <= u[2] {
+                1
+            } else {
+                2
+            };
+            // Weight k is negative beyond the edge from corner k+1 to corner k+2.
+            let next = self.faces[at].across[(k + 1) % 3] as usize;
+            let coplanar = self.faces[next].m.dot(m) > 1.0 - COPLANAR && self.faces[next].state != State::Gone;
+            if u[k] >= 0.0 || !coplanar {
+                break;
+            }
+            at = next;
+        }
+        let weight = normalized(u);
         let (mut a, mut b) = (Vec3::ZERO, Vec3::ZERO);
         for k in 0..3 {
             a += corners[k].a * weight[k];
             b += corners[k].b * weight[k];
         }
-        Witness { gap: -reach, n: -face.m, a, b }
+        Witness { gap: -reach, n: -m, a, b }
     }
 
     fn face(&self, corners: [u16; 3], across: [u16; 3]) -> Face {
@@ -335,8 +367,17 @@ impl Polytope {
 
 /// Barycentric weights of the origin's foot on a face, kept inside.
 fn weights(corners: &[Vertex; 3], m: Vec3) -> [f64; 3] {
+    normalized(areas(corners, m))
+}
+
+/// Twice the areas that the origin's foot spans with the edges opposite to the corners [m^2].
+fn areas(corners: &[Vertex; 3], m: Vec3) -> [f64; 3] {
     let [a, b, c] = corners.map(|v| v.w);
-    let u = [m.dot(b.cross(c)), m.dot(c.cross(a)), m.dot(a.cross(b))].map(|x| x.max(0.0));
+    [m.dot(b.cross(c)), m.dot(c.cross(a)), m.dot(a.cross(b))]
+}
+
+fn normalized(u: [f64; 3]) -> [f64; 3] {
+    let u = u.map(|x| x.max(0.0));
     let sum = u[0] + u[1] + u[2];
     if sum > 0.0 { u.map(|x| x / sum) } else { [1.0 / 3.0; 3] }
 }

@@ -17,6 +17,7 @@
 use super::convex::{Pair, Vertex, Witness};
 use super::feature::{Bend, Feature, guess};
 use super::gjk::Simplex;
+use crate::shape::Core;
 use crate::space::any_orthogonal;
 use crate::{Mat3, Vec3};
 
@@ -209,12 +210,19 @@ impl Trial<'_> {
             return None;
         }
         let a = self.f1.touch(n, self.u1)?.p;
-        let b = pair.p_12 + pair.R_12 * self.f2.touch(pair.R_12.mul_transpose_vec3(-n), self.u2)?.p;
+        let b_2 = self.f2.touch(pair.R_12.mul_transpose_vec3(-n), self.u2)?.p;
+        // A polygon's outline is asked from the hull it belongs to.
+        let on = |feature: &Feature, core: &Core<'_>, p: Vec3| match (feature.is_bounded(), core) {
+            (true, _) => Some(true),
+            (false, Core::Hull(hull)) => hull.contains(p, ACROSS * pair.size).then_some(true),
+            (false, _) => Some(false),
+        };
+        let on_cores = on(self.f1, pair.core1, a)? & on(self.f2, pair.core2, b_2)?;
+        let b = pair.p_12 + pair.R_12 * b_2;
         let sigma = pair.sigma(n);
         let v = b - a;
         let across = (v - n * n.dot(v)).length();
         let good = (n.dot(v) - sigma).abs() <= PROOF * pair.size && across <= ACROSS * pair.size;
-        let on_cores = self.f1.is_bounded() && self.f2.is_bounded();
         let witness = Witness { gap: sigma, n, a, b };
         good.then_some(Polished { witness, straight: self.k1 + self.k2, on_cores })
     }
