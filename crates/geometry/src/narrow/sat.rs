@@ -115,7 +115,7 @@ fn edges(i: usize, j: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3)
     let b = p + *R_12 * b_2;
     // (b + u2 t - a - u1 s) . u1 = 0 and . u2 = 0
     let (w, k) = (b - a, u1.dot(u2));
-    let s = ((w.dot(u1) - k * w.dot(u2)) / (1.0 - k * k)).clamp(-h1[i], h1[i]);
+    let s = ((w.dot(u1) - k * w.dot(u2)) / c.length_squared()).clamp(-h1[i], h1[i]);
     let a = a + u1 * s;
     Witness { gap, n, a, b: a + n * gap }
 }

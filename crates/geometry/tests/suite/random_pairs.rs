@@ -116,8 +116,8 @@ fn scaled(s: &Shape, k: f64) -> Shape {
     }
 }
 
-/// What is wrong with a case, if anything.
-fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Result<(), String> {
+/// What is wrong with a case, if anything; else whether its witness points are off their surfaces.
+fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Result<bool, String> {
     let (s1, X1, s2, X2) = c;
     s1.validate().map_err(|e| e.to_string())?;
     s2.validate().map_err(|e| e.to_string())?;
@@ -132,19 +132,13 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
     if closure > 1e-12 {
         return Err(format!("witness points do not fit the gap by {closure:e}: {s:?}"));
     }
-    // Witness points lie on their surfaces: apart, this and the supports prove the distance. Deep inside each other,
-    // bodies with a common axis or flat on each other have no unique points, and get some nearby (a few in 10^5).
-    let tolerance = if s.gap > 1e-6 {
-        1e-6
-    } else if s.gap > -1e-3 {
-        0.02
-    } else {
-        0.1
-    };
+    // Witness points lie on their surfaces: apart, this and the supports prove the distance. Bodies with a common axis,
+    // flat on each other or exactly touching have no unique points, and may get some nearby.
     let dot = Shape::Sphere { radius: 0.0 };
     let off = [(s1, X1, s.point1), (s2, X2, s.point2)]
         .map(|(shape, X, p)| separation(shape, X, &dot, &Pose::at(p)).gap.abs());
-    if off[0].max(off[1]) > tolerance {
+    let loose = off[0].max(off[1]) > 1e-6;
+    if loose && s.gap > 1e-6 {
         return Err(format!("witness points off the surfaces by {off:?}: {s:?}"));
     }
     let t = separation(s2, X2, s1, X1);
@@ -195,18 +189,20 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
     if !((u.gap / k - s.gap).abs() < if s.gap < 0.0 { 1e-6 } else { 1e-8 }) {
         return Err(format!("scale {k}: gap {} became {}", s.gap, u.gap / k));
     }
-    Ok(())
+    Ok(loose)
 }
 
 fn sweep(count: usize, seed: u64, thorough: bool) {
-    let mut failures = Vec::new();
+    let (mut failures, mut loose) = (Vec::new(), 0);
     for k in 0..count {
         let mut r = Random(seed.wrapping_add(k as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
         let c = case(&mut r);
-        if let Err(why) = verdict(&c, &mut r, thorough) {
-            failures.push(format!("case {k}: {}-{}: {why}", c.0.name(), c.2.name()));
+        match verdict(&c, &mut r, thorough) {
+            Ok(l) => loose += l as usize,
+            Err(why) => failures.push(format!(\"case {k}: {}-{}: {why}\", c.0.name(), c.2.name())),
         }
     }
+    assert!(loose * 500 <= count, "{loose} of {count} cases have witness points off the surfaces");
     let shown: Vec<_> = failures.iter().take(25).cloned().collect();
     assert!(failures.is_empty(), "{} of {count} cases:\n{}", failures.len(), shown.join("\n"));
 }
