@@ -199,7 +199,7 @@ fn sweep(count: usize, seed: u64, thorough: bool) {
         let c = case(&mut r);
         match verdict(&c, &mut r, thorough) {
             Ok(l) => loose += l as usize,
-            Err(why) => failures.push(format!(\"case {k}: {}-{}: {why}\", c.0.name(), c.2.name())),
+            Err(why) => failures.push(format!("case {k}: {}-{}: {why}", c.0.name(), c.2.name())),
         }
     }
     assert!(loose * 500 <= count, "{loose} of {count} cases have witness points off the surfaces");
