@@ -83,17 +83,21 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     let failed = checked.iter().filter(|scene| !scene.pass).count();
     let asked: usize = checked.iter().map(|scene| scene.expectations.len()).sum();
     let met = checked.iter().flat_map(|scene| &scene.expectations).filter(|line| line.pass).count();
-    let text = format!("{} scenes, {met} of {asked} expectations met", checked.len());
+    let text = format!("{}, {met} of {asked} expectations met", scenes(checked.len()));
     if pass {
         say(&text);
         return Ok(());
     }
-    let text = format!("{text}; {failed} scenes failed");
+    let text = format!("{text}; {} failed", scenes(failed));
     match checked.iter().filter(|scene| scene.code > 0).map(|scene| scene.code).min() {
         Some(2) => Err(Stop::Scene(text)),
         Some(3) => Err(Stop::Simulation(text)),
         _ => Err(Stop::Expectation(text)),
     }
+}
+
+fn scenes(n: usize) -> String {
+    if n == 1 { "1 scene".to_owned() } else { format!("{n} scenes") }
 }
 
 /// Names of the gallery that are (not) tagged slow. One that cannot be read is checked, and fails, with the quick ones.
