@@ -159,91 +159,98 @@ fn point_frustum(q: Vec3, low: f64, a: f64, high: f64, b: f64) -> PointDistance 
     }
 }
 
-/// Nearest point of an ellipsoid (Eberly 2013, "Distance from a point to an ellipse, an ellipsoid"): p_i = a_i^2 q_i/(t + a_i^2)
-/// with the largest root t of F(t) = sum (a_i q_i/(t + a_i^2))^2 - 1. F falls and is convex right of -min a_i^2, so
-/// Newton from the left of the root climbs to it without overshoot.
+/// Nearest point of an ellipsoid (Eberly 2013, "Distance from a point to an ellipse, an ellipsoid"): with c_i = a_i^2 - a_min^2
+/// it is p_i = a_i^2 q_i/(u + c_i) with the largest root u of F(u) = sum (a_i q_i/(u + c_i))^2 - 1. F falls and is convex for
+/// u > 0, so Newton from the left of the root climbs to it without overshoot.
 fn point_ellipsoid(q: Vec3, semi: Vec3) -> PointDistance {
-    let (a, squares) = (semi.to_array(), (semi * semi).to_array());
-    let s = [0, 1, 2].map(|i| a[i] * q[i].abs());
-    let shortest = if a[0] <= a[1] && a[0] <= a[2] {
-        0
-    } else if a[1] <= a[2] {
-        1
-    } else {
-        2
+    let shortest = semi.min_element();
+    let c = (semi - Vec3::splat(shortest)) * (semi + Vec3::splat(shortest));
+    let s = (semi * q).abs();
+    let terms = |u: f64| {
+        let g = Vec3::new(quotient(s.x, u + c.x), quotient(s.y, u + c.y), quotient(s.z, u + c.z));
+        (g * g, g)
     };
-    // F is at least 0 at -a_i^2 + s_i for every i with s_i > 0.
-    let floor = -squares[shortest];
-    let mut t = [0, 1, 2].map(|i| s[i] - squares[i]).into_iter().fold(floor, f64::max);
-    let mut p = [0.0; 3];
-    let f = |t: f64| {
-        (0..3)
-            .map(|i| if s[i] > 0.0 { (s[i] / (t + squares[i])) * (s[i] / (t + squares[i])) } else { 0.0 })
-            .sum::<f64>()
-            - 1.0
-    };
-    if t > floor || f(t) > 0.0 {
-        for _ in 0..200 {
-            let (mut value, mut slope) = (-1.0, 0.0);
-            for i in 0..3 {
-                if s[i] > 0.0 {
-                    let g = s[i] / (t + squares[i]);
-                    value += g * g;
-                    slope -= 2.0 * g * g / (t + squares[i]);
-                }
-            }
-            let next = t - value / slope;
-            if !(next > t) {
+    // F is at least 0 at s_i - c_i for every i.
+    let mut u = (s - c).max_element().max(0.0);
+    let (squares, _) = terms(u);
+    let mut p = Vec3::ZERO;
+    if u > 0.0 || squares.x + squares.y + squares.z > 1.0 {
+        for _ in 0..100 {
+            let (squares, _) = terms(u);
+            let value = squares.x + squares.y + squares.z - 1.0;
+            let slope = quotient(squares.x, u + c.x) + quotient(squares.y, u + c.y) + quotient(squares.z, u + c.z);
+            let next = u + 0.5 * value / slope;
+            if !(next > u) {
                 break;
             }
-            t = next;
+            u = next;
         }
-        p = [0, 1, 2].map(|i| squares[i] * q[i] / (t + squares[i]));
+        let (_, g) = terms(u);
+        p = semi * Vec3::new(g.x.copysign(q.x), g.y.copysign(q.y), g.z.copysign(q.z));
     } else {
         // On the plane of the two longer axes, inside the focal curve: the nearest point leaves along the shortest one.
         let mut rest = 1.0;
+        let mut leave = 0;
         for i in 0..3 {
-            if i != shortest && squares[i] > squares[shortest] {
-                p[i] = squares[i] * q[i] / (squares[i] - squares[shortest]);
-                rest -= (p[i] / a[i]) * (p[i] / a[i]);
+            if c[i] > 0.0 {
+                let g = s[i] / c[i];
+                p[i] = semi[i] * g.copysign(q[i]);
+                rest -= g * g;
+            } else {
+                leave = i;
             }
         }
-        p[shortest] = a[shortest] * rest.max(0.0).sqrt();
+        p[leave] = semi[leave] * rest.max(0.0).sqrt();
     }
-    let nearest = Vec3::from_array(p);
-    let normal = (nearest / (semi * semi)).try_normalize().unwrap_or(NO_DIRECTION);
-    PointDistance { distance: normal.dot(q - nearest), normal, nearest }
+    let normal = (p / (semi * semi)).try_normalize().unwrap_or(NO_DIRECTION);
+    PointDistance { distance: normal.dot(q - p), normal, nearest: p }
 }
+
+/// a/b, and 0 where a is 0.
+#[inline]
+fn quotient(a: f64, b: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { a / b }
+}
+
+/// Square of the sine below which two axes count as parallel [-].
+const PARALLEL: f64 = 1e-24;
 
 /// Nearest points of the two axes, then two spheres. Parallel axes answer with the middle of the stretch they share.
 pub(super) fn capsule_capsule(X_w1: &Pose, r1: f64, l1: f64, X_w2: &Pose, r2: f64, l2: f64) -> Separation {
+    // One order for both ways round: swapping the pair changes signs only.
+    let (p1, p2) = (X_w1.position, X_w2.position);
+    if (l1, r1, p1.x, p1.y, p1.z) > (l2, r2, p2.x, p2.y, p2.z) {
+        return capsule_capsule(X_w2, r2, l2, X_w1, r1, l1).flipped();
+    }
     let (u1, u2) = (X_w1.vector(Vec3::Z), X_w2.vector(Vec3::Z));
     let w = X_w2.position - X_w1.position;
     // Minimise |w + u2 s2 - u1 s1|^2 over |s1| <= l1, |s2| <= l2: normal equations with b = u1.u2.
     let (b, d1, d2) = (u1.dot(u2), u1.dot(w), u2.dot(w));
-    let determinant = 1.0 - b * b;
+    let determinant = u1.cross(u2).length_squared(); // = 1 - b^2 without cancellation
     let s2_for = |s1: f64| (s1 * b - d2).clamp(-l2, l2);
     let s1_for = |s2: f64| (s2 * b + d1).clamp(-l1, l1);
-    let (s1, s2) = if determinant > 1e-14 {
-        let s1 = ((d1 - b * d2) / determinant).clamp(-l1, l1);
-        let s2 = s2_for(s1);
-        (s1_for(s2), s2)
+    let (s1, s2) = if determinant > PARALLEL {
+        let s1 = (u1.dot(w - u2 * d2) / determinant).clamp(-l1, l1);
+        let s1 = s1_for(s2_for(s1));
+        (s1, s2_for(s1))
     } else {
         // Parallel: the stretch of axis 1 over which axis 2 lies.
         let (from, to) = ((d1 - l2).max(-l1), (d1 + l2).min(l1));
         let s1 = (0.5 * (from + to)).clamp(-l1, l1);
-        let s2 = s2_for(s1);
-        (s1_for(s2), s2)
+        (s1, s2_for(s1))
     };
     let v = w + u2 * s2 - u1 * s1;
-    let distance = v.length();
-    let normal = if distance > 0.0 {
-        v / distance
+    let inside = s1.abs() < l1 && s2.abs() < l2;
+    let (distance, normal) = if inside && determinant > PARALLEL {
+        // Between two inner points the normal is the common perpendicular, however near the axes are.
+        let n = u1.cross(u2) / determinant.sqrt();
+        let along = n.dot(v);
+        (along.abs(), if along < 0.0 || along == 0.0 && n.dot(w) < 0.0 { -n } else { n })
     } else {
-        // Axes cross: leave along their common perpendicular.
-        let c = u1.cross(u2);
-        let n = c.try_normalize().unwrap_or_else(|| any_orthogonal(u1));
-        if n.dot(w) < 0.0 { -n } else { n }
+        let distance = v.length();
+        // Overlapping axes on one line leave any direction across.
+        let crossing = distance <= 1e-15 * (l1 + l2);
+        (distance, if crossing { any_orthogonal(u1) } else { v / distance })
     };
     let point1 = X_w1.position + u1 * s1 + normal * r1;
     let point2 = X_w2.position + u2 * s2 - normal * r2;

@@ -8,6 +8,7 @@
 use super::{Separation, epa, gjk, polish, sat};
 use crate::shape::{Core, Tag};
 use crate::{Mat3, Pose, Vec3};
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 /// Two cores with the pose of the second in the first.
@@ -22,6 +23,8 @@ pub(super) struct Pair<'a> {
     pub size: f64,
     /// Some core has curved parts.
     pub curved: bool,
+    /// Parts of the last support: where the next one is looked for first.
+    pub last: Cell<(Tag, Tag)>,
 }
 
 /// Point of the difference body with the two points it comes from, all in frame 1 [m].
@@ -47,8 +50,10 @@ impl Pair<'_> {
     /// Farthest point of D along d (any length).
     #[inline]
     pub(super) fn support(&self, d: Vec3) -> Vertex {
-        let (a, tag1) = self.core1.support(-d);
-        let (b_2, tag2) = self.core2.support(self.R_12.mul_transpose_vec3(d));
+        let (hint1, hint2) = self.last.get();
+        let (a, tag1) = self.core1.support_near(-d, hint1);
+        let (b_2, tag2) = self.core2.support_near(self.R_12.mul_transpose_vec3(d), hint2);
+        self.last.set((tag1, tag2));
         let b = self.p_12 + self.R_12 * b_2;
         Vertex { w: b - a, a, b, tag1, tag2 }
     }
@@ -106,6 +111,7 @@ fn ordered(core1: &Core<'_>, r1: f64, X_w1: &Pose, core2: &Core<'_>, r2: f64, X_
         p_12: R_w1.mul_transpose_vec3(X_w2.position - X_w1.position),
         size: core1.size() + core2.size(),
         curved: core1.is_curved() || core2.is_curved(),
+        last: Cell::new((Tag::MAX, Tag::MAX)),
     };
     let found = witness(&pair);
     // Thicken by the radii and go back to the world; the middle of the witness points is the more accurate place.
@@ -118,32 +124,47 @@ fn ordered(core1: &Core<'_>, r1: f64, X_w1: &Pose, core2: &Core<'_>, r2: f64, X_
 
 /// Signed distance of the cores.
 fn witness(pair: &Pair<'_>) -> Witness {
+    let mut start = pair.p_12;
     if let (Core::Box { half: h1 }, Core::Box { half: h2 }) = (pair.core1, pair.core2) {
-        if let Some(overlapping) = sat::box_box(*h1, *h2, &pair.R_12, pair.p_12) {
-            return overlapping;
+        match sat::box_box(*h1, *h2, &pair.R_12, pair.p_12) {
+            Ok(overlapping) => return overlapping,
+            Err(apart) => start = apart,
         }
     }
-    match gjk::nearest(pair) {
-        gjk::Nearest::Apart { simplex, v } => apart(pair, &simplex, v),
-        gjk::Nearest::Overlapping { simplex } => epa::penetration(pair, &simplex),
+    let mut simplex = gjk::Simplex::default();
+    match gjk::nearest(pair, start, &mut simplex) {
+        gjk::Nearest::Apart { v, converged } => apart(pair, &simplex, v, converged),
+        gjk::Nearest::Proven(found) => found,
+        gjk::Nearest::Overlapping => epa::penetration(pair, &simplex),
     }
 }
 
 /// Share of the size below which v is too short to give the normal: take it from the features instead [-].
 const CLOSE: f64 = 1e-5;
+/// Rounding of sigma, as a share of the size [-].
+const MET: f64 = 1e-13;
 
-fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3) -> Witness {
+fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> Witness {
     let distance = v.length();
     let n = v / distance;
     let (a, b) = simplex.witness();
     let rough = Witness { gap: distance, n, a, b };
-    if !pair.curved && distance > CLOSE * pair.size {
+    if converged && !pair.curved && distance > CLOSE * pair.size {
         return rough;
     }
-    match polish::polish(pair, simplex.vertices(), simplex.weights(), n) {
-        Some(polish::Polished { witness: fine, .. }) if fine.gap >= distance - 1e-9 * pair.size - 0.01 * distance => {
-            fine
+    // |v| is an upper bound, sigma a lower one: take the refinement whose lower bound is highest.
+    let mut best = Witness { gap: pair.sigma(n), ..rough };
+    let met = MET * pair.size;
+    if let Some(fine) = polish::from_simplex(pair, simplex, n) {
+        if fine.witness.gap >= best.gap - met {
+            best = fine.witness;
         }
-        _ => rough,
     }
+    if best.gap < distance - met {
+        let other = epa::penetration(pair, simplex);
+        if other.gap > best.gap {
+            best = other;
+        }
+    }
+    if best.gap < distance - 1e-9 * pair.size && converged { rough } else { best }
 }

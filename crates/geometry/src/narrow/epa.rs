@@ -38,6 +38,7 @@ struct Polytope {
     faces: Vec<Face>,
     horizon: Vec<(u16, u16, u16)>,
     stack: Vec<(u16, u8, u8)>,
+    seen: Vec<(u16, State)>,
 }
 
 thread_local! {
@@ -71,12 +72,15 @@ impl Polytope {
         // Best upper bound of the depth so far, and the proven optimum it came from.
         let mut best: Option<Witness> = None;
         let mut same = 1.0;
+        let mut direction = Vec3::ZERO;
         let mut depth = f64::INFINITY;
         let mut next_polish = 0.1;
         while self.vertices.len() < LIMIT {
             let Some(f) = self.nearest_open() else { break };
             let face = self.faces[f];
             if face.distance >= depth - met {
+                // The bounds met between two faces: the normal is the upper bound's, the points are this face's.
+                best = best.or_else(|| Some(Witness { n: -direction, ..self.witness(f, depth) }));
                 break;
             }
             let new = pair.support(face.m);
@@ -88,8 +92,9 @@ impl Polytope {
             }
             let reach = face.m.dot(new.w);
             let slack = reach - face.distance;
-            if reach < depth {
+            if reach < depth - met || depth == f64::INFINITY {
                 depth = reach;
+                direction = face.m;
                 best = None;
                 if slack <= met {
                     best = Some(self.witness(f, reach));
@@ -128,16 +133,23 @@ impl Polytope {
         best.1
     }
 
-    /// Out of points or faces: the best direction the faces know.
+    /// Out of points: the best direction the faces know, refined if it can be.
     fn rough(&self, pair: &Pair<'_>) -> Witness {
-        let mut best: Option<Witness> = None;
+        let mut best: Option<(usize, f64)> = None;
         for (i, f) in self.faces.iter().enumerate().filter(|(_, f)| f.state != State::Gone && f.m != Vec3::ZERO) {
             let reach = -pair.sigma(-f.m);
-            if best.is_none_or(|b| reach < -b.gap) {
-                best = Some(self.witness(i, reach));
+            if best.is_none_or(|b| reach < b.1) {
+                best = Some((i, reach));
             }
         }
-        best.unwrap_or_else(|| flat(pair))
+        let Some((f, reach)) = best else { return flat(pair) };
+        let face = &self.faces[f];
+        let corners = face.corners.map(|i| self.vertices[i as usize]);
+        let fine = polish::polish(pair, &corners, &weights(&corners, face.m), -face.m);
+        match fine {
+            Some(p) if p.witness.gap >= -reach => p.witness,
+            _ => self.witness(f, reach),
+        }
     }
 
     /// Witness points on a face; the depth is the support's, which is never too small.
@@ -169,7 +181,7 @@ impl Polytope {
 
     /// First tetrahedron: GJK's when it has volume, else the widest one found among extreme points.
     fn begin(&mut self, pair: &Pair<'_>, simplex: &Simplex) -> bool {
-        self.vertices.extend_from_slice(simplex.vertices());
+        self.vertices.extend(simplex.vertices().copied());
         let healthy = self.vertices.len() == 4 && {
             let w = |i: usize| self.vertices[i].w;
             let (e1, e2, e3) = (w(1) - w(0), w(2) - w(0), w(3) - w(0));
@@ -241,13 +253,36 @@ impl Polytope {
         true
     }
 
-    /// Adds a point that face f sees; false when the surface would tear.
+    /// Adds a point that face f sees; false when rounding would tear the surface.
     fn insert(&mut self, f: usize, new: Vertex, met: f64) -> bool {
+        // Coplanar neighbours may count as seen or not; one of the choices gives a simple horizon.
+        if ![0.25 * met, -met, 4.0 * met].into_iter().any(|threshold| self.find_horizon(f, new.w, threshold)) {
+            return false;
+        }
+        let apex = self.vertices.len() as u16;
+        self.vertices.push(new);
+        let (start, count) = (self.faces.len(), self.horizon.len());
+        for k in 0..count {
+            let (from, to, beyond) = self.horizon[k];
+            let next = (start + (k + 1) % count) as u16;
+            let previous = (start + (k + count - 1) % count) as u16;
+            let face = self.face([from, to, apex], [beyond, next, previous]);
+            self.faces.push(face);
+            if let Some(twin) = self.faces[beyond as usize].corners.iter().position(|&c| c == to) {
+                self.faces[beyond as usize].across[twin] = (start + k) as u16;
+            }
+        }
+        true
+    }
+
+    /// Removes the faces that see the point and leaves their rim as one closed loop; changes nothing when it is none.
+    fn find_horizon(&mut self, f: usize, w: Vec3, threshold: f64) -> bool {
         self.horizon.clear();
         self.stack.clear();
+        self.seen.clear();
+        self.seen.push((f as u16, self.faces[f].state));
         self.faces[f].state = State::Gone;
         self.stack.push((f as u16, 0, 3));
-        let first_gone = f;
         while let Some((g, edge, left)) = self.stack.pop() {
             if left == 0 {
                 continue;
@@ -261,10 +296,9 @@ impl Polytope {
                 continue;
             }
             // Slivers without a normal go with their neighbours.
-            let sees =
-                next.m == Vec3::ZERO || next.m.dot(new.w - self.vertices[next.corners[0] as usize].w) > 0.25 * met;
-            if sees {
+            if next.m == Vec3::ZERO || next.m.dot(w - self.vertices[next.corners[0] as usize].w) > threshold {
                 let enter = next.corners.iter().position(|&c| c == to).unwrap_or(0) as u8;
+                self.seen.push((beyond, next.state));
                 self.faces[beyond as usize].state = State::Gone;
                 self.stack.push((beyond, (enter + 1) % 3, 2));
             } else {
@@ -273,24 +307,14 @@ impl Polytope {
         }
         let count = self.horizon.len();
         let closed = (0..count).all(|k| self.horizon[k].1 == self.horizon[(k + 1) % count].0);
-        if count < 3 || !closed {
-            self.faces[first_gone].state = State::Gone;
-            return false;
+        let simple = (0..count).all(|k| (k + 1..count).all(|l| self.horizon[k].0 != self.horizon[l].0));
+        if count >= 3 && closed && simple {
+            return true;
         }
-        let apex = self.vertices.len() as u16;
-        self.vertices.push(new);
-        let start = self.faces.len();
-        for k in 0..count {
-            let (from, to, beyond) = self.horizon[k];
-            let next = (start + (k + 1) % count) as u16;
-            let previous = (start + (k + count - 1) % count) as u16;
-            let face = self.face([from, to, apex], [beyond, next, previous]);
-            self.faces.push(face);
-            if let Some(twin) = self.faces[beyond as usize].corners.iter().position(|&c| c == to) {
-                self.faces[beyond as usize].across[twin] = (start + k) as u16;
-            }
+        for &(g, state) in &self.seen {
+            self.faces[g as usize].state = state;
         }
-        true
+        false
     }
 }
 

@@ -4,6 +4,7 @@ mod analytic;
 mod convex;
 mod epa;
 mod gjk;
+mod mpr;
 mod polish;
 mod sat;
 mod terrain;
@@ -11,6 +12,7 @@ mod terrain;
 use crate::shape::core_of;
 use crate::{Pose, Shape, Vec3};
 use convex::convex_convex;
+pub use mpr::separation_mpr;
 
 /// Signed distance of two shapes with its witness points, resolved in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,6 +15,7 @@
 //! The result is accepted only when the supports confirm it: sigma(n) must match n . (b - a).
 
 use super::convex::{Pair, Vertex, Witness};
+use super::gjk::Simplex;
 use crate::shape::Core;
 use crate::space::any_orthogonal;
 use crate::{Mat3, Vec3};
@@ -30,11 +31,12 @@ enum Feature {
         p: Vec3,
         e: Vec3,
     },
-    /// Plane through p with unit tangents s and t.
+    /// Plane through p with unit tangents s and t; the face itself reaches over `area`.
     Face {
         p: Vec3,
         s: Vec3,
         t: Vec3,
+        area: Area,
     },
     /// Circle around z.
     Rim {
@@ -51,6 +53,17 @@ enum Feature {
     Smooth {
         semi: Vec3,
     },
+}
+
+/// Extent of a face in its two lengths.
+#[derive(Clone, Copy, Debug)]
+enum Area {
+    /// From 0 to these.
+    Rectangle(f64, f64),
+    /// Around 0.
+    Disc(f64),
+    /// Some polygon.
+    Polygon,
 }
 
 /// A feature evaluated at an outward normal.
@@ -90,7 +103,7 @@ impl Feature {
     fn start(&self, at: Vec3) -> [f64; 2] {
         match self {
             Feature::Edge { p, e } => [(at - *p).dot(*e) / e.length_squared(), 0.0],
-            Feature::Face { p, s, t } => [(at - *p).dot(*s), (at - *p).dot(*t)],
+            Feature::Face { p, s, t, .. } => [(at - *p).dot(*s), (at - *p).dot(*t)],
             Feature::Slope { low, high, .. } => [at.z.clamp(*low, *high), 0.0],
             _ => [0.0; 2],
         }
@@ -107,7 +120,7 @@ impl Feature {
         Some(match self {
             Feature::Corner { p } => Touch { p: *p, G: zero, bend: Bend::None },
             Feature::Edge { p, e } => Touch { p: *p + *e * u[0], G: [*e, Vec3::ZERO], bend: Bend::None },
-            Feature::Face { p, s, t } => Touch { p: *p + *s * u[0] + *t * u[1], G: [*s, *t], bend: Bend::None },
+            Feature::Face { p, s, t, .. } => Touch { p: *p + *s * u[0] + *t * u[1], G: [*s, *t], bend: Bend::None },
             Feature::Rim { z, radius } => {
                 let (out, bend) = around(*radius)?;
                 Touch { p: out * *radius + Vec3::new(0.0, 0.0, *z), G: zero, bend }
@@ -127,7 +140,7 @@ impl Feature {
         })
     }
 
-    /// The lengths stay on the feature.
+    /// The lengths stay on the feature, as far as that is known.
     fn in_range(&self, u: [f64; 2]) -> bool {
         const SLIP: f64 = 1e-9;
         match self {
@@ -136,8 +149,18 @@ impl Feature {
                 let slip = SLIP * (high - low);
                 u[0] > low - slip && u[0] < high + slip
             }
+            Feature::Face { area: Area::Rectangle(x, y), .. } => {
+                let slip = SLIP * (x + y);
+                u[0] > -slip && u[0] < x + slip && u[1] > -slip && u[1] < y + slip
+            }
+            Feature::Face { area: Area::Disc(r), .. } => u[0] * u[0] + u[1] * u[1] < r * r * (1.0 + SLIP),
             _ => true,
         }
+    }
+
+    /// `in_range` tells the whole truth.
+    fn is_bounded(&self) -> bool {
+        !matches!(self, Feature::Face { area: Area::Polygon, .. })
     }
 }
 
@@ -202,7 +225,7 @@ fn guess(core: &Core<'_>, points: &[(Vec3, u32)], n: Vec3) -> Guess {
                 g.push(Feature::Corner { p: top });
             } else {
                 if rho < NEARLY_FLAT {
-                    g.push(Feature::Face { p: top, s: Vec3::X, t: Vec3::Y });
+                    g.push(Feature::Face { p: top, s: Vec3::X, t: Vec3::Y, area: Area::Disc(radius) });
                 }
                 g.push(Feature::Rim { z, radius });
             }
@@ -219,7 +242,7 @@ fn guess(core: &Core<'_>, points: &[(Vec3, u32)], n: Vec3) -> Guess {
                 (Some(o), Some(t)) => {
                     if let Some(m) = (o.0 - first.0).cross(t.0 - first.0).try_normalize() {
                         let s = any_orthogonal(m);
-                        g.push(Feature::Face { p: first.0, s, t: m.cross(s) });
+                        g.push(Feature::Face { p: first.0, s, t: m.cross(s), area: Area::Polygon });
                     }
                 }
             }
@@ -246,7 +269,8 @@ fn box_feature(half: Vec3, free: u32, p: Vec3) -> Feature {
         return Feature::Edge { p: start, e: unit(axes[0]) * (2.0 * half[axes[0]]) };
     }
     start[axes[1]] = -half[axes[1]];
-    Feature::Face { p: start, s: unit(axes[0]), t: unit(axes[1]) }
+    let area = Area::Rectangle(2.0 * half[axes[0]], 2.0 * half[axes[1]]);
+    Feature::Face { p: start, s: unit(axes[0]), t: unit(axes[1]), area }
 }
 
 /// A refined answer.
@@ -255,9 +279,27 @@ pub(super) struct Polished {
     pub witness: Witness,
     /// Straight directions of the touching features: 2 fix the normal, 0 leave it to curvature alone.
     pub straight: usize,
+    /// Both witness points are known to lie on their cores.
+    pub on_cores: bool,
 }
 
-/// Best refinement of the normal `n` from a simplex of D with the weights of its point nearest to the origin.
+/// Refinement of GJK's normal.
+pub(super) fn from_simplex(pair: &Pair<'_>, simplex: &Simplex, n: Vec3) -> Option<Polished> {
+    let mut corners = [Vertex::default(); 4];
+    let mut count = 0;
+    for v in simplex.vertices() {
+        corners[count] = *v;
+        count += 1;
+    }
+    polish(pair, &corners[..count], simplex.weights(), n)
+}
+
+/// The answer for cores that are apart, proven by supports and by points that lie on both cores.
+pub(super) fn apart(pair: &Pair<'_>, simplex: &Simplex, n: Vec3) -> Option<Witness> {
+    from_simplex(pair, simplex, n).filter(|p| p.on_cores && p.witness.gap > 0.0).map(|p| p.witness)
+}
+
+/// Refinement of the normal `n` by the first features that fit, from a simplex of D with the weights of its point nearest to the origin.
 pub(super) fn polish(pair: &Pair<'_>, simplex: &[Vertex], weight: &[f64], n: Vec3) -> Option<Polished> {
     let to_2 = |x: Vec3| pair.R_12.mul_transpose_vec3(x);
     let mut points1 = [(Vec3::ZERO, 0); 4];
@@ -273,24 +315,25 @@ pub(super) fn polish(pair: &Pair<'_>, simplex: &[Vertex], weight: &[f64], n: Vec
     }
     let guess1 = guess(pair.core1, &points1[..count], n);
     let guess2 = guess(pair.core2, &points2[..count], to_2(-n));
-    let mut best: Option<Polished> = None;
     for f1 in guess1.feature.iter().flatten() {
         for f2 in guess2.feature.iter().flatten() {
             if let Some(w) = newton(pair, f1, f2, f1.start(at1), f2.start(at2), n) {
-                if best.is_none_or(|b| w.witness.gap > b.witness.gap) {
-                    best = Some(w);
-                }
+                return Some(w);
             }
         }
-        if best.is_some() {
-            break;
-        }
     }
-    best
+    None
 }
 
-/// Largest turn of the normal in one step [rad]: beyond it the features are the wrong ones.
-const MAX_TURN: f64 = 0.5;
+/// Largest turn of the normal in one step [rad].
+const MAX_TURN: f64 = 0.3;
+/// Residual that counts as none: offset as a share of the size, cosine of a straight direction [-].
+const SOLVED: f64 = 3e-15;
+/// Newton doubles the digits: after a turn this small the next one is below rounding [rad]. What is then left lies in
+/// directions that the equations do not fix.
+const QUADRATIC: f64 = 1e-8;
+/// Steps after which the features are given up: three or four do when they are the right ones.
+const STEPS: usize = 12;
 /// Agreement of supports and features that counts as proof, as a share of the size [-].
 const PROOF: f64 = 1e-13;
 
@@ -301,7 +344,7 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
     if k1 + k2 > 2 {
         if k1 == 2 { k2 = 0 } else { k1 = 0 }
     }
-    for _ in 0..8 {
+    for _ in 0..STEPS {
         let s = any_orthogonal(n);
         let t = n.cross(s);
         let t1 = f1.touch(n, u1)?;
@@ -309,6 +352,9 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
         let b = pair.p_12 + pair.R_12 * t2.p;
         let v = b - t1.p;
         let g = n.dot(v);
+        if k1 + k2 == 0 && g < 0.0 && matches!((&t1.bend, &t2.bend), (Bend::None, Bend::None)) {
+            return None; // a corner inside never leaves through a corner
+        }
         let G2 = [pair.R_12 * t2.G[0], pair.R_12 * t2.G[1]];
         if k1 == 1 && k2 == 1 {
             // Parallel straight directions say the same about n: keep one.
@@ -317,14 +363,17 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
                 k2 = 0;
             }
         }
-        let M = bend_matrix(&t1.bend, &Mat3::IDENTITY, s, t) + bend_matrix(&t2.bend, &pair.R_12, s, t);
+        let bend = bend_matrix(&t1.bend, &Mat3::IDENTITY, s, t) + bend_matrix(&t2.bend, &pair.R_12, s, t);
+        let across = if k1 > 0 { t1.G[0] } else { G2[0] };
+        let free = (k1 + k2 == 1).then(|| (-across.dot(t), across.dot(s)));
+        let (M, minimal) = Symmetric2(bend.0 + g, bend.1, bend.2 + g).made_positive(k1 + k2, free, pair.size);
         let count = 2 + k1 + k2;
         // Rows: two tangential, then one a straight direction; last column is the right-hand side.
         let mut K = [[0.0; 5]; 4];
-        K[0][0] = -M.0 - g;
+        K[0][0] = -M.0;
         K[0][1] = -M.1;
         K[1][0] = -M.1;
-        K[1][1] = -M.2 - g;
+        K[1][1] = -M.2;
         K[0][4] = -s.dot(v);
         K[1][4] = -t.dot(v);
         for i in 0..k1 + k2 {
@@ -336,29 +385,32 @@ fn newton(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
             K[2 + i][1] = gt;
             K[2 + i][4] = -G.dot(n);
         }
-        let x = solve(&mut K, count)?;
-        let turn = x[0] * x[0] + x[1] * x[1];
-        if !(turn < MAX_TURN * MAX_TURN) {
-            return None;
+        let (mut off, mut bent) = (K[0][4].abs().max(K[1][4].abs()), 0.0f64);
+        for i in 0..k1 + k2 {
+            let length = if i < k1 { t1.G[i] } else { G2[i - k1] }.length();
+            bent = bent.max(K[2 + i][4].abs() / length);
         }
-        n = (n + s * x[0] + t * x[1]).normalize();
+        off /= pair.size;
+        if off < SOLVED && bent < SOLVED {
+            let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.is_bounded() && f2.is_bounded() });
+        }
+        let x = solve(&mut K, count);
+        let turn = (x[0] * x[0] + x[1] * x[1]).sqrt();
+        let scale = if turn > MAX_TURN { MAX_TURN / turn } else { 1.0 };
+        n = (n + (s * x[0] + t * x[1]) * scale).normalize();
         for i in 0..k1 {
-            u1[i] += x[2 + i];
+            u1[i] += x[2 + i] * scale;
         }
         for i in 0..k2 {
-            u2[i] += x[2 + k1 + i];
+            u2[i] += x[2 + k1 + i] * scale;
         }
-        if turn < 1e-22 {
-            // The depth must have a minimum here: H + gap positive along the turns that the straight directions leave.
-            let across = if k1 > 0 { t1.G[0] } else { G2[0] };
-            let (c, d) = (-across.dot(t), across.dot(s));
-            let minimal = match k1 + k2 {
-                0 => M.0 + g > 0.0 && (M.0 + g) * (M.2 + g) > M.1 * M.1,
-                1 => c * c * (M.0 + g) + 2.0 * c * d * M.1 + d * d * (M.2 + g) > 0.0,
-                _ => true,
-            };
+        if !(turn < 1e3) {
+            return None;
+        }
+        if turn < QUADRATIC {
             let witness = proven(pair, f1, f2, u1, u2, n).filter(|_| minimal)?;
-            return Some(Polished { witness, straight: k1 + k2 });
+            return Some(Polished { witness, straight: k1 + k2, on_cores: f1.is_bounded() && f2.is_bounded() });
         }
     }
     None
@@ -371,6 +423,43 @@ impl std::ops::Add for Symmetric2 {
     type Output = Symmetric2;
     fn add(self, o: Symmetric2) -> Symmetric2 {
         Symmetric2(self.0 + o.0, self.1 + o.1, self.2 + o.2)
+    }
+}
+
+impl Symmetric2 {
+    /// The matrix with its negative curvatures turned round, so that Newton climbs, and whether there were none. With one
+    /// straight direction only the turn `free` counts, with two none does. A curvature of next to nothing (bodies with a
+    /// common axis) stays what it is.
+    fn made_positive(self, straight: usize, free: Option<(f64, f64)>, size: f64) -> (Symmetric2, bool) {
+        let flat = 1e-11 * size;
+        match (straight, free) {
+            (0, _) => {
+                let mean = 0.5 * (self.0 + self.2);
+                let spread = (0.25 * (self.0 - self.2) * (self.0 - self.2) + self.1 * self.1).sqrt();
+                let (low, high) = (mean - spread, mean + spread);
+                if low >= -flat {
+                    return (self, true);
+                }
+                // |M| = (M^2 + |det| 1)/(|low| + |high|) for a symmetric 2x2 matrix.
+                let (det, sum) = ((low * high).abs(), low.abs() + high.abs());
+                let square = Symmetric2(
+                    self.0 * self.0 + self.1 * self.1,
+                    self.1 * (self.0 + self.2),
+                    self.2 * self.2 + self.1 * self.1,
+                );
+                (Symmetric2((square.0 + det) / sum, square.1 / sum, (square.2 + det) / sum), false)
+            }
+            (1, Some((c, d))) => {
+                let squared = c * c + d * d;
+                let curvature = (c * c * self.0 + 2.0 * c * d * self.1 + d * d * self.2) / squared;
+                if !(curvature < -flat) {
+                    return (self, true);
+                }
+                let k = -2.0 * curvature / squared;
+                (Symmetric2(self.0 + k * c * c, self.1 + k * c * d, self.2 + k * d * d), false)
+            }
+            _ => (self, true),
+        }
     }
 }
 
@@ -397,35 +486,50 @@ fn proven(pair: &Pair<'_>, f1: &Feature, f2: &Feature, u1: [f64; 2], u2: [f64; 2
     good.then_some(Witness { gap: sigma, n, a, b })
 }
 
-/// Gauss with row pivoting; `None` for a singular matrix.
-fn solve(K: &mut [[f64; 5]; 4], count: usize) -> Option<[f64; 4]> {
+/// Unknowns the equations do not fix (bodies with a common axis) stay where they are: pivots below this share of the
+/// largest entry count as zero [-].
+const UNDETERMINED: f64 = 1e-11;
+
+/// Gauss with row pivoting.
+fn solve(K: &mut [[f64; 5]; 4], count: usize) -> [f64; 4] {
+    let largest = K.iter().flat_map(|row| &row[..4]).fold(0.0f64, |m, x| m.max(x.abs()));
+    let mut row_of = [4usize; 4];
+    let mut row = 0;
     for i in 0..count {
-        let mut pivot = i;
-        for r in i + 1..count {
+        let mut pivot = row;
+        for r in row + 1..count {
             if K[r][i].abs() > K[pivot][i].abs() {
                 pivot = r;
             }
         }
-        if !(K[pivot][i].abs() > 1e-300) {
-            return None;
+        if !(K[pivot][i].abs() > UNDETERMINED * largest) {
+            continue;
         }
-        K.swap(i, pivot);
-        for r in i + 1..count {
-            let f = K[r][i] / K[i][i];
+        K.swap(row, pivot);
+        for r in row + 1..count {
+            let f = K[r][i] / K[row][i];
             if f != 0.0 {
                 for c in (i..count).chain([4]) {
-                    K[r][c] -= f * K[i][c];
+                    K[r][c] -= f * K[row][c];
                 }
             }
+        }
+        row_of[i] = row;
+        row += 1;
+        if row == count {
+            break;
         }
     }
     let mut x = [0.0; 4];
     for i in (0..count).rev() {
-        let mut s = K[i][4];
-        for c in i + 1..count {
-            s -= K[i][c] * x[c];
+        if row_of[i] < 4 {
+            let equation = &K[row_of[i]];
+            let mut s = equation[4];
+            for c in i + 1..count {
+                s -= equation[c] * x[c];
+            }
+            x[i] = s / equation[i];
         }
-        x[i] = s / K[i][i];
     }
-    Some(x)
+    x
 }

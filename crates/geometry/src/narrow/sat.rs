@@ -6,29 +6,28 @@ use crate::{Mat3, Vec3};
 /// Shorter cross products of unit edges are skipped: parallel edges part along a face normal [-].
 const PARALLEL: f64 = 1e-24;
 
-/// Largest of the fifteen signed distances when all are negative: then it is minus the penetration depth. `None` apart.
-pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Option<Witness> {
+/// Largest of the fifteen signed distances when all are negative: then it is minus the penetration depth. Apart: a direction
+/// from 1 to 2 that parts them.
+pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witness, Vec3> {
     let R = [R_12.x_axis, R_12.y_axis, R_12.z_axis]; // edges of 2 in 1
     let A = [R[0].abs(), R[1].abs(), R[2].abs()];
     let mut best = f64::NEG_INFINITY;
     let mut axis = (0usize, 0usize); // (0, i): face i of 1; (1, j): face j of 2; (2, 3 i + j): edges
     for i in 0..3 {
         let s = p[i].abs() - (h1[i] + h2.x * A[0][i] + h2.y * A[1][i] + h2.z * A[2][i]);
-        if s > 0.0 {
-            return None;
-        }
         if s > best {
             (best, axis) = (s, (0, i));
         }
     }
     for j in 0..3 {
         let s = p.dot(R[j]).abs() - (h2[j] + h1.dot(A[j]));
-        if s > 0.0 {
-            return None;
-        }
         if s > best {
             (best, axis) = (s, (1, j));
         }
+    }
+    if best > 0.0 {
+        let n = if axis.0 == 0 { [Vec3::X, Vec3::Y, Vec3::Z][axis.1] } else { R[axis.1] };
+        return Err(if n.dot(p) < 0.0 { -n } else { n });
     }
     for j in 0..3 {
         let (e, a) = (R[j], A[j]);
@@ -42,9 +41,11 @@ pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Option<Witnes
             }
             let reach1 = h1[i1] * a[i2] + h1[i2] * a[i1];
             let reach2 = h2[j1] * A[j2][i] + h2[j2] * A[j1][i];
-            let s = (e[i1] * p[i2] - e[i2] * p[i1]).abs() - (reach1 + reach2);
+            let along = e[i1] * p[i2] - e[i2] * p[i1];
+            let s = along.abs() - (reach1 + reach2);
             if s > 0.0 {
-                return None;
+                let n = [Vec3::X, Vec3::Y, Vec3::Z][i].cross(e);
+                return Err(if along < 0.0 { -n } else { n });
             }
             // Compare s/|axis| without the root where it cannot win.
             if s * s < best * best * squared {
@@ -52,7 +53,7 @@ pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Option<Witnes
             }
         }
     }
-    Some(match axis {
+    Ok(match axis {
         (0, i) => face_of_1(i, best, h1, h2, R_12, p),
         (1, j) => {
             // The same seen from box 2.

@@ -87,6 +87,12 @@ impl<'a> Core<'a> {
     /// Farthest point along `d` (any length) and where it comes from; an extreme point where it is not unique.
     #[inline]
     pub(crate) fn support(&self, d: Vec3) -> (Vec3, Tag) {
+        self.support_near(d, Tag::MAX)
+    }
+
+    /// Like `support`, faster when the answer is near the part `hint` of an earlier answer.
+    #[inline]
+    pub(crate) fn support_near(&self, d: Vec3, hint: Tag) -> (Vec3, Tag) {
         match self {
             Core::Point => (Vec3::ZERO, 0),
             Core::Segment { half } => {
@@ -97,9 +103,9 @@ impl<'a> Core<'a> {
                 }
             }
             Core::Box { half } => {
-                let tag = (d.x >= 0.0) as Tag | ((d.y >= 0.0) as Tag) << 1 | ((d.z >= 0.0) as Tag) << 2;
-                let pick = |h: f64, c: f64| if c >= 0.0 { h } else { -h };
-                (Vec3::new(pick(half.x, d.x), pick(half.y, d.y), pick(half.z, d.z)), tag)
+                let up = |c: f64| c.is_sign_positive() as Tag;
+                let tag = up(d.x) | up(d.y) << 1 | up(d.z) << 2;
+                (Vec3::new(half.x.copysign(d.x), half.y.copysign(d.y), half.z.copysign(d.z)), tag)
             }
             Core::Frustum { low, low_radius, high, high_radius } => {
                 let rho = (d.x * d.x + d.y * d.y).sqrt();
@@ -118,7 +124,7 @@ impl<'a> Core<'a> {
                 if len > 0.0 { (*semi * e / len, 0) } else { (Vec3::new(semi.x, 0.0, 0.0), 0) }
             }
             Core::Hull(hull) => {
-                let i = hull.farthest_vertex(d);
+                let i = hull.farthest_vertex_near(d, hint);
                 (hull.vertices()[i as usize], i)
             }
             Core::Prism { corners, floor } => {

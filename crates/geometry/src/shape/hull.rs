@@ -96,6 +96,12 @@ impl Hull {
     /// Index of a vertex farthest along `d` (any length).
     #[inline]
     pub fn farthest_vertex(&self, d: Vec3) -> u32 {
+        self.farthest_vertex_near(d, u32::MAX)
+    }
+
+    /// Like `farthest_vertex`, faster when the answer is near the vertex `hint`.
+    #[inline]
+    pub(crate) fn farthest_vertex_near(&self, d: Vec3, hint: u32) -> u32 {
         if self.vertices.len() <= SCAN_LIMIT {
             let (mut best, mut reach) = (0, self.vertices[0].dot(d));
             for (i, v) in self.vertices.iter().enumerate().skip(1) {
@@ -114,7 +120,11 @@ impl Hull {
         } else {
             2
         };
-        self.climb(d, self.extremes[2 * axis + (d[axis] > 0.0) as usize])
+        let start = self.extremes[2 * axis + (d[axis] > 0.0) as usize];
+        match self.vertices.get(hint as usize) {
+            Some(h) if h.dot(d) > self.vertices[start as usize].dot(d) => self.climb(d, hint),
+            _ => self.climb(d, start),
+        }
     }
 
     /// Hill climbing from a given vertex: on a convex body a local maximum is the global one.

@@ -1,5 +1,11 @@
 //! Tests of the crate as its users see it.
 #![allow(non_snake_case)]
 
+mod broad;
+mod closed_forms;
+mod continuity;
 mod distance_truth;
+mod overlap_truth;
 mod random;
+mod random_pairs;
+mod rays;

@@ -274,7 +274,8 @@ fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
 fn into_plane(f: Vec3, n: Vec3) -> Vec3 {
     let projected = f - n * n.dot(f);
     let length2 = projected.length_squared();
-    if length2 > 0.0 { projected * (f.length_squared() / length2).sqrt() } else { Vec3::ZERO }
+    // below this the squares lose their digits
+    if length2 > 1e-280 { projected * (f.length_squared() / length2).sqrt() } else { projected }
 }
 
 fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {

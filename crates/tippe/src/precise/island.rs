@@ -379,12 +379,13 @@ impl Island {
         (motions, records)
     }
 
-    /// Advances to `end`, unless a body leaves its reach box first. `samples` are the communication points of the horizon
+    /// Advances from the start of the horizon to `end`, unless a body leaves its reach box first. `samples` are the communication points of the horizon
     /// with their indices.
     pub fn advance(
         &mut self,
         model: &Model,
         settings: &Settings,
+        from: f64,
         end: f64,
         reach: &[Aabb],
         samples: &[f64],
@@ -393,13 +394,11 @@ impl Island {
         let before = self.stepper.evaluations;
         let mut sampled = 0;
         self.take_samples(model, samples, &mut sampled, end, &mut outcome);
-        while self.stepper.t0 < end {
+        outcome.exit = self.exit(reach, from, end);
+        while outcome.exit.is_none() && self.stepper.t0 < end {
             self.act(model, &mut outcome)?;
             self.step(model, settings, &mut outcome)?;
-            if let Some(exit) = self.exit(reach) {
-                outcome.exit = Some(exit);
-                break;
-            }
+            outcome.exit = self.exit(reach, from, end);
             self.take_samples(model, samples, &mut sampled, end, &mut outcome);
         }
         self.log(model, end, &mut outcome);
@@ -993,12 +992,13 @@ impl Island {
         }
     }
 
-    /// When a body left its reach box in the last step, if one did.
-    fn exit(&self, reach: &[Aabb]) -> Option<f64> {
+    /// When between `from` and `end` a body left its reach box in the last step, if one did.
+    fn exit(&self, reach: &[Aabb], from: f64, end: f64) -> Option<f64> {
         let n = self.stepper.y0.len();
         let h = self.stepper.h;
         let start = self.stepper.t0 - h;
-        let mut first: Option<f64> = None;
+        let (first, last) = (self.theta(from.max(start)), self.theta(end.min(self.stepper.t0)));
+        let mut exit: Option<f64> = None;
         for (k, &body) in self.dynamics.bodies.iter().enumerate() {
             let o = self.dynamics.pattern.offsets[k];
             let at = |theta: f64| {
@@ -1007,16 +1007,11 @@ impl Island {
             };
             let reach = &reach[body as usize];
             let inside = |p: Vec3| reach.min.cmple(p).all() && p.cmple(reach.max).all();
-            let mut left = None;
-            for i in 1..=4 {
-                let theta = 0.25 * i as f64;
-                if !inside(at(theta)) {
-                    left = Some(theta);
-                    break;
-                }
-            }
-            let Some(mut high) = left else { continue };
-            let mut low = high - 0.25;
+            let quarter = 0.25 * (last - first);
+            let Some(out) = (1..=4).map(|i| first + quarter * i as f64).find(|&theta| !inside(at(theta))) else {
+                continue;
+            };
+            let (mut low, mut high) = (out - quarter, out);
             for _ in 0..30 {
                 let middle = 0.5 * (low + high);
                 if inside(at(middle)) {
@@ -1026,9 +1021,9 @@ impl Island {
                 }
             }
             let t = start + low * h;
-            first = Some(first.map_or(t, |f: f64| f.min(t)));
+            exit = Some(exit.map_or(t, |e: f64| e.min(t)));
         }
-        first
+        exit
     }
 
     fn take_samples(&mut self, model: &Model, samples: &[f64], sampled: &mut usize, end: f64, outcome: &mut Outcome) {

@@ -21,6 +21,10 @@ use tippe_numerics::Method;
 const FIRST_HORIZON: f64 = 1e-3;
 /// Longest horizon [s].
 const LONGEST_HORIZON: f64 = 1e4;
+/// Islands have grown when their work exceeds that of the last good horizon by this factor [-] ...
+const GROWTH: f64 = 1.3;
+/// ... and are taken for good after so many shorter horizons that did not break them up.
+const PATIENCE: u32 = 4;
 /// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
 const SHORTEST_HORIZON: f64 = 1e-14;
 
@@ -144,6 +148,9 @@ pub struct State {
     pub time: f64,
     /// Length of the next horizon [s].
     horizon: f64,
+    /// Work of the islands at the last horizon that did not join more of them, and how often since it did.
+    work: u64,
+    impatience: u32,
     /// Up to here everything has been handed to the observer [s]; before the first run minus infinity, kept as an option.
     recorded: Option<f64>,
     /// Stored energy at the start [J].
@@ -154,7 +161,7 @@ pub struct State {
 impl State {
     /// The model at rest at the start of its scene.
     pub fn start(_model: &Model) -> State {
-        State { time: 0.0, horizon: FIRST_HORIZON, recorded: None, initial: 0.0, islands: Vec::new() }
+        State { time: 0.0, horizon: FIRST_HORIZON, work: u64::MAX, impatience: 0, recorded: None, initial: 0.0, islands: Vec::new() }
     }
 }
 
@@ -199,6 +206,8 @@ struct Clock<'a> {
     /// Candidate pairs of the horizon.
     pairs: Vec<(u32, u32)>,
     motions: Vec<Motion>,
+    work: u64,
+    impatience: u32,
     grown: bool,
     /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
     end: f64,
@@ -229,6 +238,8 @@ impl<'a> Clock<'a> {
             boxes: Vec::new(),
             pairs: Vec::new(),
             motions: Vec::new(),
+            work: state.work,
+            impatience: state.impatience,
             grown: false,
             end: state.time,
             last: false,
@@ -299,8 +310,14 @@ impl<'a> Clock<'a> {
 
     /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is.
     fn regroup(&mut self) {
-        let (groups, grown) = reach::groups(self.model, &self.pairs, &self.touching());
-        self.grown = grown;
+        let (groups, work) = reach::groups(self.model, &self.pairs);
+        self.grown = work as f64 > GROWTH * self.work as f64 && self.impatience < PATIENCE;
+        if self.grown {
+            self.impatience += 1;
+        } else {
+            self.work = work;
+            self.impatience = 0;
+        }
         let fresh = self.islands.is_empty() && self.initial.is_none();
         let mut old: Vec<Option<Island>> = std::mem::take(&mut self.islands).into_iter().map(Some).collect();
         let mut owner = vec![usize::MAX; self.model.bodies.len()];
@@ -389,9 +406,9 @@ impl<'a> Clock<'a> {
     }
 
     fn advance_islands(&mut self) -> Result<Vec<Outcome>, Failure> {
-        let (model, end, boxes, samples) = (self.model, self.end, &self.boxes, &self.samples);
+        let (model, from, end, boxes, samples) = (self.model, self.time, self.end, &self.boxes, &self.samples);
         let settings = Settings { max_step: self.settings.max_step.min(2.0 * self.horizon), ..self.settings.clone() };
-        let one = |island: &mut Island| island.advance(model, &settings, end, boxes, samples);
+        let one = |island: &mut Island| island.advance(model, &settings, from, end, boxes, samples);
         match &self.pool {
             Some(pool) if self.islands.len() > 1 => {
                 let islands = &mut self.islands;
@@ -535,6 +552,8 @@ impl<'a> Clock<'a> {
     fn finish(mut self, state: &mut State) -> Summary {
         state.time = self.time;
         state.horizon = self.horizon;
+        state.work = self.work;
+        state.impatience = self.impatience;
         state.recorded = Some(self.recorded);
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(Island::record).collect();

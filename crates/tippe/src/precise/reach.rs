@@ -144,9 +144,9 @@ fn path(p: Vec3, v: Vec3, a: Vec3, H: f64) -> Aabb {
     reach
 }
 
-/// Groups of free bodies joined by candidate pairs, in the order of their first body; and whether the horizon joined much
-/// more than what already touches.
-pub fn groups(model: &Model, candidates: &[(u32, u32)], touching: &[(u32, u32)]) -> (Vec<Group>, bool) {
+/// Groups of free bodies joined by candidate pairs, in the order of their first body; and a measure of the work they are:
+/// the sum of the squares of their sizes.
+pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> (Vec<Group>, u64) {
     let roots = joined(model, candidates);
     let mut index = vec![usize::MAX; model.bodies.len()];
     let mut groups: Vec<Group> = Vec::new();
@@ -166,15 +166,8 @@ pub fn groups(model: &Model, candidates: &[(u32, u32)], touching: &[(u32, u32)])
         let free = if model.bodies[b1].drive == Drive::Free { b1 } else { b2 };
         groups[index[roots[free] as usize]].pairs.push((a, b));
     }
-    let work = |roots: &[u32]| {
-        let mut sizes = vec![0u64; roots.len()];
-        for (k, &r) in roots.iter().enumerate() {
-            sizes[r as usize] += u64::from(model.bodies[k].drive == Drive::Free);
-        }
-        sizes.iter().map(|s| s * s).sum::<u64>()
-    };
-    let grown = work(&roots) > 2 * work(&joined(model, touching));
-    (groups, grown)
+    let work = groups.iter().map(|g| (g.bodies.len() * g.bodies.len()) as u64).sum();
+    (groups, work)
 }
 
 /// Root of each body in the forest of joined free bodies: its smallest member.
