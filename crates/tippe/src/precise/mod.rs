@@ -161,7 +161,15 @@ pub struct State {
 impl State {
     /// The model at rest at the start of its scene.
     pub fn start(_model: &Model) -> State {
-        State { time: 0.0, horizon: FIRST_HORIZON, work: u64::MAX, impatience: 0, recorded: None, initial: 0.0, islands: Vec::new() }
+        State {
+            time: 0.0,
+            horizon: FIRST_HORIZON,
+            work: u64::MAX,
+            impatience: 0,
+            recorded: None,
+            initial: 0.0,
+            islands: Vec::new(),
+        }
     }
 }
 
