@@ -120,12 +120,21 @@ pub struct Springs {
 }
 
 /// Discrete modes of an elastic-stick contact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modes {
     /// The surfaces slide on each other.
     pub slipping: bool,
     /// Rolling resistance is at its limit.
     pub rolling: bool,
+    /// Share of the estimated speeds at which slip and rolling end [-]: the estimate knows nothing of other contacts of the
+    /// bodies, and where it was too bold it is halved.
+    pub caution: [f64; 2],
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Modes { slipping: false, rolling: false, caution: [1.0; 2] }
+    }
 }
 
 /// The answer: what acts on body 2 at the contact point, what it costs, how the springs change.
@@ -291,7 +300,7 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
     if limit > 0.0 {
         if modes.slipping {
             let V = (x.v_t.length_squared() + k.b * k.b * w_n * w_n).sqrt();
-            let end = stick_speed(&k, limit, c.mass);
+            let end = modes.caution[0] * stick_speed(&k, limit, c.mass);
             // the direction stays defined when V passes through zero between two stages of a step
             let scale = limit / V.max(0.1 * end);
             out.force = -scale * x.v_t;
@@ -322,7 +331,7 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
         let w_r = x.omega - w_n * n;
         if modes.rolling {
             let W = w_r.length();
-            let end = stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
+            let end = modes.caution[1] * stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
             let M = -roll_limit / W.max(0.1 * end) * w_r;
             out.torque += M;
             out.rolling = -M.dot(w_r);
@@ -371,6 +380,12 @@ pub fn springs_at_stick(
     springs
 }
 
+/// Natural time of the tangential (or rolling) spring at this contact [s].
+pub fn spring_time(c: &FrictionConstants, x: &FrictionInput, slip: bool) -> f64 {
+    let k = stiffness(c, x);
+    if slip { (c.mass / k.k_t).sqrt() } else { (c.inertia / k.k_r).sqrt() }
+}
+
 /// Energy of the springs of a sticking contact: (tangential and spin [J], rolling [J]).
 pub fn spring_energies(c: &FrictionConstants, x: &FrictionInput, springs: &Springs) -> (f64, f64) {
     if x.elastic <= 0.0 {
@@ -414,7 +429,7 @@ mod tests {
             v_t: Vec3::X,
             omega: Vec3::new(0.0, 30.0, 0.0),
         };
-        let modes = Modes { slipping: true, rolling: true };
+        let modes = Modes { slipping: true, rolling: true, ..Modes::default() };
         let speed = {
             let f = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
             x.v_t.length() / (1.0 - f.slip_margin)
@@ -423,7 +438,7 @@ mod tests {
         let before = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
         assert!(before.slip_margin >= 0.0);
         let springs = springs_at_stick(&c, &x, &before, &Springs::default(), true);
-        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, Modes { slipping: false, rolling: true });
+        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, Modes { slipping: false, rolling: true, ..Modes::default() });
         assert!((after.force - before.force).length() < 1e-12 * before.force.length());
     }
 }

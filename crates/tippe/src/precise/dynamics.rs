@@ -139,7 +139,6 @@ impl Dynamics {
         }
         let n = bodies.len();
         let mut springs = vec![0; n];
-        let mut neighbours = vec![Vec::new(); n];
         let mut acting = vec![Vec::new(); n];
         for (k, pair) in pairs.iter().enumerate() {
             if pair.friction_law.has_springs() {
@@ -151,14 +150,6 @@ impl Dynamics {
                     acting[body].push((k as u32, side));
                 }
             }
-            if a < n && b < n {
-                neighbours[a].push(b as u32);
-                neighbours[b].push(a as u32);
-            }
-        }
-        for list in &mut neighbours {
-            list.sort_unstable();
-            list.dedup();
         }
         let mut offsets = vec![0];
         for k in 0..n {
@@ -190,7 +181,7 @@ impl Dynamics {
             frame_time: 0.0,
             carried: vec![[0.0; ACCOUNTS]; n],
             tolerance,
-            pattern: BlockPattern { offsets, neighbours },
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); n] },
             kinematics,
             worst: 0,
             accounts,
@@ -202,6 +193,26 @@ impl Dynamics {
             externals,
             pairs,
         }
+    }
+
+    /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
+    pub fn couple(&mut self) -> bool {
+        let n = self.bodies.len();
+        let mut neighbours = vec![Vec::new(); n];
+        for pair in self.pairs.iter().filter(|p| p.memory.touching || p.last.gap <= 0.0) {
+            let [a, b] = pair.sides;
+            if a < n && b < n {
+                neighbours[a].push(b as u32);
+                neighbours[b].push(a as u32);
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let changed = neighbours != self.pattern.neighbours;
+        self.pattern.neighbours = neighbours;
+        changed
     }
 
     /// Number of states and integrals.
@@ -353,7 +364,10 @@ impl System for Bound<'_> {
         self.dynamics.locate(model, t, y);
         let d = &mut *self.dynamics;
         for pair in &mut d.pairs {
-            pair.last = pair.read(model, &d.kinematics, &Dynamics::springs(pair, y), false);
+            let springs = Dynamics::springs(pair, y);
+            let mut last = std::mem::take(&mut pair.last);
+            pair.read_into(model, &d.kinematics, &springs, false, &mut last);
+            pair.last = last;
         }
         let rows = d.pattern.rows();
         let accounts = d.accounts;

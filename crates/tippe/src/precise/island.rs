@@ -7,7 +7,7 @@
 use super::dynamics::{Account, Bound, Dynamics, Frame, set, vector};
 use super::pair::{Kinematics, Memory, Pair, Reading};
 use super::{Failure, Settings, Trouble};
-use crate::contact::friction::{Modes, Springs, spring_energies, springs_at_stick};
+use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
 use crate::event::{Episode, Event, EventKind};
 use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample};
@@ -35,6 +35,9 @@ const NOT_STIFF: f64 = 0.8;
 const DECISION: u32 = 6;
 /// Consecutive events without progress that are a failure.
 const STORM: u32 = 1000;
+
+/// States smaller than this are zero [SI].
+const NOTHING: f64 = 1e-100;
 
 /// Motion of one body at one instant, with its part of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -214,6 +217,7 @@ impl Island {
         if fresh {
             island.initial_contacts(model, t);
         }
+        island.dynamics.couple();
         island
     }
 
@@ -279,6 +283,7 @@ impl Island {
         };
         let mut stepper = Stepper::default();
         stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.t0, &record.y0);
+        dynamics.couple();
         stepper.f0.clone_from(&record.f0);
         stepper.dense.clone_from(&record.dense);
         stepper.h = record.step;
@@ -516,6 +521,12 @@ impl Island {
             set(&mut self.stepper.f0, o + 3, Vec3::ZERO);
         }
         d.frame_time = t;
+        // decayed motion ends here: numbers without digits are slow and mean nothing
+        for x in &mut self.stepper.y0[..d.pattern.rows()] {
+            if x.abs() < NOTHING {
+                *x = 0.0;
+            }
+        }
     }
 
     /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
@@ -764,6 +775,7 @@ impl Island {
             }
         }
         let crossings = std::mem::take(&mut self.crossings);
+        let changed = crossings.iter().any(|c| matches!(c.what, What::Touch | What::Leave));
         let mut restart = false;
         let mut shortest = f64::INFINITY;
         for crossing in &crossings {
@@ -805,6 +817,9 @@ impl Island {
                     shortest = shortest.min(0.2 * self.h.max(h));
                 }
             }
+        }
+        if changed && self.dynamics.couple() {
+            self.stepper.forget_pattern();
         }
         if restart {
             let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
@@ -857,6 +872,7 @@ impl Island {
         pair.memory.modes = Modes {
             slipping: kappa * reading.v_t.length() > mu * speed,
             rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
+            ..Modes::default()
         };
         let springs = Springs::default();
         Dynamics::set_springs(&self.dynamics.pairs[k], &mut self.stepper.y0, &springs);
@@ -886,11 +902,14 @@ impl Island {
         }
         Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
         self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        let t = self.stepper.t0;
+        let memory = &mut self.dynamics.pairs[k].memory;
+        let kind = usize::from(!slip);
+        memory.modes.caution[kind] = if t < memory.settled[kind] { 0.5 * memory.modes.caution[kind] } else { 1.0 };
         if slip {
-            modes.slipping = true;
+            memory.modes.slipping = true;
         } else {
-            modes.rolling = true;
+            memory.modes.rolling = true;
         }
     }
 
@@ -904,11 +923,13 @@ impl Island {
         Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
         let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
         self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let modes = &mut self.dynamics.pairs[k].memory.modes;
+        let settled = self.stepper.t0 + spring_time(&pair.friction, &input, stick);
+        let memory = &mut self.dynamics.pairs[k].memory;
+        memory.settled[usize::from(!stick)] = settled;
         if stick {
-            modes.slipping = false;
+            memory.modes.slipping = false;
         } else {
-            modes.rolling = false;
+            memory.modes.rolling = false;
         }
     }
 
@@ -936,7 +957,7 @@ impl Island {
             let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
             episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
         }
-        if middle >= start && middle >= end {
+        if middle > start.max(end) * (1.0 + 1e-9) {
             let (mut a, mut b) = (0.0, theta);
             for _ in 0..40 {
                 let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));

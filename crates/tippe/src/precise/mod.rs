@@ -6,7 +6,7 @@ mod pair;
 mod reach;
 
 use crate::event::Event;
-use crate::model::Model;
+use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample, Observe, Progress, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
@@ -21,10 +21,10 @@ use tippe_numerics::Method;
 const FIRST_HORIZON: f64 = 1e-3;
 /// Longest horizon [s].
 const LONGEST_HORIZON: f64 = 1e4;
-/// Islands have grown when their work exceeds that of the last good horizon by this factor [-] ...
+/// No horizon need be shorter than a body takes to travel this share of its radius [-].
+const SHORT: f64 = 0.25;
+/// A horizon is too long when its islands are more work than those of the shortest one by this factor [-].
 const GROWTH: f64 = 1.3;
-/// ... and are taken for good after so many shorter horizons that did not break them up.
-const PATIENCE: u32 = 4;
 /// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
 const SHORTEST_HORIZON: f64 = 1e-14;
 
@@ -148,9 +148,6 @@ pub struct State {
     pub time: f64,
     /// Length of the next horizon [s].
     horizon: f64,
-    /// Work of the islands at the last horizon that did not join more of them, and how often since it did.
-    work: u64,
-    impatience: u32,
     /// Up to here everything has been handed to the observer [s]; before the first run minus infinity, kept as an option.
     recorded: Option<f64>,
     /// Stored energy at the start [J].
@@ -161,15 +158,7 @@ pub struct State {
 impl State {
     /// The model at rest at the start of its scene.
     pub fn start(_model: &Model) -> State {
-        State {
-            time: 0.0,
-            horizon: FIRST_HORIZON,
-            work: u64::MAX,
-            impatience: 0,
-            recorded: None,
-            initial: 0.0,
-            islands: Vec::new(),
-        }
+        State { time: 0.0, horizon: FIRST_HORIZON, recorded: None, initial: 0.0, islands: Vec::new() }
     }
 }
 
@@ -214,9 +203,6 @@ struct Clock<'a> {
     /// Candidate pairs of the horizon.
     pairs: Vec<(u32, u32)>,
     motions: Vec<Motion>,
-    work: u64,
-    impatience: u32,
-    grown: bool,
     /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
     end: f64,
     last: bool,
@@ -246,9 +232,6 @@ impl<'a> Clock<'a> {
             boxes: Vec::new(),
             pairs: Vec::new(),
             motions: Vec::new(),
-            work: state.work,
-            impatience: state.impatience,
-            grown: false,
             end: state.time,
             last: false,
             samples: Vec::new(),
@@ -264,18 +247,28 @@ impl<'a> Clock<'a> {
         self.done || self.stopped || (self.recorded >= until && self.initial.is_some())
     }
 
-    /// Each body gets the box its centre of mass will not leave before the horizon ends; overlapping boxes are pairs.
+    /// Each body gets the box its centre of mass will not leave before the horizon ends; overlapping boxes are pairs. The
+    /// horizon is halved as long as that takes islands apart.
     fn reach(&mut self) {
         self.motions = self.motions_now();
-        reach::find(
-            self.model,
-            &self.motions,
-            &self.touching(),
-            self.time,
-            self.horizon,
-            &mut self.boxes,
-            &mut self.pairs,
-        );
+        let touching = self.touching();
+        let g = self.model.gravity.length();
+        let free = self.model.bodies.iter().zip(&self.motions).filter(|(b, _)| b.drive == Drive::Free);
+        let floor = free
+            .map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt()))
+            .fold(self.horizon, f64::min);
+        let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
+            reach::find(self.model, &self.motions, &touching, self.time, H, boxes, pairs);
+            reach::work(self.model, pairs)
+        };
+        let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
+        let least = look(floor, &mut boxes, &mut pairs) as f64;
+        self.horizon = self.horizon.max(floor);
+        while look(self.horizon, &mut self.boxes, &mut self.pairs) as f64 > GROWTH * least
+            && self.horizon > 2.0 * floor
+        {
+            self.horizon *= 0.5;
+        }
     }
 
     /// Motion of every free body at the start of the horizon, by body; those of other bodies are not used.
@@ -318,14 +311,7 @@ impl<'a> Clock<'a> {
 
     /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is.
     fn regroup(&mut self) {
-        let (groups, work) = reach::groups(self.model, &self.pairs);
-        self.grown = work as f64 > GROWTH * self.work as f64 && self.impatience < PATIENCE;
-        if self.grown {
-            self.impatience += 1;
-        } else {
-            self.work = work;
-            self.impatience = 0;
-        }
+        let groups = reach::groups(self.model, &self.pairs);
         let fresh = self.islands.is_empty() && self.initial.is_none();
         let mut old: Vec<Option<Island>> = std::mem::take(&mut self.islands).into_iter().map(Some).collect();
         let mut owner = vec![usize::MAX; self.model.bodies.len()];
@@ -407,7 +393,7 @@ impl<'a> Clock<'a> {
             outcomes = self.advance_islands()?;
             self.horizon *= 0.5;
         } else if !self.last {
-            self.horizon = if self.grown { 0.5 * self.horizon } else { (2.0 * self.horizon).min(LONGEST_HORIZON) };
+            self.horizon = (2.0 * self.horizon).min(LONGEST_HORIZON);
         }
         self.outcomes = outcomes;
         Ok(())
@@ -560,8 +546,6 @@ impl<'a> Clock<'a> {
     fn finish(mut self, state: &mut State) -> Summary {
         state.time = self.time;
         state.horizon = self.horizon;
-        state.work = self.work;
-        state.impatience = self.impatience;
         state.recorded = Some(self.recorded);
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(Island::record).collect();

@@ -144,9 +144,17 @@ fn path(p: Vec3, v: Vec3, a: Vec3, H: f64) -> Aabb {
     reach
 }
 
-/// Groups of free bodies joined by candidate pairs, in the order of their first body; and a measure of the work they are:
-/// the sum of the squares of their sizes.
-pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> (Vec<Group>, u64) {
+/// A measure of the work of the islands that candidate pairs make: the sum of the squares of their sizes.
+pub fn work(model: &Model, candidates: &[(u32, u32)]) -> u64 {
+    let mut sizes = vec![0u64; model.bodies.len()];
+    for (k, &root) in joined(model, candidates).iter().enumerate() {
+        sizes[root as usize] += u64::from(model.bodies[k].drive == Drive::Free);
+    }
+    sizes.iter().map(|s| s * s).sum()
+}
+
+/// Groups of free bodies joined by candidate pairs, in the order of their first body.
+pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> Vec<Group> {
     let roots = joined(model, candidates);
     let mut index = vec![usize::MAX; model.bodies.len()];
     let mut groups: Vec<Group> = Vec::new();
@@ -166,8 +174,7 @@ pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> (Vec<Group>, u64) {
         let free = if model.bodies[b1].drive == Drive::Free { b1 } else { b2 };
         groups[index[roots[free] as usize]].pairs.push((a, b));
     }
-    let work = groups.iter().map(|g| (g.bodies.len() * g.bodies.len()) as u64).sum();
-    (groups, work)
+    groups
 }
 
 /// Root of each body in the forest of joined free bodies: its smallest member.
