@@ -294,6 +294,18 @@ impl Pair {
         self.law.is_conservative() && self.friction_law == FrictionLaw::None && self.has_closed_energy()
     }
 
+    /// Sum of the radii [m] and Hertz stiffness [N/m^1.5] of two centred balls that lose nothing.
+    pub fn elastic_balls(&self) -> Option<(f64, f64)> {
+        match (self.geometry, &self.law) {
+            (Geometry::Spheres { r1, r2, .. }, NormalLaw::Hertz { restitution, .. })
+                if *restitution >= 1.0 && self.friction_law == FrictionLaw::None && self.central == [true; 2] =>
+            {
+                Some((r1 + r2, self.stiffness))
+            }
+            _ => None,
+        }
+    }
+
     /// True when the law's own energy is exact: it has one, and the stiffness does not change with the place of contact.
     pub fn energy_is_closed(&self, reading: &Reading) -> bool {
         self.has_closed_energy() && !reading.force.energy.is_nan()
