@@ -139,7 +139,6 @@ impl Dynamics {
         }
         let n = bodies.len();
         let mut springs = vec![0; n];
-        let mut neighbours = vec![Vec::new(); n];
         let mut acting = vec![Vec::new(); n];
         for (k, pair) in pairs.iter().enumerate() {
             if pair.friction_law.has_springs() {
@@ -151,14 +150,6 @@ impl Dynamics {
                     acting[body].push((k as u32, side));
                 }
             }
-            if a < n && b < n {
-                neighbours[a].push(b as u32);
-                neighbours[b].push(a as u32);
-            }
-        }
-        for list in &mut neighbours {
-            list.sort_unstable();
-            list.dedup();
         }
         let mut offsets = vec![0];
         for k in 0..n {
@@ -190,7 +181,7 @@ impl Dynamics {
             frame_time: 0.0,
             carried: vec![[0.0; ACCOUNTS]; n],
             tolerance,
-            pattern: BlockPattern { offsets, neighbours },
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); n] },
             kinematics,
             worst: 0,
             accounts,
@@ -202,6 +193,26 @@ impl Dynamics {
             externals,
             pairs,
         }
+    }
+
+    /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
+    pub fn couple(&mut self) -> bool {
+        let n = self.bodies.len();
+        let mut neighbours = vec![Vec::new(); n];
+        for pair in self.pairs.iter().filter(|p| p.memory.touching || p.last.gap <= 0.0) {
+            let [a, b] = pair.sides;
+            if a < n && b < n {
+                neighbours[a].push(b as u32);
+                neighbours[b].push(a as u32);
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let changed = neighbours != self.pattern.neighbours;
+        self.pattern.neighbours = neighbours;
+        changed
     }
 
     /// Number of states and integrals.
@@ -284,6 +295,11 @@ impl Dynamics {
     }
 }
 
+/// An increment in the direction of motion (or else of the place), so that a mirrored scene has mirrored increments.
+fn toward(delta: f64, motion: f64, place: f64) -> f64 {
+    if motion < 0.0 || (motion == 0.0 && place < 0.0) { -delta } else { delta }
+}
+
 /// Motion of a prescribed body at time t.
 pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
     let start = &model.start[body];
@@ -353,7 +369,10 @@ impl System for Bound<'_> {
         self.dynamics.locate(model, t, y);
         let d = &mut *self.dynamics;
         for pair in &mut d.pairs {
-            pair.last = pair.read(model, &d.kinematics, &Dynamics::springs(pair, y), false);
+            let springs = Dynamics::springs(pair, y);
+            let mut last = std::mem::take(&mut pair.last);
+            pair.read_into(model, &d.kinematics, &springs, false, &mut last);
+            pair.last = last;
         }
         let rows = d.pattern.rows();
         let accounts = d.accounts;
@@ -472,20 +491,18 @@ impl System for Bound<'_> {
             let v = vector(y, o + 6).length();
             let w = vector(y, o + 9).length();
             for i in 0..3 {
-                delta[o + i] = (3e-5 * length).max(1e-13 * p);
-                delta[o + 3 + i] = (3e-5 * length / radius).max(1e-13);
-                delta[o + 6 + i] = (1e-7 * SPEED_FLOOR).max(1e-13 * v);
-                delta[o + 9 + i] = (1e-7 * SPEED_FLOOR / radius).max(1e-13 * w);
+                delta[o + i] = toward((3e-5 * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
+                delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], 0.0);
+                delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
+                delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], 0.0);
             }
         }
         for pair in &d.pairs {
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                for i in 0..4 {
-                    delta[k + i] = 1e-6 * N * if i == 3 { pair.last.radius.max(1e-6) } else { 1.0 };
-                }
-                for i in 4..7 {
-                    delta[k + i] = 1e-6 * N * pair.last.radius.max(1e-6);
+                for i in 0..7 {
+                    let lever = if i < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
+                    delta[k + i] = toward(1e-6 * N * lever, y[k + i], 0.0);
                 }
             }
         }

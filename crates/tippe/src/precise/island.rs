@@ -217,6 +217,7 @@ impl Island {
         if fresh {
             island.initial_contacts(model, t);
         }
+        island.dynamics.couple();
         island
     }
 
@@ -282,6 +283,7 @@ impl Island {
         };
         let mut stepper = Stepper::default();
         stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.t0, &record.y0);
+        dynamics.couple();
         stepper.f0.clone_from(&record.f0);
         stepper.dense.clone_from(&record.dense);
         stepper.h = record.step;
@@ -773,6 +775,7 @@ impl Island {
             }
         }
         let crossings = std::mem::take(&mut self.crossings);
+        let changed = crossings.iter().any(|c| matches!(c.what, What::Touch | What::Leave));
         let mut restart = false;
         let mut shortest = f64::INFINITY;
         for crossing in &crossings {
@@ -814,6 +817,9 @@ impl Island {
                     shortest = shortest.min(0.2 * self.h.max(h));
                 }
             }
+        }
+        if changed && self.dynamics.couple() {
+            self.stepper.forget_pattern();
         }
         if restart {
             let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
@@ -951,7 +957,7 @@ impl Island {
             let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
             episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
         }
-        if middle >= start && middle >= end {
+        if middle > start.max(end) * (1.0 + 1e-9) {
             let (mut a, mut b) = (0.0, theta);
             for _ in 0..40 {
                 let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));

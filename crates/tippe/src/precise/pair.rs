@@ -108,6 +108,8 @@ pub struct Pair {
     /// Constants of friction.
     pub friction: FrictionConstants,
     geometry: Geometry,
+    /// Poses of shapes that never move.
+    fixed: [Option<Pose>; 2],
     lever: Lever,
     exponent: f64,
     radius: Option<f64>,
@@ -213,6 +215,11 @@ impl Pair {
                 inertia: 1.0 / (inverse_inertia(0) + inverse_inertia(1)),
             },
             geometry,
+            fixed: [0, 1].map(|k| {
+                let start = &model.start[elements[k].body as usize];
+                (bodies[k].drive == Drive::Fixed)
+                    .then(|| Pose::new(start.orientation, start.position).then(&elements[k].X_cs))
+            }),
             lever: parameters.lever,
             exponent,
             radius,
@@ -270,6 +277,9 @@ impl Pair {
                     let e = elements[k];
                     if self.central[k] {
                         return Pose::at(kin.p);
+                    }
+                    if let Some(X_ws) = self.fixed[k] {
+                        return X_ws;
                     }
                     let R_wc = tippe_geometry::Quat::from_mat3(&kin.R);
                     Pose::new(R_wc * e.X_cs.rotation, kin.p + kin.R * e.X_cs.position)
@@ -332,11 +342,28 @@ impl Pair {
     /// Reads the pair: geometry, and where it touches (or `always`) velocities and forces.
     #[inline]
     pub fn read(&self, model: &Model, kinematics: &[Kinematics], springs: &Springs, always: bool) -> Reading {
+        let mut reading = Reading::default();
+        self.read_into(model, kinematics, springs, always, &mut reading);
+        reading
+    }
+
+    /// [`Self::read`] into a place that exists; of a pair that is apart only gap and normal are written.
+    #[inline]
+    pub fn read_into(
+        &self,
+        model: &Model,
+        kinematics: &[Kinematics],
+        springs: &Springs,
+        always: bool,
+        reading: &mut Reading,
+    ) {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
         let (gap, n, point1, point2) = self.measure(model, sides, always);
-        let mut reading = Reading { gap, normal: n, ..Reading::default() };
+        reading.gap = gap;
+        reading.normal = n;
+        reading.closing_speed = 0.0;
         if gap > 0.0 && !always {
-            return reading;
+            return;
         }
         let point = match self.lever {
             Lever::Midpoint => 0.5 * (point1 + point2),
@@ -346,9 +373,9 @@ impl Pair {
         reading.point = point;
         (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, n, point);
         if gap > 0.0 {
-            reading.friction.slip_margin = -1.0;
-            reading.friction.roll_margin = -1.0;
-            return reading;
+            reading.force = NormalForce::default();
+            reading.friction = Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
+            return;
         }
         let depth = -gap;
         reading.radius = self.effective_radius(model, sides, n, [point1, point2]);
@@ -376,18 +403,18 @@ impl Pair {
                     constants.mu_static = mu;
                 }
             }
-            let input = self.friction_input(&reading);
+            let input = self.friction_input(reading);
             reading.friction = self.friction_law.evaluate(&constants, &input, springs, self.memory.modes);
             reading.total += reading.friction.force;
         }
         let [k1, k2] = sides;
         // a normal force through the centre of mass has no torque, whatever rounding says
-        let acting = |central: bool| if central { reading.friction.force } else { reading.total };
+        let (friction, total) = (reading.friction.force, reading.total);
+        let acting = |central: bool| if central { friction } else { total };
         reading.torques = [
             -(point - k1.p).cross(acting(self.central[0])) - reading.friction.torque,
             (point - k2.p).cross(acting(self.central[1])) + reading.friction.torque,
         ];
-        reading
     }
 
     /// What friction needs to know of a reading with its normal force.
