@@ -1,6 +1,7 @@
 //! `tippe check`: validate scenes, run them, and compare with what they expect.
 
 use crate::args::Source;
+use crate::progress::counter;
 use crate::table::{duration, exact, number, table};
 use crate::{Stop, print, print_json, say};
 use rayon::prelude::*;
@@ -70,7 +71,14 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     let names = if args.scenes.is_empty() { gallery_names(args.slow) } else { args.scenes.clone() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build();
     let pool = pool.map_err(|error| Stop::Resource(format!("cannot start threads: {error}")))?;
-    let checked: Vec<Checked> = pool.install(|| names.par_iter().map(|name| check_scene(name, args.no_run)).collect());
+    let bar = counter(names.len());
+    let one = |name: &String| {
+        let checked = check_scene(name, args.no_run);
+        bar.inc(1);
+        checked
+    };
+    let checked: Vec<Checked> = pool.install(|| names.par_iter().map(one).collect());
+    bar.finish_and_clear();
 
     let pass = checked.iter().all(|scene| scene.pass);
     if args.json {
@@ -83,17 +91,21 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     let failed = checked.iter().filter(|scene| !scene.pass).count();
     let asked: usize = checked.iter().map(|scene| scene.expectations.len()).sum();
     let met = checked.iter().flat_map(|scene| &scene.expectations).filter(|line| line.pass).count();
-    let text = format!("{} scenes, {met} of {asked} expectations met", checked.len());
+    let text = format!("{}, {met} of {asked} expectations met", scenes(checked.len()));
     if pass {
         say(&text);
         return Ok(());
     }
-    let text = format!("{text}; {failed} scenes failed");
+    let text = format!("{text}; {} failed", scenes(failed));
     match checked.iter().filter(|scene| scene.code > 0).map(|scene| scene.code).min() {
         Some(2) => Err(Stop::Scene(text)),
         Some(3) => Err(Stop::Simulation(text)),
         _ => Err(Stop::Expectation(text)),
     }
+}
+
+fn scenes(n: usize) -> String {
+    if n == 1 { "1 scene".to_owned() } else { format!("{n} scenes") }
 }
 
 /// Names of the gallery that are (not) tagged slow. One that cannot be read is checked, and fails, with the quick ones.

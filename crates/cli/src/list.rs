@@ -1,9 +1,12 @@
 //! `tippe list`: the scenes that come with the program.
 
-use crate::table::table;
+use crate::table::{number, table};
 use crate::{Stop, print, print_json, say};
 use serde::Serialize;
 use tippe::scene::{Scene, gallery};
+
+/// Parameters shown for each scene; `--json` has all.
+const MAX_PARAMS: usize = 4;
 
 /// Arguments of `tippe list`.
 #[derive(clap::Args)]
@@ -61,7 +64,11 @@ pub fn list(args: &Args) -> Result<(), Stop> {
     let rows: Vec<Vec<String>> = scenes
         .into_iter()
         .map(|entry| {
-            let params: Vec<String> = entry.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let some = entry.params.iter().take(MAX_PARAMS);
+            let mut params: Vec<String> = some.map(|(name, value)| format!("{name}={}", number(*value))).collect();
+            if entry.params.len() > MAX_PARAMS {
+                params.push("...".to_owned());
+            }
             vec![entry.name, entry.title, entry.cost, params.join(" ")]
         })
         .collect();

@@ -3,9 +3,9 @@
 use crate::figure::{Curve, Figure, Panel};
 use crate::{Stop, say};
 use std::path::PathBuf;
-use tippe::EventKind;
-use tippe::run::{Account, Expression, Quantity, Recording, Run, Subjects};
+use tippe::run::{Account, Axis, Expression, Quantity, Recording, Run, Subjects};
 use tippe::scene::Scene;
+use tippe::{BodyState, EventKind};
 
 /// Arguments of `tippe plot`.
 #[derive(clap::Args)]
@@ -13,7 +13,7 @@ pub struct Args {
     /// A run folder
     run: PathBuf,
     /// What to draw: `ball.position.z`, `ball.position` (three curves), `energy` (the ledger), or an expression such as
-    /// "ball.position.z - floor.position.z"; see `tippe explain signals`. Without any: the height of the first bodies
+    /// "ball.position.z - floor.position.z"; see `tippe explain signals`. Without any: how the first bodies move, and the ledger
     signals: Vec<String>,
     /// Figure to write, .png or .svg; by default RUN/plot.png
     #[arg(long, short, value_name = "FILE")]
@@ -24,9 +24,9 @@ pub struct Args {
     /// End of the time axis [s]
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
-    /// Width and height in pixels
-    #[arg(long, default_value = "1200x800", value_name = "WxH", value_parser = size)]
-    size: (u32, u32),
+    /// Width and height in pixels; by default 1200 wide and as high as the panels need
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
     /// Leave out the marks at contact events
     #[arg(long)]
     no_events: bool,
@@ -46,7 +46,7 @@ struct Wish {
 pub fn plot(args: &Args) -> Result<(), Stop> {
     let run = Run::open(&args.run)?;
     let subjects = &run.manifest.subjects;
-    let texts = if args.signals.is_empty() { default_signals(subjects) } else { args.signals.clone() };
+    let texts = if args.signals.is_empty() { default_signals(&run)? } else { args.signals.clone() };
     let mut wishes = Vec::new();
     for text in &texts {
         for (text, label) in expand(text, subjects) {
@@ -62,17 +62,18 @@ pub fn plot(args: &Args) -> Result<(), Stop> {
     if recording.time.is_empty() {
         return Err(Stop::Usage(format!("nothing is recorded in {} yet", args.run.display())));
     }
+    let panels = panels(&wishes, &recording, args)?;
     let figure = Figure {
         title: title(&run),
         subtitle: format!("{}  tippe {}", args.run.display(), run.manifest.tippe),
-        panels: panels(&wishes, &recording, args)?,
         marks: if args.no_events { Vec::new() } else { contact_times(&recording) },
         mark_label: if args.no_events || contact_times(&recording).is_empty() {
             String::new()
         } else {
             "contact".to_owned()
         },
-        size: args.size,
+        size: args.size.unwrap_or((1200, 100 + 240 * u32::try_from(panels.len().clamp(2, 20)).unwrap_or(2))),
+        panels,
     };
     let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.png"));
     figure.save(&out).map_err(Stop::Resource)?;
@@ -86,11 +87,26 @@ fn title(run: &Run) -> String {
     if title.is_empty() { scene.name.clone() } else { title }
 }
 
-fn default_signals(subjects: &Subjects) -> Vec<String> {
-    let moving = subjects.bodies.iter().filter(|body| body.mass > 0.0).take(DEFAULT_BODIES);
-    let mut signals: Vec<String> = moving.map(|body| format!("{}.position.z", body.name)).collect();
+/// The coordinate along which the first bodies move most, and the ledger.
+fn default_signals(run: &Run) -> Result<Vec<String>, Stop> {
+    let subjects = &run.manifest.subjects;
+    let moving = subjects.bodies.iter().enumerate().filter(|(_, body)| body.mass > 0.0).map(|(k, _)| k);
+    let first: Vec<usize> = moving.take(DEFAULT_BODIES).collect();
+    let recording = run.recording((0..subjects.bodies.len()).map(|k| first.contains(&k)).collect())?;
+    let travel = |axis: &Axis| {
+        let along = |state: &BodyState| Quantity::Position(*axis).of(state);
+        let span = |k: &usize| {
+            let positions = || recording.motion[*k].iter().map(along);
+            positions().fold(f64::NEG_INFINITY, f64::max) - positions().fold(f64::INFINITY, f64::min)
+        };
+        first.iter().map(span).fold(0.0, f64::max)
+    };
+    let axes = [Axis::Z, Axis::X, Axis::Y];
+    let best = axes.iter().copied().reduce(|best, axis| if travel(&axis) > travel(&best) { axis } else { best });
+    let name = Quantity::Position(best.unwrap_or(Axis::Z)).name();
+    let mut signals: Vec<String> = first.iter().map(|&k| format!("{}.{name}", subjects.bodies[k].name)).collect();
     signals.push("energy".to_owned());
-    signals
+    Ok(signals)
 }
 
 /// `energy` is the ledger and its residual, `ball.position` its components; anything else is itself. With each the label

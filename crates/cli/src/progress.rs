@@ -89,3 +89,12 @@ impl Meter {
         self.bar.finish_and_clear();
     }
 }
+
+/// A bar for a number of scenes on stderr; silent if that is no terminal.
+pub fn counter(scenes: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(scenes as u64), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/white.dim} {pos} of {len} scenes  {elapsed}") {
+        bar.set_style(style.progress_chars("━╸─"));
+    }
+    bar
+}

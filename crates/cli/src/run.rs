@@ -110,7 +110,8 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         Err(Trouble::Failure(failure)) => {
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
-            let checkpoint = writer.checkpoint(state.time, &state).ok();
+            let advanced = state.time > start;
+            let checkpoint = advanced.then(|| writer.checkpoint(state.time, &state).ok()).flatten();
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));

@@ -43,7 +43,7 @@ fn new_scene_runs_checks_and_is_never_overwritten() {
     let check = tippe(dir.path(), &["check", "first.toml"]);
     assert_eq!(code(&check), 0, "{}", stdout(&check));
     assert!(stdout(&check).contains("PASS  event.contact_start(ball, floor)[0].time"));
-    assert!(stderr(&check).contains("1 scenes, 2 of 2 expectations met"));
+    assert!(stderr(&check).contains("1 scene, 2 of 2 expectations met"));
 
     let again = tippe(dir.path(), &["new", "first"]);
     assert_eq!(code(&again), 1);
@@ -181,6 +181,41 @@ fn exit_codes() {
     assert_eq!(results["scenes"][0]["expectations"][0]["pass"], false);
     assert_eq!(results["scenes"][1]["pass"], true);
     assert_eq!(code(&tippe(dir.path(), &["check", "edited.toml", "--no-run"])), 0);
+}
+
+/// A law that has no value beyond some depth: the run says when, who and what to try, and leaves what it has.
+#[test]
+fn failures_are_named() {
+    let dir = starter();
+    let scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();
+    let scene = scene.replace("friction = 0.3", "friction = 0.3\nlaw = \"odd\"");
+    let law = "\n[law.odd]\nnormal = \"1e6*sqrt(1e-5 - depth)\"\n";
+    std::fs::write(dir.path().join("odd.toml"), scene + law).unwrap();
+    let run = tippe(dir.path(), &["run", "odd.toml", "--out", "odd"]);
+    assert_eq!(code(&run), 3, "{}", stderr(&run));
+    for part in ["at t = 0.45", "body \"ball\"", "help:", "results so far: odd"] {
+        assert!(stderr(&run).contains(part), "no `{part}` in {}", stderr(&run));
+    }
+    let run = Run::open(&dir.path().join("odd")).unwrap();
+    assert_eq!(run.manifest.status, Status::Failed);
+    assert!(run.manifest.failure.as_ref().is_some_and(|text| text.contains("ball")));
+    assert!(run.time().is_ok_and(|time| !time.is_empty()));
+    assert_eq!(code(&tippe(dir.path(), &["check", "odd.toml"])), 3);
+    assert_eq!(code(&tippe(dir.path(), &["rerun", "odd"])), 1);
+}
+
+/// An expectation may ask for other parameters, another end and another tolerance.
+#[test]
+fn expectations_with_parameters() {
+    let dir = starter();
+    let mut scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();
+    scene += "\n[[expect]]\nvalue = \"event.contact_start[0].time\"\nis = \"sqrt(2*height/g)\"\nwithin = 1e-6\n";
+    scene += "source = \"free fall\"\nwith = { height = \"20 cm\" }\nuntil = 0.5\ntolerance = 1e-8\n";
+    std::fs::write(dir.path().join("first.toml"), scene).unwrap();
+    let check = tippe(dir.path(), &["check", "first.toml"]);
+    assert_eq!(code(&check), 0, "{}", stdout(&check));
+    assert!(stdout(&check).contains("with height=20 cm, tolerance 1e-8, until 0.5 s"), "{}", stdout(&check));
+    assert!(stdout(&check).contains("0.2019"), "{}", stdout(&check));
 }
 
 /// A folder that is not a run is left alone; runs without `--out` get a new number.

@@ -3,7 +3,9 @@
 //! A [`Shape`] answers support, box, mass and surface; [`separation`] gives the signed distance of two placed shapes,
 //! [`overlap()`] the volume they share,
 //! [`pairs`] the boxes that may touch, [`cast`] what a ray hits.
+#![allow(rustdoc::broken_intra_doc_links)] // units stand in brackets: `[m]` is no link
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x > 0.0)` on purpose: NaN must take the safe branch
 
 pub mod aabb;
 pub mod broad;

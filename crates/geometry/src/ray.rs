@@ -29,10 +29,10 @@ pub fn cast(shape: &Shape, X_ws: &Pose, origin: Vec3, direction: Vec3, max: f64)
             let mut best: Option<Hit> = None;
             for (X_sp, part) in parts {
                 let limit = best.map_or(max, |b| b.distance);
-                if let Some(hit) = cast(part, &X_ws.then(X_sp), origin, direction, limit) {
-                    if best.is_none_or(|b| hit.distance < b.distance) {
-                        best = Some(hit);
-                    }
+                if let Some(hit) = cast(part, &X_ws.then(X_sp), origin, direction, limit)
+                    && best.is_none_or(|b| hit.distance < b.distance)
+                {
+                    best = Some(hit);
                 }
             }
             return best;
@@ -156,10 +156,11 @@ fn terrain(grid: &HeightGrid, o: Vec3, d: Vec3, max: f64) -> Option<(f64, Vec3)>
         for row in rows {
             for column in columns.clone() {
                 for corners in grid.cell(column, row) {
-                    if let Some(hit) = triangle(corners, o, d) {
-                        if hit.0 <= max && best.is_none_or(|b| hit.0 < b.0) {
-                            best = Some(hit);
-                        }
+                    if let Some(hit) = triangle(corners, o, d)
+                        && hit.0 <= max
+                        && best.is_none_or(|b| hit.0 < b.0)
+                    {
+                        best = Some(hit);
                     }
                 }
             }

@@ -5,10 +5,16 @@
 use super::Separation;
 use crate::shape::{Core, core_of};
 use crate::space::any_orthogonal;
-use crate::{Pose, Shape, Vec3};
+use crate::{Mat3, Pose, Quat, Shape, Vec3};
 
 /// Normal taken where two centres coincide and none is better than another.
 const NO_DIRECTION: Vec3 = Vec3::Z;
+
+/// Third column of the rotation matrix: where z goes.
+#[inline]
+fn axis_z(q: Quat) -> Vec3 {
+    Vec3::new(2.0 * (q.x * q.z + q.w * q.y), 2.0 * (q.y * q.z - q.w * q.x), 1.0 - 2.0 * (q.x * q.x + q.y * q.y))
+}
 
 /// gap = |p2 - p1| - (r1 + r2). Only sums of squares and products with one sign: mirroring an axis mirrors every bit, and
 /// swapping the pair changes signs only.
@@ -23,24 +29,25 @@ pub(super) fn sphere_sphere(p1: Vec3, r1: f64, p2: Vec3, r2: f64) -> Separation 
 /// gap = n . (p2 - p1) - r.
 #[inline]
 pub(super) fn half_space_sphere(X_w1: &Pose, p2: Vec3, r: f64) -> Separation {
-    let n = X_w1.vector(Vec3::Z);
+    let n = axis_z(X_w1.rotation);
     let height = n.dot(p2 - X_w1.position);
     Separation { gap: height - r, normal: n, point1: p2 - n * height, point2: p2 - n * r }
 }
 
 /// gap = n . (p2 - p1) - (how far the shape reaches along -n).
 pub(super) fn half_space_convex(X_w1: &Pose, core: &Core<'_>, radius: f64, X_w2: &Pose) -> Separation {
-    let n = X_w1.vector(Vec3::Z);
-    let n_2 = X_w2.vector_into(n);
+    let n = axis_z(X_w1.rotation);
+    let R_w2 = Mat3::from_quat(X_w2.rotation);
+    let n_2 = R_w2.mul_transpose_vec3(n);
     let lowest_2 = core.middle_support(-n_2);
     let gap = n.dot(X_w2.position - X_w1.position) + n_2.dot(lowest_2) - radius;
-    let point2 = X_w2.point(lowest_2) - n * radius;
+    let point2 = X_w2.position + R_w2 * lowest_2 - n * radius;
     Separation { gap, normal: n, point1: point2 - n * gap, point2 }
 }
 
 /// Finite only for faces that look at each other.
 pub(super) fn half_spaces(X_w1: &Pose, X_w2: &Pose) -> Separation {
-    let (n1, n2) = (X_w1.vector(Vec3::Z), X_w2.vector(Vec3::Z));
+    let (n1, n2) = (axis_z(X_w1.rotation), axis_z(X_w2.rotation));
     if (n1 + n2).length_squared() > 1e-28 {
         return Separation::endless(n1, X_w1.position, X_w2.position);
     }
@@ -53,31 +60,32 @@ pub(super) fn half_spaces(X_w1: &Pose, X_w2: &Pose) -> Separation {
 struct PointDistance {
     /// Signed distance, negative inside [m].
     distance: f64,
-    /// Outward unit normal [-].
+    /// Outward unit normal [-]; the nearest point of the surface lies `distance` along it.
     normal: Vec3,
-    /// Nearest point of the surface [m].
-    nearest: Vec3,
 }
 
 /// Sphere 2 against the convex shape 1: signed distance of the centre to the core, less both radii.
 #[inline]
 pub(super) fn convex_sphere(shape1: &Shape, X_w1: &Pose, p2: Vec3, r2: f64) -> Separation {
-    let q = X_w1.vector_into(p2 - X_w1.position);
+    let R_w1 = Mat3::from_quat(X_w1.rotation);
+    let q = R_w1.mul_transpose_vec3(p2 - X_w1.position);
     let (core, r1) = core_of(shape1);
     let d = match core {
         Core::Box { half } => point_box(q, half),
         Core::Segment { half } => point_segment(q, half),
         Core::Frustum { low, low_radius, high, high_radius } => point_frustum(q, low, low_radius, high, high_radius),
         Core::Ellipsoid { semi } => point_ellipsoid(q, semi),
-        Core::Point | Core::Hull(_) | Core::Prism { .. } => {
-            let distance = q.length();
-            let normal = if distance > 0.0 { q / distance } else { NO_DIRECTION };
-            PointDistance { distance, normal, nearest: Vec3::ZERO }
-        }
+        Core::Point | Core::Hull(_) | Core::Prism { .. } => from_center(q),
     };
-    let normal = X_w1.vector(d.normal);
-    let point1 = X_w1.point(d.nearest + d.normal * r1);
-    Separation { gap: d.distance - (r1 + r2), normal, point1, point2: p2 - normal * r2 }
+    let normal = R_w1 * d.normal;
+    let gap = d.distance - (r1 + r2);
+    let point2 = p2 - normal * r2;
+    Separation { gap, normal, point1: point2 - normal * gap, point2 }
+}
+
+fn from_center(q: Vec3) -> PointDistance {
+    let distance = q.length();
+    PointDistance { distance, normal: if distance > 0.0 { q / distance } else { NO_DIRECTION } }
 }
 
 #[inline]
@@ -85,8 +93,7 @@ fn point_segment(q: Vec3, half: f64) -> PointDistance {
     let nearest = Vec3::new(0.0, 0.0, q.z.clamp(-half, half));
     let v = q - nearest;
     let distance = v.length();
-    let normal = if distance > 0.0 { v / distance } else { Vec3::X };
-    PointDistance { distance, normal, nearest }
+    PointDistance { distance, normal: if distance > 0.0 { v / distance } else { Vec3::X } }
 }
 
 /// Outside: distance to the clamped point. Inside: the nearest of six faces.
@@ -97,7 +104,7 @@ fn point_box(q: Vec3, half: Vec3) -> PointDistance {
     let squared = v.length_squared();
     if squared > 0.0 {
         let distance = squared.sqrt();
-        return PointDistance { distance, normal: v / distance, nearest };
+        return PointDistance { distance, normal: v / distance };
     }
     let outward = q.abs() - half;
     let axis = if outward.x >= outward.y && outward.x >= outward.z {
@@ -107,11 +114,9 @@ fn point_box(q: Vec3, half: Vec3) -> PointDistance {
     } else {
         2
     };
-    let sign = if q[axis] < 0.0 { -1.0 } else { 1.0 };
-    let (mut normal, mut nearest) = (Vec3::ZERO, q);
-    normal[axis] = sign;
-    nearest[axis] = sign * half[axis];
-    PointDistance { distance: outward[axis], normal, nearest }
+    let mut normal = Vec3::ZERO;
+    normal[axis] = if q[axis] < 0.0 { -1.0 } else { 1.0 };
+    PointDistance { distance: outward[axis], normal }
 }
 
 /// In the half plane (rho, z) the frustum is a quadrangle with two horizontal sides and one slope from (a, low) to (b, high).
@@ -125,37 +130,36 @@ fn point_frustum(q: Vec3, low: f64, a: f64, high: f64, b: f64) -> PointDistance 
     let t = (rho - a) * -n_z + (q.z - low) * n_rho;
     let beyond_slope = (rho - a) * n_rho + (q.z - low) * n_z;
     let (beyond_low, beyond_high) = (low - q.z, q.z - high);
-    let place = |distance: f64, (n_rho, n_z): (f64, f64), (p_rho, p_z): (f64, f64)| PointDistance {
+    let place = |distance: f64, (n_rho, n_z): (f64, f64)| PointDistance {
         distance,
         normal: radial * n_rho + Vec3::new(0.0, 0.0, n_z),
-        nearest: radial * p_rho + Vec3::new(0.0, 0.0, p_z),
     };
     let corner = |c_rho: f64, c_z: f64| {
         let (v_rho, v_z) = (rho - c_rho, q.z - c_z);
         let distance = (v_rho * v_rho + v_z * v_z).sqrt();
         let n = if distance > 0.0 { (v_rho / distance, v_z / distance) } else { (n_rho, n_z) };
-        place(distance, n, (c_rho, c_z))
+        place(distance, n)
     };
     if beyond_slope <= 0.0 && beyond_low <= 0.0 && beyond_high <= 0.0 {
         // Inside: the nearest side, the slope first so that a tip without a disc never answers.
         return if beyond_slope >= beyond_low && beyond_slope >= beyond_high {
-            place(beyond_slope, (n_rho, n_z), (rho - beyond_slope * n_rho, q.z - beyond_slope * n_z))
+            place(beyond_slope, (n_rho, n_z))
         } else if beyond_low >= beyond_high {
-            place(beyond_low, (0.0, -1.0), (rho, low))
+            place(beyond_low, (0.0, -1.0))
         } else {
-            place(beyond_high, (0.0, 1.0), (rho, high))
+            place(beyond_high, (0.0, 1.0))
         };
     }
     if beyond_low > 0.0 && rho <= a {
-        place(beyond_low, (0.0, -1.0), (rho, low))
+        place(beyond_low, (0.0, -1.0))
     } else if beyond_high > 0.0 && rho <= b {
-        place(beyond_high, (0.0, 1.0), (rho, high))
+        place(beyond_high, (0.0, 1.0))
     } else if t <= 0.0 {
         corner(a, low)
     } else if t >= L {
         corner(b, high)
     } else {
-        place(beyond_slope, (n_rho, n_z), (rho - beyond_slope * n_rho, q.z - beyond_slope * n_z))
+        place(beyond_slope, (n_rho, n_z))
     }
 }
 
@@ -203,7 +207,7 @@ fn point_ellipsoid(q: Vec3, semi: Vec3) -> PointDistance {
         p[leave] = semi[leave] * rest.max(0.0).sqrt();
     }
     let normal = (p / (semi * semi)).try_normalize().unwrap_or(NO_DIRECTION);
-    PointDistance { distance: normal.dot(q - p), normal, nearest: p }
+    PointDistance { distance: normal.dot(q - p), normal }
 }
 
 /// a/b, and 0 where a is 0.
@@ -222,7 +226,7 @@ pub(super) fn capsule_capsule(X_w1: &Pose, r1: f64, l1: f64, X_w2: &Pose, r2: f6
     if (l1, r1, p1.x, p1.y, p1.z) > (l2, r2, p2.x, p2.y, p2.z) {
         return capsule_capsule(X_w2, r2, l2, X_w1, r1, l1).flipped();
     }
-    let (u1, u2) = (X_w1.vector(Vec3::Z), X_w2.vector(Vec3::Z));
+    let (u1, u2) = (axis_z(X_w1.rotation), axis_z(X_w2.rotation));
     let w = X_w2.position - X_w1.position;
     // Minimise |w + u2 s2 - u1 s1|^2 over |s1| <= l1, |s2| <= l2: normal equations with b = u1.u2.
     let (b, d1, d2) = (u1.dot(u2), u1.dot(w), u2.dot(w));

@@ -155,10 +155,10 @@ fn apart(pair: &Pair<'_>, simplex: &gjk::Simplex, v: Vec3, converged: bool) -> W
     // |v| is an upper bound, sigma a lower one: take the refinement whose lower bound is highest.
     let mut best = Witness { gap: pair.sigma(n), ..rough };
     let met = MET * pair.size;
-    if let Some(fine) = polish::from_simplex(pair, simplex, n) {
-        if fine.witness.gap >= best.gap - met {
-            best = fine.witness;
-        }
+    if let Some(fine) = polish::from_simplex(pair, simplex, n)
+        && fine.witness.gap >= best.gap - met
+    {
+        best = fine.witness;
     }
     if best.gap < distance - met {
         let other = epa::penetration(pair, simplex);

@@ -49,6 +49,8 @@ thread_local! {
 const LIMIT: usize = 250;
 /// Bounds this near to each other count as met, as a share of the size [-].
 const MET: f64 = 4e-15;
+/// Faces whose normals differ by less lie in one plane [1 - cosine].
+const COPLANAR: f64 = 1e-12;
 /// Normals this near to a proven optimum belong to it if the same parts touch there [cosine]: by the number of straight
 /// directions of the touching features. Two fix the normal, so any other one is another candidate.
 const SAME: [f64; 3] = [0.995, 0.9995, 1.0 - 1e-12];
@@ -79,16 +81,18 @@ impl Polytope {
             let Some(f) = self.nearest_open() else { break };
             let face = self.faces[f];
             if face.distance >= depth - met {
-                // The bounds met between two faces: the normal is the upper bound's, the points are this face's.
-                best = best.or_else(|| Some(Witness { n: -direction, ..self.witness(f, depth) }));
+                // The bounds met between two faces: the normal is the upper bound's, the points are its nearest face's.
+                best = best.or_else(|| Some(Witness { n: -direction, ..self.witness(self.facing(direction), depth) }));
                 break;
             }
             let new = pair.support(face.m);
-            if let Some(b) = &best {
-                if pair.curved && -b.n.dot(face.m) > same && pair.touches(&new, b.n) {
-                    self.faces[f].state = State::Closed;
-                    continue;
-                }
+            if let Some(b) = &best
+                && pair.curved
+                && -b.n.dot(face.m) > same
+                && pair.touches(&new, b.n)
+            {
+                self.faces[f].state = State::Closed;
+                continue;
             }
             let reach = face.m.dot(new.w);
             let slack = reach - face.distance;
@@ -120,7 +124,14 @@ impl Polytope {
                 }
             }
         }
-        best.unwrap_or_else(|| self.rough(pair))
+        match best {
+            Some(b) if self.vertices.len() < LIMIT => b,
+            Some(b) => {
+                let other = self.rough(pair);
+                if other.gap > b.gap { other } else { b }
+            }
+            None => self.rough(pair),
+        }
     }
 
     fn nearest_open(&self) -> Option<usize> {
@@ -133,36 +144,72 @@ impl Polytope {
         best.1
     }
 
-    /// Out of points: the best direction the faces know, refined if it can be.
-    fn rough(&self, pair: &Pair<'_>) -> Witness {
-        let mut best: Option<(usize, f64)> = None;
-        for (i, f) in self.faces.iter().enumerate().filter(|(_, f)| f.state != State::Gone && f.m != Vec3::ZERO) {
-            let reach = -pair.sigma(-f.m);
-            if best.is_none_or(|b| reach < b.1) {
-                best = Some((i, reach));
+    /// The face that looks most along m.
+    fn facing(&self, m: Vec3) -> usize {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (i, f) in self.faces.iter().enumerate() {
+            if f.state != State::Gone && f.m.dot(m) > best.1 {
+                best = (i, f.m.dot(m));
             }
         }
-        let Some((f, reach)) = best else { return flat(pair) };
-        let face = &self.faces[f];
-        let corners = face.corners.map(|i| self.vertices[i as usize]);
-        let fine = polish::polish(pair, &corners, &weights(&corners, face.m), -face.m);
-        match fine {
-            Some(p) if p.witness.gap >= -reach => p.witness,
-            _ => self.witness(f, reach),
+        best.0
+    }
+
+    /// Out of points: the best of the directions the faces know, refined if it can be.
+    fn rough(&self, pair: &Pair<'_>) -> Witness {
+        // Faces with the smallest depth, best first.
+        let mut best = [(usize::MAX, f64::INFINITY); 6];
+        for (i, f) in self.faces.iter().enumerate().filter(|(_, f)| f.state != State::Gone && f.m != Vec3::ZERO) {
+            let reach = -pair.sigma(-f.m);
+            if let Some(k) = best.iter().position(|b| reach < b.1) {
+                best[k..].rotate_right(1);
+                best[k] = (i, reach);
+            }
         }
+        let mut found: Option<Witness> = None;
+        for &(f, reach) in best.iter().filter(|b| b.1 < f64::INFINITY) {
+            let face = &self.faces[f];
+            let corners = face.corners.map(|i| self.vertices[i as usize]);
+            let fine = polish::polish(pair, &corners, &weights(&corners, face.m), -face.m);
+            for w in fine.map(|p| p.witness).into_iter().chain([self.witness(f, reach)]) {
+                if found.is_none_or(|b| w.gap > b.gap) {
+                    found = Some(w);
+                }
+            }
+        }
+        found.unwrap_or_else(|| flat(pair))
     }
 
     /// Witness points on a face; the depth is the support's, which is never too small.
     fn witness(&self, f: usize, reach: f64) -> Witness {
-        let face = &self.faces[f];
-        let corners = face.corners.map(|i| self.vertices[i as usize]);
-        let weight = weights(&corners, face.m);
+        // A flat part of D may be several triangles: go to the one that holds the origin's foot.
+        let m = self.faces[f].m;
+        let (mut at, mut corners, mut u) = (f, [Vertex::default(); 3], [0.0; 3]);
+        for _ in 0..16 {
+            corners = self.faces[at].corners.map(|i| self.vertices[i as usize]);
+            u = areas(&corners, m);
+            let k = if u[0] <= u[1] && u[0] <= u[2] {
+                0
+            } else if u[1] <= u[2] {
+                1
+            } else {
+                2
+            };
+            // Weight k is negative beyond the edge from corner k+1 to corner k+2.
+            let next = self.faces[at].across[(k + 1) % 3] as usize;
+            let coplanar = self.faces[next].m.dot(m) > 1.0 - COPLANAR && self.faces[next].state != State::Gone;
+            if u[k] >= 0.0 || !coplanar {
+                break;
+            }
+            at = next;
+        }
+        let weight = normalized(u);
         let (mut a, mut b) = (Vec3::ZERO, Vec3::ZERO);
         for k in 0..3 {
             a += corners[k].a * weight[k];
             b += corners[k].b * weight[k];
         }
-        Witness { gap: -reach, n: -face.m, a, b }
+        Witness { gap: -reach, n: -m, a, b }
     }
 
     fn face(&self, corners: [u16; 3], across: [u16; 3]) -> Face {
@@ -320,8 +367,17 @@ impl Polytope {
 
 /// Barycentric weights of the origin's foot on a face, kept inside.
 fn weights(corners: &[Vertex; 3], m: Vec3) -> [f64; 3] {
+    normalized(areas(corners, m))
+}
+
+/// Twice the areas that the origin's foot spans with the edges opposite to the corners [m^2].
+fn areas(corners: &[Vertex; 3], m: Vec3) -> [f64; 3] {
     let [a, b, c] = corners.map(|v| v.w);
-    let u = [m.dot(b.cross(c)), m.dot(c.cross(a)), m.dot(a.cross(b))].map(|x| x.max(0.0));
+    [m.dot(b.cross(c)), m.dot(c.cross(a)), m.dot(a.cross(b))]
+}
+
+fn normalized(u: [f64; 3]) -> [f64; 3] {
+    let u = u.map(|x| x.max(0.0));
     let sum = u[0] + u[1] + u[2];
     if sum > 0.0 { u.map(|x| x / sum) } else { [1.0 / 3.0; 3] }
 }

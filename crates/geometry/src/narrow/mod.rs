@@ -3,6 +3,7 @@
 mod analytic;
 mod convex;
 mod epa;
+mod feature;
 mod gjk;
 mod mpr;
 mod polish;

@@ -6,6 +6,9 @@ use crate::{Mat3, Vec3};
 /// Shorter cross products of unit edges are skipped: parallel edges part along a face normal [-].
 const PARALLEL: f64 = 1e-24;
 
+/// Depths this near to each other are equal, as a share of the size [-].
+const TIE: f64 = 1e-14;
+
 /// Largest of the fifteen signed distances when all are negative: then it is minus the penetration depth. Apart: a direction
 /// from 1 to 2 that parts them.
 pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witness, Vec3> {
@@ -29,6 +32,7 @@ pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witnes
         let n = if axis.0 == 0 { [Vec3::X, Vec3::Y, Vec3::Z][axis.1] } else { R[axis.1] };
         return Err(if n.dot(p) < 0.0 { -n } else { n });
     }
+    let tie = TIE * (h1 + h2).max_element();
     for j in 0..3 {
         let (e, a) = (R[j], A[j]);
         let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
@@ -47,8 +51,9 @@ pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witnes
                 let n = [Vec3::X, Vec3::Y, Vec3::Z][i].cross(e);
                 return Err(if along < 0.0 { -n } else { n });
             }
-            // Compare s/|axis| without the root where it cannot win.
-            if s * s < best * best * squared {
+            // Compare s/|axis| without the root where it cannot win. Edges at right angles repeat the faces: those go first.
+            let to_beat = best + tie;
+            if to_beat < 0.0 && s * s < to_beat * to_beat * squared {
                 (best, axis) = (s / squared.sqrt(), (2, 3 * i + j));
             }
         }
@@ -65,17 +70,34 @@ pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witnes
     })
 }
 
+/// Cosines below this count as right angles: box 2 lies flat on the face, with an edge or a face [-].
+const FLAT: f64 = 1e-9;
+
 /// Face of box 1 against the deepest corner of box 2.
 fn face_of_1(i: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Witness {
     let mut n = Vec3::ZERO;
     n[i] = if p[i] < 0.0 { -1.0 } else { 1.0 };
     let d = R_12.mul_transpose_vec3(-n);
     let corner = Vec3::new(h2.x.copysign(d.x), h2.y.copysign(d.y), h2.z.copysign(d.z));
-    // Where box 2 lies flat on the face the corner may stick out sideways: stay on the face.
-    let mut a = (p + *R_12 * corner).clamp(-h1, h1);
-    a[i] = n[i] * h1[i];
+    let (mut low, mut high) = (corner, corner);
+    for k in 0..3 {
+        if d[k].abs() < FLAT {
+            (low[k], high[k]) = (-h2[k], h2[k]);
+        }
+    }
+    // A point of the edge or face of box 2 that lies over the face of box 1: go to and fro between the two.
+    let mut b_2 = 0.5 * (low + high);
+    let mut a = p + *R_12 * b_2;
+    for _ in 0..if low == high { 1 } else { TO_AND_FRO } {
+        a = (p + *R_12 * b_2).clamp(-h1, h1);
+        a[i] = n[i] * h1[i];
+        b_2 = R_12.mul_transpose_vec3(a - p).clamp(low, high);
+    }
     Witness { gap, n, a, b: a + n * gap }
 }
+
+/// Projections between two flat faces: each halves the miss or better unless they share little more than a corner.
+const TO_AND_FRO: usize = 30;
 
 /// Edge i of box 1 against edge j of box 2: nearest points of the two lines.
 fn edges(i: usize, j: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Witness {
@@ -93,7 +115,7 @@ fn edges(i: usize, j: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3)
     let b = p + *R_12 * b_2;
     // (b + u2 t - a - u1 s) . u1 = 0 and . u2 = 0
     let (w, k) = (b - a, u1.dot(u2));
-    let s = ((w.dot(u1) - k * w.dot(u2)) / (1.0 - k * k)).clamp(-h1[i], h1[i]);
+    let s = ((w.dot(u1) - k * w.dot(u2)) / c.length_squared()).clamp(-h1[i], h1[i]);
     let a = a + u1 * s;
     Witness { gap, n, a, b: a + n * gap }
 }

@@ -7,17 +7,33 @@ use super::{Overlap, PatchPoint};
 use crate::space::any_orthogonal;
 use crate::{Mat3, Pose, Shape, Vec3};
 
-/// Convex polygon, anticlockwise seen along -normal, with the outward normal of the solid it belongs to.
-#[derive(Clone)]
-struct Face {
-    normal: Vec3,
+/// Convex polygons, anticlockwise seen against the outward normal, with their corners in one buffer.
+#[derive(Default)]
+struct Faces {
+    faces: Vec<Face>,
     corners: Vec<Vec3>,
 }
 
-/// Piece of the boundary of the overlap.
-struct Piece {
-    face: Face,
+/// One polygon: `corners[from..to]` of its buffer.
+#[derive(Clone, Copy)]
+struct Face {
+    /// Outward normal of the solid it belongs to [-].
+    normal: Vec3,
+    from: usize,
+    to: usize,
     of_first: bool,
+}
+
+impl Faces {
+    fn push(&mut self, normal: Vec3, of_first: bool, corners: impl IntoIterator<Item = Vec3>) {
+        let from = self.corners.len();
+        self.corners.extend(corners);
+        self.faces.push(Face { normal, from, to: self.corners.len(), of_first });
+    }
+
+    fn corners(&self, face: &Face) -> &[Vec3] {
+        &self.corners[face.from..face.to]
+    }
 }
 
 pub(super) fn polyhedra(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Overlap> {
@@ -37,53 +53,55 @@ pub(super) fn polyhedra(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose
             a.half().length().min(b.half().length())
         }
     };
-    let (faces1, faces2) = (faces(shape1, &X1, size), faces(shape2, &X2, size));
+    let (faces1, faces2) = (faces(shape1, &X1, size, true), faces(shape2, &X2, size, false));
     let same = 1e-15 * size;
-    let mut pieces = Vec::with_capacity(faces1.len() + faces2.len());
-    clip_all(&faces1, &faces2, true, same, &mut pieces);
-    clip_all(&faces2, &faces1, false, same, &mut pieces);
+    let mut pieces = Faces::default();
+    clip_all(&faces1, &faces2, same, &mut pieces);
+    clip_all(&faces2, &faces1, same, &mut pieces);
     measure(&pieces, o_w, shape1, shape2)
 }
 
 /// Faces of a polyhedron or the part of a half-space's face that can matter, in the frame of the pose.
-fn faces(shape: &Shape, X: &Pose, size: f64) -> Vec<Face> {
+fn faces(shape: &Shape, X: &Pose, size: f64, of_first: bool) -> Faces {
     let R = Mat3::from_quat(X.rotation);
+    let mut all = Faces::default();
     match shape {
         Shape::Box { half_extents: h, .. } => {
             let axes = [R.x_axis, R.y_axis, R.z_axis];
-            let mut all = Vec::with_capacity(6);
             for i in 0..3 {
                 let (j, k) = ((i + 1) % 3, (i + 2) % 3);
                 for sign in [1.0, -1.0] {
                     let normal = axes[i] * sign;
                     let (c, u, v) = (X.position + normal * h[i], axes[j] * (h[j] * sign), axes[k] * h[k]);
-                    all.push(Face { normal, corners: vec![c - u - v, c + u - v, c + u + v, c - u + v] });
+                    all.push(normal, of_first, [c - u - v, c + u - v, c + u + v, c - u + v]);
                 }
             }
-            all
         }
         Shape::Hull(hull) => {
-            let at = |i: u32| X.position + R * hull.vertices()[i as usize];
-            hull.faces().iter().map(|f| Face { normal: R * f.normal, corners: f.corners.map(at).to_vec() }).collect()
+            for f in hull.faces() {
+                all.push(R * f.normal, of_first, f.corners.map(|i| X.position + R * hull.vertices()[i as usize]));
+            }
         }
         _ => {
             // A square around the foot of the origin, four times as wide as the other shape.
             let normal = R.z_axis;
             let foot = normal * normal.dot(X.position);
             let (u, v) = (any_orthogonal(normal) * (4.0 * size), normal.cross(any_orthogonal(normal)) * (4.0 * size));
-            vec![Face { normal, corners: vec![foot - u - v, foot + u - v, foot + u + v, foot - u + v] }]
+            all.push(normal, of_first, [foot - u - v, foot + u - v, foot + u + v, foot - u + v]);
         }
     }
+    all
 }
 
 /// Clips every face of `mine` by all planes of `theirs`. Where faces of both solids coincide only the first one's counts.
-fn clip_all(mine: &[Face], theirs: &[Face], of_first: bool, same: f64, pieces: &mut Vec<Piece>) {
+fn clip_all(mine: &Faces, theirs: &Faces, same: f64, pieces: &mut Faces) {
     let (mut polygon, mut scratch) = (Vec::new(), Vec::new());
-    'faces: for face in mine {
+    'faces: for face in &mine.faces {
         polygon.clear();
-        polygon.extend_from_slice(&face.corners);
-        for plane in theirs {
-            let height = |p: Vec3| plane.normal.dot(p - plane.corners[0]);
+        polygon.extend_from_slice(mine.corners(face));
+        for plane in &theirs.faces {
+            let q = theirs.corners[plane.from];
+            let height = |p: Vec3| plane.normal.dot(p - q);
             let (mut above, mut below) = (false, false);
             for p in &polygon {
                 let h = height(*p);
@@ -91,12 +109,15 @@ fn clip_all(mine: &[Face], theirs: &[Face], of_first: bool, same: f64, pieces: &
                 below |= h < -same;
             }
             if !above && !below {
-                if of_first && face.normal.dot(plane.normal) > 0.0 {
+                if face.of_first && face.normal.dot(plane.normal) > 0.0 {
                     continue;
                 }
                 continue 'faces;
             }
             if above {
+                if !below {
+                    continue 'faces;
+                }
                 cut(&polygon, &mut scratch, height);
                 std::mem::swap(&mut polygon, &mut scratch);
                 if polygon.len() < 3 {
@@ -104,7 +125,7 @@ fn clip_all(mine: &[Face], theirs: &[Face], of_first: bool, same: f64, pieces: &
                 }
             }
         }
-        pieces.push(Piece { face: Face { normal: face.normal, corners: polygon.clone() }, of_first });
+        pieces.push(face.normal, face.of_first, polygon.iter().copied());
     }
 }
 
@@ -125,28 +146,28 @@ fn cut(polygon: &[Vec3], out: &mut Vec<Vec3>, height: impl Fn(Vec3) -> f64) {
     }
 }
 
-/// Twice the area along the normal and three times the integral of x - o over it, by triangles from the first corner.
-fn polygon_moments(face: &Face, o: Vec3) -> (f64, Vec3) {
-    let a = face.corners[0] - o;
-    let (mut area2, mut first) = (0.0, Vec3::ZERO);
-    for w in face.corners[1..].windows(2) {
+/// Area along the normal and integral of x - o over a polygon, by triangles from the first corner.
+fn polygon_moments(corners: &[Vec3], normal: Vec3, o: Vec3) -> (f64, Vec3) {
+    let a = corners[0] - o;
+    let (mut twice, mut first) = (0.0, Vec3::ZERO);
+    for w in corners[1..].windows(2) {
         let (b, c) = (w[0] - o, w[1] - o);
-        let twice = (b - a).cross(c - a).dot(face.normal);
-        area2 += twice;
-        first += (a + b + c) * twice;
+        let area2 = (b - a).cross(c - a).dot(normal);
+        twice += area2;
+        first += (a + b + c) * area2;
     }
-    (0.5 * area2, first / 6.0)
+    (0.5 * twice, first / 6.0)
 }
 
-fn measure(pieces: &[Piece], o_w: Vec3, shape1: &Shape, shape2: &Shape) -> Option<Overlap> {
-    let o = pieces.first()?.face.corners[0];
+fn measure(pieces: &Faces, o_w: Vec3, shape1: &Shape, shape2: &Shape) -> Option<Overlap> {
+    let o = *pieces.corners.first()?;
     let (mut volume, mut moment, mut vector1, mut vector2) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-    for piece in pieces {
-        let (area, first) = polygon_moments(&piece.face, o);
-        let c = piece.face.normal.dot(piece.face.corners[0] - o);
+    for face in &pieces.faces {
+        let (area, first) = polygon_moments(pieces.corners(face), face.normal, o);
+        let c = face.normal.dot(pieces.corners[face.from] - o);
         volume += c * area / 3.0;
         moment += first * (c / 4.0);
-        *(if piece.of_first { &mut vector1 } else { &mut vector2 }) += piece.face.normal * area;
+        *(if face.of_first { &mut vector1 } else { &mut vector2 }) += face.normal * area;
     }
     if !(volume > 0.0) {
         return None;
@@ -158,7 +179,7 @@ fn measure(pieces: &[Piece], o_w: Vec3, shape1: &Shape, shape2: &Shape) -> Optio
     };
     let normal = vector.try_normalize().unwrap_or(Vec3::Z);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for p in pieces.iter().flat_map(|piece| &piece.face.corners) {
+    for p in &pieces.corners {
         let h = normal.dot(*p - o);
         (low, high) = (low.min(h), high.max(h));
     }
@@ -169,19 +190,13 @@ fn measure(pieces: &[Piece], o_w: Vec3, shape1: &Shape, shape2: &Shape) -> Optio
 
 /// Columns along n between every lower and every upper piece: over the polygon that both cover seen along n the length
 /// is linear, so the three middles of the sides of its triangles integrate it and its first moment exactly.
-fn columns(pieces: &[Piece], n: Vec3, o: Vec3, o_w: Vec3) -> Vec<PatchPoint> {
+fn columns(pieces: &Faces, n: Vec3, o: Vec3, o_w: Vec3) -> Vec<PatchPoint> {
     let s = any_orthogonal(n);
     let t = n.cross(s);
-    // Height of a piece's plane over the point (x, y) across n.
-    let height = |f: &Face, p: Vec3| -> f64 {
-        let q = f.corners[0] - o;
-        let across = p - n * n.dot(p);
-        (f.normal.dot(q) - f.normal.dot(across)) / f.normal.dot(n)
-    };
     // Rectangle of a piece seen along n.
-    let seen = |piece: &Piece| {
+    let seen = |face: &Face| {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-        for p in &piece.face.corners {
+        for p in pieces.corners(face) {
             for (k, x) in [s.dot(*p), t.dot(*p)].into_iter().enumerate() {
                 (low[k], high[k]) = (low[k].min(x), high[k].max(x));
             }
@@ -189,47 +204,68 @@ fn columns(pieces: &[Piece], n: Vec3, o: Vec3, o_w: Vec3) -> Vec<PatchPoint> {
         (low, high)
     };
     let facing = |sign: f64| -> Vec<_> {
-        pieces.iter().filter(|p| sign * p.face.normal.dot(n) > STEEP).map(|p| (p, seen(p))).collect()
+        pieces.faces.iter().filter(|f| sign * f.normal.dot(n) > STEEP).map(|f| (f, seen(f))).collect()
     };
-    let lowers = facing(-1.0);
+    let (lowers, uppers) = (facing(-1.0), facing(1.0));
     let mut all = Vec::new();
     let (mut polygon, mut scratch) = (Vec::new(), Vec::new());
-    for (upper, (low1, high1)) in facing(1.0) {
-        'lower: for (lower, (low2, high2)) in &lowers {
+    for (upper, (low1, high1)) in &uppers {
+        for (lower, (low2, high2)) in &lowers {
             if (0..2).any(|k| low1[k] > high2[k] || low2[k] > high1[k]) {
                 continue;
             }
             polygon.clear();
-            polygon.extend(upper.face.corners.iter().map(|p| {
-                let q = *p - o;
-                q - n * n.dot(q)
-            }));
-            let corners = &lower.face.corners;
-            for k in 0..corners.len() {
-                // Seen along n the lower piece runs clockwise.
-                let (a, b) = (corners[(k + 1) % corners.len()] - o, corners[k] - o);
-                let inward = n.cross(b - a);
-                cut(&polygon, &mut scratch, |p| -inward.dot(p - a));
-                std::mem::swap(&mut polygon, &mut scratch);
-                if polygon.len() < 3 {
-                    continue 'lower;
-                }
+            polygon.extend(pieces.corners(upper).iter().map(|p| *p - o).map(|q| q - n * n.dot(q)));
+            if !clip_seen(&mut polygon, &mut scratch, pieces.corners(lower), n, o) {
+                continue;
             }
+            let (top, bottom) = (Height::of(pieces, upper, n, o), Height::of(pieces, lower, n, o));
             for w in polygon[1..].windows(2) {
                 let (a, b, c) = (polygon[0], w[0], w[1]);
-                let area = 0.5 * ((b - a).dot(s) * (c - a).dot(t) - (b - a).dot(t) * (c - a).dot(s));
+                let area = 0.5 * (b - a).cross(c - a).dot(n);
                 if !(area > 0.0) {
                     continue;
                 }
                 for p in [0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)] {
-                    let (top, bottom) = (height(&upper.face, p), height(&lower.face, p));
-                    let point = o_w + o + p + n * (0.5 * (top + bottom));
-                    all.push(PatchPoint { point, area: area / 3.0, depth: (top - bottom).max(0.0) });
+                    let (high, low) = (top.at(p), bottom.at(p));
+                    let point = o_w + o + p + n * (0.5 * (high + low));
+                    all.push(PatchPoint { point, area: area / 3.0, depth: (high - low).max(0.0) });
                 }
             }
         }
     }
     all
+}
+
+/// Clips a polygon seen along n by the outline of a lower piece, which runs clockwise; false when nothing is left.
+fn clip_seen(polygon: &mut Vec<Vec3>, scratch: &mut Vec<Vec3>, lower: &[Vec3], n: Vec3, o: Vec3) -> bool {
+    for k in 0..lower.len() {
+        let (a, b) = (lower[(k + 1) % lower.len()] - o, lower[k] - o);
+        let inward = n.cross(b - a);
+        cut(polygon, scratch, |p| -inward.dot(p - a));
+        std::mem::swap(polygon, scratch);
+        if polygon.len() < 3 {
+            return false;
+        }
+    }
+    true
+}
+
+/// Height along n of a piece's plane over a point across n.
+struct Height {
+    offset: f64,
+    slope: Vec3,
+}
+
+impl Height {
+    fn of(pieces: &Faces, face: &Face, n: Vec3, o: Vec3) -> Height {
+        let m = face.normal / face.normal.dot(n);
+        Height { offset: m.dot(pieces.corners[face.from] - o), slope: m }
+    }
+
+    fn at(&self, across: Vec3) -> f64 {
+        self.offset - self.slope.dot(across)
+    }
 }
 
 /// Faces this steep (cosine between their normal and the mean normal) carry no columns [-].

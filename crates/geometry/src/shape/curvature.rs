@@ -34,7 +34,7 @@ impl Shape {
                     2.0 * radius
                 }
             }
-            Shape::Cylinder { radius, smoothing, .. } => of_revolution(*radius, *radius, 1.0, *smoothing, n_s),
+            Shape::Cylinder { radius, smoothing, .. } => cylinder(*radius, *smoothing, n_s),
             Shape::Cone { base_radius, top_radius, half_height, smoothing } => {
                 let (R, r, s) = (*base_radius, *top_radius, *smoothing);
                 let k = (R - r) / (2.0 * half_height);
@@ -90,15 +90,15 @@ fn ellipsoid(a: Vec3, n: Vec3) -> f64 {
     2.0 * q.x * q.y * q.z / (g * g * g * (q.x + q.y + q.z - p.length_squared()))
 }
 
-/// Cylinder: side, disc, or the torus that rounds the rim with tube radius s.
-fn of_revolution(r: f64, rim: f64, side: f64, s: f64, n: Vec3) -> f64 {
+/// Cylinder: side, disc, or the torus that rounds the rim with tube radius s around a circle of radius r - s.
+fn cylinder(r: f64, s: f64, n: Vec3) -> f64 {
     let n_rho = (n.x * n.x + n.y * n.y).sqrt();
     if n_rho < FLAT {
         f64::INFINITY
-    } else if (n_rho - side).abs() < 0.5 * FLAT * FLAT || n.z.abs() < FLAT {
+    } else if n.z.abs() < FLAT {
         2.0 * r
     } else if s > 0.0 {
-        radius_of(1.0 / s, n_rho / (rim - s + s * n_rho))
+        radius_of(1.0 / s, n_rho / (r - s + s * n_rho))
     } else {
         0.0
     }

@@ -93,6 +93,11 @@ impl Hull {
         self.radius
     }
 
+    /// True when `p` is inside, or outside by no more than `slip` [m].
+    pub fn contains(&self, p: Vec3, slip: f64) -> bool {
+        self.faces.iter().all(|f| f.normal.dot(p) - f.offset <= slip)
+    }
+
     /// Index of a vertex farthest along `d` (any length).
     #[inline]
     pub fn farthest_vertex(&self, d: Vec3) -> u32 {

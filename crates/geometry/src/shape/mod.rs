@@ -253,7 +253,11 @@ impl Shape {
             Shape::Compound(parts) => {
                 let mut best = (f64::NEG_INFINITY, Vec3::ZERO);
                 for (X_sp, part) in parts {
-                    let p = X_sp.point(part.support(X_sp.vector_into(d)));
+                    let own = part.support(X_sp.vector_into(d));
+                    if !own.is_finite() {
+                        return Vec3::new(far(d.x), far(d.y), far(d.z));
+                    }
+                    let p = X_sp.point(own);
                     let reach = p.dot(d);
                     if reach > best.0 || best.0 == f64::NEG_INFINITY {
                         best = (reach, p);
@@ -361,7 +365,7 @@ fn half_space_box(X_ws: &Pose) -> Aabb {
 pub enum ContactKind {
     /// In one point: use [`crate::separation`].
     Point,
-    /// Along a face or a line: use [`crate::overlap`].
+    /// Along a face or a line: use [`crate::overlap()`].
     Patch,
     /// Neither measure is reliable for this pair.
     Unsupported {

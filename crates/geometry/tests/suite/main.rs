@@ -1,5 +1,6 @@
 //! Tests of the crate as its users see it.
 #![allow(non_snake_case)]
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(error <= tolerance)` on purpose: NaN must fail
 
 mod broad;
 mod closed_forms;

@@ -116,8 +116,8 @@ fn scaled(s: &Shape, k: f64) -> Shape {
     }
 }
 
-/// What is wrong with a case, if anything.
-fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Result<(), String> {
+/// What is wrong with a case, if anything; else whether its witness points are off their surfaces.
+fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Result<bool, String> {
     let (s1, X1, s2, X2) = c;
     s1.validate().map_err(|e| e.to_string())?;
     s2.validate().map_err(|e| e.to_string())?;
@@ -131,6 +131,15 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
     let closure = (s.point2 - s.point1 - s.normal * s.gap).length();
     if closure > 1e-12 {
         return Err(format!("witness points do not fit the gap by {closure:e}: {s:?}"));
+    }
+    // Witness points lie on their surfaces: apart, this and the supports prove the distance. Bodies with a common axis,
+    // flat on each other or exactly touching have no unique points, and may get some nearby.
+    let dot = Shape::Sphere { radius: 0.0 };
+    let off = [(s1, X1, s.point1), (s2, X2, s.point2)]
+        .map(|(shape, X, p)| separation(shape, X, &dot, &Pose::at(p)).gap.abs());
+    let loose = off[0].max(off[1]) > 1e-6;
+    if loose && s.gap > 1e-6 {
+        return Err(format!("witness points off the surfaces by {off:?}: {s:?}"));
     }
     let t = separation(s2, X2, s1, X1);
     if (t.gap - s.gap).abs() > 1e-13
@@ -172,26 +181,28 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
             return Err(format!("gap {} but {} along {:?}; own normal {:?}", s.gap, best.0, best.1, s.normal));
         }
     }
-    // Scale and shift.
+    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of truth D01.
     let k = libm::pow(10.0, r.uniform(-3.0, 3.0));
     let shift = r.direction() * k * 3.0;
     let place = |X: &Pose| Pose::new(X.rotation, X.position * k + shift);
     let u = separation(&scaled(s1, k), &place(X1), &scaled(s2, k), &place(X2));
-    if !((u.gap / k - s.gap).abs() < 1e-7) {
+    if !((u.gap / k - s.gap).abs() < if s.gap < 0.0 { 1e-6 } else { 1e-8 }) {
         return Err(format!("scale {k}: gap {} became {}", s.gap, u.gap / k));
     }
-    Ok(())
+    Ok(loose)
 }
 
 fn sweep(count: usize, seed: u64, thorough: bool) {
-    let mut failures = Vec::new();
+    let (mut failures, mut loose) = (Vec::new(), 0);
     for k in 0..count {
         let mut r = Random(seed.wrapping_add(k as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
         let c = case(&mut r);
-        if let Err(why) = verdict(&c, &mut r, thorough) {
-            failures.push(format!("case {k}: {}-{}: {why}", c.0.name(), c.2.name()));
+        match verdict(&c, &mut r, thorough) {
+            Ok(l) => loose += l as usize,
+            Err(why) => failures.push(format!("case {k}: {}-{}: {why}", c.0.name(), c.2.name())),
         }
     }
+    assert!(loose * 500 <= count, "{loose} of {count} cases have witness points off the surfaces");
     let shown: Vec<_> = failures.iter().take(25).cloned().collect();
     assert!(failures.is_empty(), "{} of {count} cases:\n{}", failures.len(), shown.join("\n"));
 }
@@ -216,19 +227,4 @@ fn million_poses() {
 #[ignore = "a long run: 10^5 poses with a search for a better direction"]
 fn no_better_direction_in_a_hundred_thousand_poses() {
     sweep(100_000, 4, true);
-}
-
-#[test]
-#[ignore]
-fn debug_case() {
-    let k: u64 = std::env::var("CASE").unwrap().parse().unwrap();
-    let seed: u64 = std::env::var("SEED").map(|s| s.parse().unwrap()).unwrap_or(1);
-    let mut r = Random(seed.wrapping_add(k).wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let c = case(&mut r);
-    if !matches!(c.0, Shape::Hull(_)) {
-        println!("{:?} {:?}", c.0, c.2);
-    }
-    println!("{:?}\n{:?}", c.1, c.3);
-    println!("{:?}", separation(&c.0, &c.1, &c.2, &c.3));
-    println!("{:?}", verdict(&c, &mut r, true));
 }

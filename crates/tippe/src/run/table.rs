@@ -8,7 +8,7 @@ use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Phy
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
@@ -49,6 +49,15 @@ impl Column {
             (Column::Flag(values), Cell::Flag(value)) => values.push(value),
             (Column::Text(values), Cell::Text(value)) => values.push(value.to_owned()),
             (column, cell) => unreachable!("column {column:?} cannot hold {cell:?}: the schema and the rows disagree"),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Column::Real(values) => values.len(),
+            Column::Index(values) => values.len(),
+            Column::Flag(values) => values.len(),
+            Column::Text(values) => values.len(),
         }
     }
 
@@ -275,6 +284,8 @@ impl LineFile {
 pub(crate) struct TableReader {
     path: PathBuf,
     reader: SerializedFileReader<File>,
+    /// Bytes of the file.
+    size: u64,
     /// Column names in file order.
     pub(crate) names: Vec<String>,
 }
@@ -282,17 +293,33 @@ pub(crate) struct TableReader {
 impl TableReader {
     pub(crate) fn open(path: &Path) -> Result<TableReader, RunError> {
         let file = File::open(path).map_err(|error| RunError::read(path, error))?;
+        let size = file.metadata().map_err(|error| RunError::read(path, error))?.len();
         let reader = SerializedFileReader::new(file).map_err(|error| RunError::read(path, error))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        Ok(TableReader { path: path.to_owned(), reader, names })
+        Ok(TableReader { path: path.to_owned(), reader, size, names })
     }
 
     /// All rows of one column.
     pub(crate) fn column(&self, name: &str) -> Result<Column, RunError> {
         let index = self.names.iter().position(|n| n == name);
         let index = index.ok_or_else(|| RunError::read(&self.path, format!("there is no column \"{name}\"")))?;
-        self.decode(index).map_err(|error| RunError::read(&self.path, error))
+        // The decoder asserts what it believes about a file's inner numbers: a damaged file must not end the program.
+        let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.decode(index)));
+        match decoded {
+            Ok(column) => column.map_err(|error| RunError::read(&self.path, error)),
+            Err(_) => Err(RunError::read(&self.path, "the file is damaged")),
+        }
+    }
+
+    /// Refuses a column whose place in the file cannot be right.
+    fn check_place(&self, column: &ColumnChunkMetaData) -> Result<(), ParquetError> {
+        let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+        let end = start.checked_add(column.compressed_size()).and_then(|end| u64::try_from(end).ok());
+        if start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end <= self.size) {
+            return Ok(());
+        }
+        Err(ParquetError::General("the file is damaged".to_owned()))
     }
 
     fn decode(&self, index: usize) -> Result<Column, ParquetError> {
@@ -302,9 +329,12 @@ impl TableReader {
             Physical::BOOLEAN => Column::Flag(Vec::new()),
             _ => Column::Text(Vec::new()),
         };
+        let mut all_rows = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group)?;
+            self.check_place(group.metadata().column(index))?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            all_rows += rows;
             match (&mut column, group.get_column_reader(index)?) {
                 (Column::Real(values), ColumnReader::DoubleColumnReader(mut r)) => {
                     r.read_records(rows, None, None, values)?;
@@ -324,6 +354,9 @@ impl TableReader {
                 }
                 _ => return Err(ParquetError::General(format!("column {index} has a type Tippe does not write"))),
             }
+        }
+        if column.len() != all_rows {
+            return Err(ParquetError::General(format!("column {index} has {} rows of {all_rows}", column.len())));
         }
         Ok(column)
     }

@@ -387,3 +387,87 @@ fn expectations_are_judged() {
         "in `bal.speed`, column 1: there is no body, signal or function `bal`. help: did you mean `ball`?"
     );
 }
+
+/// A word of a question, or something that has no business there.
+fn any_word() -> impl proptest::strategy::Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "ball",
+        "ball-2",
+        "floor",
+        ".",
+        "position",
+        "x",
+        "speed",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "+",
+        "-",
+        "*",
+        "/",
+        "^",
+        "1",
+        "0.5",
+        "2e3",
+        "max",
+        "min",
+        "at",
+        "crossing",
+        "event",
+        "events",
+        "contact_start",
+        "contact_end",
+        "episode",
+        "time",
+        "gap",
+        "energy",
+        "residual",
+        "contact",
+        "depth",
+        "momentum",
+        "sqrt",
+        "hypot",
+        "pi",
+        " ",
+        "é",
+        "\u{0}",
+        "1e",
+        "..",
+    ])
+}
+
+proptest::proptest! {
+    /// Whatever is written, the answer is a number or an error, never a panic.
+    #[test]
+    fn questions_never_panic(words in proptest::collection::vec(any_word(), 0..25), at in proptest::option::of(-1.0..3.0)) {
+        let text: String = words.concat();
+        if let Ok(question) = Expression::parse(&text, &subjects()) {
+            let recording = recording();
+            let _ = question.value(&recording, at);
+            let _ = question.series(&recording);
+            let _ = question.value(&Recording::new(subjects()), at);
+        }
+    }
+
+    /// A damaged file of a run is an error, never a panic.
+    #[test]
+    fn damaged_folders_are_refused(which in 0_usize..5, place in 0.0..1.0, byte in proptest::num::u8::ANY) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+        bounce(0.6, 0.1, &mut writer);
+        writer.finish(Status::Complete, None, Some(&report())).unwrap();
+        let name = ["manifest.json", "signals.parquet", "energy.parquet", "contacts.parquet", "events.jsonl"][which];
+        let path = dir.path().join(name);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let k = ((bytes.len() - 1) as f64 * place) as usize;
+        bytes[k] = byte;
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(run) = Run::open(dir.path()) {
+            let bodies = run.manifest.subjects.bodies.len();
+            let _ = run.recording(vec![true; bodies]);
+            let _ = run.signal("ball.position.z");
+        }
+    }
+}
