@@ -145,6 +145,8 @@ pub struct Dynamics {
     acting: Vec<(u32, u8)>,
     acting_starts: Vec<u32>,
     lengths: Vec<f64>,
+    /// Rotation that matters to a body [rad]: that of its depth on the extent of a flat patch, else one.
+    turns: Vec<f64>,
 }
 
 impl Dynamics {
@@ -243,6 +245,7 @@ impl Dynamics {
             acting: acting.concat(),
             acting_starts,
             lengths: vec![0.0; n],
+            turns: vec![1.0; n],
             bodies,
             externals,
             pairs,
@@ -490,7 +493,7 @@ impl System for Bound<'_> {
                 continue;
             }
             let books = &mut f[rows + pair.node * accounts..][..accounts];
-            books[Account::Damping as usize] += last.force.damping * last.closing_speed;
+            books[Account::Damping as usize] += last.force.damping * last.closing_speed + last.rocking;
             books[Account::Sliding as usize] += last.friction.sliding;
             books[Account::Spin as usize] += last.friction.spin;
             books[Account::Rolling as usize] += last.friction.rolling;
@@ -512,6 +515,7 @@ impl System for Bound<'_> {
         let tolerance = STEP_SHARE * d.tolerance;
         for (k, &body) in d.bodies.iter().enumerate() {
             d.lengths[k] = self.model.bodies[body as usize].radius.max(1e-9);
+            d.turns[k] = 1.0;
         }
         let mut norm: f64 = 0.0;
         for s in &d.simple {
@@ -533,6 +537,10 @@ impl System for Bound<'_> {
                 if side < d.lengths.len() && length < d.lengths[side] {
                     d.lengths[side] = length;
                 }
+                if side < d.turns.len() && pair.is_patch() {
+                    let radius = self.model.bodies[d.bodies[side] as usize].radius.max(1e-9);
+                    d.turns[side] = d.turns[side].min(length / radius);
+                }
             }
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
@@ -548,7 +556,7 @@ impl System for Bound<'_> {
             let speed = size(o + 6).max(SPEED_FLOOR);
             let spin = size(o + 9).max(SPEED_FLOOR / radius);
             let share = (vector(error, o).length() / d.lengths[k])
-                .max(2.0 * vector(error, o + 3).length())
+                .max(2.0 * vector(error, o + 3).length() / d.turns[k])
                 .max(vector(error, o + 6).length() / speed)
                 .max(vector(error, o + 9).length() / spin)
                 / tolerance;

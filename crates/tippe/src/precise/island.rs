@@ -655,7 +655,7 @@ impl Island {
         let pair = &self.dynamics.pairs[crossing.pair];
         match crossing.what {
             What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
-            What::Leave => pair.law.jumps_at_touch(),
+            What::Leave => pair.jumps_at_touch(),
             _ => true,
         }
     }
@@ -821,7 +821,7 @@ impl Island {
                 }
                 What::Leave => {
                     self.leave(k);
-                    restart |= self.dynamics.pairs[k].law.jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
+                    restart |= self.dynamics.pairs[k].jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
                 }
                 What::Peak => {
                     let memory = &mut self.dynamics.pairs[k].memory.normal;

@@ -3,6 +3,7 @@
 mod dynamics;
 mod island;
 mod pair;
+mod patch;
 mod reach;
 
 use crate::event::Event;
