@@ -296,7 +296,7 @@ impl Pair {
 
     /// Sum of the radii [m] and Hertz stiffness [N/m^1.5] of two centred balls that lose nothing.
     pub fn elastic_balls(&self) -> Option<(f64, f64)> {
-        match (self.geometry, &self.law) {
+        match (&self.geometry, &self.law) {
             (Geometry::Spheres { r1, r2, .. }, NormalLaw::Hertz { restitution, .. })
                 if *restitution >= 1.0 && self.friction_law == FrictionLaw::None && self.central == [true; 2] =>
             {
