@@ -1,0 +1,125 @@
+//! What scenes of the gallery show that an `[[expect]]` cannot say.
+
+use tippe::model::Drive;
+use tippe::precise::method;
+use tippe::run::{Questions, Recording, Subjects, cases};
+use tippe::scene::{Integrator, Scene, gallery};
+use tippe::{EventKind, Model, Settings, State, Summary, simulate};
+use tippe_geometry::Vec3;
+
+fn scene(name: &str, sets: &[(&str, &str)]) -> Scene {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let (_, text) = gallery().iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no scene {name}"));
+    Scene::parse(&format!("{name}.toml"), text, &sets).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn run(scene: &Scene, settings: &Settings) -> (Recording, Summary) {
+    let model = Model::compile(scene).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut recording = Recording::new(Subjects::of(&model));
+    let summary = simulate(&model, &mut State::start(&model), scene.run.until, settings, &mut recording)
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    (recording, summary)
+}
+
+/// Every expectation of a scene text: in words, and whether it is met.
+pub fn verdicts(file: &str, text: &str) -> Vec<(String, bool)> {
+    let scene = Scene::parse(file, text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut out = Vec::new();
+    for case in cases(&scene) {
+        let scene = Scene::parse(file, text, &case.with).unwrap_or_else(|errors| panic!("{errors}"));
+        let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+        let questions = Questions::read(&scene, &case.expects, &Subjects::of(&model)).unwrap();
+        let settings = Settings { record_at: questions.times(), ..Settings::from_scene(&scene) };
+        let mut recording = questions.recording();
+        simulate(&model, &mut State::start(&model), scene.run.until, &settings, &mut recording).unwrap();
+        for v in questions.judge(&recording) {
+            out.push((format!("{}: {:?}, expected {}", v.question, v.value, v.expected), v.pass));
+        }
+    }
+    out
+}
+
+#[test]
+fn every_scene_has_a_title_a_source_and_cited_expectations() {
+    for (name, text) in gallery() {
+        let scene = Scene::parse(&format!("{name}.toml"), text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(!scene.title.is_empty() && !scene.description.is_empty(), "{name} has no title or description");
+        assert!(scene.source.is_some() && scene.cost.is_some(), "{name} has no source or cost");
+        assert!(!scene.expects.is_empty(), "{name} expects nothing");
+        Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+    }
+}
+
+/// Momentum the balls gain is what the walls gave: sum of impulse times normal over all contacts with what is fixed.
+/// Only flat walls, whose normals do not turn while a ball touches.
+#[test]
+fn momentum_in_the_pool_is_what_the_walls_gave() {
+    let mut scene = scene("pool", &[]);
+    scene.bodies.retain(|body| body.name != "post" && body.name != "box");
+    scene.expects.clear();
+    let model = Model::compile(&scene).unwrap();
+    let (recording, _) = run(&scene, &Settings::from_scene(&scene));
+    let fixed = |body: usize| model.bodies[body].drive == Drive::Fixed;
+    // A contact still closed at the end has no episode yet: look before the first such one.
+    let mut given = Vec3::ZERO;
+    let mut impacts = 0;
+    for event in recording.events.iter().filter(|e| e.kind == EventKind::ContactEnd && fixed(e.body1)) {
+        given += event.episode.unwrap().impulse * event.normal;
+        impacts += 1;
+    }
+    assert!(impacts > 20, "only {impacts} impacts");
+    assert!(recording.contacts_at(recording.time.len() - 1).is_empty(), "a contact is open at the end");
+    let gained = *recording.momentum.last().unwrap() - recording.momentum[0];
+    let scale = model.bodies.iter().filter(|b| b.drive == Drive::Free).map(|b| 3.0 * b.mass).sum::<f64>();
+    let error = (gained - given).length() / scale;
+    assert!(error < 1e-12, "{impacts} impacts: gained {gained}, given {given}, relative difference {error:e}");
+}
+
+fn evaluations(name: &str, integrator: Integrator) -> Summary {
+    let scene = scene(name, &[]);
+    let settings = Settings { method: method(integrator), ..Settings::from_scene(&scene) };
+    run(&scene, &settings).1
+}
+
+#[test]
+fn a_ball_at_rest_is_implicit_work() {
+    let (auto, explicit) =
+        (evaluations("implicit_wins", Integrator::Auto), evaluations("implicit_wins", Integrator::Dopri5));
+    assert!(auto.steps_by_integrator.contains_key("rodas4"), "{:?}", auto.steps_by_integrator);
+    assert!(
+        10 * auto.rhs_evaluations < explicit.rhs_evaluations,
+        "{} and {} evaluations",
+        auto.rhs_evaluations,
+        explicit.rhs_evaluations
+    );
+}
+
+#[test]
+fn an_elastic_impact_is_explicit_work() {
+    let (auto, implicit) =
+        (evaluations("explicit_wins", Integrator::Auto), evaluations("explicit_wins", Integrator::Rodas4));
+    assert!(!auto.steps_by_integrator.contains_key("rodas4"), "{:?}", auto.steps_by_integrator);
+    assert!(
+        10 * auto.rhs_evaluations < implicit.rhs_evaluations,
+        "{} and {} evaluations",
+        auto.rhs_evaluations,
+        implicit.rhs_evaluations
+    );
+}
+
+/// Results at two tolerances agree within ten times the coarser one, relative to each body's speed and place.
+#[test]
+fn tolerance_means_what_it_says() {
+    for name in ["sliding_to_rolling", "two_balls", "cushion", "rack_break", "cradle_free"] {
+        let scene = scene(name, &[]);
+        let with = |tolerance: f64| run(&scene, &Settings { tolerance, ..Settings::from_scene(&scene) }).1;
+        let (coarse, fine) = (with(1e-5), with(1e-9));
+        let speed = fine.bodies.iter().map(|b| b.velocity.length()).fold(0.0, f64::max);
+        let way = speed * scene.run.until;
+        for (a, b) in coarse.bodies.iter().zip(&fine.bodies) {
+            let dv = (a.velocity - b.velocity).length() / speed;
+            let dp = (a.position - b.position).length() / way;
+            assert!(dv < 1e-4 && dp < 1e-4, "{name}: velocity {dv:e}, position {dp:e}");
+        }
+    }
+}

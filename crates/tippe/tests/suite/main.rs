@@ -1,0 +1,7 @@
+//! Tests of the library as a whole.
+
+mod bad_input;
+mod documents;
+mod gallery;
+mod layering;
+mod random_scenes;
