@@ -5,6 +5,7 @@ mod island;
 mod pair;
 mod patch;
 mod reach;
+mod whole;
 
 use crate::event::Event;
 use crate::model::{Drive, Model};
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_numerics::Method;
+pub use whole::Whole;
 
 /// First horizon [s].
 const FIRST_HORIZON: f64 = 1e-3;
