@@ -705,9 +705,14 @@ impl Island {
         if begin.gap.max(0.0) + last.gap > travel {
             return None;
         }
-        // conservative advancement: the gap cannot close faster than `travel` per step
+        // conservative advancement: the gap cannot close faster than `travel` per step; a pair that has just parted may
+        // still be short of zero by rounding
         let mut theta = 0.0;
         let mut gap = self.gap_at(model, k, 0.0);
+        if gap <= 0.0 {
+            theta = 1.0 / 512.0;
+            gap = self.gap_at(model, k, theta);
+        }
         while theta < 1.0 {
             if gap <= 0.0 {
                 return Some(theta);
@@ -984,17 +989,20 @@ impl Island {
             let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
             episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
         }
-        if middle > start.max(end) * (1.0 + 1e-9) {
+        // the peak of the force lies in the step where it rises first and falls last
+        let compressing = begin.closing_speed.max(last.closing_speed) > 1e-3 * self.dynamics.pairs[k].normal.rest_speed;
+        let mut force_at = |x: f64| normal_force(&self.read_at(model, k, x));
+        if compressing && force_at(0.01 * theta) > start && force_at(0.99 * theta) > end {
             let (mut a, mut b) = (0.0, theta);
             for _ in 0..40 {
                 let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));
-                if normal_force(&self.read_at(model, k, c)) < normal_force(&self.read_at(model, k, d)) {
+                if force_at(c) < force_at(d) {
                     a = c;
                 } else {
                     b = d;
                 }
             }
-            let peak = normal_force(&self.read_at(model, k, 0.5 * (a + b)));
+            let peak = force_at(0.5 * (a + b));
             episode.max_force = episode.max_force.max(peak);
         }
         episode
