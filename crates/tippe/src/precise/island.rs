@@ -195,7 +195,8 @@ impl Island {
             let o = dynamics.pattern.offsets[k];
             set(&mut y, o, m.p);
             set(&mut y, o + 6, m.v);
-            set(&mut y, o + 9, m.w);
+            let body = &model.bodies[dynamics.bodies[k] as usize];
+            set(&mut y, o + 9, if body.isotropic { m.w } else { m.q.conjugate() * m.w });
             dynamics.frames[k] = Frame { rotation: m.q, rate: m.w };
             dynamics.carried[k] = m.accounts;
         }
@@ -353,7 +354,9 @@ impl Island {
         } else {
             d.frames[k].orientation(t - d.frame_time, three(o + 3)).normalize()
         };
-        Motion { p: three(o), q, v: three(o + 6), w: three(o + 9), a: vector(&self.stepper.f0, o + 6), accounts }
+        let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
+        let w = if isotropic { three(o + 9) } else { q * three(o + 9) };
+        Motion { p: three(o), q, v: three(o + 6), w, a: vector(&self.stepper.f0, o + 6), accounts }
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
@@ -418,7 +421,7 @@ impl Island {
 
     /// One accepted step.
     fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
-        self.turn_frames();
+        self.turn_frames(model);
         if self.method == Method::Rodas4 && !self.coupled {
             if self.dynamics.couple() {
                 self.stepper.forget_pattern();
@@ -524,13 +527,15 @@ impl Island {
     }
 
     /// Orientation frames start anew: g = 0, turning at the present rate.
-    fn turn_frames(&mut self) {
+    fn turn_frames(&mut self, model: &Model) {
         let d = &mut self.dynamics;
         let t = self.stepper.t0;
         for k in 0..d.bodies.len() {
             let o = d.pattern.offsets[k];
             let (g, w) = (vector(&self.stepper.y0, o + 3), vector(&self.stepper.y0, o + 9));
-            d.frames[k] = Frame { rotation: d.frames[k].orientation(t - d.frame_time, g).normalize(), rate: w };
+            let rotation = d.frames[k].orientation(t - d.frame_time, g).normalize();
+            let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
+            d.frames[k] = Frame { rotation, rate: if isotropic { w } else { rotation * w } };
             set(&mut self.stepper.y0, o + 3, Vec3::ZERO);
             set(&mut self.stepper.f0, o + 3, Vec3::ZERO);
         }
@@ -562,6 +567,9 @@ impl Island {
                 if model.bodies[self.dynamics.bodies[side] as usize].oriented {
                     let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
                     kin.R = tippe_geometry::Mat3::from_quat(q);
+                    if !model.bodies[self.dynamics.bodies[side] as usize].isotropic {
+                        kin.w = kin.R * kin.w;
+                    }
                 }
             } else {
                 let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
