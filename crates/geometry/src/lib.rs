@@ -18,7 +18,7 @@ pub mod space;
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
 pub use narrow::{Separation, separation, separation_mpr};
-pub use overlap::{Overlap, PatchPoint, overlap};
+pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};
 pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, TriMesh, contact_kind};
 pub use space::{Mat3, Pose, Quat, Vec3};

@@ -8,10 +8,12 @@
 //! circular segments are closed forms, integrated along the axis to rounding. Smoothing radii are left out.
 
 mod clip;
+mod moments;
 mod revolution;
 mod round;
 
 use crate::{Pose, Shape, Vec3};
+pub use moments::{Moments, moments};
 
 /// What two solids share.
 #[derive(Clone, Debug, PartialEq)]

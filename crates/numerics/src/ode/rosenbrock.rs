@@ -237,13 +237,10 @@ fn integrate_quadratures(
     }
 }
 
-/// Size of the largest eigenvalue of J, by the growth of a vector under repeated multiplication.
+/// Size of the largest eigenvalue of J, by the growth of the vector of increments under repeated multiplication.
 fn largest_eigenvalue(pattern: &BlockPattern, implicit: &mut Implicit) -> f64 {
     let m = pattern.rows();
     let (x, y) = (&mut implicit.delta, &mut implicit.solution);
-    for (i, v) in x[..m].iter_mut().enumerate() {
-        *v = 1.0 + 0.01 * (i % 7) as f64;
-    }
     let norm = |v: &[f64]| v.iter().map(|a| a * a).sum::<f64>().sqrt();
     let mut growth = 0.0;
     let mut counted = 0;

@@ -6,7 +6,9 @@
 //!   slip:   f = -mu N v_t/V,  M = -mu N b^2 w_n/V,  V^2 = v_t^2 + (b w_n)^2             (Coulomb-Contensou)
 //!   limit:  (f/mu N)^2 + (M/(mu N b))^2 = 1,  and |M_r| = mu_r R N
 //! k_t = kappa k_n with kappa = 4 G*/E* (Mindlin 1949), k_n the tangent stiffness of the normal law, k_s = k_t a^2, k_r = k_t R^2;
-//! a the Hertz patch radius sqrt(R depth), b = 3 pi a/16 (Leine, Glocker 2003). c/k is that of the normal law, depth d/1.5.
+//! a the Hertz patch radius sqrt(R depth), b = 3 pi a/16 (Leine, Glocker 2003). c/k is that of the normal law, depth d/n.
+//! On a flat patch k_t and k_s are those of a rigid punch (constant, so that nothing is lost when the area changes), and
+//! b = 2/3 of the radius of a disc with the patch's area.
 //! Slip ends when V falls below min(1, 2 zeta) mu N/sqrt(k_t m_t): there the spring can be set so that the force is continuous
 //! and falls. At rest nothing creeps. While k_t grows f stays, while it shrinks f shrinks with it: both lose
 //! |k_t'| f^2/(2 k_t^2), which is booked.
@@ -75,6 +77,10 @@ pub struct FrictionConstants {
     pub patch_radius: f64,
     /// kappa = 4 G*/E* [-].
     pub kappa: f64,
+    /// Normal stiffness of a flat patch, constant [N/m]; zero for point contacts.
+    pub patch_stiffness: f64,
+    /// Radius of the flat patch that stiffness belongs to [m].
+    pub patch_size: f64,
     /// Effective mass at the contact point, tangential [kg].
     pub mass: f64,
     /// Effective moment of inertia [kg m^2].
@@ -96,6 +102,8 @@ pub struct FrictionInput {
     pub closing_speed: f64,
     /// Effective radius R [m].
     pub radius: f64,
+    /// Radius of the disc with the area of a flat patch [m]; zero for point contacts.
+    pub patch_radius: f64,
     /// Tangent stiffness over secant stiffness of the normal law: 1.5 for Hertz, 1 for linear [-].
     pub exponent: f64,
     /// d of the normal law [s/m].
@@ -231,6 +239,10 @@ fn contensou_radius(c: &FrictionConstants, x: &FrictionInput) -> f64 {
     if c.spin > 0.0 && c.mu > 0.0 {
         return c.spin * x.radius / c.mu;
     }
+    if c.patch_radius == 0.0 && x.patch_radius > 0.0 {
+        // even pressure on a disc: mean distance from its centre
+        return 2.0 / 3.0 * x.patch_radius;
+    }
     let a = if c.patch_radius > 0.0 { c.patch_radius } else { (x.radius * x.depth).sqrt() };
     3.0 * std::f64::consts::PI / 16.0 * a
 }
@@ -266,14 +278,21 @@ struct Stiffness {
 }
 
 fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
+    let d = x.damping.max(TANGENTIAL_B_MIN / x.damping_speed);
+    let relaxation = x.depth * d / x.exponent;
+    if c.patch_stiffness > 0.0 {
+        let k_t = c.kappa * c.patch_stiffness;
+        let k_s = k_t * c.patch_size * c.patch_size;
+        let k_r = k_t * x.radius * x.radius;
+        return Stiffness { k_t, k_s, k_r, relaxation, growth: 0.0, b: contensou_radius(c, x) };
+    }
     let k_t = c.kappa * x.exponent * x.elastic / x.depth;
     let a2 = if c.patch_radius > 0.0 { c.patch_radius * c.patch_radius } else { x.radius * x.depth };
-    let d = x.damping.max(TANGENTIAL_B_MIN / x.damping_speed);
     Stiffness {
         k_t,
         k_s: k_t * a2,
         k_r: k_t * x.radius * x.radius,
-        relaxation: x.depth * d / 1.5,
+        relaxation,
         growth: (x.exponent - 1.0) * x.closing_speed / x.depth,
         b: contensou_radius(c, x),
     }
@@ -423,6 +442,7 @@ mod tests {
             depth,
             closing_speed: 0.0,
             radius: 0.03,
+            patch_radius: 0.0,
             exponent: 1.5,
             damping: 500.0,
             damping_speed: 4e-3,

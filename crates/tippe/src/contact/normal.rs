@@ -8,8 +8,9 @@
 //!   ln((1 + b)/(1 - e b)) = b (1 + e)     exact for every K, mass and exponent, where Flores' 8(1-e)/(5e) is not
 //! v is the largest closing speed since the contact opened or since it began to compress anew, not the speed at first
 //! touch: in a row of touching balls every contact but the first opens at speed zero.
-//! Below the blending speed the wanted e fades out: with v_rest the impact speed whose Hertz depth is the static depth,
-//! v_rest^2 = 0.8 g depth_static, and d_crit = 2 sqrt(1.5/(g depth_static)) critical damping at rest,
+//! Below the blending speed the wanted e fades out: with n = 3/2 the exponent of the law (1 for the elastic foundation),
+//! v_rest the impact speed whose depth is the static depth, v_rest^2 = 2 g depth_static/(n + 1), and
+//! d_crit = 2 sqrt(n/(g depth_static)) critical damping at rest,
 //!   b(v) = b(e) + (d_crit v - b(e)) (1 - S),  S = smoothstep((v - v_rest)/(v_blend - v_rest)),  v >= v_rest
 //! so that a resting contact is critically damped and nothing bounces for ever. e = 1 is conservative at any speed.
 
@@ -155,6 +156,10 @@ pub struct NormalGeometry {
     pub volume: f64,
     /// Extent of the overlap along the normal [m], where the law needs it.
     pub extent: f64,
+    /// L of the elastic foundation [m].
+    pub layer: f64,
+    /// Depth of the overlap's centroid below the patch [m], NaN where it is not known.
+    pub sink: f64,
 }
 
 /// The answer of a law.
@@ -250,7 +255,25 @@ impl NormalLaw {
 
     /// True when the law reads overlap volume and extent.
     pub fn needs_volume(&self) -> bool {
-        matches!(self, NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. })
+        matches!(self, NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. } | NormalLaw::Foundation { .. })
+    }
+
+    /// The law over a patch: Hertz needs curvature, and means the elastic foundation there.
+    pub fn on_patch(&self) -> NormalLaw {
+        match *self {
+            NormalLaw::Hertz { restitution, blend_speed } => NormalLaw::Foundation { restitution, blend_speed },
+            _ => self.clone(),
+        }
+    }
+
+    /// c = dN/dv at this elastic force [N s/m]; `d` is the damping of the exact laws [s/m].
+    pub fn damping_rate(&self, elastic: f64, d: f64) -> f64 {
+        match self {
+            NormalLaw::Hertz { .. } | NormalLaw::Foundation { .. } => elastic * d,
+            NormalLaw::Volume { damping } => elastic * damping,
+            NormalLaw::Bardaro { damping, .. } | NormalLaw::Linear { damping, .. } => *damping,
+            NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. } | NormalLaw::Custom(_) => 0.0,
+        }
     }
 
     /// Force at the given geometry; `memory` as of the last accepted step.
@@ -271,10 +294,10 @@ impl NormalLaw {
                 clamped(elastic, elastic * d * closing_speed, 0.4 * elastic * depth)
             }
             NormalLaw::Foundation { .. } => {
-                // the caller hands the foundation's volume integral: E*/L V is the force, E*/L integral(depth^2)/2 the energy
-                let elastic = constants.modulus * geometry.volume;
+                // N = (E*/L) integral of depth, energy (E*/L) integral of depth^2/2 = N times the depth of the centroid
+                let elastic = constants.modulus / geometry.layer * geometry.volume;
                 let d = constants.damping(memory.impact_speed.max(closing_speed));
-                clamped(elastic, elastic * d * closing_speed, f64::NAN)
+                clamped(elastic, elastic * d * closing_speed, elastic * geometry.sink)
             }
             NormalLaw::Modia3d { restitution, blend_speed, restitution_min, damping_max, linear } => {
                 let (K, power, energy) = if *linear {
@@ -337,8 +360,17 @@ pub fn modia3d_damping(cor: f64, touch_speed: f64, v_min: f64, cor_min: f64, d_m
 }
 
 impl NormalConstants {
-    /// Constants of a pair: reduced mass [kg], effective modulus times k_red [Pa], static depth [m], gravity [m/s^2].
-    pub fn new(law: &NormalLaw, mass: f64, modulus: f64, static_depth: f64, gravity: f64, friction: f64) -> Self {
+    /// Constants of a pair: reduced mass [kg], effective modulus times k_red [Pa], static depth [m], gravity [m/s^2],
+    /// exponent of the force [-].
+    pub fn new(
+        law: &NormalLaw,
+        mass: f64,
+        modulus: f64,
+        static_depth: f64,
+        gravity: f64,
+        friction: f64,
+        exponent: f64,
+    ) -> Self {
         let mut constants = NormalConstants { mass, modulus, static_depth, friction, ..Default::default() };
         if let NormalLaw::Hertz { restitution, blend_speed } | NormalLaw::Foundation { restitution, blend_speed } = law
         {
@@ -347,9 +379,9 @@ impl NormalConstants {
             constants.b = exact_damping(e);
             let resting = gravity > 0.0 && static_depth > 0.0;
             constants.rest_speed =
-                if resting { (0.8 * gravity * static_depth).sqrt() } else { REST_FRACTION * blend_speed };
+                if resting { (2.0 / (exponent + 1.0) * gravity * static_depth).sqrt() } else { REST_FRACTION * blend_speed };
             constants.critical = if resting {
-                2.0 * (1.5 / (gravity * static_depth)).sqrt()
+                2.0 * (exponent / (gravity * static_depth)).sqrt()
             } else {
                 exact_damping(RESTITUTION_MIN) / constants.rest_speed
             };
@@ -401,7 +433,7 @@ mod tests {
     #[test]
     fn damping_is_continuous_at_the_blend() {
         let law = NormalLaw::Hertz { restitution: 0.3, blend_speed: 0.01 };
-        let c = NormalConstants::new(&law, 0.2, 4e9, 1.6e-6, 9.81, 0.5);
+        let c = NormalConstants::new(&law, 0.2, 4e9, 1.6e-6, 9.81, 0.5, 1.5);
         let below = c.damping(c.blend_speed * (1.0 - 1e-9));
         let above = c.damping(c.blend_speed * (1.0 + 1e-9));
         assert!((below / above - 1.0).abs() < 1e-6);

@@ -149,6 +149,10 @@ pub struct Island {
     crossings: Vec<Crossing>,
     /// What the pairs read at the start of the last step.
     begin: Vec<Reading>,
+    /// The blocks of the Jacobian are those of the present contact set.
+    coupled: bool,
+    /// Their gaps there [m].
+    begin_gaps: Vec<f64>,
     scratch: Vec<Kinematics>,
 }
 
@@ -212,12 +216,13 @@ impl Island {
             storm: 0,
             crossings: Vec::new(),
             begin: Vec::new(),
+            begin_gaps: Vec::new(),
+            coupled: false,
         };
         island.stepper.resume(&mut Bound { model, dynamics: &mut island.dynamics }, t, &y);
         if fresh {
             island.initial_contacts(model, t);
         }
-        island.dynamics.couple();
         island
     }
 
@@ -273,17 +278,15 @@ impl Island {
         dynamics.frames.clone_from(&record.frames);
         dynamics.frame_time = record.frame_time;
         dynamics.carried.clone_from(&record.carried);
-        let begin = if record.step > 0.0 {
-            let start = &record.dense[..record.y0.len()];
-            dynamics.locate(model, record.frame_time, start);
-            let kinematics = &dynamics.kinematics;
-            dynamics.pairs.iter().map(|p| p.read(model, kinematics, &Dynamics::springs(p, start), false)).collect()
-        } else {
-            Vec::new()
-        };
         let mut stepper = Stepper::default();
+        let (mut begin, mut begin_gaps) = (Vec::new(), Vec::new());
+        if record.step > 0.0 {
+            let start = &record.dense[..record.y0.len()];
+            stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.frame_time, start);
+            begin.extend(dynamics.pairs.iter().map(|p| p.last));
+            begin_gaps.clone_from(&dynamics.gaps);
+        }
         stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.t0, &record.y0);
-        dynamics.couple();
         stepper.f0.clone_from(&record.f0);
         stepper.dense.clone_from(&record.dense);
         stepper.h = record.step;
@@ -299,6 +302,8 @@ impl Island {
             storm: record.storm,
             crossings: record.crossings.clone(),
             begin,
+            begin_gaps,
+            coupled: false,
         }
     }
 
@@ -414,8 +419,17 @@ impl Island {
     /// One accepted step.
     fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
         self.turn_frames();
-        self.begin.clear();
-        self.begin.extend(self.dynamics.pairs.iter().map(|p| p.last));
+        if self.method == Method::Rodas4 && !self.coupled {
+            if self.dynamics.couple() {
+                self.stepper.forget_pattern();
+            }
+            self.coupled = true;
+        }
+        self.begin_gaps.clone_from(&self.dynamics.gaps);
+        self.begin.resize(self.dynamics.pairs.len(), Reading::default());
+        for &k in &self.dynamics.general {
+            self.begin[k as usize] = self.dynamics.pairs[k as usize].last;
+        }
         let t = self.stepper.t0;
         let fixed = self.method.is_fixed();
         let mut h = if fixed { settings.step.unwrap_or(self.h) } else { self.h.min(settings.max_step) };
@@ -584,8 +598,17 @@ impl Island {
         self.crossings.clear();
         let t = self.stepper.t0;
         for k in 0..self.dynamics.pairs.len() {
+            let simple = self.dynamics.is_simple[k];
+            let (gap0, gap1) = (self.begin_gaps[k], self.dynamics.gaps[k]);
+            if simple && gap0 <= 0.0 && gap1 <= 0.0 {
+                continue;
+            }
             let pair = &self.dynamics.pairs[k];
-            let (begin, last) = (self.begin[k], pair.last);
+            let (begin, last) = if simple {
+                (Reading { gap: gap0, ..Reading::default() }, Reading { gap: gap1, ..Reading::default() })
+            } else {
+                (self.begin[k], pair.last)
+            };
             if !pair.memory.touching {
                 if let Some(theta) = self.first_touch(model, k, &begin, &last, h) {
                     self.crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
@@ -632,7 +655,7 @@ impl Island {
         let pair = &self.dynamics.pairs[crossing.pair];
         match crossing.what {
             What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
-            What::Leave => pair.law.jumps_at_touch(),
+            What::Leave => pair.jumps_at_touch(),
             _ => true,
         }
     }
@@ -767,6 +790,9 @@ impl Island {
         self.log(model, f64::INFINITY, outcome);
         let h = self.stepper.h;
         for k in 0..self.dynamics.pairs.len() {
+            if self.dynamics.gaps[k].min(self.begin_gaps[k]) > 0.0 {
+                continue;
+            }
             if self.dynamics.pairs[k].memory.touching {
                 let episode = self.episode(model, k, 1.0);
                 let pair = &mut self.dynamics.pairs[k];
@@ -795,7 +821,7 @@ impl Island {
                 }
                 What::Leave => {
                     self.leave(k);
-                    restart |= self.dynamics.pairs[k].law.jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
+                    restart |= self.dynamics.pairs[k].jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
                 }
                 What::Peak => {
                     let memory = &mut self.dynamics.pairs[k].memory.normal;
@@ -818,9 +844,7 @@ impl Island {
                 }
             }
         }
-        if changed && self.dynamics.couple() {
-            self.stepper.forget_pattern();
-        }
+        self.coupled &= !changed;
         if restart {
             let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
@@ -938,6 +962,9 @@ impl Island {
         let pair = &self.dynamics.pairs[k];
         let mut episode = pair.memory.episode;
         let h = theta * self.stepper.h;
+        if self.dynamics.is_simple[k] {
+            return self.brief_episode(k, theta);
+        }
         let begin = match self.begin.get(k) {
             Some(begin) => *begin,
             None => return episode,
@@ -970,6 +997,19 @@ impl Island {
             let peak = normal_force(&self.read_at(model, k, 0.5 * (a + b)));
             episode.max_force = episode.max_force.max(peak);
         }
+        episode
+    }
+
+    /// [`Self::episode`] among many elastic balls: by the trapezoidal rule, from the gaps at both ends of the step.
+    fn brief_episode(&self, k: usize, theta: f64) -> Episode {
+        let pair = &self.dynamics.pairs[k];
+        let mut episode = pair.memory.episode;
+        let Some((_, stiffness)) = pair.elastic_balls() else { return episode };
+        let depths = [self.begin_gaps.get(k).map_or(0.0, |g| (-g).max(0.0)), (-self.dynamics.gaps[k]).max(0.0)];
+        let forces = depths.map(|d| stiffness * d * d.sqrt());
+        episode.impulse += 0.5 * theta * self.stepper.h * (forces[0] + forces[1]);
+        episode.max_depth = episode.max_depth.max(depths[0]).max(depths[1]);
+        episode.max_force = episode.max_force.max(forces[0]).max(forces[1]);
         episode
     }
 

@@ -3,6 +3,7 @@
 mod dynamics;
 mod island;
 mod pair;
+mod patch;
 mod reach;
 
 use crate::event::Event;
@@ -252,13 +253,14 @@ impl<'a> Clock<'a> {
     fn reach(&mut self) {
         self.motions = self.motions_now();
         let touching = self.touching();
+        let speeds = self.speeds();
         let g = self.model.gravity.length();
         let free = self.model.bodies.iter().zip(&self.motions).filter(|(b, _)| b.drive == Drive::Free);
         let floor = free
             .map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt()))
             .fold(self.horizon, f64::min);
         let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
-            reach::find(self.model, &self.motions, &touching, self.time, H, boxes, pairs);
+            reach::find(self.model, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
             reach::work(self.model, pairs)
         };
         let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
@@ -296,6 +298,26 @@ impl<'a> Clock<'a> {
             }
         }
         motions
+    }
+
+    /// Speed each body may reach from its own motion and from what its contacts store, by body [m/s].
+    fn speeds(&self) -> Vec<f64> {
+        let mut speeds: Vec<f64> = self.motions.iter().map(|m| m.v.length()).collect();
+        for island in &self.islands {
+            for pair in island.dynamics.pairs.iter().filter(|p| p.memory.touching) {
+                for &side in pair.sides.iter().filter(|&&s| s < island.dynamics.bodies.len()) {
+                    let body = island.dynamics.bodies[side] as usize;
+                    let energy = pair.last.force.energy;
+                    let thrown = if energy.is_nan() {
+                        pair.memory.normal.touch_speed
+                    } else {
+                        (2.0 * energy / self.model.bodies[body].mass).sqrt()
+                    };
+                    speeds[body] = speeds[body].max(self.motions[body].v.length() + thrown);
+                }
+            }
+        }
+        speeds
     }
 
     /// Pairs now in the contact set, ascending.

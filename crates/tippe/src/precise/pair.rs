@@ -1,11 +1,12 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
+use super::patch::{Patch, rocking};
 use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
 use crate::contact::normal::{LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::event::Episode;
 use crate::model::{Drive, Lever, Model};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{Mat3, Pose, Shape, Vec3, separation};
+use tippe_geometry::{ContactKind, Mat3, Pose, Shape, Vec3, contact_kind, separation};
 
 /// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
 const SCALE_SPEED: f64 = 0.01;
@@ -43,7 +44,7 @@ pub struct Memory {
 }
 
 /// How the gap of a pair is measured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Geometry {
     /// Two balls, centres in the frames c [m].
     Spheres { c1: Vec3, c2: Vec3, r1: f64, r2: f64 },
@@ -51,6 +52,8 @@ enum Geometry {
     SpherePlane { c: Vec3, r: f64, n_w: Vec3, offset: f64, flipped: bool },
     /// Anything else, by the narrow phase.
     General { bound: f64 },
+    /// Flat solids, by what they share.
+    Patch(Patch),
 }
 
 /// One reading of a pair.
@@ -70,6 +73,12 @@ pub struct Reading {
     pub omega: Vec3,
     /// Effective radius [m].
     pub radius: f64,
+    /// Radius of the disc with the area of a flat patch [m]; zero for point contacts.
+    pub patch_radius: f64,
+    /// Mean depth of a flat patch [m].
+    pub mean_depth: f64,
+    /// Power lost to the damping of rocking on a flat patch [W].
+    pub rocking: f64,
     /// Normal force, split.
     pub force: NormalForce,
     /// Friction.
@@ -137,10 +146,14 @@ impl Pair {
                 (n_w, n_w.dot(X_ws.position))
             })
         };
+        // the published point laws stay point laws
+        let point_law = matches!(parameters.law, NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. });
+        let flat = contact_kind(&elements[0].shape, &elements[1].shape) == ContactKind::Patch && !point_law;
         let geometry = match (ball(0), ball(1), fixed_plane(0), fixed_plane(1)) {
             (Some((c1, r1)), Some((c2, r2)), ..) => Geometry::Spheres { c1, c2, r1, r2 },
             (None, Some((c, r)), Some((n_w, offset)), _) => Geometry::SpherePlane { c, r, n_w, offset, flipped: false },
             (Some((c, r)), None, _, Some((n_w, offset))) => Geometry::SpherePlane { c, r, n_w, offset, flipped: true },
+            _ if flat => Geometry::Patch(Patch::new([0, 1].map(|k| &elements[k].shape), elements.map(|e| e.radius))),
             _ => Geometry::General { bound: elements[0].radius + elements[1].radius },
         };
         let inverse_mass = |k: usize| if bodies[k].drive == Drive::Free { 1.0 / bodies[k].mass } else { 0.0 };
@@ -159,10 +172,10 @@ impl Pair {
         let constant_radius = parameters.radius.or(match geometry {
             Geometry::Spheres { r1, r2, .. } => Some(r1 * r2 / (r1 + r2)),
             Geometry::SpherePlane { r, .. } => Some(r),
-            Geometry::General { .. } => None,
+            Geometry::General { .. } | Geometry::Patch(_) => None,
         });
         let radius_guess = constant_radius.unwrap_or(size);
-        let mut law = parameters.law.clone();
+        let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
         let mut radius = constant_radius;
         if let NormalLaw::Modia3d { linear, .. } = &mut law {
             // seed 001 table 1: the ball's radius decides, two non-balls get a linear spring
@@ -171,10 +184,13 @@ impl Pair {
         }
         let g = model.gravity.length();
         let (stiffness, exponent) = match &law {
-            NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
             NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
+            // a patch of nominal size: its stiffness does not change with depth
+            law if let Geometry::Patch(patch) = &geometry => (patch_stiffness(law, parameters.modulus, patch), 1.0),
+            NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
             NormalLaw::Modia3d { linear: true, .. } => (parameters.modulus, 1.0),
-            NormalLaw::Foundation { .. } => (parameters.modulus * size, 1.0),
+            // on a ball N = E*/L pi R depth^2
+            NormalLaw::Foundation { .. } => (2.0 * parameters.modulus, 2.0),
             NormalLaw::Bardaro { stiffness, .. } => (stiffness * (std::f64::consts::PI * radius_guess).sqrt(), 1.5),
             _ => (4.0 / 3.0 * parameters.modulus * radius_guess.sqrt(), 1.5),
         };
@@ -192,6 +208,17 @@ impl Pair {
         let tangential_mass = 1.0 / (inverse_mass(0) + inverse_mass(1) + arm(0) + arm(1));
         let central = [0, 1]
             .map(|k| matches!(elements[k].shape, Shape::Sphere { .. }) && elements[k].X_cs.position == Vec3::ZERO);
+        let friction = FrictionConstants {
+            mu: parameters.friction,
+            mu_static: parameters.static_friction,
+            rolling: parameters.rolling,
+            spin: parameters.spin,
+            patch_radius: parameters.patch_radius,
+            kappa: parameters.kappa,
+            mass: tangential_mass,
+            inertia: 1.0 / (inverse_inertia(0) + inverse_inertia(1)),
+            ..FrictionConstants::default()
+        };
         Some(Pair {
             id,
             sides,
@@ -201,18 +228,20 @@ impl Pair {
             hysteresis: HYSTERESIS * scale,
             memory: Memory::default(),
             last: Reading { gap: f64::INFINITY, ..Reading::default() },
-            normal: NormalConstants::new(&law, mass, parameters.modulus, static_depth, g, parameters.friction),
+            normal: NormalConstants::new(
+                &law,
+                mass,
+                parameters.modulus,
+                static_depth,
+                g,
+                parameters.friction,
+                exponent,
+            ),
             law,
             friction_law: parameters.friction_law,
-            friction: FrictionConstants {
-                mu: parameters.friction,
-                mu_static: parameters.static_friction,
-                rolling: parameters.rolling,
-                spin: parameters.spin,
-                patch_radius: parameters.patch_radius,
-                kappa: parameters.kappa,
-                mass: tangential_mass,
-                inertia: 1.0 / (inverse_inertia(0) + inverse_inertia(1)),
+            friction: match &geometry {
+                Geometry::Patch(patch) => patch.friction(friction, stiffness),
+                _ => friction,
             },
             geometry,
             fixed: [0, 1].map(|k| {
@@ -238,24 +267,55 @@ impl Pair {
 
     /// True when a touch must stop the step: the force or its memory depends on what happens there.
     pub fn stops_at_touch(&self) -> bool {
-        self.law.needs_touch_speed() || self.law.jumps_at_touch() || self.law.has_memory() || self.springs.is_some()
+        self.law.needs_touch_speed() || self.jumps_at_touch() || self.law.has_memory() || self.springs.is_some()
+    }
+
+    /// True when the force or its slope jumps where the gap vanishes; a flat face lands all at once.
+    pub fn jumps_at_touch(&self) -> bool {
+        self.is_patch() || self.law.jumps_at_touch()
+    }
+
+    /// True when the two touch over an area.
+    pub fn is_patch(&self) -> bool {
+        matches!(self.geometry, Geometry::Patch(_))
+    }
+
+    /// True when the stiffness does not change with the place of contact.
+    fn has_closed_energy(&self) -> bool {
+        match (&self.geometry, &self.law) {
+            (Geometry::Patch(patch), NormalLaw::Foundation { .. }) => patch.energy_is_closed(),
+            (Geometry::Patch(_), _) => false,
+            _ => self.radius.is_some(),
+        }
     }
 
     /// True when nothing is lost in this pair and its energy has a closed form.
     pub fn is_conservative(&self) -> bool {
-        self.law.is_conservative() && self.friction_law == FrictionLaw::None && self.radius.is_some()
+        self.law.is_conservative() && self.friction_law == FrictionLaw::None && self.has_closed_energy()
+    }
+
+    /// Sum of the radii [m] and Hertz stiffness [N/m^1.5] of two centred balls that lose nothing.
+    pub fn elastic_balls(&self) -> Option<(f64, f64)> {
+        match (self.geometry, &self.law) {
+            (Geometry::Spheres { r1, r2, .. }, NormalLaw::Hertz { restitution, .. })
+                if *restitution >= 1.0 && self.friction_law == FrictionLaw::None && self.central == [true; 2] =>
+            {
+                Some((r1 + r2, self.stiffness))
+            }
+            _ => None,
+        }
     }
 
     /// True when the law's own energy is exact: it has one, and the stiffness does not change with the place of contact.
     pub fn energy_is_closed(&self, reading: &Reading) -> bool {
-        self.radius.is_some() && !reading.force.energy.is_nan()
+        self.has_closed_energy() && !reading.force.energy.is_nan()
     }
 
     /// Gap, normal, witness points; cheap lower bound of the gap while the bounding balls are apart unless `exact`.
     #[inline]
     fn measure(&self, model: &Model, sides: [&Kinematics; 2], exact: bool) -> (f64, Vec3, Vec3, Vec3) {
-        match self.geometry {
-            Geometry::Spheres { c1, c2, r1, r2 } => {
+        match &self.geometry {
+            &Geometry::Spheres { c1, c2, r1, r2 } => {
                 let o1 = if self.central[0] { sides[0].p } else { sides[0].p + sides[0].R * c1 };
                 let o2 = if self.central[1] { sides[1].p } else { sides[1].p + sides[1].R * c2 };
                 let d = o2 - o1;
@@ -263,27 +323,16 @@ impl Pair {
                 let n = if distance > 0.0 { d / distance } else { Vec3::Z };
                 (distance - (r1 + r2), n, o1 + r1 * n, o2 - r2 * n)
             }
-            Geometry::SpherePlane { c, r, n_w, offset, flipped } => {
+            &Geometry::SpherePlane { c, r, n_w, offset, flipped } => {
                 let k = usize::from(!flipped);
                 let o = if self.central[k] { sides[k].p } else { sides[k].p + sides[k].R * c };
                 let height = n_w.dot(o) - offset;
                 let (on_plane, on_ball) = (o - height * n_w, o - r * n_w);
                 if flipped { (height - r, -n_w, on_ball, on_plane) } else { (height - r, n_w, on_plane, on_ball) }
             }
-            Geometry::General { bound } => {
+            &Geometry::General { bound } => {
                 let elements = [&model.elements[self.id.0 as usize], &model.elements[self.id.1 as usize]];
-                let X_ws = [0, 1].map(|k| {
-                    let kin = sides[k];
-                    let e = elements[k];
-                    if self.central[k] {
-                        return Pose::at(kin.p);
-                    }
-                    if let Some(X_ws) = self.fixed[k] {
-                        return X_ws;
-                    }
-                    let R_wc = tippe_geometry::Quat::from_mat3(&kin.R);
-                    Pose::new(R_wc * e.X_cs.rotation, kin.p + kin.R * e.X_cs.position)
-                });
+                let X_ws = self.poses(model, sides);
                 if bound.is_finite() && !exact {
                     let d = X_ws[1].position - X_ws[0].position;
                     let far = d.length_squared();
@@ -295,7 +344,34 @@ impl Pair {
                 let s = separation(&elements[0].shape, &X_ws[0], &elements[1].shape, &X_ws[1]);
                 (s.gap, s.normal, s.point1, s.point2)
             }
+            Geometry::Patch(patch) => {
+                let X_ws = self.poses(model, sides);
+                match patch.moments(&X_ws) {
+                    Some(m) => (-m.depth, m.face_normal, m.centroid, m.centroid),
+                    None => {
+                        let s = patch.separation(&X_ws, exact);
+                        (s.gap.max(0.0), s.normal, s.point1, s.point2)
+                    }
+                }
+            }
         }
+    }
+
+    /// Poses of the two shapes.
+    #[inline]
+    fn poses(&self, model: &Model, sides: [&Kinematics; 2]) -> [Pose; 2] {
+        [0, 1].map(|k| {
+            let kin = sides[k];
+            if self.central[k] {
+                return Pose::at(kin.p);
+            }
+            if let Some(X_ws) = self.fixed[k] {
+                return X_ws;
+            }
+            let e = &model.elements[if k == 0 { self.id.0 } else { self.id.1 } as usize];
+            let R_wc = tippe_geometry::Quat::from_mat3(&kin.R);
+            Pose::new(R_wc * e.X_cs.rotation, kin.p + kin.R * e.X_cs.position)
+        })
     }
 
     /// Effective radius at the contact: 1/R = 1/R1 + 1/R2 from the mean curvatures; a sharp edge has none of its own.
@@ -358,6 +434,9 @@ impl Pair {
         reading: &mut Reading,
     ) {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
+        if let Geometry::Patch(patch) = &self.geometry {
+            return self.read_patch(patch, model, sides, springs, always, reading);
+        }
         let (gap, n, point1, point2) = self.measure(model, sides, always);
         reading.gap = gap;
         reading.normal = n;
@@ -383,10 +462,73 @@ impl Pair {
         if self.law.needs_volume() {
             geometry.volume = self.cap_volume(sides, depth, reading.radius);
             geometry.extent = depth;
+            geometry.layer = 0.5 * std::f64::consts::PI * reading.radius;
+            geometry.sink = f64::NAN;
         }
         reading.force = self.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.normal);
-        let N = reading.force.total();
-        reading.total = N * n;
+        self.rub(sides, springs, reading);
+    }
+
+    /// [`Self::read_into`] for flat solids: the force acts at the centroid of what they share.
+    fn read_patch(
+        &self,
+        patch: &Patch,
+        model: &Model,
+        sides: [&Kinematics; 2],
+        springs: &Springs,
+        always: bool,
+        reading: &mut Reading,
+    ) {
+        let X_ws = self.poses(model, sides);
+        let Some(m) = patch.moments(&X_ws) else {
+            let s = patch.separation(&X_ws, always);
+            let gap = s.gap.max(0.0);
+            *reading = Reading { gap, normal: s.normal, ..Reading::default() };
+            if gap == 0.0 || always {
+                reading.point = 0.5 * (s.point1 + s.point2);
+                (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, s.normal, reading.point);
+                reading.radius = patch.rolling_radius;
+                reading.friction = Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
+            }
+            return;
+        };
+        // the volume law is defined by the mean normal of the overlap, an elastic foundation by the faces that carry it
+        let mean = matches!(self.law, NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. });
+        let (n, depth) = if mean { (m.normal, m.extent) } else { (m.face_normal, m.depth) };
+        reading.gap = -depth;
+        reading.normal = n;
+        reading.point = m.centroid;
+        (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, n, m.centroid);
+        reading.radius = patch.rolling_radius;
+        let area = if m.area > 0.0 { m.area } else { m.volume / depth };
+        reading.patch_radius = (area / std::f64::consts::PI).sqrt();
+        reading.mean_depth = m.volume / area;
+        let geometry = NormalGeometry {
+            depth,
+            radius: reading.patch_radius,
+            volume: m.volume,
+            extent: m.extent,
+            layer: patch.layer(),
+            sink: patch.sink(&X_ws, m.centroid),
+        };
+        reading.force = self.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.normal);
+        self.rub(sides, springs, reading);
+        reading.rocking = 0.0;
+        if reading.force.total() > 0.0 {
+            let d = self.normal.damping(self.memory.normal.impact_speed.max(reading.closing_speed));
+            let c = self.law.damping_rate(reading.force.elastic, d);
+            let (torque, power) = rocking(&m, n, reading.omega, c, reading.force.elastic);
+            reading.rocking = power;
+            reading.torques[0] -= torque;
+            reading.torques[1] += torque;
+        }
+    }
+
+    /// The end of every reading that touches: friction, total force, torques.
+    #[inline]
+    fn rub(&self, sides: [&Kinematics; 2], springs: &Springs, reading: &mut Reading) {
+        let (point, depth) = (reading.point, -reading.gap);
+        reading.total = reading.force.total() * reading.normal;
         if self.friction_law != FrictionLaw::None {
             let mut constants = self.friction;
             if let NormalLaw::Custom(law) = &self.law {
@@ -429,9 +571,10 @@ impl Pair {
             normal: reading.normal,
             N: reading.force.total(),
             elastic: reading.force.elastic,
-            depth: -reading.gap,
+            depth: if reading.patch_radius > 0.0 { reading.mean_depth } else { -reading.gap },
             closing_speed: reading.closing_speed,
             radius: reading.radius,
+            patch_radius: reading.patch_radius,
             exponent: self.exponent,
             damping,
             damping_speed: speed.max(0.1 * SCALE_SPEED),
@@ -450,7 +593,19 @@ impl Pair {
                 pi * depth * depth * (d * d + 2.0 * d * (r1 + r2) - 3.0 * (r1 - r2) * (r1 - r2)) / (12.0 * d)
             }
             Geometry::SpherePlane { r, .. } => pi * depth * depth * (r - depth / 3.0),
-            Geometry::General { .. } => pi * depth * depth * (radius - depth / 3.0).max(0.0),
+            Geometry::General { .. } | Geometry::Patch(_) => pi * depth * depth * (radius - depth / 3.0).max(0.0),
         }
+    }
+}
+
+/// Normal stiffness of a flat patch of nominal size under a law [N/m].
+fn patch_stiffness(law: &NormalLaw, modulus: f64, patch: &Patch) -> f64 {
+    match law {
+        // k_e sqrt(V d) with V = pi a^2 d
+        NormalLaw::Bardaro { stiffness, .. } => stiffness * std::f64::consts::PI.sqrt() * patch.size,
+        // E 4/(3 sqrt(pi)) sqrt(V d)
+        NormalLaw::Volume { .. } => 4.0 / 3.0 * modulus * patch.size,
+        // E*/L pi a^2: a rigid punch
+        _ => 2.0 * modulus * patch.size,
     }
 }

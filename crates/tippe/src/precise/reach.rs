@@ -23,10 +23,11 @@ pub struct Group {
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// Boxes of the centres of mass by body, and the candidate pairs of elements, ascending.
+/// Boxes of the centres of mass by body (`speeds`: what a body may reach when thrown [m/s]), and the candidate pairs of elements, ascending.
 pub fn find(
     model: &Model,
     motions: &[Motion],
+    speeds: &[f64],
     touching: &[(u32, u32)],
     time: f64,
     H: f64,
@@ -34,7 +35,7 @@ pub fn find(
     candidates: &mut Vec<(u32, u32)>,
 ) {
     let mut thrown = vec![false; model.bodies.len()];
-    let mut found = sweep(model, motions, &thrown, time, H, boxes);
+    let mut found = sweep(model, motions, speeds, &thrown, time, H, boxes);
     let body = |e: u32| model.elements[e as usize].body as usize;
     let mut any = false;
     for &(a, b) in &found {
@@ -45,7 +46,7 @@ pub fn find(
         }
     }
     if any {
-        found = sweep(model, motions, &thrown, time, H, boxes);
+        found = sweep(model, motions, speeds, &thrown, time, H, boxes);
     }
     *candidates = found;
 }
@@ -53,6 +54,7 @@ pub fn find(
 fn sweep(
     model: &Model,
     motions: &[Motion],
+    speeds: &[f64],
     thrown: &[bool],
     time: f64,
     H: f64,
@@ -68,7 +70,7 @@ fn sweep(
                 let margin = MARGIN * body.radius;
                 let lasting = m.a.length() <= LASTING * g;
                 if thrown[k] || !lasting {
-                    let far = m.v.length() * H + 0.5 * g * H * H + margin;
+                    let far = speeds[k] * H + 0.5 * g * H * H + margin;
                     Aabb::around(m.p, Vec3::splat(far))
                 } else {
                     path(m.p, m.v, m.a, H).grown(margin)
