@@ -16,4 +16,4 @@ pub use event::{Event, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
 pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};
-pub use precise::{Failure, Settings, State, simulate};
+pub use precise::{Failure, Settings, State, Whole, simulate};

@@ -279,8 +279,9 @@ struct Stiffness {
 
 fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
     let d = x.damping.max(TANGENTIAL_B_MIN / x.damping_speed);
-    let relaxation = x.depth * d / x.exponent;
     if c.patch_stiffness > 0.0 {
+        // c_t = kappa dN/dv as everywhere
+        let relaxation = x.elastic / c.patch_stiffness * d;
         let k_t = c.kappa * c.patch_stiffness;
         let k_s = k_t * c.patch_size * c.patch_size;
         let k_r = k_t * x.radius * x.radius;
@@ -292,7 +293,7 @@ fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
         k_t,
         k_s: k_t * a2,
         k_r: k_t * x.radius * x.radius,
-        relaxation,
+        relaxation: x.depth * d / x.exponent,
         growth: (x.exponent - 1.0) * x.closing_speed / x.depth,
         b: contensou_radius(c, x),
     }
@@ -458,7 +459,12 @@ mod tests {
         let before = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
         assert!(before.slip_margin >= 0.0);
         let springs = springs_at_stick(&c, &x, &before, &Springs::default(), true);
-        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, Modes { slipping: false, rolling: true, ..Modes::default() });
+        let after = FrictionLaw::Mindlin.evaluate(
+            &c,
+            &x,
+            &springs,
+            Modes { slipping: false, rolling: true, ..Modes::default() },
+        );
         assert!((after.force - before.force).length() < 1e-12 * before.force.length());
     }
 }

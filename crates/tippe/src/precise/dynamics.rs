@@ -10,8 +10,9 @@
 //! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
 //! scene stays mirrored.
 
-use super::pair::{Kinematics, Pair, SPRING_STATES};
-use crate::contact::friction::Springs;
+use super::pair::{Kinematics, Memory, Pair, Reading, SPRING_STATES};
+use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
+use crate::event::Episode;
 use crate::model::{Drive, Model};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -328,10 +329,160 @@ impl Dynamics {
                 }
             }
         }
+        self.place_externals(model, t);
+    }
+
+    /// Reads all pairs at the kinematics in place; y holds the springs (and the places of simple pairs).
+    pub fn measure(&mut self, model: &Model, y: &[f64]) {
+        for s in &self.simple {
+            let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
+            let distance = apart.length();
+            let gap = distance - s.reach;
+            self.gaps[s.pair as usize] = gap;
+            if gap <= 0.0 {
+                self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
+            }
+        }
+        for &k in &self.general {
+            let pair = &mut self.pairs[k as usize];
+            let springs = Dynamics::springs(pair, y);
+            let mut last = pair.last;
+            pair.read_into(model, &self.kinematics, &springs, false, &mut last);
+            self.gaps[k as usize] = last.gap;
+            self.forces[k as usize] = last.total;
+            pair.last = last;
+        }
+    }
+
+    /// Acceleration and angular acceleration of body `k` (local) under what was measured [m/s^2], [rad/s^2]; that of a body
+    /// with unequal moments of inertia, whose angular velocity in its own axes is `w_b`, in its own axes.
+    pub fn acceleration(&self, model: &Model, k: usize, w_b: Vec3) -> (Vec3, Vec3) {
+        let body = &model.bodies[self.bodies[k] as usize];
+        let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
+        for &(pair, side) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
+            if self.gaps[pair as usize] > 0.0 {
+                continue;
+            }
+            let f = self.forces[pair as usize];
+            force.add(if side == 0 { -f } else { f });
+            if !self.is_simple[pair as usize] {
+                torque.add(self.pairs[pair as usize].last.torques[side as usize]);
+            }
+        }
+        let kin = &self.kinematics[k];
+        let tau = torque.value();
+        let angular = if body.isotropic && tau == Vec3::ZERO {
+            Vec3::ZERO
+        } else if body.isotropic {
+            tau * body.I_c_inverse.x_axis.x
+        } else {
+            let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
+            body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
+        };
+        (model.gravity + force.value() / body.mass, angular)
+    }
+
+    /// Rates of a pair's springs as measured, zero where it is apart.
+    pub fn spring_rates(pair: &Pair) -> Springs {
+        if pair.last.gap <= 0.0 { pair.last.friction.rates } else { Springs::default() }
+    }
+
+    /// Another vector y: `stride` numbers per body that begin with its place, then the springs; no ledger.
+    /// Returns its length.
+    pub fn lay_out(&mut self, stride: usize) -> usize {
+        for s in &mut self.simple {
+            s.offsets = self.pairs[s.pair as usize].sides.map(|side| (stride * side) as u32);
+        }
+        let mut next = stride * self.bodies.len();
+        for pair in self.pairs.iter_mut().filter(|p| p.springs.is_some()) {
+            pair.springs = Some(next);
+            next += SPRING_STATES;
+        }
+        self.accounts = 0;
+        next
+    }
+
+    /// Prescribed bodies at time t.
+    pub fn place_externals(&mut self, model: &Model, t: f64) {
         if self.moving_externals {
             for (k, &body) in self.externals.iter().enumerate() {
-                self.kinematics[n + k] = prescribed(model, body as usize, t);
+                self.kinematics[self.bodies.len() + k] = prescribed(model, body as usize, t);
             }
+        }
+    }
+
+    /// A pair joins the contact set.
+    pub fn touch(&mut self, k: usize, reading: &Reading, time: f64, y: &mut [f64]) {
+        let pair = &mut self.pairs[k];
+        let speed = reading.closing_speed.max(0.0);
+        pair.memory.touching = true;
+        pair.memory.normal.touch_speed = speed;
+        pair.memory.normal.impact_speed = speed;
+        pair.memory.episode = Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
+        // in the limit of small depth f/N = kappa v_t/v_n while sticking
+        let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
+        let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
+        let lever = pair.last.radius.max(reading.radius);
+        pair.memory.modes = Modes {
+            slipping: kappa * reading.v_t.length() > mu * speed,
+            rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
+            ..Modes::default()
+        };
+        let springs = Springs::default();
+        Self::set_springs(&self.pairs[k], y, &springs);
+    }
+
+    /// A pair leaves the contact set; what its springs still hold is lost.
+    pub fn leave(&mut self, k: usize, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        if pair.springs.is_some() {
+            Self::set_springs(pair, y, &Springs::default());
+        }
+        let memory = &mut self.pairs[k].memory;
+        *memory = Memory::default();
+    }
+
+    /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.
+    pub fn loosen(&mut self, k: usize, slip: bool, t: f64, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        let mut springs = Self::springs(pair, y);
+        let (sliding, rolling) = spring_energies(&pair.friction, &pair.friction_input(&pair.last), &springs);
+        let (account, energy) = if slip { (Account::Sliding, sliding) } else { (Account::Rolling, rolling) };
+        if slip {
+            springs.f = Vec3::ZERO;
+            springs.spin = 0.0;
+        } else {
+            springs.roll = Vec3::ZERO;
+        }
+        Self::set_springs(pair, y, &springs);
+        self.book(y, pair.node, account, energy);
+        let memory = &mut self.pairs[k].memory;
+        let kind = usize::from(!slip);
+        memory.modes.caution[kind] = if t < memory.settled[kind] { 0.5 * memory.modes.caution[kind] } else { 1.0 };
+        if slip {
+            memory.modes.slipping = true;
+        } else {
+            memory.modes.rolling = true;
+        }
+    }
+
+    /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
+    pub fn fasten(&mut self, k: usize, stick: bool, t: f64, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        let input = pair.friction_input(&pair.last);
+        let old = Self::springs(pair, y);
+        let springs = springs_at_stick(&pair.friction, &input, &pair.last.friction, &old, stick);
+        let (sliding, rolling) = spring_energies(&pair.friction, &input, &springs);
+        Self::set_springs(pair, y, &springs);
+        let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
+        self.book(y, pair.node, account, energy);
+        let settled = t + spring_time(&pair.friction, &input, stick);
+        let memory = &mut self.pairs[k].memory;
+        memory.settled[usize::from(!stick)] = settled;
+        if stick {
+            memory.modes.slipping = false;
+        } else {
+            memory.modes.rolling = false;
         }
     }
 
@@ -433,64 +584,26 @@ impl System for Bound<'_> {
         let model = self.model;
         self.dynamics.locate(model, t, y);
         let d = &mut *self.dynamics;
-        for s in &d.simple {
-            let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
-            let distance = apart.length();
-            let gap = distance - s.reach;
-            d.gaps[s.pair as usize] = gap;
-            if gap <= 0.0 {
-                d.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
-            }
-        }
-        for &k in &d.general {
-            let pair = &mut d.pairs[k as usize];
-            let springs = Dynamics::springs(pair, y);
-            let mut last = pair.last;
-            pair.read_into(model, &d.kinematics, &springs, false, &mut last);
-            d.gaps[k as usize] = last.gap;
-            d.forces[k as usize] = last.total;
-            pair.last = last;
-        }
+        d.measure(model, y);
         let rows = d.pattern.rows();
         let accounts = d.accounts;
         f[rows..].fill(0.0);
         for k in 0..d.bodies.len() {
-            let body = &model.bodies[d.bodies[k] as usize];
-            let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
-            for &(pair, side) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
-                if d.gaps[pair as usize] > 0.0 {
-                    continue;
-                }
-                let f = d.forces[pair as usize];
-                force.add(if side == 0 { -f } else { f });
-                if !d.is_simple[pair as usize] {
-                    torque.add(d.pairs[pair as usize].last.torques[side as usize]);
-                }
-            }
-            let kin = &d.kinematics[k];
             let o = d.pattern.offsets[k];
+            let (linear, angular) = d.acceleration(model, k, vector(y, o + 9));
+            let kin = &d.kinematics[k];
             let g = vector(y, o + 3);
             let w_rel = kin.w - rotated(g, d.frames[k].rate);
-            let tau = torque.value();
-            let angular = if body.isotropic && tau == Vec3::ZERO {
-                Vec3::ZERO
-            } else if body.isotropic {
-                tau * body.I_c_inverse.x_axis.x
-            } else {
-                let w_b = vector(y, o + 9);
-                let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
-                body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
-            };
             set(f, o, kin.v);
             set(f, o + 3, 0.5 * (w_rel + w_rel.cross(g) + w_rel.dot(g) * g));
-            set(f, o + 6, model.gravity + force.value() / body.mass);
+            set(f, o + 6, linear);
             set(f, o + 9, angular);
         }
         for &k in &d.general {
             let pair = &d.pairs[k as usize];
             let last = &pair.last;
             if let Some(k) = pair.springs {
-                let rates = if last.gap <= 0.0 { last.friction.rates } else { Springs::default() };
+                let rates = Dynamics::spring_rates(pair);
                 set(f, k, rates.f);
                 f[k + 3] = rates.spin;
                 set(f, k + 4, rates.roll);

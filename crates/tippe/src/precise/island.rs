@@ -4,10 +4,10 @@
 //! that stick or slip, memories that change. Crossings over which the right-hand side stays smooth are timed on the dense
 //! output and logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
-use super::dynamics::{Account, Bound, Dynamics, Frame, set, vector};
+use super::dynamics::{Bound, Dynamics, Frame, set, vector};
 use super::pair::{Kinematics, Memory, Pair, Reading};
 use super::{Failure, Settings, Trouble};
-use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
+use crate::contact::friction::Springs;
 use crate::event::{Episode, Event, EventKind};
 use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample};
@@ -833,7 +833,7 @@ impl Island {
                     }
                 }
                 What::Leave => {
-                    self.leave(k);
+                    self.dynamics.leave(k, &mut self.stepper.y0);
                     restart |= self.dynamics.pairs[k].jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
                 }
                 What::Peak => {
@@ -894,80 +894,16 @@ impl Island {
         }
     }
 
-    /// A pair joins the contact set.
     fn touch(&mut self, k: usize, reading: &Reading, time: f64) {
-        let pair = &mut self.dynamics.pairs[k];
-        let speed = reading.closing_speed.max(0.0);
-        pair.memory.touching = true;
-        pair.memory.normal.touch_speed = speed;
-        pair.memory.normal.impact_speed = speed;
-        pair.memory.episode = Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
-        // in the limit of small depth f/N = kappa v_t/v_n while sticking
-        let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
-        let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
-        let lever = pair.last.radius.max(reading.radius);
-        pair.memory.modes = Modes {
-            slipping: kappa * reading.v_t.length() > mu * speed,
-            rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
-            ..Modes::default()
-        };
-        let springs = Springs::default();
-        Dynamics::set_springs(&self.dynamics.pairs[k], &mut self.stepper.y0, &springs);
+        self.dynamics.touch(k, reading, time, &mut self.stepper.y0);
     }
 
-    /// A pair leaves the contact set; what its springs still hold is lost.
-    fn leave(&mut self, k: usize) {
-        let pair = &self.dynamics.pairs[k];
-        if pair.springs.is_some() {
-            Dynamics::set_springs(pair, &mut self.stepper.y0, &Springs::default());
-        }
-        let memory = &mut self.dynamics.pairs[k].memory;
-        *memory = Memory::default();
-    }
-
-    /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.
     fn loosen(&mut self, k: usize, slip: bool) {
-        let pair = &self.dynamics.pairs[k];
-        let mut springs = Dynamics::springs(pair, &self.stepper.y0);
-        let (sliding, rolling) = spring_energies(&pair.friction, &pair.friction_input(&pair.last), &springs);
-        let (account, energy) = if slip { (Account::Sliding, sliding) } else { (Account::Rolling, rolling) };
-        if slip {
-            springs.f = Vec3::ZERO;
-            springs.spin = 0.0;
-        } else {
-            springs.roll = Vec3::ZERO;
-        }
-        Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
-        self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let t = self.stepper.t0;
-        let memory = &mut self.dynamics.pairs[k].memory;
-        let kind = usize::from(!slip);
-        memory.modes.caution[kind] = if t < memory.settled[kind] { 0.5 * memory.modes.caution[kind] } else { 1.0 };
-        if slip {
-            memory.modes.slipping = true;
-        } else {
-            memory.modes.rolling = true;
-        }
+        self.dynamics.loosen(k, slip, self.stepper.t0, &mut self.stepper.y0);
     }
 
-    /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
     fn fasten(&mut self, k: usize, stick: bool) {
-        let pair = &self.dynamics.pairs[k];
-        let input = pair.friction_input(&pair.last);
-        let old = Dynamics::springs(pair, &self.stepper.y0);
-        let springs = springs_at_stick(&pair.friction, &input, &pair.last.friction, &old, stick);
-        let (sliding, rolling) = spring_energies(&pair.friction, &input, &springs);
-        Dynamics::set_springs(pair, &mut self.stepper.y0, &springs);
-        let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
-        self.dynamics.book(&mut self.stepper.y0, pair.node, account, energy);
-        let settled = self.stepper.t0 + spring_time(&pair.friction, &input, stick);
-        let memory = &mut self.dynamics.pairs[k].memory;
-        memory.settled[usize::from(!stick)] = settled;
-        if stick {
-            memory.modes.slipping = false;
-        } else {
-            memory.modes.rolling = false;
-        }
+        self.dynamics.fasten(k, stick, self.stepper.t0, &mut self.stepper.y0);
     }
 
     /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.

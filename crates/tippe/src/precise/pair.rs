@@ -300,7 +300,7 @@ impl Pair {
             (Geometry::Spheres { r1, r2, .. }, NormalLaw::Hertz { restitution, .. })
                 if *restitution >= 1.0 && self.friction_law == FrictionLaw::None && self.central == [true; 2] =>
             {
-                Some((r1 + r2, self.stiffness))
+                Some((*r1 + *r2, self.stiffness))
             }
             _ => None,
         }
