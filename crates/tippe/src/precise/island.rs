@@ -742,11 +742,9 @@ impl Island {
     /// Stick to slip and back, rest to roll and back.
     fn scan_modes(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
         let modes = self.dynamics.pairs[k].memory.modes;
-        let margins: [(bool, What, What, fn(&Reading) -> f64); 2] = [
-            (modes.slipping, What::Slip, What::Stick, |r| r.friction.slip_margin),
-            (modes.rolling, What::Roll, What::Rest, |r| r.friction.roll_margin),
-        ];
-        for (moving, loosen, fasten, margin) in margins {
+        let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
+        for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
+            let margin = |r: &Reading| [r.friction.slip_margin, r.friction.roll_margin][kind];
             let (m0, m1) = (margin(begin), margin(last));
             let what = if moving { fasten } else { loosen };
             let theta = if m1 <= 0.0 {
@@ -989,7 +987,7 @@ impl Island {
             let pair = &self.dynamics.pairs[crossing.pair];
             let body = |element: u32| model.elements[element as usize].body as usize;
             let episode =
-                (kind == EventKind::ContactEnd).then(|| Episode { duration: crossing.time - so_far.start, ..so_far });
+                (kind == EventKind::ContactEnd).then_some(Episode { duration: crossing.time - so_far.start, ..so_far });
             outcome.events.push(Event {
                 time: crossing.time,
                 kind,
