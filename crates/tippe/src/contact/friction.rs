@@ -459,7 +459,12 @@ mod tests {
         let before = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
         assert!(before.slip_margin >= 0.0);
         let springs = springs_at_stick(&c, &x, &before, &Springs::default(), true);
-        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, Modes { slipping: false, rolling: true, ..Modes::default() });
+        let after = FrictionLaw::Mindlin.evaluate(
+            &c,
+            &x,
+            &springs,
+            Modes { slipping: false, rolling: true, ..Modes::default() },
+        );
         assert!((after.force - before.force).length() < 1e-12 * before.force.length());
     }
 }

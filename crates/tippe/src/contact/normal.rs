@@ -380,8 +380,11 @@ impl NormalConstants {
             constants.restitution = e;
             constants.b = exact_damping(e);
             let resting = gravity > 0.0 && static_depth > 0.0;
-            constants.rest_speed =
-                if resting { (2.0 / (exponent + 1.0) * gravity * static_depth).sqrt() } else { REST_FRACTION * blend_speed };
+            constants.rest_speed = if resting {
+                (2.0 / (exponent + 1.0) * gravity * static_depth).sqrt()
+            } else {
+                REST_FRACTION * blend_speed
+            };
             constants.critical = if resting {
                 2.0 * (exponent / (gravity * static_depth)).sqrt()
             } else {

@@ -1,6 +1,7 @@
 //! The equations of motion of one island: what the integrator sees.
 //!
-//! States of a body, resolved in world: centre of mass p, Gibbs vector g, velocity v, angular velocity w. The orientation is
+//! States of a body, resolved in world: centre of mass p, Gibbs vector g, velocity v, angular velocity w (that of a body
+//! with unequal moments of inertia in its own axes: free rotation then knows nothing of the orientation). The orientation is
 //!   R(t) = E(g) E(W (t - t_frame)) R_frame,     E(g) = rotation of the unit quaternion (1, g)/sqrt(1 + g^2)
 //! with a frame that turns at the constant rate W, the angular velocity at the start of the step: a body that spins steadily
 //! has g = 0, and a fast spin costs no steps. With w_rel = w - E(g) W:   g' = (w_rel + w_rel x g + (w_rel . g) g)/2.
@@ -319,9 +320,13 @@ impl Dynamics {
             kin.p = vector(y, o);
             kin.v = vector(y, o + 6);
             kin.w = vector(y, o + 9);
-            if model.bodies[self.bodies[k] as usize].oriented {
+            let body = &model.bodies[self.bodies[k] as usize];
+            if body.oriented {
                 let q = self.frames[k].orientation(t - self.frame_time, vector(y, o + 3));
                 kin.R = Mat3::from_quat(q);
+                if !body.isotropic {
+                    kin.w = kin.R * kin.w;
+                }
             }
         }
         self.place_externals(model, t);
@@ -349,8 +354,9 @@ impl Dynamics {
         }
     }
 
-    /// Acceleration and angular acceleration of body `k` (local) under what was measured [m/s^2], [rad/s^2].
-    pub fn acceleration(&self, model: &Model, k: usize) -> (Vec3, Vec3) {
+    /// Acceleration and angular acceleration of body `k` (local) under what was measured [m/s^2], [rad/s^2]; that of a body
+    /// with unequal moments of inertia, whose angular velocity in its own axes is `w_b`, in its own axes.
+    pub fn acceleration(&self, model: &Model, k: usize, w_b: Vec3) -> (Vec3, Vec3) {
         let body = &model.bodies[self.bodies[k] as usize];
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
         for &(pair, side) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
@@ -370,8 +376,8 @@ impl Dynamics {
         } else if body.isotropic {
             tau * body.I_c_inverse.x_axis.x
         } else {
-            let w_b = kin.R.transpose() * kin.w;
-            kin.R * (body.I_c_inverse * (kin.R.transpose() * tau - w_b.cross(body.I_c * w_b)))
+            let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
+            body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
         };
         (model.gravity + force.value() / body.mass, angular)
     }
@@ -583,9 +589,9 @@ impl System for Bound<'_> {
         let accounts = d.accounts;
         f[rows..].fill(0.0);
         for k in 0..d.bodies.len() {
-            let (linear, angular) = d.acceleration(model, k);
-            let kin = &d.kinematics[k];
             let o = d.pattern.offsets[k];
+            let (linear, angular) = d.acceleration(model, k, vector(y, o + 9));
+            let kin = &d.kinematics[k];
             let g = vector(y, o + 3);
             let w_rel = kin.w - rotated(g, d.frames[k].rate);
             set(f, o, kin.v);

@@ -195,7 +195,8 @@ impl Island {
             let o = dynamics.pattern.offsets[k];
             set(&mut y, o, m.p);
             set(&mut y, o + 6, m.v);
-            set(&mut y, o + 9, m.w);
+            let body = &model.bodies[dynamics.bodies[k] as usize];
+            set(&mut y, o + 9, if body.isotropic { m.w } else { m.q.conjugate() * m.w });
             dynamics.frames[k] = Frame { rotation: m.q, rate: m.w };
             dynamics.carried[k] = m.accounts;
         }
@@ -353,7 +354,9 @@ impl Island {
         } else {
             d.frames[k].orientation(t - d.frame_time, three(o + 3)).normalize()
         };
-        Motion { p: three(o), q, v: three(o + 6), w: three(o + 9), a: vector(&self.stepper.f0, o + 6), accounts }
+        let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
+        let w = if isotropic { three(o + 9) } else { q * three(o + 9) };
+        Motion { p: three(o), q, v: three(o + 6), w, a: vector(&self.stepper.f0, o + 6), accounts }
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
@@ -418,7 +421,7 @@ impl Island {
 
     /// One accepted step.
     fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
-        self.turn_frames();
+        self.turn_frames(model);
         if self.method == Method::Rodas4 && !self.coupled {
             if self.dynamics.couple() {
                 self.stepper.forget_pattern();
@@ -524,13 +527,15 @@ impl Island {
     }
 
     /// Orientation frames start anew: g = 0, turning at the present rate.
-    fn turn_frames(&mut self) {
+    fn turn_frames(&mut self, model: &Model) {
         let d = &mut self.dynamics;
         let t = self.stepper.t0;
         for k in 0..d.bodies.len() {
             let o = d.pattern.offsets[k];
             let (g, w) = (vector(&self.stepper.y0, o + 3), vector(&self.stepper.y0, o + 9));
-            d.frames[k] = Frame { rotation: d.frames[k].orientation(t - d.frame_time, g).normalize(), rate: w };
+            let rotation = d.frames[k].orientation(t - d.frame_time, g).normalize();
+            let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
+            d.frames[k] = Frame { rotation, rate: if isotropic { w } else { rotation * w } };
             set(&mut self.stepper.y0, o + 3, Vec3::ZERO);
             set(&mut self.stepper.f0, o + 3, Vec3::ZERO);
         }
@@ -562,6 +567,9 @@ impl Island {
                 if model.bodies[self.dynamics.bodies[side] as usize].oriented {
                     let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
                     kin.R = tippe_geometry::Mat3::from_quat(q);
+                    if !model.bodies[self.dynamics.bodies[side] as usize].isotropic {
+                        kin.w = kin.R * kin.w;
+                    }
                 }
             } else {
                 let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
@@ -705,9 +713,14 @@ impl Island {
         if begin.gap.max(0.0) + last.gap > travel {
             return None;
         }
-        // conservative advancement: the gap cannot close faster than `travel` per step
+        // conservative advancement: the gap cannot close faster than `travel` per step; a pair that has just parted may
+        // still be short of zero by rounding
         let mut theta = 0.0;
         let mut gap = self.gap_at(model, k, 0.0);
+        if gap <= 0.0 {
+            theta = 1.0 / 512.0;
+            gap = self.gap_at(model, k, theta);
+        }
         while theta < 1.0 {
             if gap <= 0.0 {
                 return Some(theta);
@@ -729,11 +742,9 @@ impl Island {
     /// Stick to slip and back, rest to roll and back.
     fn scan_modes(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
         let modes = self.dynamics.pairs[k].memory.modes;
-        let margins: [(bool, What, What, fn(&Reading) -> f64); 2] = [
-            (modes.slipping, What::Slip, What::Stick, |r| r.friction.slip_margin),
-            (modes.rolling, What::Roll, What::Rest, |r| r.friction.roll_margin),
-        ];
-        for (moving, loosen, fasten, margin) in margins {
+        let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
+        for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
+            let margin = |r: &Reading| [r.friction.slip_margin, r.friction.roll_margin][kind];
             let (m0, m1) = (margin(begin), margin(last));
             let what = if moving { fasten } else { loosen };
             let theta = if m1 <= 0.0 {
@@ -920,17 +931,20 @@ impl Island {
             let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
             episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
         }
-        if middle > start.max(end) * (1.0 + 1e-9) {
+        // the peak of the force lies in the step where it rises first and falls last
+        let compressing = begin.closing_speed.max(last.closing_speed) > 1e-3 * self.dynamics.pairs[k].normal.rest_speed;
+        let mut force_at = |x: f64| normal_force(&self.read_at(model, k, x));
+        if compressing && force_at(0.01 * theta) > start && force_at(0.99 * theta) > end {
             let (mut a, mut b) = (0.0, theta);
             for _ in 0..40 {
                 let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));
-                if normal_force(&self.read_at(model, k, c)) < normal_force(&self.read_at(model, k, d)) {
+                if force_at(c) < force_at(d) {
                     a = c;
                 } else {
                     b = d;
                 }
             }
-            let peak = normal_force(&self.read_at(model, k, 0.5 * (a + b)));
+            let peak = force_at(0.5 * (a + b));
             episode.max_force = episode.max_force.max(peak);
         }
         episode
@@ -973,7 +987,7 @@ impl Island {
             let pair = &self.dynamics.pairs[crossing.pair];
             let body = |element: u32| model.elements[element as usize].body as usize;
             let episode =
-                (kind == EventKind::ContactEnd).then(|| Episode { duration: crossing.time - so_far.start, ..so_far });
+                (kind == EventKind::ContactEnd).then_some(Episode { duration: crossing.time - so_far.start, ..so_far });
             outcome.events.push(Event {
                 time: crossing.time,
                 kind,

@@ -258,9 +258,8 @@ impl<'a> Clock<'a> {
         let speeds = self.speeds();
         let g = self.model.gravity.length();
         let free = self.model.bodies.iter().zip(&self.motions).filter(|(b, _)| b.drive == Drive::Free);
-        let floor = free
-            .map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt()))
-            .fold(self.horizon, f64::min);
+        let floor =
+            free.map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt())).fold(self.horizon, f64::min);
         let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
             reach::find(self.model, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
             reach::work(self.model, pairs)
@@ -268,8 +267,7 @@ impl<'a> Clock<'a> {
         let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
         let least = look(floor, &mut boxes, &mut pairs) as f64;
         self.horizon = self.horizon.max(floor);
-        while look(self.horizon, &mut self.boxes, &mut self.pairs) as f64 > GROWTH * least
-            && self.horizon > 2.0 * floor
+        while look(self.horizon, &mut self.boxes, &mut self.pairs) as f64 > GROWTH * least && self.horizon > 2.0 * floor
         {
             self.horizon *= 0.5;
         }

@@ -201,7 +201,7 @@ impl Pair {
             1.0 / (exponent + 1.0),
         );
         let mut scale = static_depth.max(impact_depth).min(0.1 * size);
-        if !(scale > 0.0) {
+        if scale.is_nan() || scale <= 0.0 {
             scale = 1e-6 * size;
         }
         let arm = |k: usize| elements[k].radius.min(1e6) * elements[k].radius.min(1e6) * inverse_inertia(k);

@@ -78,7 +78,11 @@ impl Whole {
         let d = &self.dynamics;
         for k in 0..d.bodies.len() {
             let o = STRIDE * k;
-            let (linear, angular) = d.acceleration(&self.model, k);
+            let kin = &d.kinematics[k];
+            let (linear, mut angular) = d.acceleration(&self.model, k, kin.R.transpose() * kin.w);
+            if !self.model.bodies[d.bodies[k] as usize].isotropic {
+                angular = kin.R * angular;
+            }
             let (q, w) = (orientation(y, o + 3), d.kinematics[k].w);
             let q_dot = Quat::from_xyzw(w.x, w.y, w.z, 0.0) * q * 0.5;
             set(dydt, o, d.kinematics[k].v);

@@ -53,36 +53,36 @@ fn scene(seed: u64) -> String {
     if matches!(law, "collisionlib" | "bardaro" | "linear") {
         let _ = write!(text, "stiffness = {:e}\ndamping = {:e}\n", r.size(1e2, 1e7), r.size(1e-2, 1e3));
     }
-    if r.next() % 4 != 0 {
+    if !r.next().is_multiple_of(4) {
         text.push_str("[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"steel\"\n");
         let floor = r
             .one_of(&["{ kind = \"half_space\" }", "{ kind = \"box\", size = [9, 9, 0.1], position = [0, 0, -0.05] }"]);
-        let _ = write!(text, "shape = {floor}\n");
+        let _ = writeln!(text, "shape = {floor}");
     }
     let n = 1 + r.next() as usize % 6;
     for k in 0..n {
         let _ = write!(text, "[[body]]\nname = \"body_{k}\"\n");
         let material = r.one_of(&["steel", "dry_wood", "aluminium"]);
-        let _ = write!(text, "material = \"{material}\"\n");
+        let _ = writeln!(text, "material = \"{material}\"");
         let a = r.size(1e-3, 0.5);
         let mut largest = a;
-        let shape = if r.next() % 3 == 0 {
+        let shape = if r.next().is_multiple_of(3) {
             let (b, c) = (a * r.size(0.2, 5.0), a * r.size(0.2, 5.0));
             largest = a.max(b).max(c);
             format!("{{ kind = \"ellipsoid\", semi_axes = [{a:e}, {b:e}, {c:e}] }}")
         } else {
             format!("{{ kind = \"sphere\", radius = {a:e} }}")
         };
-        let _ = write!(text, "shape = {shape}\n");
+        let _ = writeln!(text, "shape = {shape}");
         // side by side, some just in touch with the floor
-        let height = if r.next() % 3 == 0 { largest } else { largest + r.size(1e-6, 1.0) };
+        let height = if r.next().is_multiple_of(3) { largest } else { largest + r.size(1e-6, 1.0) };
         let x = 5.2 * k as f64 * r.size(0.2, 1.0);
-        let _ = write!(text, "position = [{x:e}, {:e}, {height:e}]\n", r.between(-0.5, 0.5));
+        let _ = writeln!(text, "position = [{x:e}, {:e}, {height:e}]", r.between(-0.5, 0.5));
         let speed = r.size(1e-6, 100.0);
-        let _ = write!(text, "velocity = {}\n", r.vector(speed));
+        let _ = writeln!(text, "velocity = {}", r.vector(speed));
         let spin = r.size(1e-3, 1000.0);
-        let _ = write!(text, "angular_velocity = {}\n", r.vector(spin));
-        let _ = write!(text, "orientation = {{ axis = [1, {:e}, 0.3], angle = {:e} }}\n", r.between(-1.0, 1.0), spin);
+        let _ = writeln!(text, "angular_velocity = {}", r.vector(spin));
+        let _ = writeln!(text, "orientation = {{ axis = [1, {:e}, 0.3], angle = {:e} }}", r.between(-1.0, 1.0), spin);
     }
     text
 }
