@@ -25,13 +25,9 @@ const REST_FRACTION: f64 = 1e-4;
 
 /// A law of the user's own: normal force [N] from the state of one contact.
 pub trait CustomLaw: Send + Sync + std::fmt::Debug {
-    /// Elastic and damping part of the normal force [N]; their sum is clamped at zero.
-    fn force(&self, contact: &LawInput) -> (f64, f64);
-    /// Elastic energy [J] at this depth, if it has a closed form; otherwise it is integrated.
-    fn energy(&self, contact: &LawInput) -> Option<f64> {
-        let _ = contact;
-        None
-    }
+    /// Elastic and damping part of the normal force, their sum is clamped at zero; elastic energy if it has a closed
+    /// form, NaN if it is to be integrated.
+    fn force(&self, contact: &LawInput) -> NormalForce;
     /// Friction coefficient [-] at this slip speed, if the law has its own.
     fn friction(&self, contact: &LawInput) -> Option<f64> {
         let _ = contact;
@@ -342,8 +338,8 @@ impl NormalLaw {
                     mass: constants.mass,
                     slip_speed: 0.0,
                 };
-                let (elastic, damping) = law.force(&input);
-                clamped(elastic, damping, law.energy(&input).unwrap_or(f64::NAN))
+                let force = law.force(&input);
+                clamped(force.elastic, force.damping, force.energy)
             }
         }
     }

@@ -1,63 +1,51 @@
 //! A contact law that the user wrote as equations in the scene.
 
-use super::normal::{CustomLaw, LawInput};
-use crate::equation::{Input, Kind, Program, Quantity, Scope};
-use crate::scene::{Law, Place, Scene, SceneError};
+use super::normal::{CustomLaw, LawInput, NormalForce};
+use crate::equation::Program;
+use crate::scene::{LAW_INPUTS, Law, Scene, SceneError};
 use std::cell::RefCell;
 
-/// What the equations may use, in the order of [`inputs`].
-const NAMES: [&str; 9] =
-    ["depth", "closing_speed", "impact_speed", "radius", "modulus", "restitution", "friction", "mass", "slip_speed"];
+/// Place of the closing speed among the inputs.
+const CLOSING_SPEED: usize = 1;
 
-/// Compiled equations of one law: normal force, its part at rest, and where given energy and friction.
+/// Compiled equations of one law: normal force, and where given energy and friction.
 #[derive(Debug)]
 pub struct UserLaw {
     program: Program,
     energy: Option<usize>,
     friction: Option<usize>,
     outputs: usize,
+    /// Registers the program needs.
+    room: usize,
+    /// True when the normal force depends on the closing speed.
+    damped: bool,
+    k_red: f64,
 }
 
 thread_local! {
-    /// Registers of the program at work on this thread; they carry nothing from call to call.
-    static REGISTERS: RefCell<(usize, Vec<f64>)> = const { RefCell::new((0, Vec::new())) };
+    /// Registers of whichever program is at work on this thread; nothing in them survives a call.
+    static REGISTERS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
 impl UserLaw {
-    /// Compiles the law's equations; the scene's parameters are constants in them.
-    pub fn compile(scene: &Scene, law: &Law) -> Result<UserLaw, SceneError> {
-        let mut constants = Scope::default();
-        for param in &scene.params {
-            constants.push(param.name.clone(), Quantity::bare(param.value));
-        }
-        let inputs: Vec<Input<'_>> = NAMES.iter().map(|name| Input { name, kind: Kind::Bare }).collect();
-        let mut equations: Vec<(&str, &str)> = law.lets.iter().map(|e| (e.name.as_str(), e.text.as_str())).collect();
-        let first = equations.len();
-        equations.push(("normal", &law.normal.text));
-        let mut place_of: Vec<Place> = law.lets.iter().map(|e| e.places.entity).collect();
-        place_of.push(law.normal.places.entity);
-        let mut outputs = 1;
-        let mut optional = |equation: &'_ Option<crate::scene::Equation>| {
-            equation.as_ref().map(|e| {
-                place_of.push(e.places.entity);
-                outputs += 1;
-                outputs - 1
-            })
-        };
-        let energy = optional(&law.energy);
-        let friction = optional(&law.friction);
-        for e in [&law.energy, &law.friction].into_iter().flatten() {
-            equations.push((e.name.as_str(), e.text.as_str()));
-        }
-        let program = Program::compile(&inputs, &constants, &equations, first).map_err(|e| {
-            let place = place_of.get(e.equation).copied().unwrap_or(law.places.entity);
-            scene.error(place, format!("law \"{}\": {}", law.name, e.error.message), e.error.help.clone())
-        })?;
-        Ok(UserLaw { program, energy, friction, outputs })
+    /// Compiles the law's equations for a pair with this k_red; the scene's parameters are constants in them.
+    pub fn compile(scene: &Scene, law: &Law, k_red: f64) -> Result<UserLaw, SceneError> {
+        let program = law.compile(scene)?;
+        let energy = law.energy.as_ref().map(|_| 1);
+        let friction = law.friction.as_ref().map(|_| 1 + usize::from(energy.is_some()));
+        Ok(UserLaw {
+            outputs: 1 + usize::from(energy.is_some()) + usize::from(friction.is_some()),
+            room: program.registers().len(),
+            damped: program.uses(CLOSING_SPEED),
+            energy,
+            friction,
+            program,
+            k_red,
+        })
     }
 
     fn evaluate(&self, x: &LawInput) -> [f64; 3] {
-        let inputs = [
+        let inputs: [f64; LAW_INPUTS.len()] = [
             x.depth,
             x.closing_speed,
             x.impact_speed,
@@ -67,32 +55,27 @@ impl UserLaw {
             x.friction,
             x.mass,
             x.slip_speed,
+            self.k_red,
         ];
         let mut outputs = [0.0; 3];
-        REGISTERS.with_borrow_mut(|(owner, registers)| {
-            let id = std::ptr::from_ref(self).addr();
-            if *owner != id {
-                *owner = id;
-                *registers = self.program.registers();
+        REGISTERS.with_borrow_mut(|registers| {
+            if registers.len() < self.room {
+                registers.resize(self.room, 0.0);
             }
-            self.program.eval(&inputs, registers, &mut outputs[..self.outputs]);
+            self.program.eval(&inputs, &mut registers[..self.room], &mut outputs[..self.outputs]);
         });
         outputs
     }
 }
 
 impl CustomLaw for UserLaw {
-    fn force(&self, contact: &LawInput) -> (f64, f64) {
+    fn force(&self, contact: &LawInput) -> NormalForce {
         // the elastic part is the force at rest, the rest is damping
-        let elastic = self.evaluate(&LawInput { closing_speed: 0.0, ..*contact })[0];
-        if contact.closing_speed == 0.0 {
-            return (elastic, 0.0);
-        }
-        (elastic, self.evaluate(contact)[0] - elastic)
-    }
-
-    fn energy(&self, contact: &LawInput) -> Option<f64> {
-        self.energy.map(|k| self.evaluate(contact)[k])
+        let at_rest = self.evaluate(&LawInput { closing_speed: 0.0, ..*contact });
+        let elastic = at_rest[0];
+        let damping =
+            if self.damped && contact.closing_speed != 0.0 { self.evaluate(contact)[0] - elastic } else { 0.0 };
+        NormalForce { elastic, damping, energy: self.energy.map_or(f64::NAN, |k| at_rest[k]) }
     }
 
     fn friction(&self, contact: &LawInput) -> Option<f64> {

@@ -85,6 +85,12 @@ impl Program {
         self.inputs + self.constants.len() + self.code.len()
     }
 
+    /// True if an output depends on this input.
+    pub fn uses(&self, input: usize) -> bool {
+        let is = |register: &u16| usize::from(*register) == input;
+        self.outputs.iter().any(is) || self.code.iter().any(|i| i.arguments.iter().any(is))
+    }
+
     /// Number of instructions.
     pub fn len(&self) -> usize {
         self.code.len()

@@ -4,7 +4,7 @@ use super::{Equation, Law, Place, Scene, SceneError};
 use crate::equation::{Dimension, EquationError, Input, Kind, Program, Quantity, Scope};
 
 /// What a law's equations may use, in the order [`Program::eval`] takes them: depth [m], closing speed [m/s], impact
-/// speed [m/s], effective radius [m], effective modulus [Pa], restitution [-], friction [-], reduced mass [kg], slip
+/// speed [m/s], effective radius [m], effective modulus with k_red in it [Pa], restitution [-], friction [-], reduced mass [kg], slip
 /// speed [m/s], k_red [-]. The scene's parameters may be used too.
 pub const LAW_INPUTS: [Input<'static>; 10] = [
     Input { name: "depth", kind: Kind::Dim(Dimension::LENGTH) },

@@ -21,13 +21,19 @@ impl Observe for Ends {
 
 #[test]
 fn a_drop_agrees_with_what_is_implied() {
-    for (first, second, speed, restitution) in [("steel", "dry_wood", 1.0, 0.65), ("steel", "steel", 0.3, 0.3)] {
+    // the closed forms leave gravity out during the impact: with it they hold within 2 %, without it to a thousandth
+    for (first, second, speed, restitution, gravity, within) in [
+        ("steel", "dry_wood", 1.0, 0.65, 9.81, 0.02),
+        ("steel", "dry_wood", 1.0, 0.65, 0.0, 1e-5),
+        ("steel", "steel", 2.0, 0.5, 9.81, 0.02),
+        ("steel", "steel", 2.0, 0.3, 0.0, 1e-5),
+    ] {
         let text = format!(
             r#"
 format = 1
 title = "drop"
 [world]
-gravity = [0, 0, -9.81]
+gravity = [0, 0, {}]
 [run]
 until = 0.02
 tolerance = 1e-8
@@ -45,7 +51,7 @@ material = "{first}"
 position = [0, 0, 0.05001]
 velocity = [0, 0, {}]
 "#,
-            -speed
+            -gravity, -speed
         );
         let scene = Scene::parse("drop.toml", &text, &[]).unwrap();
         let model = Model::compile(&scene).unwrap();
@@ -64,7 +70,7 @@ velocity = [0, 0, {}]
             blend_speed: 0.01,
             speed: episode.start_closing_speed,
             k_red: 1.0,
-            gravity: 9.81,
+            gravity,
         });
         let e = -ends.0[0].closing_speed / episode.start_closing_speed;
         for (what, measured, said) in [
@@ -73,7 +79,7 @@ velocity = [0, 0, {}]
             ("duration", episode.duration, i.duration),
             ("force", episode.max_force, i.force),
         ] {
-            assert!((measured / said - 1.0).abs() < 3e-3, "{first} {second} {what}: {measured} against {said}");
+            assert!((measured / said - 1.0).abs() < within, "{first} {second} {what}: {measured} against {said}");
             println!("{first} on {second}, {what}: off by {:.2e}", measured / said - 1.0);
         }
     }
