@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod check;
+mod contact;
 mod explain;
 mod figure;
 mod list;
@@ -43,6 +44,8 @@ enum Command {
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),
+    /// Show what two materials imply for an impact: stiffness, depth, duration, force, step size
+    Contact(contact::Args),
     /// Time scenes, with accuracy next to time
     Bench(bench::Args),
     /// Write a commented scene to start from
@@ -121,6 +124,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Bench(args) => bench::bench(&args),
+        Command::Contact(args) => contact::contact(&args),
         Command::New(args) => new::new(&args),
     };
     match done {

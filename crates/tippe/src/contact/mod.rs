@@ -1,5 +1,8 @@
-//! Contact: material data, normal laws, friction, and the pair that joins them.
+//! Contact: normal laws, friction, laws of the user's own, and what they imply for an impact.
 
 pub mod friction;
+mod implied;
 pub mod normal;
 pub mod user_law;
+
+pub use implied::{Impact, Implied, Solid, implied};

@@ -16,6 +16,8 @@
 
 use std::sync::Arc;
 
+/// Speed below which restitution fades out unless the scene says otherwise [m/s] (seed 001, figure captions: v_min = 0.01).
+pub const BLEND_SPEED: f64 = 0.01;
 /// Smallest restitution the damped laws can return; smaller ones are raised to it and reported.
 pub const RESTITUTION_MIN: f64 = 0.01;
 /// Without gravity no contact has a rest speed; damping is then kept finite by this fraction of the blending speed.

@@ -14,8 +14,6 @@ use tippe_geometry::{HeightGrid, Hull, Mat3, Pose, Quat, Shape, Vec3};
 
 /// Defaults of the contact laws, used where neither pair nor scene says anything.
 mod default {
-    /// Speed below which restitution fades out [m/s] (seed 001, figure captions: v_min = 0.01).
-    pub const BLEND_SPEED: f64 = 0.01;
     /// cor_min of seed 001 eq. (7) [-].
     pub const RESTITUTION_MIN: f64 = 0.001;
     /// d_max of seed 001 eq. (10) [s/m].
@@ -530,7 +528,7 @@ impl Compiler<'_> {
         let k_red = spec.k_red.unwrap_or(1.0);
         let modulus = spec.modulus.unwrap_or(computed) * k_red;
         let restitution = restitution.unwrap_or(1.0);
-        let blend_speed = spec.blend_speed.unwrap_or(default::BLEND_SPEED);
+        let blend_speed = spec.blend_speed.unwrap_or(crate::contact::normal::BLEND_SPEED);
         let law = match user {
             Some(name) => self.user_law(&name, place)?,
             None => match law_name {

@@ -3,5 +3,7 @@
 mod bad_input;
 mod documents;
 mod gallery;
+mod implied;
 mod layering;
 mod random_scenes;
+mod whole;
