@@ -130,9 +130,8 @@ fn pair(scene: &Scene, first: &str, second: &str) -> (Option<f64>, Option<f64>) 
         Between::Materials(a, b) => (a == first && b == second) || (a == second && b == first),
         Between::Bodies(..) => false,
     });
-    let built_in = material::find(first)
-        .zip(material::find(second))
-        .and_then(|(a, b)| material::find_pair(a.name, b.name));
+    let built_in =
+        material::find(first).zip(material::find(second)).and_then(|(a, b)| material::find_pair(a.name, b.name));
     let own = of_scene.map(|p| &p.contact);
     (
         own.and_then(|c| c.restitution).or(scene.contact.restitution).or(built_in.map(|p| p.restitution)),
