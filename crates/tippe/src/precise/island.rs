@@ -140,6 +140,8 @@ pub struct Island {
     pub dynamics: Dynamics,
     stepper: Stepper,
     method: Method,
+    /// The method is the island's own choice.
+    automatic: bool,
     /// Next step to try [s].
     h: f64,
     error_old: f64,
@@ -211,6 +213,7 @@ impl Island {
             dynamics,
             stepper: Stepper::default(),
             method,
+            automatic: settings.method.is_none(),
             h: settings.step.unwrap_or(FIRST_STEP),
             error_old: 1e-4,
             decision: 0,
@@ -297,6 +300,7 @@ impl Island {
             dynamics,
             stepper,
             method: record.method,
+            automatic: settings.method.is_none(),
             h: record.h,
             error_old: record.error_old,
             decision: record.decision,
@@ -491,7 +495,7 @@ impl Island {
             }
             stop = Some(cut / h);
         }
-        self.choose_method(settings, outcome);
+        self.choose_method(outcome);
         self.stepper.accept();
         outcome.counts.steps += 1;
         self.storm = if stop.is_some() && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
@@ -503,11 +507,11 @@ impl Island {
     }
 
     /// A step that is held back by stability goes to the implicit method, one that is not comes back.
-    fn choose_method(&mut self, settings: &Settings, outcome: &mut Outcome) {
+    fn choose_method(&mut self, outcome: &mut Outcome) {
         if self.method == Method::Rodas4 {
             outcome.counts.implicit += 1;
         }
-        if settings.method.is_some() {
+        if !self.automatic {
             return;
         }
         let wanted = match self.method {
@@ -825,8 +829,10 @@ impl Island {
                     restart |= pair.stops_at_touch();
                     if self.is_stop(crossing, h.max(self.h)) {
                         shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
-                        if self.method == Method::Rodas4 && reading.closing_speed > 2.0 * pair.normal.rest_speed {
-                            restart = true;
+                        // an impact is resolved, not stepped over
+                        if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                            self.method = Method::Dopri5;
+                            self.decision = 0;
                         }
                     }
                 }
