@@ -53,9 +53,8 @@ fn is_public(path: &str) -> bool {
     let path = root().join(path);
     let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
     let parent = path.parent().unwrap();
-    let declared = |file: &str| {
-        fs::read_to_string(parent.join(file)).is_ok_and(|text| text.contains(&format!("pub mod {stem};")))
-    };
+    let declared =
+        |file: &str| fs::read_to_string(parent.join(file)).is_ok_and(|text| text.contains(&format!("pub mod {stem};")));
     ["lib", "mod"].contains(&stem.as_str()) || declared("mod.rs") || declared("lib.rs")
 }
 
