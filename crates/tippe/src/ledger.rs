@@ -4,6 +4,7 @@
 //! alone: each dissipation is integrated from its own force and velocity, never found by difference.
 
 use serde::{Deserialize, Serialize};
+use tippe_geometry::Vec3;
 
 /// Energy of the whole model at one time [J], and what left it since the start [J].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct Ledger {
     pub work: f64,
     /// kinetic + potential + elastic at the start [J].
     pub initial: f64,
+    /// Impulse that fixed and prescribed bodies gave the free ones through contacts since the start [N s]: with gravity's it
+    /// is the change of momentum.
+    pub impulse: Vec3,
 }
 
 impl Ledger {

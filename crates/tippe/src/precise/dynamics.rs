@@ -21,13 +21,13 @@ use tippe_numerics::{BlockPattern, System};
 /// States of a body without contact springs.
 pub const BODY_STATES: usize = 12;
 /// Integrals of the ledger per body.
-pub const ACCOUNTS: usize = 6;
+pub const ACCOUNTS: usize = 9;
 /// Speed below which the velocity error of a body is measured against this [m/s].
 const SPEED_FLOOR: f64 = 0.01;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
 const STEP_SHARE: f64 = 0.1;
 
-/// What the integrals of the ledger count, in order [J].
+/// What the integrals of the ledger count, in order [J], and the impulse [N s].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Account {
     /// Normal contact damping.
@@ -42,6 +42,8 @@ pub enum Account {
     Elastic,
     /// Work of prescribed motions.
     Work,
+    /// Impulse from bodies that are not free, along x [N s]; y and z follow.
+    Impulse,
 }
 
 /// From this many pairs on an island treats elastic, frictionless pairs of centred balls apart, in arrays of their own.
@@ -194,7 +196,7 @@ impl Dynamics {
             pair.springs = Some(next[pair.node]);
             next[pair.node] += SPRING_STATES;
         }
-        let accounts = if pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
+        let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
         let mut acting_starts = vec![0];
         for list in &acting {
             acting_starts.push(acting_starts[acting_starts.len() - 1] + list.len() as u32);
@@ -620,9 +622,15 @@ impl System for Bound<'_> {
                 books[Account::Elastic as usize] += last.force.elastic * last.closing_speed;
             }
             for side in 0..2 {
-                if pair.sides[side] >= d.bodies.len() && d.moving_externals {
+                if pair.sides[side] < d.bodies.len() {
+                    continue;
+                }
+                let force = if side == 0 { -last.total } else { last.total };
+                for i in 0..3 {
+                    books[Account::Impulse as usize + i] -= force[i];
+                }
+                if d.moving_externals {
                     let kin = &d.kinematics[pair.sides[side]];
-                    let force = if side == 0 { -last.total } else { last.total };
                     books[Account::Work as usize] -= force.dot(kin.v) + last.torques[side].dot(kin.w);
                 }
             }

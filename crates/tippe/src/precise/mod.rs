@@ -556,6 +556,8 @@ impl<'a> Clock<'a> {
             ledger.spin += account(Account::Spin);
             ledger.rolling += account(Account::Rolling);
             ledger.work += account(Account::Work);
+            let k = Account::Impulse as usize;
+            ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());

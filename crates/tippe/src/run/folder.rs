@@ -110,6 +110,7 @@ impl Run {
                 rolling: rolling[i],
                 work: work[i],
                 initial: initial[i],
+                ..Ledger::default()
             });
             recording.momentum.push(Vec3::new(momentum[0][i], momentum[1][i], momentum[2][i]));
         }

@@ -50,29 +50,27 @@ fn every_scene_has_a_title_a_source_and_cited_expectations() {
     }
 }
 
-/// Momentum the balls gain is what the walls gave: sum of impulse times normal over all contacts with what is fixed.
-/// Only flat walls, whose normals do not turn while a ball touches.
+/// V16: the momentum the balls gain is what walls and posts gave, to rounding; and the impulses of the single contacts, as far
+/// as their normals do not turn, add up to the same.
 #[test]
-fn momentum_in_the_pool_is_what_the_walls_gave() {
+fn momentum_in_the_pool_is_what_the_obstacles_gave() {
     let mut scene = scene("pool", &[]);
-    scene.bodies.retain(|body| body.name != "post" && body.name != "box");
     scene.expects.clear();
+    let (recording, summary) = run(&scene, &Settings::from_scene(&scene));
     let model = Model::compile(&scene).unwrap();
-    let (recording, _) = run(&scene, &Settings::from_scene(&scene));
-    let fixed = |body: usize| model.bodies[body].drive == Drive::Fixed;
-    // A contact still closed at the end has no episode yet: look before the first such one.
-    let mut given = Vec3::ZERO;
-    let mut impacts = 0;
-    for event in recording.events.iter().filter(|e| e.kind == EventKind::ContactEnd && fixed(e.body1)) {
-        given += event.episode.unwrap().impulse * event.normal;
-        impacts += 1;
-    }
-    assert!(impacts > 20, "only {impacts} impacts");
-    assert!(recording.contacts_at(recording.time.len() - 1).is_empty(), "a contact is open at the end");
     let gained = *recording.momentum.last().unwrap() - recording.momentum[0];
     let scale = model.bodies.iter().filter(|b| b.drive == Drive::Free).map(|b| 3.0 * b.mass).sum::<f64>();
-    let error = (gained - given).length() / scale;
-    assert!(error < 1e-12, "{impacts} impacts: gained {gained}, given {given}, relative difference {error:e}");
+    let error = (gained - summary.energy.impulse).length() / scale;
+    assert!(summary.energy.impulse.length() > 0.01 * scale && error < 1e-12, "relative difference {error:e}");
+
+    scene.bodies.retain(|body| body.name != "post" && body.name != "box");
+    let (recording, summary) = run(&scene, &Settings::from_scene(&scene));
+    let model = Model::compile(&scene).unwrap();
+    let fixed = |body: usize| model.bodies[body].drive == Drive::Fixed;
+    let ends = recording.events.iter().filter(|e| e.kind == EventKind::ContactEnd && fixed(e.body1));
+    let given = ends.map(|e| e.episode.unwrap().impulse * e.normal).sum::<Vec3>();
+    let error = (summary.energy.impulse - given).length() / scale;
+    assert!(error < 1e-6, "relative difference {error:e}");
 }
 
 fn evaluations(name: &str, integrator: Integrator) -> Summary {
@@ -133,6 +131,8 @@ fn hertz_written_by_a_user_gives_the_same_billiards() {
     let end = |text: &str| {
         let mut scene = Scene::parse("billiards.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
         scene.run.until = 0.64;
+        // a break multiplies small differences
+        scene.run.tolerance *= 0.1;
         run(&scene, &Settings::from_scene(&scene)).1
     };
     let (built_in, written) = (end(text), end(&text.replace("[defaults]", &format!("{laws}\n[defaults]"))));
