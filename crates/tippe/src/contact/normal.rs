@@ -48,8 +48,6 @@ pub struct LawInput {
     pub radius: f64,
     /// Effective modulus E* times k_red [Pa].
     pub modulus: f64,
-    /// Wanted restitution [-].
-    pub restitution: f64,
     /// Friction coefficient [-].
     pub friction: f64,
     /// Reduced mass of the pair [kg].
@@ -333,7 +331,6 @@ impl NormalLaw {
                     impact_speed: memory.impact_speed.max(closing_speed).max(constants.rest_speed),
                     radius: geometry.radius,
                     modulus: constants.modulus,
-                    restitution: constants.restitution,
                     friction: constants.friction,
                     mass: constants.mass,
                     slip_speed: 0.0,
@@ -387,6 +384,10 @@ impl NormalConstants {
                 exact_damping(RESTITUTION_MIN) / constants.rest_speed
             };
             constants.blend_speed = blend_speed.max(2.0 * constants.rest_speed);
+        }
+        if matches!(law, NormalLaw::Custom(_)) && gravity > 0.0 && static_depth > 0.0 {
+            constants.rest_speed = (2.0 / (exponent + 1.0) * gravity * static_depth).sqrt();
+            constants.critical = 2.0 * (exponent / (gravity * static_depth)).sqrt();
         }
         if let NormalLaw::Modia3d { restitution, .. } = law {
             constants.restitution = *restitution;

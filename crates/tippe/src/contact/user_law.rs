@@ -19,6 +19,7 @@ pub struct UserLaw {
     room: usize,
     /// True when the normal force depends on the closing speed.
     damped: bool,
+    restitution: f64,
     k_red: f64,
 }
 
@@ -28,8 +29,8 @@ thread_local! {
 }
 
 impl UserLaw {
-    /// Compiles the law's equations for a pair with this k_red; the scene's parameters are constants in them.
-    pub fn compile(scene: &Scene, law: &Law, k_red: f64) -> Result<UserLaw, SceneError> {
+    /// Compiles the law's equations for a pair with this restitution and k_red; the scene's parameters are constants.
+    pub fn compile(scene: &Scene, law: &Law, restitution: f64, k_red: f64) -> Result<UserLaw, SceneError> {
         let program = law.compile(scene)?;
         let energy = law.energy.as_ref().map(|_| 1);
         let friction = law.friction.as_ref().map(|_| 1 + usize::from(energy.is_some()));
@@ -40,6 +41,7 @@ impl UserLaw {
             energy,
             friction,
             program,
+            restitution,
             k_red,
         })
     }
@@ -51,7 +53,7 @@ impl UserLaw {
             x.impact_speed,
             x.radius,
             x.modulus,
-            x.restitution,
+            self.restitution,
             x.friction,
             x.mass,
             x.slip_speed,

@@ -530,7 +530,7 @@ impl Compiler<'_> {
         let restitution = restitution.unwrap_or(1.0);
         let blend_speed = spec.blend_speed.unwrap_or(crate::contact::normal::BLEND_SPEED);
         let law = match user {
-            Some(name) => self.user_law(&name, k_red, place)?,
+            Some(name) => self.user_law(&name, restitution, k_red, place)?,
             None => match law_name {
                 L::Hertz => NormalLaw::Hertz { restitution, blend_speed },
                 L::Foundation => NormalLaw::Foundation { restitution, blend_speed },
@@ -603,14 +603,14 @@ impl Compiler<'_> {
         value
     }
 
-    fn user_law(&mut self, name: &str, k_red: f64, place: scene::Place) -> Option<NormalLaw> {
+    fn user_law(&mut self, name: &str, restitution: f64, k_red: f64, place: scene::Place) -> Option<NormalLaw> {
         let scene = self.scene;
         let Some(law) = scene.laws.iter().find(|l| l.name == name) else {
             let names: Vec<&str> = scene.laws.iter().map(|l| l.name.as_str()).collect();
             self.fail(place, format!("there is no law \"{name}\""), &scene::did_you_mean(name, names));
             return None;
         };
-        match UserLaw::compile(scene, law, k_red) {
+        match UserLaw::compile(scene, law, restitution, k_red) {
             Ok(law) => Some(NormalLaw::Custom(Arc::new(law))),
             Err(error) => {
                 self.errors.push(error);

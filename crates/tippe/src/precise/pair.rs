@@ -535,10 +535,18 @@ impl Pair {
                 let slip_speed = reading.v_t.length();
                 let input = LawInput {
                     depth,
-                    slip_speed,
-                    friction: constants.mu,
+                    closing_speed: reading.closing_speed,
+                    impact_speed: self
+                        .memory
+                        .normal
+                        .impact_speed
+                        .max(reading.closing_speed)
+                        .max(self.normal.rest_speed),
                     radius: reading.radius,
-                    ..LawInput::default()
+                    modulus: self.normal.modulus,
+                    friction: constants.mu,
+                    mass: self.normal.mass,
+                    slip_speed,
                 };
                 if let Some(mu) = law.friction(&input) {
                     constants.mu = mu;
@@ -565,6 +573,8 @@ impl Pair {
         let damping = match &self.law {
             NormalLaw::Hertz { .. } | NormalLaw::Foundation { .. } => self.normal.damping(speed),
             NormalLaw::Volume { damping } => *damping,
+            // not known: critical at rest, and as much of an impact at any speed
+            NormalLaw::Custom(_) if speed > 0.0 => self.normal.critical * self.normal.rest_speed / speed,
             _ => 0.0,
         };
         FrictionInput {
