@@ -11,6 +11,9 @@ pub struct BlockPattern {
     pub offsets: Vec<usize>,
     /// Neighbours of each node, sorted, without the node itself; symmetric.
     pub neighbours: Vec<Vec<u32>>,
+    /// Decides between nodes of equal degree before their index does; empty if the index may. A key that does not know the
+    /// nodes' order makes the result independent of it.
+    pub priority: Vec<u64>,
 }
 
 impl BlockPattern {
@@ -363,12 +366,14 @@ fn minimum_degree(pattern: &BlockPattern) -> (Vec<u32>, Vec<Vec<u32>>) {
     let n = pattern.nodes();
     let mut graph: Vec<std::collections::BTreeSet<u32>> =
         pattern.neighbours.iter().map(|list| list.iter().copied().collect()).collect();
-    let mut queue: std::collections::BTreeSet<(usize, u32)> = (0..n).map(|k| (graph[k].len(), k as u32)).collect();
+    let key = |degree: usize, k: u32| (degree, pattern.priority.get(k as usize).copied().unwrap_or(0), k);
+    let mut queue: std::collections::BTreeSet<(usize, u64, u32)> =
+        (0..n as u32).map(|k| key(graph[k as usize].len(), k)).collect();
     let (mut order, mut later) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    while let Some((_, k)) = queue.pop_first() {
+    while let Some((_, _, k)) = queue.pop_first() {
         let list: Vec<u32> = std::mem::take(&mut graph[k as usize]).into_iter().collect();
         for &i in &list {
-            queue.remove(&(graph[i as usize].len(), i));
+            queue.remove(&key(graph[i as usize].len(), i));
             graph[i as usize].remove(&k);
         }
         for (a, &i) in list.iter().enumerate() {
@@ -378,7 +383,7 @@ fn minimum_degree(pattern: &BlockPattern) -> (Vec<u32>, Vec<Vec<u32>>) {
             }
         }
         for &i in &list {
-            queue.insert((graph[i as usize].len(), i));
+            queue.insert(key(graph[i as usize].len(), i));
         }
         order.push(k);
         later.push(list);
@@ -404,7 +409,7 @@ mod tests {
                 list
             })
             .collect();
-        BlockPattern { offsets, neighbours }
+        BlockPattern { offsets, neighbours, priority: Vec::new() }
     }
 
     #[test]
@@ -450,7 +455,7 @@ mod tests {
 
     #[test]
     fn singular_matrix_is_named() {
-        let pattern = BlockPattern { offsets: vec![0, 2], neighbours: vec![vec![]] };
+        let pattern = BlockPattern { offsets: vec![0, 2], neighbours: vec![vec![]], priority: vec![] };
         let J = BlockMatrix::new(&pattern);
         assert_eq!(BlockLu::new(&pattern).factor(&pattern, &J, 0.0), Err(Singular(0)));
     }

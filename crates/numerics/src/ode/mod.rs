@@ -243,7 +243,11 @@ mod tests {
 
     impl Oscillator {
         fn new(omega: f64, damping: f64) -> Self {
-            Oscillator { omega, damping, pattern: BlockPattern { offsets: vec![0, 2], neighbours: vec![vec![]] } }
+            Oscillator {
+                omega,
+                damping,
+                pattern: BlockPattern { offsets: vec![0, 2], neighbours: vec![vec![]], priority: vec![] },
+            }
         }
     }
 

@@ -232,7 +232,7 @@ impl Dynamics {
             frame_time: 0.0,
             carried: vec![[0.0; ACCOUNTS]; n],
             tolerance,
-            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); n] },
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); n], priority: vec![0; n] },
             kinematics,
             worst: 0,
             gaps: vec![f64::INFINITY; pairs.len()],
@@ -274,7 +274,11 @@ impl Dynamics {
             list.sort_unstable();
             list.dedup();
         }
-        let changed = neighbours != self.pattern.neighbours;
+        // whatever order a mirrored scene has, it eliminates mirrored bodies in the same order
+        let priority: Vec<u64> =
+            self.kinematics[..n].iter().map(|k| (k.v.length_squared() + k.w.length_squared()).to_bits()).collect();
+        let changed = neighbours != self.pattern.neighbours || priority != self.pattern.priority;
+        self.pattern.priority = priority;
         self.pattern.neighbours = neighbours;
         changed
     }
