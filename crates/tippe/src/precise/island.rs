@@ -33,6 +33,8 @@ const STIFF: f64 = 2.5;
 const NOT_STIFF: f64 = 0.8;
 /// Consecutive steps that decide a change of method.
 const DECISION: u32 = 6;
+/// Attempted steps of one island in one horizon that are a failure.
+const STALL: u64 = 3_000_000;
 /// Consecutive events without progress that are a failure.
 const STORM: u32 = 1000;
 
@@ -415,6 +417,9 @@ impl Island {
         while outcome.exit.is_none() && self.stepper.t0 < end {
             self.act(model, &mut outcome)?;
             self.step(model, settings, &mut outcome)?;
+            if outcome.counts.steps + outcome.counts.rejected > STALL {
+                return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));
+            }
             outcome.exit = self.exit(reach, from, end);
             self.take_samples(model, samples, &mut sampled, end, &mut outcome);
         }

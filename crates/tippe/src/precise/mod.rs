@@ -99,6 +99,8 @@ pub enum Trouble {
     NotFinite,
     /// Events without end at one instant.
     Storm,
+    /// Steps without end in one horizon.
+    Stall,
     /// A body leaves every box it is given.
     Runaway,
 }
@@ -132,6 +134,10 @@ impl std::fmt::Display for Failure {
             Trouble::Storm => {
                 ("has events without end at one instant", "use another friction law, or a lower tolerance")
             }
+            Trouble::Stall => (
+                "needs millions of steps for next to no time",
+                "look at its friction (slip that hardly moves?), loosen the tolerance, or lower k_red",
+            ),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", self.time, self.body, self.step)?;
@@ -171,7 +177,7 @@ fn body_state(model: &Model, body: usize, p: Vec3, q: Quat, v: Vec3, w: Vec3) ->
     BodyState { position: p - arm, orientation: q, velocity: v - w.cross(arm), angular_velocity: w }
 }
 
-/// Advances `state` to `until`, handing everything on the way to `observe`.
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
 pub fn simulate(
     model: &Model,
     state: &mut State,
@@ -183,10 +189,10 @@ pub fn simulate(
     while !clock.reached(until) {
         clock.reach();
         clock.regroup();
-        clock.advance(until)?;
+        clock.advance(until);
         clock.record(until, observe);
     }
-    Ok(clock.finish(state))
+    clock.finish(state)
 }
 
 /// The precise clock at work.
@@ -213,6 +219,7 @@ struct Clock<'a> {
     outcomes: Vec<Outcome>,
     stopped: bool,
     done: bool,
+    failure: Option<Failure>,
     summary: Summary,
     events: u64,
 }
@@ -241,13 +248,14 @@ impl<'a> Clock<'a> {
             outcomes: Vec::new(),
             stopped: false,
             done: false,
+            failure: None,
             summary: Summary::default(),
             events: 0,
         }
     }
 
     fn reached(&self, until: f64) -> bool {
-        self.done || self.stopped || (self.recorded >= until && self.initial.is_some())
+        self.done || self.stopped || self.failure.is_some() || (self.recorded >= until && self.initial.is_some())
     }
 
     /// Each body gets the box its centre of mass will not leave before the horizon ends; overlapping boxes are pairs. The
@@ -387,8 +395,16 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Every island to the end of the horizon on its own clock; again to a nearer end if a body left its box.
-    fn advance(&mut self, until: f64) -> Result<(), Failure> {
+    /// Every island to the end of the horizon on its own clock; a failure leaves them at its start.
+    fn advance(&mut self, until: f64) {
+        if let Err(failure) = self.advance_horizon(until) {
+            self.islands = std::mem::take(&mut self.saved);
+            self.failure = Some(failure);
+        }
+    }
+
+    /// The horizon once, and again to a nearer end if a body left its box.
+    fn advance_horizon(&mut self, until: f64) -> Result<(), Failure> {
         self.end = self.time + self.horizon;
         self.last = self.end >= until;
         if self.last {
@@ -477,6 +493,9 @@ impl<'a> Clock<'a> {
 
     /// Hands the horizon to the observer in order of time, and commits it unless it was the last.
     fn record(&mut self, until: f64, observe: &mut dyn Observe) {
+        if self.failure.is_some() {
+            return;
+        }
         let outcomes = std::mem::take(&mut self.outcomes);
         let mut events: Vec<&Event> =
             outcomes.iter().flat_map(|o| &o.events).filter(|e| e.time > self.recorded && e.time <= self.end).collect();
@@ -567,19 +586,22 @@ impl<'a> Clock<'a> {
         self.summary.energy = ledger;
     }
 
-    fn finish(mut self, state: &mut State) -> Summary {
+    fn finish(mut self, state: &mut State) -> Result<Summary, Failure> {
         state.time = self.time;
         state.horizon = self.horizon;
-        state.recorded = Some(self.recorded);
+        state.recorded = self.initial.map(|_| self.recorded);
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(Island::record).collect();
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         self.summary.stopped = self.stopped;
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
         self.summary.warnings = self.model.warnings.clone();
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }
-        self.summary
+        Ok(self.summary)
     }
 }
 
