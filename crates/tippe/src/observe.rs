@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tippe_geometry::{Quat, Vec3};
 
-/// Motion of one body, at its centre of mass.
+/// Motion of one body, at its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BodyState {
     /// Body origin (not the centre of mass), resolved in world [m].

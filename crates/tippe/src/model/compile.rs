@@ -101,7 +101,7 @@ impl Compiler<'_> {
         }
         let mut parameters = Vec::new();
         let by_class = self.class_table(&classes, &bodies, &mut parameters);
-        let by_bodies = self.body_table(&bodies, &elements, &classes, &by_class, &mut parameters);
+        let by_bodies = self.body_table(&bodies, &elements, &classes, &mut parameters);
         let model = Model {
             bodies,
             elements,
@@ -386,7 +386,6 @@ impl Compiler<'_> {
         bodies: &[Body],
         elements: &[Element],
         classes: &[(ClassKey, usize)],
-        by_class: &[Option<u32>],
         parameters: &mut Vec<ContactParameters>,
     ) -> BTreeMap<(u32, u32), Option<u32>> {
         let mut table: BTreeMap<(u32, u32), Option<u32>> = BTreeMap::new();
@@ -445,7 +444,6 @@ impl Compiler<'_> {
                 }
             }
         }
-        let _ = by_class;
         table
     }
 

@@ -460,7 +460,7 @@ impl Pair {
         reading.radius = self.effective_radius(model, sides, n, [point1, point2]);
         let mut geometry = NormalGeometry { depth, radius: reading.radius, ..NormalGeometry::default() };
         if self.law.needs_volume() {
-            geometry.volume = self.cap_volume(sides, depth, reading.radius);
+            geometry.volume = self.cap_volume(depth, reading.radius);
             geometry.extent = depth;
             geometry.layer = 0.5 * std::f64::consts::PI * reading.radius;
             geometry.sink = f64::NAN;
@@ -594,12 +594,11 @@ impl Pair {
     }
 
     /// Overlap volume of two balls, or of a ball and a flat (radius of the ball) [m^3].
-    fn cap_volume(&self, sides: [&Kinematics; 2], depth: f64, radius: f64) -> f64 {
+    fn cap_volume(&self, depth: f64, radius: f64) -> f64 {
         let pi = std::f64::consts::PI;
         match self.geometry {
             Geometry::Spheres { r1, r2, .. } => {
                 let d = (r1 + r2) - depth;
-                let _ = sides;
                 pi * depth * depth * (d * d + 2.0 * d * (r1 + r2) - 3.0 * (r1 - r2) * (r1 - r2)) / (12.0 * d)
             }
             Geometry::SpherePlane { r, .. } => pi * depth * depth * (r - depth / 3.0),
