@@ -45,6 +45,8 @@ pub struct Scene {
     pub params: Vec<Param>,
     /// Gravity, resolved in world [m/s2].
     pub gravity: Vec3,
+    /// Masses that attract every body, beside uniform gravity.
+    pub attractors: Vec<Attractor>,
     /// How to run it.
     pub run: Run,
     /// Contact parameters wherever a pair says nothing.
@@ -59,6 +61,18 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
+    /// Joints.
+    pub joints: Vec<Joint>,
+    /// Force elements.
+    pub forces: Vec<Force>,
+    /// Named scalars for equations.
+    pub signals: Vec<Signal>,
+    /// Components with states of their own.
+    pub components: Vec<Component>,
+    /// Sensors.
+    pub sensors: Vec<Sensor>,
+    /// Structural changes.
+    pub changes: Vec<Change>,
     /// What a run must show.
     pub expects: Vec<Expect>,
     /// Where things were written.
@@ -126,6 +140,15 @@ pub struct Param {
     pub places: Places,
 }
 
+/// A point mass that attracts every body: acceleration mu/r^2 toward it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attractor {
+    /// Where it is, resolved in world [m].
+    pub position: Vec3,
+    /// Its gravitational parameter G M [m3/s2].
+    pub mu: f64,
+}
+
 /// How to run a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -189,6 +212,12 @@ macro_rules! named {
         }
     };
 }
+
+mod mechanism;
+pub use mechanism::{
+    Action, Attachment, Change, Component, ComponentCrossing, CoordinateSpring, Force, ForceKind, Frame, Joint,
+    JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
+};
 
 named! {
     /// Which integrator advances the islands.
@@ -449,6 +478,8 @@ pub struct Body {
     pub ignore: Vec<String>,
     /// False if none of its shapes ever collides.
     pub collide: bool,
+    /// Named frames on it.
+    pub frames: Vec<Frame>,
     /// Where things were written.
     pub places: Places,
 }
@@ -472,6 +503,7 @@ impl Default for Body {
             groups: Vec::new(),
             ignore: Vec::new(),
             collide: true,
+            frames: Vec::new(),
             places: Places::default(),
         }
     }

@@ -156,6 +156,7 @@ impl Repeated<'_, '_> {
             groups: reader.texts(fields, "groups").map_or_else(|| defaults.groups.clone(), without_places),
             ignore: names(reader, fields, "ignore"),
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
+            frames: Vec::new(),
             places: self.places.clone(),
         };
         if let Some(omega_b) = reader.vec3(fields, "angular_velocity_body") {
