@@ -1,0 +1,211 @@
+//! Symmetric positive semidefinite systems with redundant rows: A x = b with x of least size.
+//!
+//! Cholesky with pivoting gives P A P^T = L L^T with as many columns as A has independent rows (Higham 2002, 10.3). With
+//! K = L^T L the solution of least size is x = L K^-1 K^-1 L^T b.
+
+/// Factors of one matrix.
+#[derive(Clone, Debug, Default)]
+pub struct Semidefinite {
+    n: usize,
+    rank: usize,
+    /// The scaled matrix, for one step of refinement.
+    A: Vec<f64>,
+    /// Row i of L belongs to row i of A.
+    L: Vec<f64>,
+    /// Rows in the order they were eliminated.
+    order: Vec<usize>,
+    /// Cholesky factor of K, where rows are redundant.
+    K: Vec<f64>,
+    scale: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl Semidefinite {
+    /// Factors A (n x n, row major). Row and column i are divided by the root of `sizes[i]` (zero: left out) first; what
+    /// is then below `tolerance` is zero. Returns the number of independent rows.
+    pub fn factor(&mut self, A: &[f64], sizes: &[f64], tolerance: f64) -> usize {
+        let n = sizes.len();
+        self.n = n;
+        self.scale.clear();
+        self.scale.extend(sizes.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }));
+        self.A.resize(n * n, 0.0);
+        for i in 0..n {
+            for j in 0..n {
+                self.A[i * n + j] = A[i * n + j] * self.scale[i] * self.scale[j];
+            }
+        }
+        self.L.clear();
+        self.L.resize(n * n, 0.0);
+        self.order.clear();
+        self.order.extend(0..n);
+        self.work.clear();
+        self.work.extend((0..n).map(|i| self.A[i * n + i]));
+        self.rank = n;
+        for r in 0..n {
+            let mut best = r;
+            for k in r + 1..n {
+                if self.work[self.order[k]] > self.work[self.order[best]] {
+                    best = k;
+                }
+            }
+            self.order.swap(r, best);
+            let pivot = self.order[r];
+            if !(self.work[pivot] > tolerance) {
+                self.rank = r;
+                break;
+            }
+            let d = self.work[pivot].sqrt();
+            self.L[pivot * n + r] = d;
+            for k in r + 1..n {
+                let i = self.order[k];
+                let mut sum = self.A[i * n + pivot];
+                for c in 0..r {
+                    sum -= self.L[i * n + c] * self.L[pivot * n + c];
+                }
+                let l = sum / d;
+                self.L[i * n + r] = l;
+                self.work[i] -= l * l;
+            }
+        }
+        if self.rank < n {
+            self.factor_gram();
+        }
+        self.rank
+    }
+
+    /// K = L^T L and its Cholesky factor.
+    fn factor_gram(&mut self) {
+        let (n, r) = (self.n, self.rank);
+        self.K.clear();
+        self.K.resize(r * r, 0.0);
+        for a in 0..r {
+            for b in 0..=a {
+                let mut sum = 0.0;
+                for i in 0..n {
+                    sum += self.L[i * n + a] * self.L[i * n + b];
+                }
+                for c in 0..b {
+                    sum -= self.K[a * r + c] * self.K[b * r + c];
+                }
+                self.K[a * r + b] = if a == b { sum.sqrt() } else { sum / self.K[b * r + b] };
+            }
+        }
+    }
+
+    /// x with A x = b, of least size (in the scaled unknowns) where A is singular.
+    pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        let n = self.n;
+        let mut work = std::mem::take(&mut self.work);
+        work.clear();
+        work.extend(b.iter().zip(&self.scale).map(|(b, s)| b * s));
+        if self.rank == n {
+            self.solve_regular(&mut work);
+            x.copy_from_slice(&work);
+        } else {
+            x.fill(0.0);
+            let right = work.clone();
+            for _ in 0..2 {
+                let correction = self.least(&work);
+                for (x, c) in x.iter_mut().zip(&correction) {
+                    *x += c;
+                }
+                for i in 0..n {
+                    let row = &self.A[i * n..][..n];
+                    work[i] = right[i] - row.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+                }
+            }
+        }
+        for (x, s) in x.iter_mut().zip(&self.scale) {
+            *x *= s;
+        }
+        self.work = work;
+    }
+
+    /// L L^T x = b in place.
+    fn solve_regular(&self, b: &mut [f64]) {
+        let n = self.n;
+        for r in 0..n {
+            let i = self.order[r];
+            let mut sum = b[i];
+            for c in 0..r {
+                sum -= self.L[i * n + c] * b[self.order[c]];
+            }
+            b[i] = sum / self.L[i * n + r];
+        }
+        for r in (0..n).rev() {
+            let i = self.order[r];
+            let mut sum = b[i];
+            for c in r + 1..n {
+                let j = self.order[c];
+                sum -= self.L[j * n + r] * b[j];
+            }
+            b[i] = sum / self.L[i * n + r];
+        }
+    }
+
+    /// L K^-1 K^-1 L^T b.
+    fn least(&self, b: &[f64]) -> Vec<f64> {
+        let (n, r) = (self.n, self.rank);
+        let mut y: Vec<f64> = (0..r).map(|c| (0..n).map(|i| self.L[i * n + c] * b[i]).sum()).collect();
+        for _ in 0..2 {
+            for a in 0..r {
+                for c in 0..a {
+                    y[a] -= self.K[a * r + c] * y[c];
+                }
+                y[a] /= self.K[a * r + a];
+            }
+            for a in (0..r).rev() {
+                for c in a + 1..r {
+                    y[a] -= self.K[c * r + a] * y[c];
+                }
+                y[a] /= self.K[a * r + a];
+            }
+        }
+        (0..n).map(|i| (0..r).map(|c| self.L[i * n + c] * y[c]).sum()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A = B B^T with B n x r from a fixed sequence.
+    fn matrix(n: usize, r: usize) -> (Vec<f64>, Vec<f64>) {
+        let B: Vec<f64> = (0..n * r).map(|k| libm::sin(1.0 + 1.7 * k as f64 + 0.3 * (k * k) as f64)).collect();
+        let mut A = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                A[i * n + j] = (0..r).map(|c| B[i * r + c] * B[j * r + c]).sum();
+            }
+        }
+        (A, B)
+    }
+
+    #[test]
+    fn regular_and_redundant_systems_are_solved_with_least_size() {
+        for (n, r) in [(5, 5), (7, 4), (12, 3), (1, 1)] {
+            let (A, B) = matrix(n, r);
+            let z: Vec<f64> = (0..r).map(|k| libm::cos(k as f64)).collect();
+            // right-hand sides in the range of A, solutions in the range of B are of least size
+            let y: Vec<f64> = (0..n).map(|i| (0..r).map(|c| B[i * r + c] * z[c]).sum()).collect();
+            let b: Vec<f64> = (0..n).map(|i| (0..n).map(|j| A[i * n + j] * y[j]).sum()).collect();
+            let mut solver = Semidefinite::default();
+            assert_eq!(solver.factor(&A, &vec![1.0; n], 1e-10), r);
+            let mut x = vec![0.0; n];
+            solver.solve(&b, &mut x);
+            for (x, y) in x.iter().zip(&y) {
+                assert!((x - y).abs() < 1e-10, "{n} {r}: {x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_without_size_are_left_out() {
+        let A = [2.0, 0.0, 0.0, 0.0];
+        let mut solver = Semidefinite::default();
+        assert_eq!(solver.factor(&A, &[2.0, 0.0], 1e-10), 1);
+        let mut x = [0.0; 2];
+        solver.solve(&[4.0, 1.0], &mut x);
+        assert_eq!(x, [2.0, 0.0]);
+    }
+}

@@ -1,0 +1,209 @@
+//! Rows with multipliers: loops closed, coordinates coupled, redundant rows and all.
+//!
+//! With the rows G u = 0 (G u' = gamma) and the accelerations u_f' of the forest without them
+//!   (G M^-1 G^T) lambda = gamma - G u_f',     u' = u_f' + M^-1 G^T lambda.
+//! M^-1 G^T is found row by row with the articulated bodies at hand, O(n) each. The matrix is only semidefinite where rows
+//! are redundant (Bricard, Bennett, planar linkages in space): multipliers of least size are taken.
+
+use super::{ClosureRow, Mechanism, Mode, Parent, Side, Work};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use tippe_geometry::{Mat3, Vec3};
+
+/// Rows that see less than this share of the inverse mass of their free bodies are redundant [-].
+const REDUNDANT: f64 = 1e-10;
+
+impl Mechanism {
+    /// Rows of the active loops and of the couplings at the motion in place; after `place`.
+    pub fn measure_rows(
+        &self,
+        q: &[f64],
+        u: &[f64],
+        kinematics: &[Kinematics],
+        of: impl Fn(u32) -> Kinematics,
+        body: impl Fn(u32) -> (f64, Mat3),
+        work: &mut Work,
+    ) {
+        work.rows.clear();
+        for (owner, closing) in self.loops.iter().enumerate() {
+            if !work.active[owner] {
+                continue;
+            }
+            let centre = |side: &Side| match side.on {
+                Parent::World => Kinematics::WORLD,
+                Parent::Body(body) => of(body),
+                Parent::Link(k) => kinematics[k as usize],
+            };
+            let frames = closing.sides.map(|side| centre(&side).of_frame(side.p, &side.R));
+            work.fresh.clear();
+            closing.joint.rows(&frames[0], &frames[1], &mut work.fresh);
+            for row in &work.fresh {
+                let mut made = ClosureRow { owner, phi: row.phi, holonomic: row.holonomic, ..ClosureRow::default() };
+                made.convective = row.convective;
+                for (k, side) in closing.sides.iter().enumerate() {
+                    let J = row.J[k];
+                    made.rate += J.angular.dot(frames[k].w) + J.linear.dot(frames[k].v);
+                    let Parent::Link(link) = side.on else { continue };
+                    let kin = &kinematics[link as usize];
+                    let arm = frames[k].p - kin.p;
+                    let on = Six { angular: J.angular + arm.cross(J.linear), linear: J.linear };
+                    // the frame's origin accelerates by w x (w x arm) when the centre of mass does not
+                    made.convective += J.linear.dot(kin.w.cross(kin.w.cross(arm)));
+                    made.on[k] = (Some(link), on);
+                    let (mass, I_c) = body(self.links[link as usize].body);
+                    made.scale += on.linear.length_squared() / mass + turning_scale(&I_c, kin.R.transpose() * on.angular);
+                }
+                work.rows.push(made);
+            }
+        }
+        for (k, coupling) in self.couplings.iter().enumerate() {
+            let mut row = ClosureRow { owner: self.loops.len() + k, holonomic: true, ..ClosureRow::default() };
+            for &(i, factor, start) in &coupling.terms {
+                row.phi += factor * (q[i] - start);
+                row.rate += factor * u[i];
+            }
+            work.rows.push(row);
+        }
+    }
+
+    /// Everything that depends on the place alone: answers to unit multipliers, and the factors of G M^-1 G^T; after
+    /// `accelerate` (for the articulated bodies) and [`Self::measure_rows`].
+    fn factor_rows(&self, work: &mut Work) {
+        let (m, n, links) = (work.rows.len(), self.coordinates, self.links.len());
+        work.answers_u.resize(m * n, 0.0);
+        work.answers_a.resize(m * links, Six::default());
+        let mut answers_u = std::mem::take(&mut work.answers_u);
+        let mut answers_a = std::mem::take(&mut work.answers_a);
+        let mut loads = std::mem::take(&mut work.loads);
+        let mut tau = std::mem::take(&mut work.tau);
+        for r in 0..m {
+            loads.fill(Six::default());
+            tau.fill(0.0);
+            let row = &work.rows[r];
+            for (link, on) in row.on {
+                if let Some(k) = link {
+                    loads[k as usize] = loads[k as usize] + on;
+                }
+            }
+            if row.owner >= self.loops.len() {
+                for &(i, factor, _) in &self.couplings[row.owner - self.loops.len()].terms {
+                    tau[i] += factor;
+                }
+            }
+            let (u_dot, a) = (&mut answers_u[r * n..][..n], &mut answers_a[r * links..][..links]);
+            self.answer(&loads, &tau, work, u_dot, a);
+        }
+        work.loads = loads;
+        work.tau = tau;
+        work.A.resize(m * m, 0.0);
+        for r in 0..m {
+            let (u_dot, a) = (&answers_u[r * n..][..n], &answers_a[r * links..][..links]);
+            for s in 0..=r {
+                let value = self.row_rate(&work.rows[s], u_dot, a);
+                work.A[r * m + s] = value;
+                work.A[s * m + r] = value;
+            }
+            if work.rows[r].scale == 0.0 {
+                work.rows[r].scale = work.A[r * m + r];
+            }
+        }
+        work.answers_u = answers_u;
+        work.answers_a = answers_a;
+        let scales: Vec<f64> = work.rows.iter().map(|row| row.scale).collect();
+        work.rank = work.solver.factor(&work.A, &scales, REDUNDANT);
+    }
+
+    /// G x of one row for rates (or rates of rates) of the coordinates and motions of the links.
+    fn row_rate(&self, row: &ClosureRow, u: &[f64], a: &[Six]) -> f64 {
+        if row.owner >= self.loops.len() {
+            return self.couplings[row.owner - self.loops.len()].terms.iter().map(|&(i, f, _)| f * u[i]).sum();
+        }
+        row.on.iter().filter_map(|(link, on)| link.map(|k| on.dot(a[k as usize]))).sum()
+    }
+
+    /// Adds M^-1 G^T x to rates of the coordinates and motions of the links.
+    fn add_answers(&self, x: &[f64], work: &Work, u: &mut [f64], mut a: Option<&mut [Six]>) {
+        let (n, links) = (self.coordinates, self.links.len());
+        for (r, &value) in x.iter().enumerate() {
+            if value == 0.0 {
+                continue;
+            }
+            for (u, answer) in u.iter_mut().zip(&work.answers_u[r * n..][..n]) {
+                *u += value * answer;
+            }
+            if let Some(a) = a.as_deref_mut() {
+                for (a, answer) in a.iter_mut().zip(&work.answers_a[r * links..][..links]) {
+                    *a = *a + *answer * value;
+                }
+            }
+        }
+    }
+
+    /// Closes the loops: multipliers into `work.lambda`, `u_dot` and the links' accelerations corrected; after
+    /// `accelerate` and [`Self::measure_rows`].
+    pub fn close(&self, work: &mut Work, u_dot: &mut [f64]) {
+        if work.rows.is_empty() {
+            work.lambda.clear();
+            return;
+        }
+        let free: Vec<Six> = work.links.iter().map(|l| l.a).collect();
+        self.factor_rows(work);
+        work.right.clear();
+        for r in 0..work.rows.len() {
+            let row = &work.rows[r];
+            work.right.push(-row.convective - self.row_rate(row, u_dot, &free));
+        }
+        let mut lambda = std::mem::take(&mut work.lambda);
+        lambda.resize(work.rows.len(), 0.0);
+        work.solver.solve(&work.right, &mut lambda);
+        let mut a = free;
+        self.add_answers(&lambda, work, u_dot, Some(&mut a));
+        for (link, a) in work.links.iter_mut().zip(a) {
+            link.a = a;
+        }
+        work.lambda = lambda;
+    }
+
+    /// Changes of the coordinates that undo the rows' violation (`rates` false) or of the rates that undo its rate, least in
+    /// the metric of the masses; after `accelerate` and [`Self::measure_rows`]. Returns the largest violation.
+    pub fn correction(&self, rates: bool, work: &mut Work, change: &mut [f64]) -> f64 {
+        change.fill(0.0);
+        if work.rows.is_empty() {
+            return 0.0;
+        }
+        self.factor_rows(work);
+        work.right.clear();
+        let mut largest: f64 = 0.0;
+        for row in &work.rows {
+            let wrong = match (rates, row.holonomic) {
+                (true, _) => row.rate,
+                (false, true) => row.phi,
+                (false, false) => 0.0,
+            };
+            largest = largest.max(wrong.abs());
+            work.right.push(-wrong);
+        }
+        let mut x = std::mem::take(&mut work.tau);
+        x.resize(work.rows.len().max(self.coordinates), 0.0);
+        work.solver.solve(&work.right, &mut x[..work.rows.len()]);
+        self.add_answers(&x[..work.rows.len()], work, change, None);
+        x.truncate(self.coordinates);
+        work.tau = x;
+        for (i, mode) in work.modes.iter().enumerate() {
+            if *mode != Mode::Free {
+                change[i] = 0.0;
+            }
+        }
+        largest
+    }
+}
+
+/// t^T I^-1 t for a bound: bodies without inertia about an axis count as rods.
+fn turning_scale(I_c: &Mat3, t: Vec3) -> f64 {
+    let size = t.length_squared();
+    if size == 0.0 {
+        return 0.0;
+    }
+    let inertia = t.dot(*I_c * t) / size;
+    if inertia > 0.0 { size / inertia } else { 0.0 }
+}

@@ -1,0 +1,170 @@
+//! Mechanisms: bodies joined by joints. Joints that span a forest give coordinates, all others rows with multipliers.
+
+mod closure;
+mod forest;
+
+pub use forest::LinkMotion;
+
+use crate::joint::{Joint, Row, Six};
+use forest::Inertia;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Vec3};
+use tippe_numerics::Semidefinite;
+
+/// Bodies that hang on each other, or are held together by rows.
+#[derive(Clone, Debug, Default)]
+pub struct Mechanism {
+    /// Parents before children.
+    pub links: Vec<Link>,
+    /// Number of coordinates.
+    pub coordinates: usize,
+    /// Joints that are rows.
+    pub loops: Vec<Loop>,
+    /// Couplings of coordinates.
+    pub couplings: Vec<Coupling>,
+}
+
+/// What a link hangs on, or a row pulls at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// The world's frame.
+    World,
+    /// A fixed or prescribed body, by model index.
+    Body(u32),
+    /// A link of the same mechanism, by position in its list.
+    Link(u32),
+}
+
+/// A body and the joint it hangs by.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The body, by model index.
+    pub body: u32,
+    /// What it hangs on.
+    pub parent: Parent,
+    /// Its joint.
+    pub joint: Joint,
+    /// The joint of the scene, by model index; `None` for the six coordinates of a body that hangs on nothing.
+    pub source: Option<u32>,
+    /// Frame 1 of the joint in the parent's frame (at its centre of mass): axes and origin [m].
+    pub R_p1: Mat3,
+    /// See `R_p1`.
+    pub p_p1: Vec3,
+    /// The body's frame c (at its centre of mass) in frame 2 of the joint: axes and origin [m].
+    pub R_2c: Mat3,
+    /// See `R_2c`.
+    pub p_2c: Vec3,
+    /// Index of its first coordinate.
+    pub first: usize,
+    /// Number of its coordinates.
+    pub count: usize,
+}
+
+/// A joint that is rows.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The joint.
+    pub joint: Joint,
+    /// The joint of the scene, by model index.
+    pub source: u32,
+    /// Its two frames.
+    pub sides: [Side; 2],
+}
+
+/// A frame on something.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// What it is fastened to.
+    pub on: Parent,
+    /// Its origin in the frame (at the centre of mass) of that [m].
+    pub p: Vec3,
+    /// Its axes.
+    pub R: Mat3,
+}
+
+/// sum c_k (q_k - q_k(0)) = 0.
+#[derive(Clone, Debug)]
+pub struct Coupling {
+    /// The joint of the scene, by model index.
+    pub source: u32,
+    /// Coordinate, its factor and its value where the coupling holds.
+    pub terms: Vec<(usize, f64, f64)>,
+}
+
+/// What decides the rate of one coordinate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Mode {
+    /// Forces.
+    #[default]
+    Free,
+    /// Given: the rate of its rate [m/s^2 or rad/s^2].
+    Given(f64),
+}
+
+/// Room for the recursions of one mechanism.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// By link.
+    pub links: Vec<LinkMotion>,
+    /// Columns of S, by coordinate.
+    pub S: Vec<Six>,
+    U: Vec<Six>,
+    /// Factor of D by link: lower triangle by rows, diagonal inverted.
+    D: Vec<[f64; 21]>,
+    /// Modes of the coordinates.
+    pub modes: Vec<Mode>,
+    /// Loops that hold.
+    pub active: Vec<bool>,
+    e: Vec<f64>,
+    /// Rows of the active loops and couplings.
+    pub rows: Vec<ClosureRow>,
+    /// Multipliers of the rows [N or N m].
+    pub lambda: Vec<f64>,
+    /// Number of rows that are not redundant.
+    pub rank: usize,
+    fresh: Vec<Row>,
+    /// Answers of coordinates and links to a unit multiplier, row by row.
+    answers_u: Vec<f64>,
+    answers_a: Vec<Six>,
+    A: Vec<f64>,
+    right: Vec<f64>,
+    loads: Vec<Six>,
+    tau: Vec<f64>,
+    solver: Semidefinite,
+}
+
+/// A row of a mechanism: what a unit multiplier does.
+#[derive(Clone, Debug, Default)]
+pub struct ClosureRow {
+    /// Loop (or loops + coupling) it belongs to.
+    pub owner: usize,
+    /// {torque, force} on the centres of mass of up to two links.
+    pub on: [(Option<u32>, Six); 2],
+    /// Violation [m, or - for directions].
+    pub phi: f64,
+    /// Its rate at the present rates.
+    pub rate: f64,
+    convective: f64,
+    /// False if only the rate is constrained.
+    pub holonomic: bool,
+    /// Size of the inverse mass it would see if its bodies were free.
+    scale: f64,
+}
+
+impl Mechanism {
+    /// Room for the recursions.
+    pub fn work(&self) -> Work {
+        Work {
+            links: vec![LinkMotion::default(); self.links.len()],
+            S: vec![Six::default(); self.coordinates],
+            U: vec![Six::default(); self.coordinates],
+            D: vec![[0.0; 21]; self.links.len()],
+            modes: vec![Mode::Free; self.coordinates],
+            active: vec![true; self.loops.len()],
+            e: vec![0.0; self.coordinates],
+            loads: vec![Six::default(); self.links.len()],
+            tau: vec![0.0; self.coordinates],
+            ..Work::default()
+        }
+    }
+}
