@@ -566,16 +566,17 @@ impl Island {
             match crossing.what {
                 What::Touch => {
                     self.touch(k, &reading, crossing.time);
-                    restart |= self.dynamics.pairs[k].stops_at_touch();
                     let longest = h.max(self.h);
-                    if self.search(model).is_stop(crossing, longest) {
-                        let pair = &self.dynamics.pairs[k];
+                    let stop = self.search(model).is_stop(crossing, longest);
+                    let pair = &self.dynamics.pairs[k];
+                    restart |= pair.stops_at_touch();
+                    if stop {
                         shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
-                        // an impact is resolved, not stepped over
-                        if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
-                            self.method = Method::Dopri5;
-                            self.decision = 0;
-                        }
+                    }
+                    // an impact is resolved, not stepped over
+                    if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                        self.method = Method::Dopri5;
+                        self.decision = 0;
                     }
                 }
                 What::Leave => {
