@@ -1,6 +1,7 @@
 //! The model: a scene compiled, validated, immutable, indexed.
 
 mod compile;
+mod contact_table;
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::NormalLaw;

@@ -522,6 +522,11 @@ fn toward(delta: f64, motion: f64, place: f64) -> f64 {
     if motion < 0.0 || (motion == 0.0 && place < 0.0) { -delta } else { delta }
 }
 
+/// What [`toward`] takes for the place of an angular velocity or a torque: it changes its sign in a mirror as they do.
+fn turning_side(p: Vec3) -> Vec3 {
+    p.x * p.y * p.z * p
+}
+
 /// Motion of a prescribed body at time t.
 pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
     let start = &model.start[body];
@@ -712,22 +717,26 @@ impl System for Bound<'_> {
                     length = length.min(pair.scale.max(-gap));
                 }
             }
+            let odd = turning_side(vector(y, o));
             let p = vector(y, o).length();
             let v = vector(y, o + 6).length();
             let w = vector(y, o + 9).length();
             for i in 0..3 {
                 delta[o + i] = toward((3e-5 * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
-                delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], 0.0);
+                delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], odd[i]);
                 delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
-                delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], 0.0);
+                delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);
             }
         }
         for pair in &d.pairs {
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
+                let p = vector(y, d.pattern.offsets[pair.node]);
+                let odd = turning_side(p);
+                let place = [p.x, p.y, p.z, p.x * p.y * p.z, odd.x, odd.y, odd.z];
                 for i in 0..7 {
                     let lever = if i < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
-                    delta[k + i] = toward(1e-6 * N * lever, y[k + i], 0.0);
+                    delta[k + i] = toward(1e-6 * N * lever, y[k + i], place[i]);
                 }
             }
         }

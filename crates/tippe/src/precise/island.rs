@@ -1,15 +1,15 @@
-//! One island on its own clock: steps, crossings, events.
+//! One island on its own clock: steps and events.
 //!
-//! A step is attempted, its error judged, and its end compared with its start: pairs that came to touch or parted, contacts
-//! that stick or slip, memories that change. Crossings over which the right-hand side stays smooth are timed on the dense
-//! output and logged; all others cut the step at the first of them, where every crossing of that instant is handled.
+//! A step is attempted, its error judged, and searched for crossings. Those over which the right-hand side stays smooth are
+//! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
+use super::crossing::{Crossing, Search, What};
 use super::dynamics::{Bound, Dynamics, Frame, set, vector};
-use super::pair::{Kinematics, Memory, Pair, Reading};
+use super::pair::{Kinematics, Memory, Reading};
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;
 use crate::event::{Episode, Event, EventKind};
-use crate::model::{Drive, Model};
+use crate::model::Model;
 use crate::observe::{BodyState, ContactSample};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
@@ -23,10 +23,6 @@ const FIRST_STEP: f64 = 1e-5;
 const SMALLEST_STEP: f64 = 1e-15;
 /// First step after a touch, as a share of the contact's duration [-].
 const TOUCH_STEP: f64 = 0.05;
-/// A touch stops the step if the step is longer than this share of the contact's duration [-].
-const TOUCH_STOP: f64 = 0.3;
-/// Crossings closer together than this share of the step are one instant [-].
-const SAME_INSTANT: f64 = 1e-9;
 /// Stability limit of Dormand-Prince on the negative axis is 3.3: steps beyond this are held back by stability [-].
 const STIFF: f64 = 2.5;
 /// Steps of the implicit method below this would be stable for the explicit one [-].
@@ -67,29 +63,6 @@ pub struct PairRecord {
     pub memory: Memory,
     /// Its springs.
     pub springs: Springs,
-}
-
-/// A change found within a step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Crossing {
-    time: f64,
-    pair: usize,
-    what: What,
-    /// Already in the log.
-    logged: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum What {
-    Touch,
-    Leave,
-    Slip,
-    Stick,
-    Roll,
-    Rest,
-    Recompress,
-    /// The closing speed has its largest value.
-    Peak,
 }
 
 /// Counts of one island.
@@ -476,7 +449,8 @@ impl Island {
             self.error_old = error.max(1e-4);
             next = h * factor.clamp(0.2, 5.0);
         }
-        let mut stop = self.scan(model, h, fixed);
+        let mut crossings = std::mem::take(&mut self.crossings);
+        let mut stop = self.search(model).scan(h, fixed, &mut crossings);
         if let Some(theta) = stop
             && theta < 1.0
         {
@@ -486,20 +460,10 @@ impl Island {
             if again.is_err() {
                 return Err(self.failure(model, t, cut, Trouble::NotFinite));
             }
-            let stops: Vec<(usize, What)> = self
-                .crossings
-                .iter()
-                .filter(|c| self.is_stop(c, h) && c.time <= t + cut + SAME_INSTANT * h)
-                .map(|c| (c.pair, c.what))
-                .collect();
-            let passed: Vec<Crossing> =
-                self.crossings.iter().filter(|c| !self.is_stop(c, h) && c.time < t + cut).copied().collect();
-            self.crossings = passed;
-            for (pair, what) in stops {
-                self.crossings.push(Crossing { time: t + cut, pair, what, logged: false });
-            }
+            crossings = self.search(model).cut(&crossings, h, cut);
             stop = Some(cut / h);
         }
+        self.crossings = crossings;
         self.choose_method(outcome);
         self.stepper.accept();
         outcome.counts.steps += 1;
@@ -557,249 +521,21 @@ impl Island {
         }
     }
 
-    /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
-    fn place_at(&mut self, model: &Model, pair: usize, theta: f64) {
-        let n = self.stepper.y0.len();
-        let start = self.dynamics.frame_time;
-        let t = start + theta * self.stepper.h;
-        for side in self.dynamics.pairs[pair].sides {
-            if side < self.dynamics.bodies.len() {
-                let o = self.dynamics.pattern.offsets[side];
-                let three = |i: usize| {
-                    let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
-                    Vec3::new(at(i), at(i + 1), at(i + 2))
-                };
-                let kin = &mut self.scratch[side];
-                kin.p = three(o);
-                kin.v = three(o + 6);
-                kin.w = three(o + 9);
-                if model.bodies[self.dynamics.bodies[side] as usize].oriented {
-                    let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
-                    kin.R = tippe_geometry::Mat3::from_quat(q);
-                    if !model.bodies[self.dynamics.bodies[side] as usize].isotropic {
-                        kin.w = kin.R * kin.w;
-                    }
-                }
-            } else {
-                let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
-                if matches!(model.bodies[body].drive, Drive::Prescribed { .. }) {
-                    self.scratch[side] = super::dynamics::prescribed(model, body, t);
-                }
-            }
+    /// The attempted or last step, open to questions.
+    fn search<'a>(&'a mut self, model: &'a Model) -> Search<'a> {
+        Search {
+            model,
+            dynamics: &self.dynamics,
+            stepper: &self.stepper,
+            begin: &self.begin,
+            begin_gaps: &self.begin_gaps,
+            scratch: &mut self.scratch,
         }
-    }
-
-    fn gap_at(&mut self, model: &Model, pair: usize, theta: f64) -> f64 {
-        self.place_at(model, pair, theta);
-        self.dynamics.pairs[pair].gap(model, &self.scratch)
     }
 
     /// Full reading of a pair at `theta` of the attempted or last step.
     fn read_at(&mut self, model: &Model, pair: usize, theta: f64) -> Reading {
-        self.place_at(model, pair, theta);
-        let p = &self.dynamics.pairs[pair];
-        let springs = match p.springs {
-            None => Springs::default(),
-            Some(k) => {
-                let n = self.stepper.y0.len();
-                let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
-                let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
-                Springs { f: three(k), spin: at(k + 3), roll: three(k + 4) }
-            }
-        };
-        p.read(model, &self.scratch, &springs, true)
-    }
-
-    /// Finds the crossings of the attempted step of length h; returns where it must be cut, if it must.
-    fn scan(&mut self, model: &Model, h: f64, fixed: bool) -> Option<f64> {
-        self.crossings.clear();
-        let t = self.stepper.t0;
-        for k in 0..self.dynamics.pairs.len() {
-            let simple = self.dynamics.is_simple[k];
-            let (gap0, gap1) = (self.begin_gaps[k], self.dynamics.gaps[k]);
-            if simple && gap0 <= 0.0 && gap1 <= 0.0 {
-                continue;
-            }
-            let pair = &self.dynamics.pairs[k];
-            let (begin, last) = if simple {
-                (Reading { gap: gap0, ..Reading::default() }, Reading { gap: gap1, ..Reading::default() })
-            } else {
-                (self.begin[k], pair.last)
-            };
-            if !pair.memory.touching {
-                if let Some(theta) = self.first_touch(model, k, &begin, &last, h) {
-                    self.crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
-                    if last.gap > 0.0 && !self.is_stop(&self.crossings[self.crossings.len() - 1], h) {
-                        // touched and left within the step
-                        let (start, gap) = (theta.max(1e-6), self.gap_at(model, k, (theta + 1e-3).min(1.0)));
-                        let left = if gap < 0.0 {
-                            locate(start, gap, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x))
-                        } else {
-                            start
-                        };
-                        self.crossings.push(Crossing { time: t + left * h, pair: k, what: What::Leave, logged: false });
-                    }
-                }
-                continue;
-            }
-            if last.gap > pair.hysteresis {
-                let theta = if begin.gap < 0.0 {
-                    locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x))
-                } else {
-                    1.0
-                };
-                self.crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Leave, logged: false });
-                continue;
-            }
-            if last.gap <= 0.0 && begin.gap <= 0.0 {
-                if pair.springs.is_some() {
-                    self.scan_modes(model, k, &begin, &last, h);
-                }
-                if self.dynamics.pairs[k].law.has_memory() {
-                    self.scan_memory(model, k, &begin, &last, h);
-                }
-            }
-        }
-        let first = self.crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
-        if first.is_infinite() {
-            return None;
-        }
-        Some(if fixed { 1.0 } else { ((first - t) / h).min(1.0) })
-    }
-
-    /// True when a crossing must end the step.
-    fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
-        let pair = &self.dynamics.pairs[crossing.pair];
-        match crossing.what {
-            What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
-            What::Leave => pair.jumps_at_touch(),
-            _ => true,
-        }
-    }
-
-    /// A bound on the speed at which the bodies of a pair approach each other in the attempted step [m/s].
-    fn approach_speed(&self, pair: &Pair) -> f64 {
-        let mut speed = 0.0;
-        for side in pair.sides {
-            if side < self.dynamics.bodies.len() {
-                let o = self.dynamics.pattern.offsets[side];
-                let fastest = |i: usize| vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length());
-                speed += fastest(o + 6);
-            } else {
-                speed += self.dynamics.kinematics[side].v.length();
-            }
-        }
-        speed
-    }
-
-    /// Where in the attempted step a pair that is apart comes to touch: by its end, or by a dip in between.
-    fn first_touch(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) -> Option<f64> {
-        if last.gap <= 0.0 {
-            if begin.gap <= 0.0 {
-                return Some(0.0);
-            }
-            let start = self.gap_at(model, k, 0.0);
-            if start <= 0.0 {
-                return Some(0.0);
-            }
-            return Some(locate(0.0, start, 1.0, last.gap, 1e-13, |x| self.gap_at(model, k, x)));
-        }
-        let pair = &self.dynamics.pairs[k];
-        let mut travel = 1.5 * self.approach_speed(pair) * h;
-        for side in pair.sides {
-            let (w, radius) = if side < self.dynamics.bodies.len() {
-                let body = &model.bodies[self.dynamics.bodies[side] as usize];
-                let o = self.dynamics.pattern.offsets[side];
-                (vector(&self.stepper.y0, o + 9).length().max(vector(&self.stepper.y1, o + 9).length()), body)
-            } else {
-                let body = &model.bodies[self.dynamics.externals[side - self.dynamics.bodies.len()] as usize];
-                (self.dynamics.kinematics[side].w.length(), body)
-            };
-            if radius.oriented && w > 0.0 && radius.radius.is_finite() {
-                travel += 1.5 * w * radius.radius * h;
-            }
-        }
-        if begin.gap.max(0.0) + last.gap > travel {
-            return None;
-        }
-        // conservative advancement: the gap cannot close faster than `travel` per step; a pair that has just parted may
-        // still be short of zero by rounding
-        let mut theta = 0.0;
-        let mut gap = self.gap_at(model, k, 0.0);
-        if gap <= 0.0 {
-            theta = 1.0 / 512.0;
-            gap = self.gap_at(model, k, theta);
-        }
-        while theta < 1.0 {
-            if gap <= 0.0 {
-                return Some(theta);
-            }
-            let ahead = theta + (gap / travel).max(1.0 / 512.0);
-            if ahead >= 1.0 {
-                return None;
-            }
-            let next = self.gap_at(model, k, ahead);
-            if next <= 0.0 {
-                return Some(locate(theta, gap, ahead, next, 1e-13, |x| self.gap_at(model, k, x)));
-            }
-            theta = ahead;
-            gap = next;
-        }
-        None
-    }
-
-    /// Stick to slip and back, rest to roll and back.
-    fn scan_modes(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
-        let modes = self.dynamics.pairs[k].memory.modes;
-        let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
-        for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
-            let margin = |r: &Reading| [r.friction.slip_margin, r.friction.roll_margin][kind];
-            let (m0, m1) = (margin(begin), margin(last));
-            let what = if moving { fasten } else { loosen };
-            let theta = if m1 <= 0.0 {
-                continue;
-            } else if m0 <= 1e-9 {
-                locate(0.0, m0.min(-1e-12), 1.0, m1, 1e-12, |x| margin(&self.read_at(model, k, x)))
-            } else if moving && m1 > 0.9 && m1 > m0 {
-                // it never got away and is slowing down
-                1.0
-            } else {
-                continue;
-            };
-            self.crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
-        }
-    }
-
-    /// Largest closing speed, and the start of a new compression.
-    fn scan_memory(&mut self, model: &Model, k: usize, begin: &Reading, last: &Reading, h: f64) {
-        let pair = &self.dynamics.pairs[k];
-        let memory = pair.memory.normal.impact_speed;
-        let rest = pair.normal.rest_speed;
-        let (c0, c1) = (begin.closing_speed, last.closing_speed);
-        let mut found = None;
-        if c0 < 0.0 && c1 > 0.0 && memory > 1.5 * rest {
-            let theta = locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(model, k, x).closing_speed);
-            found = Some((theta, What::Recompress));
-        } else if c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
-            let mut best = (0.0, c0.max(c1) * (1.0 + 1e-9));
-            for i in 1..8 {
-                let theta = i as f64 / 8.0;
-                let c = self.read_at(model, k, theta).closing_speed;
-                if c > best.1 {
-                    best = (theta, c);
-                }
-            }
-            if best.0 > 0.0 && best.1 > memory {
-                let side = |island: &mut Self, theta: f64| island.read_at(model, k, theta).closing_speed;
-                let (left, right) = (side(self, best.0 - 0.125), side(self, best.0 + 0.125));
-                let bend = left - 2.0 * best.1 + right;
-                let shift = if bend < 0.0 { 0.5 * (left - right) / bend } else { 0.0 };
-                found = Some(((best.0 + 0.125 * shift.clamp(-1.0, 1.0)).clamp(0.01, 1.0), What::Peak));
-            }
-        }
-        if let Some((theta, what)) = found {
-            self.crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
-        }
+        self.search(model).read_at(pair, theta)
     }
 
     /// Acts on the crossings of the last step: contact set, memory, modes; logs what is not logged yet.
@@ -830,15 +566,17 @@ impl Island {
             match crossing.what {
                 What::Touch => {
                     self.touch(k, &reading, crossing.time);
+                    let longest = h.max(self.h);
+                    let stop = self.search(model).is_stop(crossing, longest);
                     let pair = &self.dynamics.pairs[k];
                     restart |= pair.stops_at_touch();
-                    if self.is_stop(crossing, h.max(self.h)) {
+                    if stop {
                         shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
-                        // an impact is resolved, not stepped over
-                        if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
-                            self.method = Method::Dopri5;
-                            self.decision = 0;
-                        }
+                    }
+                    // an impact is resolved, not stepped over
+                    if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                        self.method = Method::Dopri5;
+                        self.decision = 0;
                     }
                 }
                 What::Leave => {

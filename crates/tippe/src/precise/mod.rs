@@ -1,5 +1,6 @@
 //! The precise clock: variable step, error control, every contact event located, islands on their own clocks.
 
+mod crossing;
 mod dynamics;
 mod island;
 mod pair;

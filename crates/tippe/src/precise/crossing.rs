@@ -1,0 +1,327 @@
+//! The search for crossings on the dense output of a step.
+//!
+//! The end of the step is compared with its start: pairs that came to touch or parted, contacts that stick or slip, memories
+//! that change. Each change is located by bracketing; a pair that is apart at both ends is searched by conservative
+//! advancement for a dip in between, so that nothing tunnels.
+
+use super::dynamics::{Dynamics, prescribed, vector};
+use super::pair::{Kinematics, Pair, Reading};
+use crate::contact::friction::Springs;
+use crate::model::{Drive, Model};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Vec3};
+use tippe_numerics::Stepper;
+use tippe_numerics::ode::interpolate;
+use tippe_numerics::root::locate;
+
+/// A touch stops the step if the step is longer than this share of the contact's duration [-].
+const TOUCH_STOP: f64 = 0.3;
+/// Crossings closer together than this share of the step are one instant [-].
+const SAME_INSTANT: f64 = 1e-9;
+
+/// A change found within a step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// When [s].
+    pub time: f64,
+    /// Which pair of the island.
+    pub pair: usize,
+    /// What changes.
+    pub what: What,
+    /// Already in the log.
+    pub logged: bool,
+}
+
+/// Kinds of crossings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum What {
+    /// The pair comes to touch.
+    Touch,
+    /// The pair parts.
+    Leave,
+    /// Stick turns to slip.
+    Slip,
+    /// Slip turns to stick.
+    Stick,
+    /// Rest turns to rolling.
+    Roll,
+    /// Rolling turns to rest.
+    Rest,
+    /// A contact that was opening compresses again.
+    Recompress,
+    /// The closing speed has its largest value.
+    Peak,
+}
+
+/// The attempted or last step of an island, open to questions.
+pub struct Search<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The island's equations, as read at the end of the step.
+    pub dynamics: &'a Dynamics,
+    /// The step with its dense output.
+    pub stepper: &'a Stepper,
+    /// What the pairs read at its start.
+    pub begin: &'a [Reading],
+    /// Their gaps there [m].
+    pub begin_gaps: &'a [f64],
+    /// Room for the motion of the bodies within the step.
+    pub scratch: &'a mut [Kinematics],
+}
+
+impl Search<'_> {
+    /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
+    fn place_at(&mut self, pair: usize, theta: f64) {
+        let n = self.stepper.y0.len();
+        let start = self.dynamics.frame_time;
+        let t = start + theta * self.stepper.h;
+        for side in self.dynamics.pairs[pair].sides {
+            if side < self.dynamics.bodies.len() {
+                let o = self.dynamics.pattern.offsets[side];
+                let three = |i: usize| {
+                    let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
+                    Vec3::new(at(i), at(i + 1), at(i + 2))
+                };
+                let kin = &mut self.scratch[side];
+                kin.p = three(o);
+                kin.v = three(o + 6);
+                kin.w = three(o + 9);
+                if self.model.bodies[self.dynamics.bodies[side] as usize].oriented {
+                    let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
+                    kin.R = Mat3::from_quat(q);
+                    if !self.model.bodies[self.dynamics.bodies[side] as usize].isotropic {
+                        kin.w = kin.R * kin.w;
+                    }
+                }
+            } else {
+                let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
+                if matches!(self.model.bodies[body].drive, Drive::Prescribed { .. }) {
+                    self.scratch[side] = prescribed(self.model, body, t);
+                }
+            }
+        }
+    }
+
+    /// Gap of a pair at `theta` of the step [m].
+    fn gap_at(&mut self, pair: usize, theta: f64) -> f64 {
+        self.place_at(pair, theta);
+        self.dynamics.pairs[pair].gap(self.model, self.scratch)
+    }
+
+    /// Full reading of a pair at `theta` of the attempted or last step.
+    pub fn read_at(&mut self, pair: usize, theta: f64) -> Reading {
+        self.place_at(pair, theta);
+        let p = &self.dynamics.pairs[pair];
+        let springs = match p.springs {
+            None => Springs::default(),
+            Some(k) => {
+                let n = self.stepper.y0.len();
+                let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
+                let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
+                Springs { f: three(k), spin: at(k + 3), roll: three(k + 4) }
+            }
+        };
+        p.read(self.model, self.scratch, &springs, true)
+    }
+
+    /// Finds the crossings of the attempted step of length h; returns where it must be cut, if it must.
+    pub fn scan(&mut self, h: f64, fixed: bool, crossings: &mut Vec<Crossing>) -> Option<f64> {
+        crossings.clear();
+        let t = self.stepper.t0;
+        for k in 0..self.dynamics.pairs.len() {
+            let simple = self.dynamics.is_simple[k];
+            let (gap0, gap1) = (self.begin_gaps[k], self.dynamics.gaps[k]);
+            if simple && gap0 <= 0.0 && gap1 <= 0.0 {
+                continue;
+            }
+            let pair = &self.dynamics.pairs[k];
+            let (begin, last) = if simple {
+                (Reading { gap: gap0, ..Reading::default() }, Reading { gap: gap1, ..Reading::default() })
+            } else {
+                (self.begin[k], pair.last)
+            };
+            if !pair.memory.touching {
+                if let Some(theta) = self.first_touch(k, &begin, &last, h) {
+                    crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
+                    if last.gap > 0.0 && !self.is_stop(&crossings[crossings.len() - 1], h) {
+                        // touched and left within the step
+                        let (start, gap) = (theta.max(1e-6), self.gap_at(k, (theta + 1e-3).min(1.0)));
+                        let left = if gap < 0.0 {
+                            locate(start, gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x))
+                        } else {
+                            start
+                        };
+                        crossings.push(Crossing { time: t + left * h, pair: k, what: What::Leave, logged: false });
+                    }
+                }
+                continue;
+            }
+            if last.gap > pair.hysteresis {
+                let theta = if begin.gap < 0.0 {
+                    locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x))
+                } else {
+                    1.0
+                };
+                crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Leave, logged: false });
+                continue;
+            }
+            if last.gap <= 0.0 && begin.gap <= 0.0 {
+                if pair.springs.is_some() {
+                    self.scan_modes(k, &begin, &last, h, crossings);
+                }
+                if self.dynamics.pairs[k].law.has_memory() {
+                    self.scan_memory(k, &begin, &last, h, crossings);
+                }
+            }
+        }
+        let first = crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
+        if first.is_infinite() {
+            return None;
+        }
+        Some(if fixed { 1.0 } else { ((first - t) / h).min(1.0) })
+    }
+
+    /// True when a crossing must end the step.
+    pub fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
+        let pair = &self.dynamics.pairs[crossing.pair];
+        match crossing.what {
+            What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
+            What::Leave => pair.jumps_at_touch(),
+            _ => true,
+        }
+    }
+
+    /// A bound on the speed at which the bodies of a pair approach each other in the attempted step [m/s].
+    fn approach_speed(&self, pair: &Pair) -> f64 {
+        let mut speed = 0.0;
+        for side in pair.sides {
+            if side < self.dynamics.bodies.len() {
+                let o = self.dynamics.pattern.offsets[side];
+                let fastest = |i: usize| vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length());
+                speed += fastest(o + 6);
+            } else {
+                speed += self.dynamics.kinematics[side].v.length();
+            }
+        }
+        speed
+    }
+
+    /// Where in the attempted step a pair that is apart comes to touch: by its end, or by a dip in between.
+    fn first_touch(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64) -> Option<f64> {
+        if last.gap <= 0.0 {
+            if begin.gap <= 0.0 {
+                return Some(0.0);
+            }
+            let start = self.gap_at(k, 0.0);
+            if start <= 0.0 {
+                return Some(0.0);
+            }
+            return Some(locate(0.0, start, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x)));
+        }
+        let pair = &self.dynamics.pairs[k];
+        let mut travel = 1.5 * self.approach_speed(pair) * h;
+        for side in pair.sides {
+            let (w, radius) = if side < self.dynamics.bodies.len() {
+                let body = &self.model.bodies[self.dynamics.bodies[side] as usize];
+                let o = self.dynamics.pattern.offsets[side];
+                (vector(&self.stepper.y0, o + 9).length().max(vector(&self.stepper.y1, o + 9).length()), body)
+            } else {
+                let body = &self.model.bodies[self.dynamics.externals[side - self.dynamics.bodies.len()] as usize];
+                (self.dynamics.kinematics[side].w.length(), body)
+            };
+            if radius.oriented && w > 0.0 && radius.radius.is_finite() {
+                travel += 1.5 * w * radius.radius * h;
+            }
+        }
+        if begin.gap.max(0.0) + last.gap > travel {
+            return None;
+        }
+        // conservative advancement: the gap cannot close faster than `travel` per step; a pair that has just parted may
+        // still be short of zero by rounding
+        let mut theta = 0.0;
+        let mut gap = self.gap_at(k, 0.0);
+        if gap <= 0.0 {
+            theta = 1.0 / 512.0;
+            gap = self.gap_at(k, theta);
+        }
+        while theta < 1.0 {
+            if gap <= 0.0 {
+                return Some(theta);
+            }
+            let ahead = theta + (gap / travel).max(1.0 / 512.0);
+            if ahead >= 1.0 {
+                return None;
+            }
+            let next = self.gap_at(k, ahead);
+            if next <= 0.0 {
+                return Some(locate(theta, gap, ahead, next, 1e-13, |x| self.gap_at(k, x)));
+            }
+            theta = ahead;
+            gap = next;
+        }
+        None
+    }
+
+    /// Stick to slip and back, rest to roll and back.
+    fn scan_modes(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+        let modes = self.dynamics.pairs[k].memory.modes;
+        let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
+        for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
+            let margin = |r: &Reading| [r.friction.slip_margin, r.friction.roll_margin][kind];
+            let (m0, m1) = (margin(begin), margin(last));
+            let what = if moving { fasten } else { loosen };
+            let theta = if m1 <= 0.0 {
+                continue;
+            } else if m0 <= 1e-9 {
+                locate(0.0, m0.min(-1e-12), 1.0, m1, 1e-12, |x| margin(&self.read_at(k, x)))
+            } else if moving && m1 > 0.9 && m1 > m0 {
+                // it never got away and is slowing down
+                1.0
+            } else {
+                continue;
+            };
+            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+        }
+    }
+
+    /// Largest closing speed, and the start of a new compression.
+    fn scan_memory(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+        let pair = &self.dynamics.pairs[k];
+        let memory = pair.memory.normal.impact_speed;
+        let rest = pair.normal.rest_speed;
+        let (c0, c1) = (begin.closing_speed, last.closing_speed);
+        let mut found = None;
+        if c0 < 0.0 && c1 > 0.0 && memory > 1.5 * rest {
+            let theta = locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(k, x).closing_speed);
+            found = Some((theta, What::Recompress));
+        } else if c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
+            let mut best = (0.0, c0.max(c1) * (1.0 + 1e-9));
+            for i in 1..8 {
+                let theta = i as f64 / 8.0;
+                let c = self.read_at(k, theta).closing_speed;
+                if c > best.1 {
+                    best = (theta, c);
+                }
+            }
+            if best.0 > 0.0 && best.1 > memory {
+                let side = |search: &mut Self, theta: f64| search.read_at(k, theta).closing_speed;
+                let (left, right) = (side(self, best.0 - 0.125), side(self, best.0 + 0.125));
+                let bend = left - 2.0 * best.1 + right;
+                let shift = if bend < 0.0 { 0.5 * (left - right) / bend } else { 0.0 };
+                found = Some(((best.0 + 0.125 * shift.clamp(-1.0, 1.0)).clamp(0.01, 1.0), What::Peak));
+            }
+        }
+        if let Some((theta, what)) = found {
+            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+        }
+    }
+
+    /// What is left of the crossings of a step of length h when it is cut after `cut`: those it passed, and at its end those
+    /// that cut it.
+    pub fn cut(&self, crossings: &[Crossing], h: f64, cut: f64) -> Vec<Crossing> {
+        let end = self.stepper.t0 + cut;
+        let passed = crossings.iter().filter(|c| !self.is_stop(c, h) && c.time < end).copied();
+        let stops = crossings.iter().filter(|c| self.is_stop(c, h) && c.time <= end + SAME_INSTANT * h);
+        passed.chain(stops.map(|c| Crossing { time: end, logged: false, ..*c })).collect()
+    }
+}
