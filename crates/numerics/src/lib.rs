@@ -5,6 +5,8 @@
 pub mod block_lu;
 pub mod ode;
 pub mod root;
+pub mod semidefinite;
 
 pub use block_lu::{BlockLu, BlockMatrix, BlockPattern};
 pub use ode::{Method, Stepper, System};
+pub use semidefinite::Semidefinite;

@@ -2,8 +2,8 @@
 //!
 //! A [`Stepper`] owns one step: from (t, y0, f0) it attempts y1 = y(t + h) and says how large the error is in the system's
 //! own norm; the caller accepts or tries again. Nothing is carried from step to step but y and f, so a step can be cut at
-//! an event and resumed at no cost. Behind the states come `quadratures()` components per node of the pattern, node by
-//! node: integrals on which nothing depends and that are not part of the error.
+//! an event and resumed at no cost. Behind the states come the `quadratures` of the pattern's nodes, node by node:
+//! integrals on which nothing depends and that are not part of the error.
 //!
 //! Dense output of every method, with theta = (t - t0)/h in [0, 1] (Hairer, Norsett, Wanner 1993, II.6):
 //!   y(theta) = r1 + theta (r2 + (1 - theta) (r3 + theta (r4 + (1 - theta) r5)))
@@ -22,9 +22,9 @@ pub trait System {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Number of trailing components per node of the pattern on which nothing depends; each depends on the states of its
-    /// node and that node's neighbours only.
-    fn quadratures(&self) -> usize;
+    /// Which of the trailing components, on which nothing depends, belong to a node of the pattern: each depends on the
+    /// states of its node and that node's neighbours only. Counted from the first of them, node after node.
+    fn quadratures(&self, node: usize) -> std::ops::Range<usize>;
     /// f(t, y).
     fn rates(&mut self, t: f64, y: &[f64], f: &mut [f64]);
     /// Size of the error estimate, 1 where it just meets the tolerance.
@@ -255,8 +255,8 @@ mod tests {
         fn len(&self) -> usize {
             3
         }
-        fn quadratures(&self) -> usize {
-            1
+        fn quadratures(&self, _: usize) -> std::ops::Range<usize> {
+            0..1
         }
         fn rates(&mut self, t: f64, y: &[f64], f: &mut [f64]) {
             f[0] = y[1];

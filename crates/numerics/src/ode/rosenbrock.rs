@@ -35,13 +35,12 @@ const TIME_INCREMENT: f64 = 1e-5;
 impl Stepper {
     pub(super) fn attempt_rodas4(&mut self, system: &mut dyn System) -> Result<f64, Trouble> {
         let n = self.y0.len();
-        let q = system.quadratures();
         let m = system.pattern().rows();
         let (t, h) = (self.t0, self.h);
         let mut implicit = self.implicit.take().unwrap_or_else(|| {
             let pattern = system.pattern();
             let colours = pattern.colours();
-            let (quadrature_starts, quadrature_length) = quadrature_layout(pattern, q);
+            let (quadrature_starts, quadrature_length) = quadrature_layout(system);
             Box::new(Implicit {
                 colour_count: colours.iter().max().map_or(0, |c| c + 1),
                 colours,
@@ -94,9 +93,9 @@ impl Stepper {
             }
             implicit.lu.solve(&mut u[..m]);
             // quadratures: u_q = gamma h (r_q + J_q u)
-            if q > 0 {
+            if n > m {
                 let (states, integrals) = u.split_at_mut(m);
-                integrate_quadratures(system.pattern(), &implicit, q, shift, states, integrals);
+                integrate_quadratures(system, &implicit, shift, states, integrals);
             }
         }
         // y1 = last stage value + u6, and u6 is the error
@@ -127,7 +126,6 @@ impl Stepper {
     /// Differences for J, the rows of the quadratures and df/dt at (t0, y0).
     fn jacobian(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
         let n = self.y0.len();
-        let q = system.quadratures();
         let m = system.pattern().rows();
         system.increments(&self.y0, &mut implicit.delta);
         let pattern = system.pattern().clone();
@@ -154,8 +152,8 @@ impl Stepper {
                     let column = pattern.offsets[k] + c;
                     let inverse = 1.0 / (self.stage[column] - self.y0[column]);
                     let size = pattern.size(k);
-                    for r in 0..q {
-                        let i = m + k * q + r;
+                    for (r, q) in system.quadratures(k).enumerate() {
+                        let i = m + q;
                         implicit.J_quadratures[implicit.quadrature_starts[k][0] + r * size + c] =
                             (self.f1[i] - self.f0[i]) * inverse;
                     }
@@ -167,8 +165,8 @@ impl Stepper {
                     for &row in &pattern.neighbours[k] {
                         let row = row as usize;
                         let slot = 1 + pattern.neighbours[row].binary_search(&(k as u32)).unwrap_or(0);
-                        for r in 0..q {
-                            let i = m + row * q + r;
+                        for (r, q) in system.quadratures(row).enumerate() {
+                            let i = m + q;
                             implicit.J_quadratures[implicit.quadrature_starts[row][slot] + r * size + c] =
                                 (self.f1[i] - self.f0[i]) * inverse;
                         }
@@ -195,7 +193,8 @@ impl Stepper {
 }
 
 /// Where the blocks of the quadratures' rows start, and how long they are together.
-fn quadrature_layout(pattern: &BlockPattern, q: usize) -> (Vec<Vec<usize>>, usize) {
+fn quadrature_layout(system: &dyn System) -> (Vec<Vec<usize>>, usize) {
+    let pattern = system.pattern();
     let mut next = 0;
     let starts = (0..pattern.nodes())
         .map(|i| {
@@ -203,7 +202,7 @@ fn quadrature_layout(pattern: &BlockPattern, q: usize) -> (Vec<Vec<usize>>, usiz
             columns
                 .map(|j| {
                     let start = next;
-                    next += q * pattern.size(j);
+                    next += system.quadratures(i).len() * pattern.size(j);
                     start
                 })
                 .collect()
@@ -214,16 +213,16 @@ fn quadrature_layout(pattern: &BlockPattern, q: usize) -> (Vec<Vec<usize>>, usiz
 
 /// u_q = gamma h (r_q + J_q u), in place of r_q.
 fn integrate_quadratures(
-    pattern: &BlockPattern,
+    system: &dyn System,
     implicit: &Implicit,
-    q: usize,
     shift: f64,
     states: &[f64],
     integrals: &mut [f64],
 ) {
+    let pattern = system.pattern();
     for i in 0..pattern.nodes() {
-        for r in 0..q {
-            let mut sum = integrals[i * q + r];
+        for (r, q) in system.quadratures(i).enumerate() {
+            let mut sum = integrals[q];
             for (slot, &start) in implicit.quadrature_starts[i].iter().enumerate() {
                 let j = if slot == 0 { i } else { pattern.neighbours[i][slot - 1] as usize };
                 let size = pattern.size(j);
@@ -232,7 +231,7 @@ fn integrate_quadratures(
                     sum += a * u;
                 }
             }
-            integrals[i * q + r] = sum / shift;
+            integrals[q] = sum / shift;
         }
     }
 }
