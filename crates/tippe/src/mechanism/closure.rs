@@ -68,7 +68,7 @@ impl Mechanism {
 
     /// Everything that depends on the place alone: answers to unit multipliers, and the factors of G M^-1 G^T; after
     /// `accelerate` (for the articulated bodies) and [`Self::measure_rows`].
-    fn factor_rows(&self, work: &mut Work) {
+    pub fn factor_rows(&self, work: &mut Work) {
         let (m, n, links) = (work.rows.len(), self.coordinates, self.links.len());
         work.answers_u.resize(m * n, 0.0);
         work.answers_a.resize(m * links, Six::default());
@@ -165,13 +165,12 @@ impl Mechanism {
     }
 
     /// Changes of the coordinates that undo the rows' violation (`rates` false) or of the rates that undo its rate, least in
-    /// the metric of the masses; after `accelerate` and [`Self::measure_rows`]. Returns the largest violation.
+    /// the metric of the masses; after [`Self::close`] (or [`Self::factor_rows`]). Returns the largest violation.
     pub fn correction(&self, rates: bool, work: &mut Work, change: &mut [f64]) -> f64 {
         change.fill(0.0);
         if work.rows.is_empty() {
             return 0.0;
         }
-        self.factor_rows(work);
         work.right.clear();
         let mut largest: f64 = 0.0;
         for row in &work.rows {

@@ -91,12 +91,15 @@ impl Mechanism {
     ) {
         for (k, link) in self.links.iter().enumerate() {
             let parent = match link.parent {
-                Parent::World => Kinematics::AT_REST,
+                Parent::World => Kinematics::WORLD,
                 Parent::Body(body) => of(body),
                 Parent::Link(parent) => out[parent as usize],
             };
             let span = link.first..link.first + link.count;
-            let motion = link.joint.motion(&q[span.clone()], &u[span.clone()], bases[k]);
+            let mut motion = link.joint.motion(&q[span.clone()], &u[span.clone()], bases[k]);
+            if link.reversed {
+                motion = motion.reversed(&u[span.clone()]);
+            }
             let R_w1 = parent.R * link.R_p1;
             let arm = parent.R * link.p_p1 + R_w1 * motion.p_12;
             let R_w2 = R_w1 * motion.R_12;
@@ -125,6 +128,53 @@ impl Mechanism {
             here.origin = parent.p + arm;
             here.R_w1 = R_w1;
         }
+    }
+
+    /// Motion of one body alone: `at` gives coordinates and rates by index, `base` the orientation a link starts from.
+    pub fn place_one(
+        &self,
+        link: usize,
+        at: &dyn Fn(usize) -> (f64, f64),
+        base: &dyn Fn(usize) -> Quat,
+        of: &dyn Fn(u32) -> Kinematics,
+    ) -> Kinematics {
+        let k = link;
+        let link = &self.links[k];
+        let parent = match link.parent {
+            Parent::World => Kinematics::WORLD,
+            Parent::Body(body) => of(body),
+            Parent::Link(parent) => self.place_one(parent as usize, at, base, of),
+        };
+        let (mut q, mut u) = ([0.0; 6], [0.0; 6]);
+        for i in 0..link.count {
+            (q[i], u[i]) = at(link.first + i);
+        }
+        let (q, u) = (&q[..link.count], &u[..link.count]);
+        let mut motion = link.joint.motion(q, u, base(k));
+        if link.reversed {
+            motion = motion.reversed(u);
+        }
+        let R_w1 = parent.R * link.R_p1;
+        let arm = parent.R * link.p_p1 + R_w1 * motion.p_12;
+        let R_w2 = R_w1 * motion.R_12;
+        let c = R_w2 * link.p_2c;
+        let (mut w_rel, mut v_rel) = (Vec3::ZERO, Vec3::ZERO);
+        for (S, u) in motion.S.iter().zip(u) {
+            w_rel += R_w1 * S.angular * *u;
+            v_rel += R_w1 * S.linear * *u;
+        }
+        let w = parent.w + w_rel;
+        let v = parent.v + parent.w.cross(arm) + v_rel + w.cross(c);
+        Kinematics { p: parent.p + arm + c, v, w, R: R_w2 * link.R_2c }
+    }
+
+    /// The first link whose joint moves nothing that has mass, if there is one; after [`Self::accelerate`].
+    pub fn massless(&self, work: &Work) -> Option<usize> {
+        (0..self.links.len()).find(|&k| {
+            let link = &self.links[k];
+            (0..link.count)
+                .any(|i| work.modes[link.first + i] == Mode::Free && !work.D[k][i * (i + 3) / 2].is_finite())
+        })
     }
 
     /// Rates of the rates under the loads {torque, force} on the bodies' centres of mass and the forces `tau` on the

@@ -44,6 +44,8 @@ pub struct Link {
     pub parent: Parent,
     /// Its joint.
     pub joint: Joint,
+    /// True if the body is on side 1 of the joint.
+    pub reversed: bool,
     /// The joint of the scene, by model index; `None` for the six coordinates of a body that hangs on nothing.
     pub source: Option<u32>,
     /// Frame 1 of the joint in the parent's frame (at its centre of mass): axes and origin [m].
@@ -152,6 +154,11 @@ pub struct ClosureRow {
 }
 
 impl Mechanism {
+    /// True if some of its joints are rows.
+    pub fn has_rows(&self) -> bool {
+        !(self.loops.is_empty() && self.couplings.is_empty())
+    }
+
     /// Room for the recursions.
     pub fn work(&self) -> Work {
         Work {

@@ -751,6 +751,7 @@ fn evaluate(model: &Model, mechanism: &Mechanism, start: &MechanismStart, work: 
     let tau = u_dot.clone();
     mechanism.accelerate(&kinematics, body, &loads, &tau, work, &mut u_dot);
     mechanism.measure_rows(&start.q, &start.u, &kinematics, |b| model.standing(b), body, work);
+    mechanism.factor_rows(work);
     u_dot.iter().all(|x| x.is_finite()) && mechanism.massless(work).is_none()
 }
 

@@ -1,0 +1,206 @@
+//! A mechanism inside an island: its coordinates among the island's states.
+
+use super::dynamics::Frame;
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::mechanism::Work;
+use crate::model::Model;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// Coordinates of one mechanism at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// Coordinates [m or rad].
+    pub q: Vec<f64>,
+    /// Their rates [m/s or rad/s].
+    pub u: Vec<f64>,
+    /// Orientations joints with three rotations start from, by link.
+    pub bases: Vec<Quat>,
+    /// Loops that hold.
+    pub active: Vec<bool>,
+}
+
+/// A mechanism with room to work in.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Which of the model's mechanisms.
+    pub index: u32,
+    /// Node of the Jacobian.
+    pub node: usize,
+    /// Where its coordinates start in the states; the rates follow.
+    pub offset: usize,
+    /// The island's bodies by link.
+    pub bodies: Vec<usize>,
+    /// What the recursions left.
+    pub work: Work,
+    /// Motion of its links.
+    pub kinematics: Vec<Kinematics>,
+    /// {torque, force} on the centres of mass of its links.
+    pub loads: Vec<Six>,
+    /// Forces on its coordinates.
+    pub tau: Vec<f64>,
+    /// Largest violation of a row before it was projected away [m, or - for directions].
+    pub drift: f64,
+    bases: Vec<Quat>,
+    change: Vec<f64>,
+    displaced: Vec<Six>,
+}
+
+impl Machine {
+    /// Mechanism `index` with its states at `offset`.
+    pub fn new(model: &Model, index: u32, node: usize, offset: usize, bodies: Vec<usize>) -> Machine {
+        let mechanism = &model.mechanisms[index as usize];
+        let (links, n) = (mechanism.links.len(), mechanism.coordinates);
+        Machine {
+            index,
+            node,
+            offset,
+            bodies,
+            work: mechanism.work(),
+            kinematics: vec![Kinematics::WORLD; links],
+            loads: vec![Six::default(); links],
+            tau: vec![0.0; n],
+            drift: 0.0,
+            bases: vec![Quat::IDENTITY; links],
+            change: vec![0.0; n],
+            displaced: vec![Six::default(); links],
+        }
+    }
+
+    /// Coordinates and rates in y.
+    pub fn states<'y>(&self, y: &'y [f64]) -> (&'y [f64], &'y [f64]) {
+        let n = self.tau.len();
+        (&y[self.offset..][..n], &y[self.offset + n..][..n])
+    }
+
+    /// Motion of all links at y; `turned` is the time since the frames were set [s], `of` the motion of a body that is
+    /// not free.
+    pub fn place(&mut self, model: &Model, y: &[f64], frames: &[Frame], turned: f64, of: impl Fn(u32) -> Kinematics) {
+        let mechanism = &model.mechanisms[self.index as usize];
+        for (k, link) in mechanism.links.iter().enumerate() {
+            if link.joint.has_base() {
+                self.bases[k] = frames[self.bodies[k]].at(turned);
+            }
+        }
+        let n = self.tau.len();
+        let (q, u) = (&y[self.offset..][..n], &y[self.offset + n..][..n]);
+        mechanism.place(q, u, &self.bases, of, &mut self.work, &mut self.kinematics);
+    }
+
+    /// Rates of the states at y into f, under the loads and forces in place.
+    pub fn rates(&mut self, model: &Model, y: &[f64], f: &mut [f64], frames: &[Frame], of: impl Fn(u32) -> Kinematics) {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        let (q, u) = (&y[self.offset..][..n], &y[self.offset + n..][..n]);
+        let (q_dot, u_dot) = f[self.offset..][..2 * n].split_at_mut(n);
+        let body = |b: u32| inertia(model, b);
+        mechanism.accelerate(&self.kinematics, body, &self.loads, &self.tau, &mut self.work, u_dot);
+        if mechanism.has_rows() {
+            mechanism.measure_rows(q, u, &self.kinematics, of, body, &mut self.work);
+            mechanism.close(&mut self.work, u_dot);
+        }
+        q_dot.copy_from_slice(u);
+        for (k, link) in mechanism.links.iter().enumerate() {
+            if link.joint.has_base() {
+                let i = link.first;
+                let g = Vec3::new(q[i], q[i + 1], q[i + 2]);
+                let w = Vec3::new(u[i], u[i + 1], u[i + 2]);
+                let rate = super::dynamics::gibbs_rate(g, w, frames[self.bodies[k]].rate);
+                q_dot[i..i + 3].copy_from_slice(&rate.to_array());
+            }
+        }
+    }
+
+    /// Frames of joints with three rotations start anew at time since `turned`: g = 0, turning at the present rate.
+    pub fn turn_frames(&self, model: &Model, y: &mut [f64], f: &mut [f64], frames: &mut [Frame], turned: f64) {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
+            let i = self.offset + link.first;
+            let g = Vec3::new(y[i], y[i + 1], y[i + 2]);
+            let rate = Vec3::new(y[n + i], y[n + i + 1], y[n + i + 2]);
+            let frame = &mut frames[self.bodies[k]];
+            *frame = Frame { rotation: frame.orientation(turned, g).normalize(), rate };
+            y[i..i + 3].fill(0.0);
+            f[i..i + 3].fill(0.0);
+        }
+    }
+
+    /// Coordinates at an instant, from y there.
+    pub fn record(&self, model: &Model, y: &[f64], frames: &[Frame], turned: f64) -> MachineRecord {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let (q, u) = self.states(y);
+        let mut record =
+            MachineRecord { q: q.to_vec(), u: u.to_vec(), bases: self.bases.clone(), active: self.work.active.clone() };
+        for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
+            let g = Vec3::new(q[link.first], q[link.first + 1], q[link.first + 2]);
+            record.bases[k] = frames[self.bodies[k]].orientation(turned, g).normalize();
+            record.q[link.first..link.first + 3].fill(0.0);
+        }
+        record
+    }
+
+    /// Writes a record into y and the frames.
+    pub fn restore(&mut self, model: &Model, record: &MachineRecord, y: &mut [f64], frames: &mut [Frame]) {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        y[self.offset..][..n].copy_from_slice(&record.q);
+        y[self.offset + n..][..n].copy_from_slice(&record.u);
+        self.work.active.clone_from(&record.active);
+        for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
+            let i = link.first;
+            let rate = Vec3::new(record.u[i], record.u[i + 1], record.u[i + 2]);
+            frames[self.bodies[k]] = Frame { rotation: record.bases[k], rate };
+        }
+    }
+
+    /// Moves coordinates and rates in y onto the rows; after an evaluation at y. Returns the largest violation there was;
+    /// `corrections` receives what was added to the coordinates and rates, one after the other.
+    pub fn project(&mut self, model: &Model, y: &mut [f64], corrections: &mut Vec<f64>) -> f64 {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        corrections.clear();
+        if self.work.rows.is_empty() {
+            return 0.0;
+        }
+        let violation = mechanism.correction(false, &mut self.work, &mut self.change);
+        self.drift = self.drift.max(violation);
+        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
+            // g' = w/2 near g = 0; the correction is small
+            for i in link.first..link.first + 3 {
+                self.change[i] *= 0.5;
+            }
+        }
+        corrections.extend_from_slice(&self.change);
+        mechanism.correction(true, &mut self.work, &mut self.change);
+        corrections.extend_from_slice(&self.change);
+        for (y, c) in y[self.offset..][..2 * n].iter_mut().zip(corrections.iter()) {
+            *y += c;
+        }
+        violation
+    }
+
+    /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link.
+    pub fn displacements(&mut self, model: &Model, error: &[f64], rates: bool) -> &[Six] {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        let from = self.offset + if rates { n } else { 0 };
+        self.change.copy_from_slice(&error[from..from + n]);
+        if !rates {
+            for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
+                for i in link.first..link.first + 3 {
+                    self.change[i] *= 2.0;
+                }
+            }
+        }
+        mechanism.displace(&self.change, &self.work, &mut self.displaced);
+        &self.displaced
+    }
+}
+
+/// Mass and inertia of a body.
+pub fn inertia(model: &Model, body: u32) -> (f64, Mat3) {
+    let body = &model.bodies[body as usize];
+    (body.mass, body.I_c)
+}
