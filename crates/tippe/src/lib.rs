@@ -4,6 +4,7 @@
 pub mod contact;
 pub mod equation;
 pub mod event;
+pub mod joint;
 pub mod ledger;
 pub mod material;
 pub mod model;

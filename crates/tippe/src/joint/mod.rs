@@ -1,0 +1,295 @@
+//! Joints: what they let move and what they hold.
+//!
+//! A joint connects frame 1, on body 1, with frame 2, on body 2; its axis is z of both. It has two forms that say the same:
+//! - **motion**: frame 2 in frame 1 as a function of coordinates q and rates u, for trees;
+//! - **rows**: constraints phi = 0 on the motion of the two frames, for joints that close a loop.
+//!
+//! One file per joint; the `match`es below are the only places that list them. Rows are put together from the parts in
+//! `part.rs`. Joints without coordinates of their own (distance, point on line, rolling) exist as rows only.
+//! Couplings of coordinates (gear, rack and pinion, belt) are in [`coupling`].
+
+mod constant_velocity;
+pub mod coupling;
+mod cylindrical;
+mod distance;
+mod fixed;
+mod free;
+mod part;
+mod planar;
+mod point_on_line;
+mod prismatic;
+mod revolute;
+mod rolling;
+mod screw;
+mod spherical;
+#[cfg(test)]
+mod tests;
+mod universal;
+
+use std::ops::{Add, Mul, Neg, Sub};
+use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// A six-vector of motion or force at a point: {angular, linear}, axes as said by its user.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Six {
+    /// Angular velocity [rad/s], angular acceleration [rad/s^2] or torque [N m].
+    pub angular: Vec3,
+    /// Velocity [m/s], acceleration [m/s^2] or force [N].
+    pub linear: Vec3,
+}
+
+impl Six {
+    /// No motion, no force.
+    pub const ZERO: Six = Six { angular: Vec3::ZERO, linear: Vec3::ZERO };
+
+    /// Angular and linear part.
+    #[inline]
+    pub const fn new(angular: Vec3, linear: Vec3) -> Self {
+        Six { angular, linear }
+    }
+
+    /// Power of a force in a motion, both at the same point and in the same axes.
+    #[inline]
+    pub fn dot(&self, other: &Six) -> f64 {
+        self.angular.dot(other.angular) + self.linear.dot(other.linear)
+    }
+}
+
+impl Add for Six {
+    type Output = Six;
+    #[inline]
+    fn add(self, other: Six) -> Six {
+        Six::new(self.angular + other.angular, self.linear + other.linear)
+    }
+}
+
+impl Sub for Six {
+    type Output = Six;
+    #[inline]
+    fn sub(self, other: Six) -> Six {
+        Six::new(self.angular - other.angular, self.linear - other.linear)
+    }
+}
+
+impl Neg for Six {
+    type Output = Six;
+    #[inline]
+    fn neg(self) -> Six {
+        Six::new(-self.angular, -self.linear)
+    }
+}
+
+impl Mul<f64> for Six {
+    type Output = Six;
+    #[inline]
+    fn mul(self, factor: f64) -> Six {
+        Six::new(self.angular * factor, self.linear * factor)
+    }
+}
+
+/// What a joint lets move. Frame 2 relative to frame 1; the axis is z of both frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Joint {
+    /// Nothing moves.
+    Fixed,
+    /// Rotation about z: q = [angle].
+    Revolute,
+    /// Translation along z: q = [position].
+    Prismatic,
+    /// Both, independently: q = [position, angle].
+    Cylindrical,
+    /// All rotations: q = Gibbs vector g, R_12 = E(g) base, u = relative angular velocity in frame 1.
+    Spherical,
+    /// Two crossed axes, z of frame 1 and x of frame 2: R_12 = Rz(q0) Rx(q1).
+    Universal,
+    /// Translation in the plane x, y of frame 1 and rotation about z: q = [x, y, angle].
+    Planar,
+    /// Everything moves: q = [g, p], u = [angular velocity, velocity], all in frame 1; R_12 = E(g) base.
+    Free,
+    /// Rotation about z and translation along it in proportion: q = [angle].
+    Screw {
+        /// Translation per rotation [m/rad].
+        pitch: f64,
+    },
+    /// The origins keep their distance; rows only.
+    Distance {
+        /// Distance of the origins [m], positive.
+        length: f64,
+    },
+    /// Origin 2 stays on the line through origin 1 along z of frame 1; rows only.
+    PointOnLine,
+    /// Bends without twist, so that both shafts turn at the same speed: R_12 = exp of the rotation vector (q0, q1, 0).
+    ConstantVelocity,
+    /// An ellipsoid, ball or disc rolls without slip on the plane x, y of frame 1, on its side of positive z; rows only.
+    Rolling {
+        /// Semi-axes along x, y, z of frame 2, centred at its origin [m]; a disc has zero along its axis.
+        semi_axes: Vec3,
+    },
+}
+
+/// What the coordinates of a joint say, resolved in frame 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    /// Rotation taking components in frame 2 to components in frame 1.
+    pub R_12: Mat3,
+    /// Origin of frame 2 in frame 1 [m].
+    pub p_12: Vec3,
+    /// Column k: angular velocity of frame 2 relative to frame 1 and velocity of frame 2's origin as seen in frame 1, per
+    /// unit of rate k. Columns from the number of coordinates on are zero.
+    pub S: [Six; 6],
+    /// S' u: the acceleration at zero rate of the rates (derivative taken in frame 1).
+    pub bias: Six,
+}
+
+impl Motion {
+    /// Frame 2 is frame 1, and stays.
+    const NONE: Motion = Motion { R_12: Mat3::IDENTITY, p_12: Vec3::ZERO, S: [Six::ZERO; 6], bias: Six::ZERO };
+}
+
+/// A frame as it moves, resolved in world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameMotion {
+    /// Origin [m].
+    pub p: Vec3,
+    /// Rotation taking components in the frame to components in world.
+    pub R: Mat3,
+    /// Velocity of the origin, a point of the frame's body [m/s].
+    pub v: Vec3,
+    /// Angular velocity [rad/s].
+    pub w: Vec3,
+}
+
+/// One constraint: phi = 0, with phi' = J1 . V1 + J2 . V2 where V = {w, v} of the frame, and
+/// phi'' = J1 . A1 + J2 . A2 + convective with A = {alpha, a} of the frame's origin (a is the ordinary acceleration of
+/// that material point). So {J.angular, J.linear} is also the wrench (torque about the frame's origin, force) that a unit
+/// multiplier exerts on that frame's body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// Violation: [m] if `length`, else [rad] or [-]; 0 if not holonomic.
+    pub phi: f64,
+    /// Derivatives by the motions of frames 1 and 2, in world axes.
+    pub J: [Six; 2],
+    /// J' V.
+    pub convective: f64,
+    /// False: only the rate is constrained.
+    pub holonomic: bool,
+    /// phi (its rate, if not holonomic) is a length (a velocity), else an angle or pure number (its rate).
+    pub length: bool,
+}
+
+impl Row {
+    /// phi' [unit of phi per second].
+    #[inline]
+    pub fn rate(&self, f1: &FrameMotion, f2: &FrameMotion) -> f64 {
+        self.J[0].dot(&Six::new(f1.w, f1.v)) + self.J[1].dot(&Six::new(f2.w, f2.v))
+    }
+}
+
+impl Joint {
+    /// Number of coordinates, and of rates; 0 for joints that exist as rows only.
+    #[inline]
+    pub fn coordinates(&self) -> usize {
+        self.coordinate_names().len()
+    }
+
+    /// Whether the joint can be part of a tree; the others exist as rows only.
+    #[inline]
+    pub fn has_motion(&self) -> bool {
+        !matches!(self, Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. })
+    }
+
+    /// Frame 2 in frame 1 at coordinates q and rates u. `base` is the orientation that the Gibbs vector of spherical and
+    /// free joints starts from; the others ignore it. Joints without motion answer as the fixed one.
+    #[inline]
+    pub fn motion(&self, q: &[f64], u: &[f64], base: Quat) -> Motion {
+        match self {
+            Joint::Revolute => revolute::motion(q),
+            Joint::Prismatic => prismatic::motion(q),
+            Joint::Cylindrical => cylindrical::motion(q),
+            Joint::Spherical => spherical::motion(q, base),
+            Joint::Universal => universal::motion(q, u),
+            Joint::Planar => planar::motion(q),
+            Joint::Free => free::motion(q, base),
+            Joint::Screw { pitch } => screw::motion(*pitch, q),
+            Joint::ConstantVelocity => constant_velocity::motion(q, u),
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => Motion::NONE,
+        }
+    }
+
+    /// How many rows [`Joint::rows`] writes.
+    #[inline]
+    pub fn row_count(&self) -> usize {
+        match self {
+            Joint::Distance { .. } => 1,
+            Joint::PointOnLine => 2,
+            Joint::Rolling { .. } => 3,
+            _ => 6 - self.coordinates(),
+        }
+    }
+
+    /// Appends the constraints of the joint.
+    pub fn rows(&self, f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+        match self {
+            Joint::Fixed => fixed::rows(f1, f2, rows),
+            Joint::Revolute => revolute::rows(f1, f2, rows),
+            Joint::Prismatic => prismatic::rows(f1, f2, rows),
+            Joint::Cylindrical => cylindrical::rows(f1, f2, rows),
+            Joint::Spherical => spherical::rows(f1, f2, rows),
+            Joint::Universal => universal::rows(f1, f2, rows),
+            Joint::Planar => planar::rows(f1, f2, rows),
+            Joint::Free => {}
+            Joint::Screw { pitch } => screw::rows(*pitch, f1, f2, rows),
+            Joint::Distance { length } => distance::rows(*length, f1, f2, rows),
+            Joint::PointOnLine => point_on_line::rows(f1, f2, rows),
+            Joint::ConstantVelocity => constant_velocity::rows(f1, f2, rows),
+            Joint::Rolling { semi_axes } => rolling::rows(*semi_axes, f1, f2, rows),
+        }
+    }
+
+    /// Coordinates from the relative pose, for start values; a projection if the pose does not fit exactly. Angles are in
+    /// [-pi, pi] (that of a screw is the turn its position tells); Gibbs vectors are those of the base 1, and grow without
+    /// bound towards half a turn: whoever may start there puts the rotation into the base instead.
+    pub fn coordinates_of(&self, R_12: &Mat3, p_12: Vec3, q: &mut [f64]) {
+        match self {
+            Joint::Revolute => q[0] = twist(R_12),
+            Joint::Prismatic => q[0] = p_12.z,
+            Joint::Cylindrical => cylindrical::coordinates_of(R_12, p_12, q),
+            Joint::Spherical => spherical::coordinates_of(R_12, q),
+            Joint::Universal => universal::coordinates_of(R_12, q),
+            Joint::Planar => planar::coordinates_of(R_12, p_12, q),
+            Joint::Free => free::coordinates_of(R_12, p_12, q),
+            Joint::Screw { pitch } => q[0] = screw::angle(*pitch, R_12, p_12),
+            Joint::ConstantVelocity => constant_velocity::coordinates_of(R_12, q),
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => {}
+        }
+    }
+
+    /// Name and unit of each coordinate.
+    #[inline]
+    pub fn coordinate_names(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Joint::Revolute | Joint::Screw { .. } => &[("angle", "rad")],
+            Joint::Prismatic => &[("position", "m")],
+            Joint::Cylindrical => &[("position", "m"), ("angle", "rad")],
+            Joint::Spherical => &[("gx", "-"), ("gy", "-"), ("gz", "-")],
+            Joint::Universal => &[("angle_z", "rad"), ("angle_x", "rad")],
+            Joint::Planar => &[("x", "m"), ("y", "m"), ("angle", "rad")],
+            Joint::Free => &[("gx", "-"), ("gy", "-"), ("gz", "-"), ("x", "m"), ("y", "m"), ("z", "m")],
+            Joint::ConstantVelocity => &[("bend_x", "rad"), ("bend_y", "rad")],
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => &[],
+        }
+    }
+}
+
+/// Rz(angle).
+#[inline]
+fn about_z(angle: f64) -> Mat3 {
+    let (s, c) = libm::sincos(angle);
+    Mat3::from_cols(Vec3::new(c, s, 0.0), Vec3::new(-s, c, 0.0), Vec3::Z)
+}
+
+/// The angle about z in [-pi, pi] that is left of a rotation when the shortest rotation that takes z to R z is removed:
+/// with R's quaternion (w, x, y, z) it is 2 atan2(z, w), and 4 w z = R10 - R01, 2 (w^2 - z^2) = R00 + R11.
+fn twist(R: &Mat3) -> f64 {
+    libm::atan2(R.x_axis.y - R.y_axis.x, R.x_axis.x + R.y_axis.y)
+}

@@ -1,0 +1,16 @@
+//! Translation along z: R_12 = 1, p_12 = q z.
+
+use super::{FrameMotion, Motion, Row, part};
+use tippe_geometry::Vec3;
+
+#[inline]
+pub fn motion(q: &[f64]) -> Motion {
+    let mut motion = Motion { p_12: Vec3::new(0.0, 0.0, q[0]), ..Motion::NONE };
+    motion.S[0].linear = Vec3::Z;
+    motion
+}
+
+pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+    part::origin_on_axis(f1, f2, rows);
+    part::parallel_frames(f1, f2, rows);
+}

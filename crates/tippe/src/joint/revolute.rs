@@ -1,0 +1,16 @@
+//! Rotation about z: R_12 = Rz(q), p_12 = 0.
+
+use super::{FrameMotion, Motion, Row, about_z, part};
+use tippe_geometry::Vec3;
+
+#[inline]
+pub fn motion(q: &[f64]) -> Motion {
+    let mut motion = Motion { R_12: about_z(q[0]), ..Motion::NONE };
+    motion.S[0].angular = Vec3::Z;
+    motion
+}
+
+pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+    part::same_origin(f1, f2, rows);
+    part::parallel_axes(f1, f2, rows);
+}

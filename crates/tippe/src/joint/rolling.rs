@@ -1,0 +1,26 @@
+//! An ellipsoid rolls without slip on the plane through origin 1 with normal n = z1; a ball has equal semi-axes, a disc
+//! zero along its axis. With M = R2 diag(a^2) R2^T the lowest point, from origin 2, is the support point along -n:
+//!   r = -M n/h,   h = sqrt(n . M n)
+//! In frame 2 it moves as the normal does there, nu = (w1 - w2) x n:
+//!   r' = w2 x r - (M nu - r (r . nu))/h
+
+use super::{FrameMotion, Row, part};
+use tippe_geometry::Vec3;
+
+/// The lowest point lies in the plane, phi = n . d - h, and does not slip along x1, y1. The rate of phi is the normal
+/// velocity of the touching points of both bodies (h' = -r . nu), so the three rows have one form.
+pub fn rows(semi_axes: Vec3, f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+    let n = f1.R.z_axis;
+    let R_2w = f2.R.transpose();
+    let M = |y: Vec3| f2.R * (semi_axes * semi_axes * (R_2w * y));
+    let Mn = M(n);
+    let h = n.dot(Mn).max(0.0).sqrt();
+    // A disc that lies flat touches with its whole face, a point of no size at its centre: take the centre.
+    let per_h = if h > 0.0 { 1.0 / h } else { 0.0 };
+    let r = -Mn * per_h;
+    let nu = (f1.w - f2.w).cross(n);
+    let r_dot = f2.w.cross(r) - (M(nu) - r * r.dot(nu)) * per_h;
+    let height = n.dot(f2.p - f1.p) - h;
+    rows.push(Row { phi: height, holonomic: true, ..part::slip(n, r, r_dot, f1, f2) });
+    rows.extend([f1.R.x_axis, f1.R.y_axis].map(|e| part::slip(e, r, r_dot, f1, f2)));
+}
