@@ -4,7 +4,8 @@
 //! ([phi] y = phi x y; u = phi'). Both shafts turn equally fast: the relative angular velocity has no component along
 //! z1 + z2, so w1 = W1 z1 and w2 = W2 z2 have W1 = W2.
 
-use super::{FrameMotion, Motion, Row, Six, part};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, Six, part};
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]
@@ -91,7 +92,7 @@ fn series(c: &[f64; TERMS], x: f64) -> (f64, f64) {
 
 /// One point and no twist: (y1 . x2 - x1 . y2)/2 = 2 w z = 0 with the relative quaternion (w, x, y, z), which vanishes for
 /// z = 0, no twist, or at half a turn, w = 0. Its gradient is (z1 + z2)/2.
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::same_origin(f1, f2, rows);
     let [s, _] = part::twist_sine_and_cosine(f1, f2);
     rows.push(s);

@@ -1,6 +1,7 @@
 //! Rotation about z and translation along it: q = [position, angle], R_12 = Rz(angle), p_12 = position z.
 
-use super::{FrameMotion, Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, about_z, part, twist};
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]
@@ -11,7 +12,7 @@ pub fn motion(q: &[f64]) -> Motion {
     motion
 }
 
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::origin_on_axis(f1, f2, rows);
     part::parallel_axes(f1, f2, rows);
 }

@@ -26,6 +26,7 @@ mod spherical;
 mod tests;
 mod universal;
 
+use crate::kinematics::Kinematics;
 use std::ops::{Add, Mul, Neg, Sub};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
@@ -144,19 +145,25 @@ pub struct Motion {
 impl Motion {
     /// Frame 2 is frame 1, and stays.
     const NONE: Motion = Motion { R_12: Mat3::IDENTITY, p_12: Vec3::ZERO, S: [Six::ZERO; 6], bias: Six::ZERO };
-}
 
-/// A frame as it moves, resolved in world.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrameMotion {
-    /// Origin [m].
-    pub p: Vec3,
-    /// Rotation taking components in the frame to components in world.
-    pub R: Mat3,
-    /// Velocity of the origin, a point of the frame's body [m/s].
-    pub v: Vec3,
-    /// Angular velocity [rad/s].
-    pub w: Vec3,
+    /// The same motion seen from frame 2: frame 1 in frame 2, resolved there. With R, p, w, v of frame 2 in frame 1,
+    ///   p_21 = -R^T p,   w_21 = -R^T w,   v_21 = -R^T (v - w x p),
+    ///   a_21 = -R^T (a - alpha x p - 2 w x v + w x (w x p)),   alpha_21 = -R^T alpha.
+    pub fn reversed(&self, u: &[f64]) -> Motion {
+        let (R, p) = (self.R_12.transpose(), self.p_12);
+        let mut reversed = Motion { R_12: R, p_12: -(R * p), ..Motion::NONE };
+        let (mut w, mut v) = (Vec3::ZERO, Vec3::ZERO);
+        for (k, &u) in u.iter().enumerate() {
+            let S = &self.S[k];
+            w += S.angular * u;
+            v += S.linear * u;
+            reversed.S[k] = Six::new(-(R * S.angular), -(R * (S.linear - S.angular.cross(p))));
+        }
+        let Six { angular, linear } = self.bias;
+        let a = linear - angular.cross(p) - 2.0 * w.cross(v) + w.cross(w.cross(p));
+        reversed.bias = Six::new(-(R * angular), -(R * a));
+        reversed
+    }
 }
 
 /// One constraint: phi = 0, with phi' = J1 . V1 + J2 . V2 where V = {w, v} of the frame, and
@@ -180,7 +187,7 @@ pub struct Row {
 impl Row {
     /// phi' [unit of phi per second].
     #[inline]
-    pub fn rate(&self, f1: &FrameMotion, f2: &FrameMotion) -> f64 {
+    pub fn rate(&self, f1: &Kinematics, f2: &Kinematics) -> f64 {
         self.J[0].dot(&Six::new(f1.w, f1.v)) + self.J[1].dot(&Six::new(f2.w, f2.v))
     }
 }
@@ -216,6 +223,23 @@ impl Joint {
         }
     }
 
+    /// True if its rotation is measured from a base by a Gibbs vector, the first three coordinates.
+    #[inline]
+    pub fn has_base(&self) -> bool {
+        matches!(self, Joint::Spherical | Joint::Free)
+    }
+
+    /// True if coordinate `k` (its rate, where there is a base) turns, false if it moves along.
+    pub fn is_rotation(&self, k: usize) -> bool {
+        match self {
+            Joint::Prismatic => false,
+            Joint::Cylindrical => k == 1,
+            Joint::Planar => k == 2,
+            Joint::Free => k < 3,
+            _ => true,
+        }
+    }
+
     /// How many rows [`Joint::rows`] writes.
     #[inline]
     pub fn row_count(&self) -> usize {
@@ -228,7 +252,7 @@ impl Joint {
     }
 
     /// Appends the constraints of the joint.
-    pub fn rows(&self, f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+    pub fn rows(&self, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
         match self {
             Joint::Fixed => fixed::rows(f1, f2, rows),
             Joint::Revolute => revolute::rows(f1, f2, rows),
@@ -272,10 +296,10 @@ impl Joint {
             Joint::Prismatic => &[("position", "m")],
             Joint::Cylindrical => &[("position", "m"), ("angle", "rad")],
             Joint::Spherical => &[("gx", "-"), ("gy", "-"), ("gz", "-")],
-            Joint::Universal => &[("angle_z", "rad"), ("angle_x", "rad")],
+            Joint::Universal => &[("angle1", "rad"), ("angle2", "rad")],
             Joint::Planar => &[("x", "m"), ("y", "m"), ("angle", "rad")],
             Joint::Free => &[("gx", "-"), ("gy", "-"), ("gz", "-"), ("x", "m"), ("y", "m"), ("z", "m")],
-            Joint::ConstantVelocity => &[("bend_x", "rad"), ("bend_y", "rad")],
+            Joint::ConstantVelocity => &[("bend1", "rad"), ("bend2", "rad")],
             Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => &[],
         }
     }

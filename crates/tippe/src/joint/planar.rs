@@ -1,6 +1,7 @@
 //! Motion in the plane x, y of frame 1: q = [x, y, angle], R_12 = Rz(angle), p_12 = (x, y, 0).
 
-use super::{FrameMotion, Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, about_z, part, twist};
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]
@@ -12,7 +13,7 @@ pub fn motion(q: &[f64]) -> Motion {
     motion
 }
 
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     rows.push(part::along(f1.R.z_axis, f1, f2));
     part::parallel_axes(f1, f2, rows);
 }

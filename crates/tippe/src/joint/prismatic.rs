@@ -1,6 +1,7 @@
 //! Translation along z: R_12 = 1, p_12 = q z.
 
-use super::{FrameMotion, Motion, Row, part};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, part};
 use tippe_geometry::Vec3;
 
 #[inline]
@@ -10,7 +11,7 @@ pub fn motion(q: &[f64]) -> Motion {
     motion
 }
 
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::origin_on_axis(f1, f2, rows);
     part::parallel_frames(f1, f2, rows);
 }

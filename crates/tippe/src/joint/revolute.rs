@@ -1,6 +1,7 @@
 //! Rotation about z: R_12 = Rz(q), p_12 = 0.
 
-use super::{FrameMotion, Motion, Row, about_z, part};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, about_z, part};
 use tippe_geometry::Vec3;
 
 #[inline]
@@ -10,7 +11,7 @@ pub fn motion(q: &[f64]) -> Motion {
     motion
 }
 
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::same_origin(f1, f2, rows);
     part::parallel_axes(f1, f2, rows);
 }

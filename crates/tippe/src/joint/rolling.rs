@@ -4,12 +4,13 @@
 //! In frame 2 it moves as the normal does there, nu = (w1 - w2) x n:
 //!   r' = w2 x r - (M nu - r (r . nu))/h
 
-use super::{FrameMotion, Row, part};
+use crate::kinematics::Kinematics;
+use super::{Row, part};
 use tippe_geometry::Vec3;
 
 /// The lowest point lies in the plane, phi = n . d - h, and does not slip along x1, y1. The rate of phi is the normal
 /// velocity of the touching points of both bodies (h' = -r . nu), so the three rows have one form.
-pub fn rows(semi_axes: Vec3, f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(semi_axes: Vec3, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     let n = f1.R.z_axis;
     let R_2w = f2.R.transpose();
     let M = |y: Vec3| f2.R * (semi_axes * semi_axes * (R_2w * y));

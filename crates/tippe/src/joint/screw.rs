@@ -1,6 +1,7 @@
 //! Rotation about z with translation in proportion: R_12 = Rz(q), p_12 = pitch q z.
 
-use super::{FrameMotion, Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, about_z, part, twist};
 use std::f64::consts::TAU;
 use tippe_geometry::{Mat3, Vec3};
 
@@ -17,7 +18,7 @@ pub fn motion(pitch: f64, q: &[f64]) -> Motion {
 ///   phi = z1 . d - pitch psi,   psi = atan2(s, c) + whole turns
 /// with s, c of [`part::twist_sine_and_cosine`] and the turns that bring phi nearest to zero. With N = s^2 + c^2
 ///   psi' = (c s' - s c')/N,   psi'' = (c s'' - s c'')/N - psi' N'/N
-pub fn rows(pitch: f64, f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(pitch: f64, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::origin_on_axis(f1, f2, rows);
     part::parallel_axes(f1, f2, rows);
     let [s, c] = part::twist_sine_and_cosine(f1, f2);

@@ -2,7 +2,8 @@
 //! The rates are not q' but the angular velocity w of frame 2 relative to frame 1, in frame 1; at a base that stands still
 //!   g' = (w + w x g + (w . g) g)/2
 
-use super::{FrameMotion, Motion, Row, part};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, part};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// Smallest real part of a quaternion that a Gibbs vector is made of [-].
@@ -24,7 +25,7 @@ pub fn motion(q: &[f64], base: Quat) -> Motion {
     motion
 }
 
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::same_origin(f1, f2, rows);
 }
 

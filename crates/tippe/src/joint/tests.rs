@@ -1,5 +1,6 @@
 //! Both forms of every joint against each other, against finite differences and against closed forms.
 
+use crate::kinematics::Kinematics;
 use super::coupling::Coupling;
 use super::*;
 
@@ -38,7 +39,7 @@ impl Numbers {
     }
     fn frame(&mut self) -> Path {
         let [p, v, w, a, alpha] = std::array::from_fn(|_| self.vector());
-        Path { frame: FrameMotion { p, R: Mat3::from_quat(self.quaternion()), v, w }, A: Six::new(alpha, a) }
+        Path { frame: Kinematics { p, R: Mat3::from_quat(self.quaternion()), v, w }, A: Six::new(alpha, a) }
     }
     /// Two frames that move at will, less than half a turn apart so that the twist stays defined.
     fn pair(&mut self) -> [Path; 2] {
@@ -65,15 +66,15 @@ fn turn(vector: Vec3) -> Quat {
 /// A frame and its acceleration: where it is a little later, exact to third order.
 #[derive(Clone, Copy)]
 struct Path {
-    frame: FrameMotion,
+    frame: Kinematics,
     A: Six,
 }
 
 impl Path {
-    fn at(&self, t: f64) -> FrameMotion {
-        let FrameMotion { p, R, v, w } = self.frame;
+    fn at(&self, t: f64) -> Kinematics {
+        let Kinematics { p, R, v, w } = self.frame;
         let Six { angular: alpha, linear: a } = self.A;
-        FrameMotion {
+        Kinematics {
             p: p + v * t + a * (0.5 * t * t),
             R: Mat3::from_quat(turn(w * t + alpha * (0.5 * t * t))) * R,
             v: v + a * t,
@@ -82,7 +83,7 @@ impl Path {
     }
 }
 
-fn rows_of(joint: &Joint, f1: &FrameMotion, f2: &FrameMotion) -> Vec<Row> {
+fn rows_of(joint: &Joint, f1: &Kinematics, f2: &Kinematics) -> Vec<Row> {
     let mut rows = Vec::new();
     joint.rows(f1, f2, &mut rows);
     rows
@@ -100,11 +101,11 @@ fn sum(S: &[Six; 6], u: &[f64]) -> Six {
 fn carried(joint: &Joint, f1: &Path, q: &[f64], u: &[f64], u_dot: &[f64], base: Quat) -> Path {
     let n = joint.coordinates();
     let motion = joint.motion(&q[..n], &u[..n], base);
-    let FrameMotion { p, R, v, w } = f1.frame;
+    let Kinematics { p, R, v, w } = f1.frame;
     let V = sum(&motion.S, &u[..n]);
     let A = sum(&motion.S, &u_dot[..n]) + motion.bias;
     let (r, V, A) = (R * motion.p_12, Six::new(R * V.angular, R * V.linear), Six::new(R * A.angular, R * A.linear));
-    let frame = FrameMotion { p: p + r, R: R * motion.R_12, v: v + w.cross(r) + V.linear, w: w + V.angular };
+    let frame = Kinematics { p: p + r, R: R * motion.R_12, v: v + w.cross(r) + V.linear, w: w + V.angular };
     let linear = f1.A.linear + f1.A.angular.cross(r) + w.cross(w.cross(r)) + w.cross(V.linear) * 2.0 + A.linear;
     Path { frame, A: Six::new(f1.A.angular + w.cross(V.angular) + A.angular, linear) }
 }
@@ -308,12 +309,12 @@ fn half_a_turn_gives_finite_coordinates() {
 /// screw turned upside down.
 #[test]
 fn singular_poses_give_finite_rows() {
-    let f1 = FrameMotion { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
+    let f1 = Kinematics { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
     let flipped = Mat3::from_cols(Vec3::X, -Vec3::Y, -Vec3::Z);
     let disc = Joint::Rolling { semi_axes: Vec3::new(1.0, 1.0, 0.0) };
     for joint in JOINTS.into_iter().chain([disc, Joint::Screw { pitch: 0.0 }]) {
         for R in [Mat3::IDENTITY, flipped] {
-            let f2 = FrameMotion { R, v: Vec3::X, w: Vec3::Y, ..f1 };
+            let f2 = Kinematics { R, v: Vec3::X, w: Vec3::Y, ..f1 };
             for row in rows_of(&joint, &f1, &f2) {
                 let parts = [row.J[0].angular, row.J[0].linear, row.J[1].angular, row.J[1].linear];
                 assert!(parts.iter().all(|part| part.is_finite()), "{joint:?}: {row:?}");
@@ -334,7 +335,7 @@ fn universal_joint_turns_unevenly_and_constant_velocity_evenly() {
         let (s, c) = libm::sincos(0.5 * k as f64);
         let z1 = Vec3::new(s, c, 0.0);
         let x2 = z1.cross(shaft2).normalize();
-        let frame = |R: Mat3, w: Vec3| FrameMotion { p: Vec3::ZERO, R, v: Vec3::ZERO, w };
+        let frame = |R: Mat3, w: Vec3| Kinematics { p: Vec3::ZERO, R, v: Vec3::ZERO, w };
         let f1 = frame(Mat3::from_cols(Vec3::Z, z1.cross(Vec3::Z), z1), Vec3::Z);
         let ratio = libm::cos(beta) / (1.0 - libm::sin(beta) * libm::sin(beta) * c * c);
         let f2 = frame(Mat3::from_cols(x2, shaft2.cross(x2), shaft2), shaft2 * ratio);
@@ -356,7 +357,7 @@ fn universal_joint_turns_unevenly_and_constant_velocity_evenly() {
 fn disc_rolls_around_a_circle() {
     let (radius, lean, spin, yaw) = (0.3, 0.4, 2.0, 0.7);
     let (s, c) = libm::sincos(lean);
-    let f1 = FrameMotion { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
+    let f1 = Kinematics { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
     // Heading along x; the axis of the disc is y, turned about x by the lean.
     let axis = Vec3::new(0.0, c, s);
     let w = axis * spin + Vec3::Z * yaw;
@@ -364,7 +365,7 @@ fn disc_rolls_around_a_circle() {
     let lowest = Vec3::new(0.0, radius * s, -radius * c);
     // Advance of the contact radius x spin, plus the centre's share of the yaw about the contact.
     let v = Vec3::new(radius * spin + yaw * radius * s, 0.0, 0.0);
-    let f2 = FrameMotion { p, R: Mat3::from_cols(Vec3::X, axis.cross(Vec3::X), axis), v, w };
+    let f2 = Kinematics { p, R: Mat3::from_cols(Vec3::X, axis.cross(Vec3::X), axis), v, w };
     let rows = rows_of(&Joint::Rolling { semi_axes: Vec3::new(radius, radius, 0.0) }, &f1, &f2);
     assert!(rows[0].phi.abs() < 1e-15);
     assert!((v + w.cross(lowest)).length() < 1e-15, "{}", v + w.cross(lowest));

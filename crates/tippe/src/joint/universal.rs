@@ -1,7 +1,8 @@
 //! Two axes that cross at right angles, z of frame 1 and x of frame 2: R_12 = Rz(q0) Rx(q1), p_12 = 0.
 //! The cross is along x2 = Rz(q0) x; with it  w = u0 z + u1 x2,   w' = u0' z + u1' x2 + u0 u1 (z x x2).
 
-use super::{FrameMotion, Motion, Row, Six, part};
+use crate::kinematics::Kinematics;
+use super::{Motion, Row, Six, part};
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]
@@ -18,7 +19,7 @@ pub fn motion(q: &[f64], u: &[f64]) -> Motion {
 }
 
 /// One point and z1 . x2 = 0.
-pub fn rows(f1: &FrameMotion, f2: &FrameMotion, rows: &mut Vec<Row>) {
+pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::same_origin(f1, f2, rows);
     rows.push(part::cosine(f1.R.z_axis, f2.R.x_axis, f1, f2));
 }

@@ -57,12 +57,14 @@ impl Mechanism {
             }
         }
         for (k, coupling) in self.couplings.iter().enumerate() {
-            let mut row = ClosureRow { owner: self.loops.len() + k, holonomic: true, ..ClosureRow::default() };
-            for &(i, factor, start) in &coupling.terms {
-                row.phi += factor * (q[i] - start);
-                row.rate += factor * u[i];
-            }
-            work.rows.push(row);
+            let (phi, rate) = (coupling.coupling.phi(q), coupling.coupling.rate(u));
+            work.rows.push(ClosureRow {
+                owner: self.loops.len() + k,
+                holonomic: true,
+                phi,
+                rate,
+                ..ClosureRow::default()
+            });
         }
     }
 
@@ -86,8 +88,8 @@ impl Mechanism {
                 }
             }
             if row.owner >= self.loops.len() {
-                for &(i, factor, _) in &self.couplings[row.owner - self.loops.len()].terms {
-                    tau[i] += factor;
+                for term in &self.couplings[row.owner - self.loops.len()].coupling.terms {
+                    tau[term.coordinate] += term.factor;
                 }
             }
             let (u_dot, a) = (&mut answers_u[r * n..][..n], &mut answers_a[r * links..][..links]);
@@ -116,9 +118,9 @@ impl Mechanism {
     /// G x of one row for rates (or rates of rates) of the coordinates and motions of the links.
     fn row_rate(&self, row: &ClosureRow, u: &[f64], a: &[Six]) -> f64 {
         if row.owner >= self.loops.len() {
-            return self.couplings[row.owner - self.loops.len()].terms.iter().map(|&(i, f, _)| f * u[i]).sum();
+            return self.couplings[row.owner - self.loops.len()].coupling.rate(u);
         }
-        row.on.iter().filter_map(|(link, on)| link.map(|k| on.dot(a[k as usize]))).sum()
+        row.on.iter().filter_map(|(link, on)| link.map(|k| on.dot(&a[k as usize]))).sum()
     }
 
     /// Adds M^-1 G^T x to rates of the coordinates and motions of the links.

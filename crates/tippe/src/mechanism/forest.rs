@@ -17,7 +17,7 @@ use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// Articulated inertia [J H; H^T M]: {torque, force} from {alpha, a}.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Inertia {
+struct Inertia {
     J: Mat3,
     H: Mat3,
     M: Mat3,
@@ -208,7 +208,7 @@ impl Mechanism {
             let span = link.first..link.first + link.count;
             for i in span.clone() {
                 work.U[i] = inertia.times(work.S[i]);
-                work.e[i] = tau[i] - work.S[i].dot(here.p);
+                work.e[i] = tau[i] - work.S[i].dot(&here.p);
             }
             let D = &mut work.D[k];
             factor(&work.S[span.clone()], &mut work.U[span.clone()], &work.modes[span.clone()], D);
@@ -262,7 +262,7 @@ impl Mechanism {
         y[..link.count].copy_from_slice(&work.e[span.clone()]);
         forward(D, modes, &mut y[..link.count]);
         for (j, i) in span.clone().enumerate() {
-            y[j] -= work.U[i].dot(a);
+            y[j] -= work.U[i].dot(&a);
         }
         backward(D, modes, &mut y[..link.count]);
         let mut a = a;
@@ -289,7 +289,7 @@ impl Mechanism {
             let span = link.first..link.first + link.count;
             let mut y = [0.0; 6];
             for (j, i) in span.clone().enumerate() {
-                work.e[i] = tau[i] - work.S[i].dot(p);
+                work.e[i] = tau[i] - work.S[i].dot(&p);
                 y[j] = work.e[i];
             }
             forward(&work.D[k], &work.modes[span.clone()], &mut y[..link.count]);
@@ -376,11 +376,11 @@ fn factor(S: &[Six], U: &mut [Six], modes: &[Mode], L: &mut [f64; 21]) {
         // U[i] is still I S_i; those before are columns of U L^-T, so L_ij = S_i . (U L^-T)_j
         let mut column = U[i];
         for j in 0..i {
-            let l = S[i].dot(U[j]);
+            let l = S[i].dot(&U[j]);
             L[row + j] = l;
             column = column - U[j] * l;
         }
-        let d = S[i].dot(column);
+        let d = S[i].dot(&column);
         let inverse = 1.0 / d.sqrt();
         L[row + i] = inverse;
         U[i] = column * inverse;

@@ -5,8 +5,8 @@ mod forest;
 
 pub use forest::LinkMotion;
 
+use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Row, Six};
-use forest::Inertia;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Vec3};
 use tippe_numerics::Semidefinite;
@@ -21,7 +21,7 @@ pub struct Mechanism {
     /// Joints that are rows.
     pub loops: Vec<Loop>,
     /// Couplings of coordinates.
-    pub couplings: Vec<Coupling>,
+    pub couplings: Vec<Coupled>,
 }
 
 /// What a link hangs on, or a row pulls at.
@@ -84,13 +84,13 @@ pub struct Side {
     pub R: Mat3,
 }
 
-/// sum c_k (q_k - q_k(0)) = 0.
+/// A coupling of coordinates.
 #[derive(Clone, Debug)]
-pub struct Coupling {
+pub struct Coupled {
     /// The joint of the scene, by model index.
     pub source: u32,
-    /// Coordinate, its factor and its value where the coupling holds.
-    pub terms: Vec<(usize, f64, f64)>,
+    /// The relation.
+    pub coupling: Coupling,
 }
 
 /// What decides the rate of one coordinate.

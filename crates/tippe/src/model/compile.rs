@@ -25,7 +25,7 @@ impl Model {
 pub(super) struct Compiler<'a> {
     pub(super) scene: &'a Scene,
     pub(super) errors: Vec<SceneError>,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Constants of a material.
@@ -65,6 +65,7 @@ impl Compiler<'_> {
                 elements.push(Element { body: index as u32, X_cs, shape, radius, class: class as u32 });
             }
             body.elements = first..elements.len();
+            body.size = if body.radius > 0.0 { body.radius } else { (principal_moments(&body.I_c).z / body.mass).sqrt() };
             start.push(BodyState {
                 position: spec.position,
                 orientation: spec.orientation.normalize(),
@@ -79,7 +80,7 @@ impl Compiler<'_> {
         let mut parameters = Vec::new();
         let by_class = self.class_table(&classes, &bodies, &mut parameters);
         let by_bodies = self.body_table(&bodies, &elements, &classes, &mut parameters);
-        let model = Model {
+        let mut model = Model {
             bodies,
             elements,
             gravity: self.scene.gravity,
@@ -89,9 +90,18 @@ impl Compiler<'_> {
             classes: classes.len(),
             by_bodies,
             start,
+            attractors: self.scene.attractors.clone(),
+            joints: Vec::new(),
+            mechanisms: Vec::new(),
+            mechanism_starts: Vec::new(),
         };
+        self.mechanisms(&mut model);
+        for joint in model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.collide).map(|(j, _)| j) {
+            if let [Some(a), Some(b)] = joint.bodies {
+                model.by_bodies.insert((a.min(b), a.max(b)), None);
+            }
+        }
         self.check_shapes(&model);
-        let mut model = model;
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)
     }
@@ -146,6 +156,8 @@ impl Compiler<'_> {
             elements: 0..0,
             radius: 0.0,
             oriented: false,
+            size: 0.0,
+            mechanism: None,
         };
         if drive != Drive::Free {
             body.p_bc = Vec3::ZERO;

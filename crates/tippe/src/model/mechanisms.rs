@@ -4,7 +4,8 @@ use super::compile::Compiler;
 use super::{Drive, Model, ModelJoint};
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Coupling, Link, Loop, Mechanism, Mode, Parent, Side, Work};
+use crate::joint::coupling::Coupling;
+use crate::mechanism::{Coupled, Link, Loop, Mechanism, Mode, Parent, Side, Work};
 use crate::scene::{self, JointKind, did_you_mean};
 use std::collections::BTreeMap;
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -84,6 +85,7 @@ impl Compiler<'_> {
                 kind: spec.kind,
                 joint: Joint::Fixed,
                 bodies: [None; 2],
+                active: spec.active,
                 place: None,
             });
             if is_coupling(spec.kind) {
@@ -97,11 +99,11 @@ impl Compiler<'_> {
             return;
         }
         for joint in &found {
-            model.joints[joint.index].joint = joint.joint.clone();
+            model.joints[joint.index].joint = joint.joint;
             model.joints[joint.index].bodies = joint.ends.map(|e| e.body.map(|b| b as u32));
         }
         let spanning = self.spanning(model, &found);
-        let groups = self.groups(model, &found, &spanning);
+        let groups = self.groups(model, &found);
         for bodies in groups {
             self.mechanism(model, &found, &spanning, &bodies);
         }
@@ -272,11 +274,11 @@ impl Compiler<'_> {
     }
 
     /// Free bodies that joints and couplings hold together, by smallest body.
-    fn groups(&self, model: &Model, found: &[Found], spanning: &[bool]) -> Vec<Vec<usize>> {
+    fn groups(&self, model: &Model, found: &[Found]) -> Vec<Vec<usize>> {
         let free = |e: &End| e.body.filter(|&b| model.bodies[b].drive == Drive::Free);
         let mut root: Vec<usize> = (0..model.bodies.len()).collect();
         let mut touched = vec![false; model.bodies.len()];
-        let mut join = |a: usize, b: usize, root: &mut Vec<usize>| {
+        let join = |a: usize, b: usize, root: &mut Vec<usize>| {
             let (a, b) = (representative(root, a), representative(root, b));
             root[a.max(b)] = a.min(b);
         };
@@ -288,7 +290,6 @@ impl Compiler<'_> {
                 join(a, b, &mut root);
             }
         }
-        let _ = spanning;
         for spec in self.scene.joints.iter().filter(|j| is_coupling(j.kind)) {
             let ends: Vec<usize> = spec
                 .couples
@@ -343,7 +344,7 @@ impl Compiler<'_> {
                     (body, Link {
                         body: body as u32,
                         parent,
-                        joint: f.joint.clone(),
+                        joint: f.joint,
                         reversed,
                         source: Some(f.index as u32),
                         R_p1: outer.R,
@@ -380,7 +381,7 @@ impl Compiler<'_> {
             let place = JointPlace::Loop { mechanism: number, index: mechanism.loops.len() as u32 };
             places.push((f.index, place));
             mechanism.loops.push(Loop {
-                joint: f.joint.clone(),
+                joint: f.joint,
                 source: f.index as u32,
                 sides: f.ends.map(|e| Side { on: on(&e, &link_of), p: e.p, R: e.R }),
             });
@@ -398,15 +399,9 @@ impl Compiler<'_> {
     /// Gears, racks and belts.
     fn couple(&mut self, model: &mut Model) {
         for (index, spec) in self.scene.joints.iter().enumerate().filter(|(_, j)| is_coupling(j.kind)) {
-            let mut terms = Vec::new();
+            let mut coordinates = [0; 2];
             let mut mechanism = None;
-            let factors = match spec.kind {
-                // rate of the first over rate of the second
-                JointKind::Gear | JointKind::Belt => [1.0, -spec.ratio],
-                // translation of the second per radian of the first
-                _ => [spec.ratio, -1.0],
-            };
-            for ((name, coordinate), factor) in spec.couples.iter().zip(factors) {
+            for (k, (name, coordinate)) in spec.couples.iter().enumerate().take(2) {
                 let place = model.joints.iter().find(|j| j.name == *name).and_then(|j| j.place);
                 let Some(JointPlace::Link { mechanism: of, link }) = place else {
                     self.fail(
@@ -418,20 +413,25 @@ impl Compiler<'_> {
                 };
                 mechanism = Some(of);
                 let link = &model.mechanisms[of as usize].links[link as usize];
-                if *coordinate >= link.count {
+                if *coordinate >= link.count || link.joint.has_base() {
                     self.fail(
                         spec.places.of("joints"),
-                        format!("\"{}\" couples coordinate {coordinate} of joint \"{name}\", which has {}", spec.name, link.count),
-                        "",
+                        format!("\"{}\" couples a coordinate joint \"{name}\" does not have", spec.name),
+                        "couple joints that turn about or move along an axis",
                     );
                     return;
                 }
-                terms.push((link.first + coordinate, factor, 0.0));
+                coordinates[k] = link.first + coordinate;
             }
+            let coupling = match spec.kind {
+                JointKind::RackAndPinion => Coupling::rack_and_pinion(coordinates, spec.ratio, [0.0; 2]),
+                // rate of the first over rate of the second
+                _ => Coupling::gear(coordinates, spec.ratio, [0.0; 2]),
+            };
             if let Some(number) = mechanism {
                 let m = &mut model.mechanisms[number as usize];
                 let place = JointPlace::Loop { mechanism: number, index: (m.loops.len() + m.couplings.len()) as u32 };
-                m.couplings.push(Coupling { source: index as u32, terms });
+                m.couplings.push(Coupled { source: index as u32, coupling });
                 model.joints[index].place = Some(place);
             }
         }
@@ -467,7 +467,7 @@ impl Compiler<'_> {
                 && body.position == Vec3::ZERO
                 && body.orientation == Quat::IDENTITY;
             let (R_12, p_12) = (f1.0.transpose() * f2.0, f1.0.transpose() * (f2.1 - f1.1));
-            if matches!(link.joint, Joint::Spherical | Joint::Free) {
+            if link.joint.has_base() {
                 start.bases[k] = if unplaced { Quat::IDENTITY } else { Quat::from_mat3(&R_12).normalize() };
                 if link.joint == Joint::Free {
                     q[3..6].copy_from_slice(&(if unplaced { Vec3::ZERO } else { p_12 }).to_array());
@@ -488,8 +488,8 @@ impl Compiler<'_> {
         }
         for coupling in 0..mechanism.couplings.len() {
             let m = &mut model.mechanisms[number];
-            for term in &mut m.couplings[coupling].terms {
-                term.2 = start.q[term.0];
+            for term in &mut m.couplings[coupling].coupling.terms {
+                term.start = start.q[term.coordinate];
             }
         }
         let mechanism = model.mechanisms[number].clone();
@@ -507,6 +507,9 @@ impl Compiler<'_> {
         place(model, &mechanism, &start, &mut work, &mut kinematics);
         for (link, kin) in mechanism.links.iter().zip(&kinematics) {
             let body = link.body as usize;
+            if model.bodies[body].radius == 0.0 {
+                model.bodies[body].size = model.bodies[body].size.max(link.p_2c.length());
+            }
             let q = Quat::from_mat3(&kin.R).normalize();
             let arm = q * model.bodies[body].p_bc;
             model.start[body] = crate::BodyState {
@@ -589,7 +592,7 @@ impl Compiler<'_> {
             let name = &model.joints[source as usize].name;
             for i in link.first..link.first + link.count {
                 let moved = start.q[i] - written.q[i];
-                if moved.abs() > CHANGED && !matches!(link.joint, Joint::Spherical | Joint::Free) {
+                if moved.abs() > CHANGED && !link.joint.has_base() {
                     let (coordinate, unit) = link.joint.coordinate_names()[i - link.first];
                     self.warnings.push(format!(
                         "joint \"{name}\": {coordinate} starts at {:.9} {unit}, {:.3e} {unit} from where it was written, so that all loops close",
@@ -772,7 +775,7 @@ fn turning(mechanism: &Mechanism, change: &[f64]) -> f64 {
 fn apply(mechanism: &Mechanism, start: &mut MechanismStart, change: &[f64]) {
     for (k, link) in mechanism.links.iter().enumerate() {
         let mut own = link.first;
-        if matches!(link.joint, Joint::Spherical | Joint::Free) {
+        if link.joint.has_base() {
             let d = Vec3::new(change[own], change[own + 1], change[own + 2]) * 0.5;
             start.bases[k] = (Quat::from_xyzw(d.x, d.y, d.z, 1.0) * start.bases[k]).normalize();
             own += 3;
@@ -789,9 +792,9 @@ fn fit(S: &[Six], wanted: Six, u: &mut [f64]) {
     let mut A = [[0.0; 7]; 6];
     for i in 0..n {
         for j in 0..n {
-            A[i][j] = S[i].dot(S[j]);
+            A[i][j] = S[i].dot(&S[j]);
         }
-        A[i][n] = S[i].dot(wanted);
+        A[i][n] = S[i].dot(&wanted);
     }
     for k in 0..n {
         let pivot = (k..n).max_by(|&a, &b| A[a][k].abs().total_cmp(&A[b][k].abs())).unwrap_or(k);

@@ -2,9 +2,16 @@
 
 mod compile;
 mod contact_table;
+mod mechanisms;
+
+pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::NormalLaw;
+use crate::joint::Joint;
+use crate::kinematics::Kinematics;
+use crate::mechanism::Mechanism;
+use crate::scene::{Attractor, JointKind};
 use std::collections::BTreeMap;
 use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
 
@@ -28,6 +35,31 @@ pub struct Model {
     by_bodies: BTreeMap<(u32, u32), Option<u32>>,
     /// Motion of the bodies' origins at the start, in the order of the scene.
     pub start: Vec<crate::BodyState>,
+    /// Masses that attract every body.
+    pub attractors: Vec<Attractor>,
+    /// Joints in the order of the scene.
+    pub joints: Vec<ModelJoint>,
+    /// Bodies held together by joints.
+    pub mechanisms: Vec<Mechanism>,
+    /// Their coordinates at the start.
+    pub mechanism_starts: Vec<MechanismStart>,
+}
+
+/// A joint of the scene.
+#[derive(Clone, Debug)]
+pub struct ModelJoint {
+    /// Name in the scene.
+    pub name: String,
+    /// Kind in the scene.
+    pub kind: JointKind,
+    /// What it lets move.
+    pub joint: Joint,
+    /// Bodies it joins, by index; `None` is the world.
+    pub bodies: [Option<u32>; 2],
+    /// False if it holds only after a change attaches it.
+    pub active: bool,
+    /// Where its coordinates or rows are.
+    pub place: Option<JointPlace>,
 }
 
 /// What moves a body.
@@ -69,6 +101,10 @@ pub struct Body {
     pub radius: f64,
     /// True when the forces depend on its orientation.
     pub oriented: bool,
+    /// Length its errors are measured by [m].
+    pub size: f64,
+    /// Mechanism and link, if joints hold it.
+    pub mechanism: Option<(u32, u32)>,
 }
 
 /// One shape of a body that may collide.
@@ -154,6 +190,32 @@ impl Model {
             }
         };
         index.map(|k| &self.parameters[k as usize])
+    }
+
+    /// Acceleration of gravity at a place [m/s^2].
+    #[inline]
+    pub fn gravity_at(&self, p: Vec3) -> Vec3 {
+        let mut g = self.gravity;
+        for a in &self.attractors {
+            let d = a.position - p;
+            let r = d.length();
+            g += d * (a.mu / (r * r * r));
+        }
+        g
+    }
+
+    /// Potential of gravity at a place, per mass [J/kg].
+    pub fn potential_at(&self, p: Vec3) -> f64 {
+        -self.gravity.dot(p) - self.attractors.iter().map(|a| a.mu / (a.position - p).length()).sum::<f64>()
+    }
+
+    /// Motion of a body's frame c at the start.
+    pub fn standing(&self, body: u32) -> Kinematics {
+        let (start, body) = (&self.start[body as usize], &self.bodies[body as usize]);
+        let R = Mat3::from_quat(start.orientation);
+        let arm = R * body.p_bc;
+        let v = start.velocity + start.angular_velocity.cross(arm);
+        Kinematics { p: start.position + arm, v, w: start.angular_velocity, R }
     }
 
     /// Index of the body of this name.

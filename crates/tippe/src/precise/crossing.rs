@@ -4,12 +4,13 @@
 //! that change. Each change is located by bracketing; a pair that is apart at both ends is searched by conservative
 //! advancement for a dip in between, so that nothing tunnels.
 
-use super::dynamics::{Dynamics, prescribed, vector};
-use super::pair::{Kinematics, Pair, Reading};
+use super::dynamics::{Dynamics, vector};
+use super::pair::{Pair, Reading};
 use crate::contact::friction::Springs;
-use crate::model::{Drive, Model};
+use crate::kinematics::Kinematics;
+use crate::model::Model;
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::Vec3;
 use tippe_numerics::Stepper;
 use tippe_numerics::ode::interpolate;
 use tippe_numerics::root::locate;
@@ -73,32 +74,9 @@ impl Search<'_> {
     /// Kinematics of a pair's two bodies at `theta` of the attempted or last step, in the scratch list.
     fn place_at(&mut self, pair: usize, theta: f64) {
         let n = self.stepper.y0.len();
-        let start = self.dynamics.frame_time;
-        let t = start + theta * self.stepper.h;
+        let at = |i: usize| interpolate(&self.stepper.dense, n, i, theta);
         for side in self.dynamics.pairs[pair].sides {
-            if side < self.dynamics.bodies.len() {
-                let o = self.dynamics.pattern.offsets[side];
-                let three = |i: usize| {
-                    let at = |j: usize| interpolate(&self.stepper.dense, n, j, theta);
-                    Vec3::new(at(i), at(i + 1), at(i + 2))
-                };
-                let kin = &mut self.scratch[side];
-                kin.p = three(o);
-                kin.v = three(o + 6);
-                kin.w = three(o + 9);
-                if self.model.bodies[self.dynamics.bodies[side] as usize].oriented {
-                    let q = self.dynamics.frames[side].orientation(t - start, three(o + 3));
-                    kin.R = Mat3::from_quat(q);
-                    if !self.model.bodies[self.dynamics.bodies[side] as usize].isotropic {
-                        kin.w = kin.R * kin.w;
-                    }
-                }
-            } else {
-                let body = self.dynamics.externals[side - self.dynamics.bodies.len()] as usize;
-                if matches!(self.model.bodies[body].drive, Drive::Prescribed { .. }) {
-                    self.scratch[side] = prescribed(self.model, body, t);
-                }
-            }
+            self.scratch[side] = self.dynamics.motion_at(self.model, side, theta * self.stepper.h, &at);
         }
     }
 
@@ -193,17 +171,25 @@ impl Search<'_> {
 
     /// A bound on the speed at which the bodies of a pair approach each other in the attempted step [m/s].
     fn approach_speed(&self, pair: &Pair) -> f64 {
-        let mut speed = 0.0;
-        for side in pair.sides {
-            if side < self.dynamics.bodies.len() {
-                let o = self.dynamics.pattern.offsets[side];
-                let fastest = |i: usize| vector(&self.stepper.y0, i).length().max(vector(&self.stepper.y1, i).length());
-                speed += fastest(o + 6);
-            } else {
-                speed += self.dynamics.kinematics[side].v.length();
-            }
+        pair.sides.into_iter().map(|side| self.fastest(side).0).sum()
+    }
+
+    /// Largest speed [m/s] and angular speed [rad/s] of a body at the ends of the attempted step.
+    fn fastest(&self, side: usize) -> (f64, f64) {
+        let d = self.dynamics;
+        if side >= d.bodies.len() {
+            return (d.kinematics[side].v.length(), d.kinematics[side].w.length());
         }
-        speed
+        let (y0, y1) = (&self.stepper.y0, &self.stepper.y1);
+        if d.link_of[side].is_some() {
+            let ends = [(y0, 0.0), (y1, self.stepper.h)].map(|(y, since)| d.motion_at(self.model, side, since, &|i| y[i]));
+            return (
+                ends[0].v.length().max(ends[1].v.length()),
+                ends[0].w.length().max(ends[1].w.length()),
+            );
+        }
+        let largest = |i: usize| vector(y0, i).length().max(vector(y1, i).length());
+        (largest(d.offset_of[side] + 6), largest(d.offset_of[side] + 9))
     }
 
     /// Where in the attempted step a pair that is apart comes to touch: by its end, or by a dip in between.
@@ -221,14 +207,9 @@ impl Search<'_> {
         let pair = &self.dynamics.pairs[k];
         let mut travel = 1.5 * self.approach_speed(pair) * h;
         for side in pair.sides {
-            let (w, radius) = if side < self.dynamics.bodies.len() {
-                let body = &self.model.bodies[self.dynamics.bodies[side] as usize];
-                let o = self.dynamics.pattern.offsets[side];
-                (vector(&self.stepper.y0, o + 9).length().max(vector(&self.stepper.y1, o + 9).length()), body)
-            } else {
-                let body = &self.model.bodies[self.dynamics.externals[side - self.dynamics.bodies.len()] as usize];
-                (self.dynamics.kinematics[side].w.length(), body)
-            };
+            let n = self.dynamics.bodies.len();
+            let body = if side < n { self.dynamics.bodies[side] } else { self.dynamics.externals[side - n] };
+            let (w, radius) = (self.fastest(side).1, &self.model.bodies[body as usize]);
             if radius.oriented && w > 0.0 && radius.radius.is_finite() {
                 travel += 1.5 * w * radius.radius * h;
             }

@@ -10,9 +10,12 @@
 //! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
 //! scene stays mirrored.
 
-use super::pair::{Kinematics, Memory, Pair, Reading, SPRING_STATES};
+use super::machine::Machine;
+use super::pair::{Memory, Pair, Reading, SPRING_STATES};
 use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
 use crate::event::Episode;
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -101,6 +104,12 @@ fn turned(g: Vec3, q: Quat) -> Quat {
     (Quat::from_xyzw(g.x, g.y, g.z, 1.0) * q).normalize()
 }
 
+/// g' of a frame that turns at `rate` while the body turns at w.
+pub fn gibbs_rate(g: Vec3, w: Vec3, rate: Vec3) -> Vec3 {
+    let w_rel = w - rotated(g, rate);
+    0.5 * (w_rel + w_rel.cross(g) + w_rel.dot(g) * g)
+}
+
 /// E(g) x.
 fn rotated(g: Vec3, x: Vec3) -> Vec3 {
     if g == Vec3::ZERO {
@@ -123,11 +132,23 @@ pub struct Dynamics {
     pub frames: Vec<Frame>,
     /// Time of the frames [s].
     pub frame_time: f64,
-    /// Integrals of the ledger up to the island's beginning, by body [J]; those of y come on top.
+    /// Integrals of the ledger up to the island's beginning, by node [J]; those of y come on top.
     pub carried: Vec<[f64; ACCOUNTS]>,
+    /// Node of each free body: a body that hangs on nothing is a node, and so is a mechanism.
+    pub node_of: Vec<usize>,
+    /// First body of each node.
+    pub first_of: Vec<usize>,
+    /// First state of each free body; not used for bodies of mechanisms.
+    pub offset_of: Vec<usize>,
+    /// Mechanism of the island and link of each free body, if joints hold it.
+    pub link_of: Vec<Option<(u32, u32)>>,
+    /// Mechanisms.
+    pub machines: Vec<Machine>,
+    /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
+    pub accelerations: Vec<Vec3>,
     /// Relative tolerance [-].
     pub tolerance: f64,
-    /// Where each body's states start; blocks of the Jacobian.
+    /// Where each node's states start; blocks of the Jacobian.
     pub pattern: BlockPattern,
     /// Motion of the free bodies, then of the externals, at the last evaluation.
     pub kinematics: Vec<Kinematics>,
@@ -165,16 +186,39 @@ impl Dynamics {
         let index = |body: u32| {
             local(body).unwrap_or_else(|| bodies.len() + externals.binary_search(&body).unwrap_or_default())
         };
+        // a mechanism is a node at the place of its first body
+        let n = bodies.len();
+        let mut node_of = Vec::with_capacity(n);
+        let mut links: Vec<Option<(u32, usize)>> = Vec::new();
+        let mut node_sizes: Vec<usize> = Vec::new();
+        for &body in &bodies {
+            match model.bodies[body as usize].mechanism {
+                None => {
+                    node_of.push(node_sizes.len());
+                    links.push(None);
+                    node_sizes.push(BODY_STATES);
+                }
+                Some((mechanism, _)) => {
+                    let known = links.iter().position(|l| l.is_some_and(|(m, _)| m == mechanism));
+                    let node = known.map_or(node_sizes.len(), |k| node_of[k]);
+                    if known.is_none() {
+                        node_sizes.push(2 * model.mechanisms[mechanism as usize].coordinates);
+                    }
+                    node_of.push(node);
+                    links.push(Some((mechanism, node)));
+                }
+            }
+        }
+        let nodes = node_sizes.len();
         let mut pairs = Vec::with_capacity(ids.len());
         for &id in ids {
             let (b1, b2) = (body_of(id.0), body_of(id.1));
-            let node = local(b1).or(local(b2)).unwrap_or(0);
+            let node = node_of[local(b1).or(local(b2)).unwrap_or(0)];
             if let Some(pair) = Pair::new(model, id, [index(b1), index(b2)], node) {
                 pairs.push(pair);
             }
         }
-        let n = bodies.len();
-        let mut springs = vec![0; n];
+        let mut springs = vec![0; nodes];
         let mut acting = vec![Vec::new(); n];
         for (k, pair) in pairs.iter().enumerate() {
             if pair.friction_law.has_springs() {
@@ -188,10 +232,10 @@ impl Dynamics {
             }
         }
         let mut offsets = vec![0];
-        for k in 0..n {
-            offsets.push(offsets[k] + BODY_STATES + SPRING_STATES * springs[k]);
+        for k in 0..nodes {
+            offsets.push(offsets[k] + node_sizes[k] + SPRING_STATES * springs[k]);
         }
-        let mut next: Vec<usize> = offsets[..n].iter().map(|o| o + BODY_STATES).collect();
+        let mut next: Vec<usize> = offsets[..nodes].iter().zip(&node_sizes).map(|(o, size)| o + size).collect();
         for pair in pairs.iter_mut().filter(|p| p.friction_law.has_springs()) {
             pair.springs = Some(next[pair.node]);
             next[pair.node] += SPRING_STATES;
@@ -204,13 +248,14 @@ impl Dynamics {
         let mut simple = Vec::new();
         let mut general = Vec::new();
         for (k, pair) in pairs.iter().enumerate() {
-            match pair.elastic_balls().filter(|_| pairs.len() > MANY && pair.sides.iter().all(|&s| s < n)) {
+            let alone = |side: usize| side < n && links[side].is_none();
+            match pair.elastic_balls().filter(|_| pairs.len() > MANY && pair.sides.iter().all(|&s| alone(s))) {
                 None => general.push(k as u32),
                 Some((reach, stiffness)) => simple.push(Simple {
                     pair: k as u32,
                     reach,
                     stiffness,
-                    offsets: pair.sides.map(|s| offsets[s] as u32),
+                    offsets: pair.sides.map(|s| offsets[node_of[s]] as u32),
                     sides: pair.sides.map(|s| s as u32),
                     scale: pair.scale,
                 }),
@@ -227,12 +272,37 @@ impl Dynamics {
             .collect();
         let moving_externals =
             externals.iter().any(|&b| matches!(model.bodies[b as usize].drive, Drive::Prescribed { .. }));
+        let mut machines: Vec<Machine> = Vec::new();
+        for (k, &link) in links.iter().enumerate() {
+            if let Some((mechanism, node)) = link
+                && !machines.iter().any(|m| m.index == mechanism)
+            {
+                debug_assert!(node == node_of[k]);
+                let body_of = |l: &crate::mechanism::Link| local(l.body).unwrap_or_default();
+                let own = model.mechanisms[mechanism as usize].links.iter().map(body_of).collect();
+                machines.push(Machine::new(model, mechanism, node, offsets[node], own));
+            }
+        }
+        let link_of = bodies
+            .iter()
+            .map(|&body| {
+                let (mechanism, link) = model.bodies[body as usize].mechanism?;
+                let machine = machines.iter().position(|m| m.index == mechanism)?;
+                Some((machine as u32, link))
+            })
+            .collect();
         Dynamics {
+            first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
+            offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
+            link_of,
+            machines,
+            accelerations: vec![Vec3::ZERO; n],
             frames: vec![Frame { rotation: Quat::IDENTITY, rate: Vec3::ZERO }; n],
             frame_time: 0.0,
-            carried: vec![[0.0; ACCOUNTS]; n],
+            carried: vec![[0.0; ACCOUNTS]; nodes],
             tolerance,
-            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); n], priority: vec![0; n] },
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); nodes], priority: vec![0; nodes] },
+            node_of,
             kinematics,
             worst: 0,
             gaps: vec![f64::INFINITY; pairs.len()],
@@ -258,16 +328,16 @@ impl Dynamics {
 
     /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
     pub fn couple(&mut self) -> bool {
-        let n = self.bodies.len();
-        let mut neighbours = vec![Vec::new(); n];
+        let (n, nodes) = (self.bodies.len(), self.pattern.nodes());
+        let mut neighbours = vec![Vec::new(); nodes];
         for (pair, &gap) in self.pairs.iter().zip(&self.gaps) {
             if !pair.memory.touching && gap > 0.0 {
                 continue;
             }
             let [a, b] = pair.sides;
-            if a < n && b < n {
-                neighbours[a].push(b as u32);
-                neighbours[b].push(a as u32);
+            if a < n && b < n && self.node_of[a] != self.node_of[b] {
+                neighbours[self.node_of[a]].push(self.node_of[b] as u32);
+                neighbours[self.node_of[b]].push(self.node_of[a] as u32);
             }
         }
         for list in &mut neighbours {
@@ -275,8 +345,10 @@ impl Dynamics {
             list.dedup();
         }
         // whatever order a mirrored scene has, it eliminates mirrored bodies in the same order
-        let priority: Vec<u64> =
-            self.kinematics[..n].iter().map(|k| (k.v.length_squared() + k.w.length_squared()).to_bits()).collect();
+        let mut priority = vec![0; nodes];
+        for (k, &node) in self.kinematics[..n].iter().zip(&self.node_of) {
+            priority[node] = priority[node].max((k.v.length_squared() + k.w.length_squared()).to_bits());
+        }
         let changed = neighbours != self.pattern.neighbours || priority != self.pattern.priority;
         self.pattern.priority = priority;
         self.pattern.neighbours = neighbours;
@@ -285,7 +357,7 @@ impl Dynamics {
 
     /// Number of states and integrals.
     pub fn length(&self) -> usize {
-        self.pattern.rows() + self.accounts * self.bodies.len()
+        self.pattern.rows() + self.accounts * self.pattern.nodes()
     }
 
     /// Springs of a pair in the vector y.
@@ -305,12 +377,12 @@ impl Dynamics {
         }
     }
 
-    /// Integrals of body `k` (local) in y; none in a conservative island.
+    /// Integrals of node `k` in y; none in a conservative island.
     pub fn accounts<'y>(&self, y: &'y [f64], k: usize) -> &'y [f64] {
         &y[self.pattern.rows() + k * self.accounts..][..self.accounts]
     }
 
-    /// Adds to one account of body `k` (local).
+    /// Adds to one account of node `k`.
     pub fn book(&self, y: &mut [f64], k: usize, account: Account, energy: f64) {
         if self.accounts > 0 {
             y[self.pattern.rows() + k * self.accounts + account as usize] += energy;
@@ -319,9 +391,12 @@ impl Dynamics {
 
     /// Fills the kinematics of all bodies at (t, y).
     pub fn locate(&mut self, model: &Model, t: f64, y: &[f64]) {
-        let n = self.bodies.len();
-        for k in 0..n {
-            let o = self.pattern.offsets[k];
+        self.place_externals(model, t);
+        for k in 0..self.bodies.len() {
+            if self.link_of[k].is_some() {
+                continue;
+            }
+            let o = self.offset_of[k];
             let kin = &mut self.kinematics[k];
             kin.p = vector(y, o);
             kin.v = vector(y, o + 6);
@@ -335,7 +410,13 @@ impl Dynamics {
                 }
             }
         }
-        self.place_externals(model, t);
+        for machine in &mut self.machines {
+            let of = |body: u32| prescribed(model, body as usize, t);
+            machine.place(model, y, &self.frames, t - self.frame_time, of);
+            for (kin, &k) in machine.kinematics.iter().zip(&machine.bodies) {
+                self.kinematics[k] = *kin;
+            }
+        }
     }
 
     /// Reads all pairs at the kinematics in place; y holds the springs (and the places of simple pairs).
@@ -364,6 +445,21 @@ impl Dynamics {
     /// with unequal moments of inertia, whose angular velocity in its own axes is `w_b`, in its own axes.
     pub fn acceleration(&self, model: &Model, k: usize, w_b: Vec3) -> (Vec3, Vec3) {
         let body = &model.bodies[self.bodies[k] as usize];
+        let Six { angular: tau, linear: force } = self.contact_load(k);
+        let kin = &self.kinematics[k];
+        let angular = if body.isotropic && tau == Vec3::ZERO {
+            Vec3::ZERO
+        } else if body.isotropic {
+            tau * body.I_c_inverse.x_axis.x
+        } else {
+            let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
+            body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
+        };
+        (model.gravity_at(kin.p) + force / body.mass, angular)
+    }
+
+    /// {torque, force} of the contacts on body `k` (local), about its centre of mass.
+    fn contact_load(&self, k: usize) -> Six {
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
         for &(pair, side) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
             if self.gaps[pair as usize] > 0.0 {
@@ -375,17 +471,54 @@ impl Dynamics {
                 torque.add(self.pairs[pair as usize].last.torques[side as usize]);
             }
         }
-        let kin = &self.kinematics[k];
-        let tau = torque.value();
-        let angular = if body.isotropic && tau == Vec3::ZERO {
-            Vec3::ZERO
-        } else if body.isotropic {
-            tau * body.I_c_inverse.x_axis.x
-        } else {
-            let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
-            body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
-        };
-        (model.gravity + force.value() / body.mass, angular)
+        Six { angular: torque.value(), linear: force.value() }
+    }
+
+    /// Rates of the mechanisms' states at (t, y) into f, under what was measured.
+    fn move_machines(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
+        let mut machines = std::mem::take(&mut self.machines);
+        for machine in &mut machines {
+            for (link, &k) in machine.bodies.iter().enumerate() {
+                let mass = model.bodies[self.bodies[k] as usize].mass;
+                let mut load = self.contact_load(k);
+                load.linear += model.gravity_at(self.kinematics[k].p) * mass;
+                machine.loads[link] = load;
+            }
+            machine.rates(model, y, f, &self.frames, |body| prescribed(model, body as usize, t));
+            for (link, &k) in machine.bodies.iter().enumerate() {
+                self.accelerations[k] = machine.work.links[link].a.linear;
+            }
+        }
+        self.machines = machines;
+    }
+
+    /// Motion of body `k` (local, externals included) where `at` gives the states by index, `since` the frames were set [s].
+    pub fn motion_at(&self, model: &Model, k: usize, since: f64, at: &dyn Fn(usize) -> f64) -> Kinematics {
+        let t = self.frame_time + since;
+        if k >= self.bodies.len() {
+            return prescribed(model, self.externals[k - self.bodies.len()] as usize, t);
+        }
+        if let Some((machine, link)) = self.link_of[k] {
+            let machine = &self.machines[machine as usize];
+            let n = machine.tau.len();
+            return model.mechanisms[machine.index as usize].place_one(
+                link as usize,
+                &|i| (at(machine.offset + i), at(machine.offset + n + i)),
+                &|link| self.frames[machine.bodies[link]].at(since),
+                &|body| prescribed(model, body as usize, t),
+            );
+        }
+        let o = self.offset_of[k];
+        let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
+        let body = &model.bodies[self.bodies[k] as usize];
+        let mut kin = Kinematics { p: three(o), v: three(o + 6), w: three(o + 9), R: self.kinematics[k].R };
+        if body.oriented {
+            kin.R = Mat3::from_quat(self.frames[k].orientation(since, three(o + 3)));
+            if !body.isotropic {
+                kin.w = kin.R * kin.w;
+            }
+        }
+        kin
     }
 
     /// Rates of a pair's springs as measured, zero where it is apart.
@@ -496,13 +629,15 @@ impl Dynamics {
     pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 3] {
         self.locate(model, t, y);
         let [mut kinetic, mut potential, mut elastic] = [0.0; 3];
+        for node in 0..self.pattern.nodes() {
+            let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
+            elastic += self.carried[node][Account::Elastic as usize] + since;
+        }
         for (k, &body) in self.bodies.iter().enumerate() {
             let (body, kin) = (&model.bodies[body as usize], &self.kinematics[k]);
             let w_b = if body.isotropic { kin.w } else { kin.R.transpose() * kin.w };
             kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
-            potential -= body.mass * model.gravity.dot(kin.p);
-            let since = self.accounts(y, k).get(Account::Elastic as usize).copied().unwrap_or(0.0);
-            elastic += self.carried[k][Account::Elastic as usize] + since;
+            potential += body.mass * model.potential_at(kin.p);
         }
         for pair in &self.pairs {
             let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);
@@ -583,8 +718,9 @@ impl System for Bound<'_> {
         self.dynamics.length()
     }
 
-    fn quadratures(&self) -> usize {
-        self.dynamics.accounts
+    fn quadratures(&self, node: usize) -> std::ops::Range<usize> {
+        let accounts = self.dynamics.accounts;
+        node * accounts..(node + 1) * accounts
     }
 
     fn pattern(&self) -> &BlockPattern {
@@ -600,16 +736,18 @@ impl System for Bound<'_> {
         let accounts = d.accounts;
         f[rows..].fill(0.0);
         for k in 0..d.bodies.len() {
-            let o = d.pattern.offsets[k];
+            if d.link_of[k].is_some() {
+                continue;
+            }
+            let o = d.offset_of[k];
             let (linear, angular) = d.acceleration(model, k, vector(y, o + 9));
             let kin = &d.kinematics[k];
-            let g = vector(y, o + 3);
-            let w_rel = kin.w - rotated(g, d.frames[k].rate);
             set(f, o, kin.v);
-            set(f, o + 3, 0.5 * (w_rel + w_rel.cross(g) + w_rel.dot(g) * g));
+            set(f, o + 3, gibbs_rate(vector(y, o + 3), kin.w, d.frames[k].rate));
             set(f, o + 6, linear);
             set(f, o + 9, angular);
         }
+        d.move_machines(model, t, y, f);
         for &k in &d.general {
             let pair = &d.pairs[k as usize];
             let last = &pair.last;
@@ -650,7 +788,7 @@ impl System for Bound<'_> {
         let d = &mut *self.dynamics;
         let tolerance = STEP_SHARE * d.tolerance;
         for (k, &body) in d.bodies.iter().enumerate() {
-            d.lengths[k] = self.model.bodies[body as usize].radius.max(1e-9);
+            d.lengths[k] = self.model.bodies[body as usize].size.max(1e-9);
             d.turns[k] = 1.0;
         }
         let mut norm: f64 = 0.0;
@@ -674,7 +812,7 @@ impl System for Bound<'_> {
                     d.lengths[side] = length;
                 }
                 if side < d.turns.len() && pair.is_patch() {
-                    let radius = self.model.bodies[d.bodies[side] as usize].radius.max(1e-9);
+                    let radius = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
                     d.turns[side] = d.turns[side].min(length / radius);
                 }
             }
@@ -685,9 +823,31 @@ impl System for Bound<'_> {
                 norm = norm.max(share);
             }
         }
+        for machine in &mut d.machines {
+            for rates in [false, true] {
+                machine.displace(self.model, error, rates);
+                for (error, &k) in machine.displaced.iter().zip(&machine.bodies) {
+                    let body = &self.model.bodies[d.bodies[k] as usize];
+                    let kin = &d.kinematics[k];
+                    let (length, turn) = if rates {
+                        (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / body.size.max(1e-9)))
+                    } else {
+                        (d.lengths[k], d.turns[k])
+                    };
+                    let share = (error.linear.length() / length).max(error.angular.length() / turn) / tolerance;
+                    if share > norm {
+                        norm = share;
+                        d.worst = k;
+                    }
+                }
+            }
+        }
         for (k, &body) in d.bodies.iter().enumerate() {
-            let o = d.pattern.offsets[k];
-            let radius = self.model.bodies[body as usize].radius.max(1e-9);
+            if d.link_of[k].is_some() {
+                continue;
+            }
+            let o = d.offset_of[k];
+            let radius = self.model.bodies[body as usize].size.max(1e-9);
             let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
             let speed = size(o + 6).max(SPEED_FLOOR);
             let spin = size(o + 9).max(SPEED_FLOOR / radius);
@@ -707,8 +867,8 @@ impl System for Bound<'_> {
     fn increments(&mut self, y: &[f64], delta: &mut [f64]) {
         let d = &mut *self.dynamics;
         for (k, &body) in d.bodies.iter().enumerate() {
-            let radius = self.model.bodies[body as usize].radius.max(1e-9);
-            let o = d.pattern.offsets[k];
+            let radius = self.model.bodies[body as usize].size.max(1e-9);
+            let o = d.offset_of[k];
             let mut length = radius;
             for &(index, _) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
                 let pair = &d.pairs[index as usize];
@@ -716,6 +876,10 @@ impl System for Bound<'_> {
                 if gap <= 0.0 || pair.memory.touching {
                     length = length.min(pair.scale.max(-gap));
                 }
+            }
+            d.lengths[k] = length / radius;
+            if d.link_of[k].is_some() {
+                continue;
             }
             let odd = turning_side(vector(y, o));
             let p = vector(y, o).length();
@@ -728,10 +892,27 @@ impl System for Bound<'_> {
                 delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);
             }
         }
+        for machine in &d.machines {
+            let mechanism = &self.model.mechanisms[machine.index as usize];
+            let n = mechanism.coordinates;
+            let touched = machine.bodies.iter().map(|&k| d.lengths[k]).fold(1.0, f64::min);
+            let turn = if touched < 1.0 { 3e-5 * touched } else { 1e-7 };
+            let (q, u) = machine.states(y);
+            for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
+                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
+                for i in 0..link.count {
+                    let length = if link.joint.is_rotation(i) { 1.0 } else { size };
+                    let i = link.first + i;
+                    delta[machine.offset + i] = toward((turn * length).max(1e-13 * q[i].abs()), u[i], q[i]);
+                    let speed = (1e-7 * SPEED_FLOOR * length / size).max(1e-7 * u[i].abs());
+                    delta[machine.offset + n + i] = toward(speed, u[i], q[i]);
+                }
+            }
+        }
         for pair in &d.pairs {
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                let p = vector(y, d.pattern.offsets[pair.node]);
+                let p = d.kinematics[d.first_of[pair.node]].p;
                 let odd = turning_side(p);
                 let place = [p.x, p.y, p.z, p.x * p.y * p.z, odd.x, odd.y, odd.z];
                 for i in 0..7 {

@@ -5,10 +5,12 @@
 
 use super::crossing::{Crossing, Search, What};
 use super::dynamics::{Bound, Dynamics, Frame, set, vector};
-use super::pair::{Kinematics, Memory, Reading};
+use super::machine::MachineRecord;
+use super::pair::{Memory, Reading};
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;
 use crate::event::{Episode, Event, EventKind};
+use crate::kinematics::Kinematics;
 use crate::model::Model;
 use crate::observe::{BodyState, ContactSample};
 use serde::{Deserialize, Serialize};
@@ -131,6 +133,7 @@ pub struct Island {
     /// Their gaps there [m].
     begin_gaps: Vec<f64>,
     scratch: Vec<Kinematics>,
+    corrections: Vec<f64>,
 }
 
 /// Everything of an island that cannot be recomputed.
@@ -138,6 +141,7 @@ pub struct Island {
 pub struct IslandRecord {
     bodies: Vec<u32>,
     pairs: Vec<PairRecord>,
+    machines: Vec<Vec<bool>>,
     frames: Vec<Frame>,
     frame_time: f64,
     carried: Vec<[f64; super::dynamics::ACCOUNTS]>,
@@ -162,6 +166,7 @@ impl Island {
         t: f64,
         bodies: Vec<u32>,
         motions: &[Motion],
+        machines: &[MachineRecord],
         records: &[PairRecord],
         fresh: bool,
     ) -> Island {
@@ -169,13 +174,21 @@ impl Island {
         let mut dynamics = Dynamics::new(model, bodies, &ids, settings.tolerance);
         let mut y = vec![0.0; dynamics.length()];
         for (k, m) in motions.iter().enumerate() {
-            let o = dynamics.pattern.offsets[k];
+            for (sum, a) in dynamics.carried[dynamics.node_of[k]].iter_mut().zip(m.accounts) {
+                *sum += a;
+            }
+            if dynamics.link_of[k].is_some() {
+                continue;
+            }
+            let o = dynamics.offset_of[k];
             set(&mut y, o, m.p);
             set(&mut y, o + 6, m.v);
             let body = &model.bodies[dynamics.bodies[k] as usize];
             set(&mut y, o + 9, if body.isotropic { m.w } else { m.q.conjugate() * m.w });
             dynamics.frames[k] = Frame { rotation: m.q, rate: m.w };
-            dynamics.carried[k] = m.accounts;
+        }
+        for machine in &mut dynamics.machines {
+            machine.restore(model, &machines[machine.index as usize], &mut y, &mut dynamics.frames);
         }
         dynamics.frame_time = t;
         for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
@@ -185,6 +198,7 @@ impl Island {
         let method = settings.method.unwrap_or(Method::Dopri5);
         let mut island = Island {
             scratch: dynamics.kinematics.clone(),
+            corrections: Vec::new(),
             dynamics,
             stepper: Stepper::default(),
             method,
@@ -230,6 +244,7 @@ impl Island {
                 .iter()
                 .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
                 .collect(),
+            machines: d.machines.iter().map(|m| m.work.active.clone()).collect(),
             frames: d.frames.clone(),
             frame_time: d.frame_time,
             carried: d.carried.clone(),
@@ -254,6 +269,9 @@ impl Island {
         for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
             pair.memory = saved.memory;
         }
+        for (machine, active) in dynamics.machines.iter_mut().zip(&record.machines) {
+            machine.work.active.clone_from(active);
+        }
         dynamics.frames.clone_from(&record.frames);
         dynamics.frame_time = record.frame_time;
         dynamics.carried.clone_from(&record.carried);
@@ -272,6 +290,7 @@ impl Island {
         stepper.evaluations = 0;
         Island {
             scratch: dynamics.kinematics.clone(),
+            corrections: Vec::new(),
             dynamics,
             stepper,
             method: record.method,
@@ -322,12 +341,22 @@ impl Island {
         let at = |i: usize| interpolate(&self.stepper.dense, n, i, theta);
         let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
         let d = &self.dynamics;
-        let o = d.pattern.offsets[k];
-        let mut accounts = d.carried[k];
-        let own = d.accounts(&self.stepper.y0, k).len();
-        for (i, a) in accounts.iter_mut().enumerate().take(own) {
-            *a += at(d.pattern.rows() + k * own + i);
+        let node = d.node_of[k];
+        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        if d.first_of[node] == k {
+            // the first body keeps the books of its mechanism
+            accounts = d.carried[node];
+            let own = d.accounts(&self.stepper.y0, node).len();
+            for (i, a) in accounts.iter_mut().enumerate().take(own) {
+                *a += at(d.pattern.rows() + node * own + i);
+            }
         }
+        if d.link_of[k].is_some() {
+            let kin = d.motion_at(model, k, t - d.frame_time, &at);
+            let q = Quat::from_mat3(&kin.R).normalize();
+            return Motion { p: kin.p, q, v: kin.v, w: kin.w, a: d.accelerations[k], accounts };
+        }
+        let o = d.offset_of[k];
         let q = if model.bodies[d.bodies[k] as usize].elements.is_empty() && d.frames[k].rate == Vec3::ZERO {
             d.frames[k].rotation
         } else {
@@ -339,11 +368,20 @@ impl Island {
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
-    pub fn harvest(&mut self, model: &Model, t: f64) -> (Vec<Motion>, Vec<PairRecord>) {
+    pub fn harvest(
+        &mut self,
+        model: &Model,
+        t: f64,
+        machines: &mut [MachineRecord],
+    ) -> (Vec<Motion>, Vec<PairRecord>) {
         let motions: Vec<Motion> = (0..self.dynamics.bodies.len()).map(|k| self.motion(model, k, t)).collect();
         let theta = self.theta(t);
         let mut y = vec![0.0; self.stepper.y0.len()];
         interpolate_all(&self.stepper.dense, theta, &mut y);
+        for machine in &self.dynamics.machines {
+            let since = t - self.dynamics.frame_time;
+            machines[machine.index as usize] = machine.record(model, &y, &self.dynamics.frames, since);
+        }
         let crossings = std::mem::take(&mut self.crossings);
         for crossing in crossings.iter().filter(|c| c.time <= t) {
             let reading = self.read_at(model, crossing.pair, self.theta(crossing.time));
@@ -386,14 +424,14 @@ impl Island {
         let before = self.stepper.evaluations;
         let mut sampled = 0;
         self.take_samples(model, samples, &mut sampled, end, &mut outcome);
-        outcome.exit = self.exit(reach, from, end);
+        outcome.exit = self.exit(model, reach, from, end);
         while outcome.exit.is_none() && self.stepper.t0 < end {
             self.act(model, &mut outcome)?;
             self.step(model, settings, &mut outcome)?;
             if outcome.counts.steps + outcome.counts.rejected > STALL {
                 return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));
             }
-            outcome.exit = self.exit(reach, from, end);
+            outcome.exit = self.exit(model, reach, from, end);
             self.take_samples(model, samples, &mut sampled, end, &mut outcome);
         }
         self.log(model, end, &mut outcome);
@@ -466,6 +504,7 @@ impl Island {
         self.crossings = crossings;
         self.choose_method(outcome);
         self.stepper.accept();
+        self.project(model);
         outcome.counts.steps += 1;
         self.storm = if stop.is_some() && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
         if self.storm > STORM {
@@ -473,6 +512,19 @@ impl Island {
         }
         self.h = next;
         Ok(())
+    }
+
+    /// Loops are closed again where the step left them open by its error; the dense output ends there too.
+    fn project(&mut self, model: &Model) {
+        let n = self.stepper.y0.len();
+        for k in 0..self.dynamics.machines.len() {
+            let machine = &mut self.dynamics.machines[k];
+            machine.project(model, &mut self.stepper.y0, &mut self.corrections);
+            let offset = machine.offset;
+            for (i, c) in self.corrections.iter().enumerate() {
+                self.stepper.dense[n + offset + i] += c;
+            }
+        }
     }
 
     /// A step that is held back by stability goes to the implicit method, one that is not comes back.
@@ -503,8 +555,15 @@ impl Island {
     fn turn_frames(&mut self, model: &Model) {
         let d = &mut self.dynamics;
         let t = self.stepper.t0;
+        for machine in &d.machines {
+            let (y, f) = (&mut self.stepper.y0, &mut self.stepper.f0);
+            machine.turn_frames(model, y, f, &mut d.frames, t - d.frame_time);
+        }
         for k in 0..d.bodies.len() {
-            let o = d.pattern.offsets[k];
+            if d.link_of[k].is_some() {
+                continue;
+            }
+            let o = d.offset_of[k];
             let (g, w) = (vector(&self.stepper.y0, o + 3), vector(&self.stepper.y0, o + 9));
             let rotation = d.frames[k].orientation(t - d.frame_time, g).normalize();
             let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
@@ -753,19 +812,27 @@ impl Island {
     }
 
     /// When between `from` and `end` a body left its reach box in the last step, if one did.
-    fn exit(&self, reach: &[Aabb], from: f64, end: f64) -> Option<f64> {
+    fn exit(&self, model: &Model, reach: &[Aabb], from: f64, end: f64) -> Option<f64> {
         let n = self.stepper.y0.len();
         let h = self.stepper.h;
         let start = self.stepper.t0 - h;
         let (first, last) = (self.theta(from.max(start)), self.theta(end.min(self.stepper.t0)));
         let mut exit: Option<f64> = None;
         for (k, &body) in self.dynamics.bodies.iter().enumerate() {
-            let o = self.dynamics.pattern.offsets[k];
-            let at = |theta: f64| {
-                let c = |i: usize| interpolate(&self.stepper.dense, n, o + i, theta);
-                Vec3::new(c(0), c(1), c(2))
-            };
             let reach = &reach[body as usize];
+            if reach.max.x == f64::INFINITY {
+                continue;
+            }
+            let o = self.dynamics.offset_of[k];
+            let linked = self.dynamics.link_of[k].is_some();
+            let at = |theta: f64| {
+                let c = |i: usize| interpolate(&self.stepper.dense, n, i, theta);
+                if linked {
+                    self.dynamics.motion_at(model, k, theta * h, &c).p
+                } else {
+                    Vec3::new(c(o), c(o + 1), c(o + 2))
+                }
+            };
             let inside = |p: Vec3| reach.min.cmple(p).all() && p.cmple(reach.max).all();
             let quarter = 0.25 * (last - first);
             let Some(out) = (1..=4).map(|i| first + quarter * i as f64).find(|&theta| !inside(at(theta))) else {

@@ -44,7 +44,8 @@ pub struct Machine {
     pub drift: f64,
     bases: Vec<Quat>,
     change: Vec<f64>,
-    displaced: Vec<Six>,
+    /// What [`Self::displace`] left.
+    pub displaced: Vec<Six>,
 }
 
 impl Machine {
@@ -182,7 +183,7 @@ impl Machine {
     }
 
     /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link.
-    pub fn displacements(&mut self, model: &Model, error: &[f64], rates: bool) -> &[Six] {
+    pub fn displace(&mut self, model: &Model, error: &[f64], rates: bool) {
         let mechanism = &model.mechanisms[self.index as usize];
         let n = self.tau.len();
         let from = self.offset + if rates { n } else { 0 };
@@ -195,7 +196,6 @@ impl Machine {
             }
         }
         mechanism.displace(&self.change, &self.work, &mut self.displaced);
-        &self.displaced
     }
 }
 

@@ -3,6 +3,7 @@
 mod crossing;
 mod dynamics;
 mod island;
+mod machine;
 mod pair;
 mod patch;
 mod reach;
@@ -14,6 +15,7 @@ use crate::observe::{BodyState, ContactSample, Observe, Progress, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
 use dynamics::Account;
+use machine::MachineRecord;
 use island::{Island, IslandRecord, Motion, Outcome};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -213,6 +215,8 @@ struct Clock<'a> {
     /// Candidate pairs of the horizon.
     pairs: Vec<(u32, u32)>,
     motions: Vec<Motion>,
+    /// Coordinates of the mechanisms, where their islands were taken apart.
+    machines: Vec<MachineRecord>,
     /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
     end: f64,
     last: bool,
@@ -243,6 +247,14 @@ impl<'a> Clock<'a> {
             boxes: Vec::new(),
             pairs: Vec::new(),
             motions: Vec::new(),
+            machines: (model.mechanisms.iter().zip(&model.mechanism_starts))
+                .map(|(mechanism, start)| MachineRecord {
+                    q: start.q.clone(),
+                    u: start.u.clone(),
+                    bases: start.bases.clone(),
+                    active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
+                })
+                .collect(),
             end: state.time,
             last: false,
             samples: Vec::new(),
@@ -363,7 +375,7 @@ impl<'a> Clock<'a> {
         let mut records = Vec::new();
         for (k, island) in old.iter_mut().enumerate() {
             if let (false, Some(island)) = (keep.contains(&k), island) {
-                let (motions, pairs) = island.harvest(self.model, self.time);
+                let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines);
                 for (&body, motion) in island.dynamics.bodies.iter().zip(motions) {
                     self.motions[body as usize] = motion;
                 }
@@ -390,7 +402,16 @@ impl<'a> Clock<'a> {
                 .iter()
                 .filter_map(|&b| old.get(owner[b as usize]).and_then(|o| o.as_ref()).map(Island::next_step))
                 .fold(f64::INFINITY, f64::min);
-            let mut island = Island::new(self.model, self.settings, self.time, group.bodies, &motions, &pairs, fresh);
+            let mut island = Island::new(
+                self.model,
+                self.settings,
+                self.time,
+                group.bodies,
+                &motions,
+                &self.machines,
+                &pairs,
+                fresh,
+            );
             island.start_with(step);
             self.islands.push(island);
         }

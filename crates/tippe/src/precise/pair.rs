@@ -1,12 +1,13 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
 use super::patch::{Patch, rocking};
+use crate::kinematics::Kinematics;
 use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
 use crate::contact::normal::{LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::event::Episode;
 use crate::model::{Drive, Lever, Model};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{ContactKind, Mat3, Pose, Shape, Vec3, contact_kind, separation};
+use tippe_geometry::{ContactKind, Pose, Shape, Vec3, contact_kind, separation};
 
 /// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
 const SCALE_SPEED: f64 = 0.01;
@@ -14,19 +15,6 @@ const SCALE_SPEED: f64 = 0.01;
 const HYSTERESIS: f64 = 1e-9;
 /// Number of states of an elastic-stick contact.
 pub const SPRING_STATES: usize = 7;
-
-/// Motion of one body's centre of mass at one instant, resolved in world.
-#[derive(Clone, Copy, Debug)]
-pub struct Kinematics {
-    /// Position [m].
-    pub p: Vec3,
-    /// Velocity [m/s].
-    pub v: Vec3,
-    /// Angular velocity [rad/s].
-    pub w: Vec3,
-    /// R_wb; only kept for bodies whose orientation matters.
-    pub R: Mat3,
-}
 
 /// What a pair remembers from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -82,7 +82,8 @@ fn sweep(
                 Aabb::around(from, Vec3::ZERO).union(&Aabb::around(from + velocity * H, Vec3::ZERO))
             }
         };
-        boxes.push(center);
+        // a body that nobody can touch may go anywhere
+        boxes.push(if body.elements.is_empty() { Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY } } else { center });
         for e in body.elements.clone() {
             let element = &model.elements[e];
             let turning = match body.drive {
@@ -188,6 +189,12 @@ fn joined(model: &Model, pairs: &[(u32, u32)]) -> Vec<u32> {
             k = root[k as usize];
         }
         k
+    }
+    for mechanism in &model.mechanisms {
+        for link in &mechanism.links[1..] {
+            let (r1, r2) = (find(&mut root, mechanism.links[0].body), find(&mut root, link.body));
+            root[r1.max(r2) as usize] = r1.min(r2);
+        }
     }
     for &(a, b) in pairs {
         let (b1, b2) = (model.elements[a as usize].body, model.elements[b as usize].body);

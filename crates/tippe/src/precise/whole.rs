@@ -5,8 +5,8 @@
 //! and angular velocity (3), resolved in world, then 7 springs for every pair with elastic stick.
 
 use super::dynamics::{Dynamics, set, vector};
-use super::pair::Kinematics;
 use crate::contact::friction::Springs;
+use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
 use tippe_geometry::{Mat3, Quat};
 
