@@ -212,13 +212,7 @@ fn quadrature_layout(system: &dyn System) -> (Vec<Vec<usize>>, usize) {
 }
 
 /// u_q = gamma h (r_q + J_q u), in place of r_q.
-fn integrate_quadratures(
-    system: &dyn System,
-    implicit: &Implicit,
-    shift: f64,
-    states: &[f64],
-    integrals: &mut [f64],
-) {
+fn integrate_quadratures(system: &dyn System, implicit: &Implicit, shift: f64, states: &[f64], integrals: &mut [f64]) {
     let pattern = system.pattern();
     for i in 0..pattern.nodes() {
         for (r, q) in system.quadratures(i).enumerate() {

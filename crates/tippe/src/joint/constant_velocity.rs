@@ -2,10 +2,10 @@
 //!   R_12 = 1 + (sin t/t) [phi] + a [phi]^2,        a = (1 - cos t)/t^2
 //!   w = u + a phi x u + b phi x (phi x u),         b = (t - sin t)/t^3
 //! ([phi] y = phi x y; u = phi'). Both shafts turn equally fast: the relative angular velocity has no component along
-//! z1 + z2, so w1 = W1 z1 and w2 = W2 z2 have W1 = W2.
+//! z1 + z2, so w1 = W1 z1 and w2 = W2 z2 have W1 = W2. For bends of less than half a turn.
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, Six, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]
@@ -90,8 +90,8 @@ fn series(c: &[f64; TERMS], x: f64) -> (f64, f64) {
     (value, 2.0 * derivative)
 }
 
-/// One point and no twist: (y1 . x2 - x1 . y2)/2 = 2 w z = 0 with the relative quaternion (w, x, y, z), which vanishes for
-/// z = 0, no twist, or at half a turn, w = 0. Its gradient is (z1 + z2)/2.
+/// One point and no twist: (y1 . x2 - x1 . y2)/2 = 2 w z = 0 with the relative quaternion (w, x, y, z), which vanishes
+/// for z = 0, no twist, or at half a turn, w = 0. Its gradient is (z1 + z2)/2.
 pub fn rows(f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
     part::same_origin(f1, f2, rows);
     let [s, _] = part::twist_sine_and_cosine(f1, f2);

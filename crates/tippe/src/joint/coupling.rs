@@ -24,8 +24,8 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// Angles in proportion: q1 - q10 = ratio (q2 - q20). Of two outer gears with n1 and n2 teeth the ratio is -n2/n1, with an inner one
-    /// n2/n1.
+    /// Angles in proportion: q1 - q10 = ratio (q2 - q20). For two outer gears with n1 and n2 teeth the ratio is -n2/n1,
+    /// with an inner one n2/n1.
     pub fn gear(coordinates: [usize; 2], ratio: f64, start: [f64; 2]) -> Self {
         Coupling::of_two(coordinates, [1.0, -ratio], start, false)
     }
@@ -36,8 +36,8 @@ impl Coupling {
         Coupling::of_two(coordinates, [-radius, 1.0], start, true)
     }
 
-    /// Equal lengths of belt run over both pulleys: r1 (q1 - q10) = r2 (q2 - q20), radii [m]; a crossed belt turns them in
-    /// opposite senses.
+    /// Equal lengths of belt run over both pulleys: r1 (q1 - q10) = r2 (q2 - q20), radii [m]; a crossed belt turns them
+    /// in opposite senses.
     pub fn belt(coordinates: [usize; 2], radii: [f64; 2], crossed: bool, start: [f64; 2]) -> Self {
         let sense = if crossed { 1.0 } else { -1.0 };
         Coupling::of_two(coordinates, [radii[0], sense * radii[1]], start, true)

@@ -1,7 +1,7 @@
 //! Rotation about z and translation along it: q = [position, angle], R_12 = Rz(angle), p_12 = position z.
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]

@@ -1,7 +1,7 @@
 //! The origins keep their distance, as if a rod with two ball joints were between them.
 
-use crate::kinematics::Kinematics;
 use super::{Row, Six};
+use crate::kinematics::Kinematics;
 use tippe_geometry::Vec3;
 
 /// With n = d/|d|:

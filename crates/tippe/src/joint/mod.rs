@@ -1,6 +1,6 @@
 //! Joints: what they let move and what they hold.
 //!
-//! A joint connects frame 1, on body 1, with frame 2, on body 2; its axis is z of both. It has two forms that say the same:
+//! A joint connects frame 1, on body 1, with frame 2, on body 2; its axis is z of both. It has two equal forms:
 //! - **motion**: frame 2 in frame 1 as a function of coordinates q and rates u, for trees;
 //! - **rows**: constraints phi = 0 on the motion of the two frames, for joints that close a loop.
 //!
@@ -121,7 +121,7 @@ pub enum Joint {
     PointOnLine,
     /// Bends without twist, so that both shafts turn at the same speed: R_12 = exp of the rotation vector (q0, q1, 0).
     ConstantVelocity,
-    /// An ellipsoid, ball or disc rolls without slip on the plane x, y of frame 1, on its side of positive z; rows only.
+    /// An ellipsoid, ball or disc rolls without slip on the plane x, y of frame 1, on its side z > 0; rows only.
     Rolling {
         /// Semi-axes along x, y, z of frame 2, centred at its origin [m]; a disc has zero along its axis.
         semi_axes: Vec3,
@@ -135,8 +135,8 @@ pub struct Motion {
     pub R_12: Mat3,
     /// Origin of frame 2 in frame 1 [m].
     pub p_12: Vec3,
-    /// Column k: angular velocity of frame 2 relative to frame 1 and velocity of frame 2's origin as seen in frame 1, per
-    /// unit of rate k. Columns from the number of coordinates on are zero.
+    /// Column k: angular velocity of frame 2 relative to frame 1 and velocity of frame 2's origin as seen in frame 1,
+    /// per unit of rate k. Columns from the number of coordinates on are zero.
     pub S: [Six; 6],
     /// S' u: the acceleration at zero rate of the rates (derivative taken in frame 1).
     pub bias: Six,
@@ -168,8 +168,8 @@ impl Motion {
 
 /// One constraint: phi = 0, with phi' = J1 . V1 + J2 . V2 where V = {w, v} of the frame, and
 /// phi'' = J1 . A1 + J2 . A2 + convective with A = {alpha, a} of the frame's origin (a is the ordinary acceleration of
-/// that material point). So {J.angular, J.linear} is also the wrench (torque about the frame's origin, force) that a unit
-/// multiplier exerts on that frame's body.
+/// that material point). So {J.angular, J.linear} is also the wrench (torque about the frame's origin, force) that a
+/// unit multiplier exerts on that frame's body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// Violation: [m] if `length`, else [rad] or [-]; 0 if not holonomic.
@@ -205,8 +205,8 @@ impl Joint {
         !matches!(self, Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. })
     }
 
-    /// Frame 2 in frame 1 at coordinates q and rates u. `base` is the orientation that the Gibbs vector of spherical and
-    /// free joints starts from; the others ignore it. Joints without motion answer as the fixed one.
+    /// Frame 2 in frame 1 at coordinates q and rates u. `base` is the orientation that the Gibbs vector of spherical
+    /// and free joints starts from; the others ignore it. Joints without motion answer as the fixed one.
     #[inline]
     pub fn motion(&self, q: &[f64], u: &[f64], base: Quat) -> Motion {
         match self {
@@ -270,9 +270,9 @@ impl Joint {
         }
     }
 
-    /// Coordinates from the relative pose, for start values; a projection if the pose does not fit exactly. Angles are in
-    /// [-pi, pi] (that of a screw is the turn its position tells); Gibbs vectors are those of the base 1, and grow without
-    /// bound towards half a turn: whoever may start there puts the rotation into the base instead.
+    /// Coordinates from the relative pose, for start values; a projection if the pose does not fit exactly. Angles are
+    /// in [-pi, pi] (that of a screw is the turn its position tells); Gibbs vectors are those of the base 1, and grow
+    /// without bound towards half a turn: whoever may start there puts the rotation into the base instead.
     pub fn coordinates_of(&self, R_12: &Mat3, p_12: Vec3, q: &mut [f64]) {
         match self {
             Joint::Revolute => q[0] = twist(R_12),

@@ -1,7 +1,7 @@
 //! Parts that rows are made of. d = p2 - p1 throughout; e, a are fixed in frame 1, b in frame 2, all in world axes.
 
-use crate::kinematics::Kinematics;
 use super::{Row, Six};
+use crate::kinematics::Kinematics;
 use tippe_geometry::Vec3;
 
 /// Component of d along e:

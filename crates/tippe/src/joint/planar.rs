@@ -1,7 +1,7 @@
 //! Motion in the plane x, y of frame 1: q = [x, y, angle], R_12 = Rz(angle), p_12 = (x, y, 0).
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]

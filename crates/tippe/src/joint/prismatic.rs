@@ -1,7 +1,7 @@
 //! Translation along z: R_12 = 1, p_12 = q z.
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::Vec3;
 
 #[inline]

@@ -1,7 +1,7 @@
 //! Rotation about z: R_12 = Rz(q), p_12 = 0.
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, about_z, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::Vec3;
 
 #[inline]

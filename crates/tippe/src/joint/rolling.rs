@@ -4,8 +4,8 @@
 //! In frame 2 it moves as the normal does there, nu = (w1 - w2) x n:
 //!   r' = w2 x r - (M nu - r (r . nu))/h
 
-use crate::kinematics::Kinematics;
 use super::{Row, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::Vec3;
 
 /// The lowest point lies in the plane, phi = n . d - h, and does not slip along x1, y1. The rate of phi is the normal

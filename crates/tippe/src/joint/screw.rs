@@ -1,7 +1,7 @@
 //! Rotation about z with translation in proportion: R_12 = Rz(q), p_12 = pitch q z.
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, about_z, part, twist};
+use crate::kinematics::Kinematics;
 use std::f64::consts::TAU;
 use tippe_geometry::{Mat3, Vec3};
 

@@ -1,9 +1,9 @@
 //! All rotations: R_12 = E(g) base with E(g) = rotation of the unit quaternion (1, g)/sqrt(1 + g^2); p_12 = 0.
-//! The rates are not q' but the angular velocity w of frame 2 relative to frame 1, in frame 1; at a base that stands still
+//! The rates are not q' but the angular velocity w of frame 2 relative to frame 1, in frame 1. If the base stands still
 //!   g' = (w + w x g + (w . g) g)/2
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// Smallest real part of a quaternion that a Gibbs vector is made of [-].

@@ -1,8 +1,8 @@
 //! Both forms of every joint against each other, against finite differences and against closed forms.
 
-use crate::kinematics::Kinematics;
 use super::coupling::Coupling;
 use super::*;
+use crate::kinematics::Kinematics;
 
 const JOINTS: [Joint; 15] = [
     Joint::Fixed,
@@ -324,8 +324,45 @@ fn singular_poses_give_finite_rows() {
     }
 }
 
-/// Two shafts in fixed bearings that meet at the angle beta, joined by a cross: W2/W1 = cos beta/(1 - sin^2 beta cos^2 t1),
-/// with the angle t1 of the fork on shaft 1 from the plane of the shafts, here that of z1 of the joint, the arm on it.
+/// After any number of turns, to either hand, the row of a screw says how far the nut is off, up to half a lead.
+#[test]
+fn screw_counts_its_turns() {
+    let f1 = Numbers(9).frame().frame;
+    for pitch in [0.07, -0.07] {
+        for angle in [0.0, 3.0, 3.3, -40.0, 1000.0] {
+            for off in [0.0, 0.01, -0.2] {
+                let motion = Joint::Screw { pitch }.motion(&[angle], &[0.0], Quat::IDENTITY);
+                let p = f1.p + f1.R * (motion.p_12 + Vec3::Z * off);
+                let f2 = Kinematics { p, R: f1.R * motion.R_12, ..f1 };
+                let row = rows_of(&Joint::Screw { pitch }, &f1, &f2)[4];
+                assert!((row.phi - off).abs() < 1e-12 && row.length, "{angle}: {} is not {off}", row.phi);
+            }
+        }
+    }
+}
+
+/// A ball on a rod of length l that circles at speed v is pulled inwards with v^2/l; a bead that slides at speed v
+/// along a wire that turns at W needs 2 W v from its side.
+#[test]
+fn rod_pulls_and_wire_pushes() {
+    let (l, v, W) = (0.8, 1.7, 3.0);
+    let f1 = Kinematics { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
+    let f2 = Kinematics { p: Vec3::X * l, v: Vec3::Y * v, ..f1 };
+    let row = rows_of(&Joint::Distance { length: l }, &f1, &f2)[0];
+    let pull = -row.convective / row.J[1].linear.x;
+    assert!(row.phi == 0.0 && (pull + v * v / l).abs() < 1e-15);
+
+    // The wire is z and turns about x: its points move along x x z = -y.
+    let f1 = Kinematics { w: Vec3::X * W, ..f1 };
+    let f2 = Kinematics { p: Vec3::Z * l, v: Vec3::new(0.0, -W * l, v), ..f1 };
+    let rows = rows_of(&Joint::PointOnLine, &f1, &f2);
+    let [push_x, push_y] = [0, 1].map(|k| -rows[k].convective);
+    assert!(push_x.abs() < 1e-15 && (push_y + 2.0 * W * v).abs() < 1e-14, "{push_x} {push_y}");
+}
+
+/// Two shafts in fixed bearings that meet at the angle beta, joined by a cross:
+///   W2/W1 = cos beta/(1 - sin^2 beta cos^2 t1)
+/// with the angle t1 from the plane of the shafts to z1, the arm of the cross on shaft 1.
 #[test]
 fn universal_joint_turns_unevenly_and_constant_velocity_evenly() {
     let beta = 0.6;
@@ -351,8 +388,8 @@ fn universal_joint_turns_unevenly_and_constant_velocity_evenly() {
     }
 }
 
-/// A disc of radius r that leans by `lean` from the upright and rolls around a circle: its centre is r cos(lean) high and
-/// moves at the speed of its spin times r, less what the turning about the vertical carries.
+/// A disc of radius r that leans by `lean` from the upright and rolls around a circle: its centre is r cos(lean) high
+/// and moves at r (spin + yaw sin(lean)), so that its lowest point stands still.
 #[test]
 fn disc_rolls_around_a_circle() {
     let (radius, lean, spin, yaw) = (0.3, 0.4, 2.0, 0.7);
@@ -363,7 +400,6 @@ fn disc_rolls_around_a_circle() {
     let w = axis * spin + Vec3::Z * yaw;
     let p = Vec3::new(0.0, 0.0, radius * c);
     let lowest = Vec3::new(0.0, radius * s, -radius * c);
-    // Advance of the contact radius x spin, plus the centre's share of the yaw about the contact.
     let v = Vec3::new(radius * spin + yaw * radius * s, 0.0, 0.0);
     let f2 = Kinematics { p, R: Mat3::from_cols(Vec3::X, axis.cross(Vec3::X), axis), v, w };
     let rows = rows_of(&Joint::Rolling { semi_axes: Vec3::new(radius, radius, 0.0) }, &f1, &f2);

@@ -1,8 +1,8 @@
 //! Two axes that cross at right angles, z of frame 1 and x of frame 2: R_12 = Rz(q0) Rx(q1), p_12 = 0.
 //! The cross is along x2 = Rz(q0) x; with it  w = u0 z + u1 x2,   w' = u0' z + u1' x2 + u0 u1 (z x x2).
 
-use crate::kinematics::Kinematics;
 use super::{Motion, Row, Six, part};
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 #[inline]

@@ -51,7 +51,8 @@ impl Mechanism {
                     made.convective += J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                     made.on[k] = (Some(link), on);
                     let (mass, I_c) = body(self.links[link as usize].body);
-                    made.scale += on.linear.length_squared() / mass + turning_scale(&I_c, kin.R.transpose() * on.angular);
+                    made.scale +=
+                        on.linear.length_squared() / mass + turning_scale(&I_c, kin.R.transpose() * on.angular);
                 }
                 work.rows.push(made);
             }

@@ -172,8 +172,7 @@ impl Mechanism {
     pub fn massless(&self, work: &Work) -> Option<usize> {
         (0..self.links.len()).find(|&k| {
             let link = &self.links[k];
-            (0..link.count)
-                .any(|i| work.modes[link.first + i] == Mode::Free && !work.D[k][i * (i + 3) / 2].is_finite())
+            (0..link.count).any(|i| work.modes[link.first + i] == Mode::Free && !work.D[k][i * (i + 3) / 2].is_finite())
         })
     }
 

@@ -65,7 +65,8 @@ impl Compiler<'_> {
                 elements.push(Element { body: index as u32, X_cs, shape, radius, class: class as u32 });
             }
             body.elements = first..elements.len();
-            body.size = if body.radius > 0.0 { body.radius } else { (principal_moments(&body.I_c).z / body.mass).sqrt() };
+            body.size =
+                if body.radius > 0.0 { body.radius } else { (principal_moments(&body.I_c).z / body.mass).sqrt() };
             start.push(BodyState {
                 position: spec.position,
                 orientation: spec.orientation.normalize(),

@@ -2,9 +2,9 @@
 
 use super::compile::Compiler;
 use super::{Drive, Model, ModelJoint};
+use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
-use crate::joint::coupling::Coupling;
 use crate::mechanism::{Coupled, Link, Loop, Mechanism, Mode, Parent, Side, Work};
 use crate::scene::{self, JointKind, did_you_mean};
 use std::collections::BTreeMap;
@@ -230,10 +230,7 @@ impl Compiler<'_> {
             self.scene.joints.iter().flat_map(|j| j.couples.iter().map(|(name, _)| name.as_str())).collect();
         let needed = |f: &Found| {
             let spec = &self.scene.joints[f.index];
-            !(spec.springs.is_empty()
-                && spec.limits.is_empty()
-                && spec.frictions.is_empty()
-                && spec.motors.is_empty())
+            !(spec.springs.is_empty() && spec.limits.is_empty() && spec.frictions.is_empty() && spec.motors.is_empty())
                 || coupled.contains(&spec.name.as_str())
         };
         let started = |f: &Found| {
@@ -326,8 +323,7 @@ impl Compiler<'_> {
         loop {
             // spanning joints between what is placed and what is not, in the order of the scene
             let next = mine.iter().copied().find_map(|k| {
-                let placed = [0, 1]
-                    .map(|side| free(found[k].ends[side].body).is_none_or(|b| link_of.contains_key(&b)));
+                let placed = [0, 1].map(|side| free(found[k].ends[side].body).is_none_or(|b| link_of.contains_key(&b)));
                 (spanning[k] && placed[0] != placed[1]).then_some((k, placed[1]))
             });
             let (body, link) = match next {
@@ -337,39 +333,42 @@ impl Compiler<'_> {
                     let Some(body) = f.ends[inner].body else { break };
                     let parent = on(&f.ends[outer], &link_of);
                     let (outer, inner) = (f.ends[outer], f.ends[inner]);
-                    places.push((
-                        f.index,
-                        JointPlace::Link { mechanism: number, link: mechanism.links.len() as u32 },
-                    ));
-                    (body, Link {
-                        body: body as u32,
-                        parent,
-                        joint: f.joint,
-                        reversed,
-                        source: Some(f.index as u32),
-                        R_p1: outer.R,
-                        p_p1: outer.p,
-                        R_2c: inner.R.transpose(),
-                        p_2c: -(inner.R.transpose() * inner.p),
-                        first: mechanism.coordinates,
-                        count: f.joint.coordinates(),
-                    })
+                    places.push((f.index, JointPlace::Link { mechanism: number, link: mechanism.links.len() as u32 }));
+                    (
+                        body,
+                        Link {
+                            body: body as u32,
+                            parent,
+                            joint: f.joint,
+                            reversed,
+                            source: Some(f.index as u32),
+                            R_p1: outer.R,
+                            p_p1: outer.p,
+                            R_2c: inner.R.transpose(),
+                            p_2c: -(inner.R.transpose() * inner.p),
+                            first: mechanism.coordinates,
+                            count: f.joint.coordinates(),
+                        },
+                    )
                 }
                 None => {
                     let Some(&body) = bodies.iter().find(|b| !link_of.contains_key(b)) else { break };
-                    (body, Link {
-                        body: body as u32,
-                        parent: Parent::World,
-                        joint: Joint::Free,
-                        reversed: false,
-                        source: None,
-                        R_p1: Mat3::IDENTITY,
-                        p_p1: Vec3::ZERO,
-                        R_2c: Mat3::IDENTITY,
-                        p_2c: Vec3::ZERO,
-                        first: mechanism.coordinates,
-                        count: 6,
-                    })
+                    (
+                        body,
+                        Link {
+                            body: body as u32,
+                            parent: Parent::World,
+                            joint: Joint::Free,
+                            reversed: false,
+                            source: None,
+                            R_p1: Mat3::IDENTITY,
+                            p_p1: Vec3::ZERO,
+                            R_2c: Mat3::IDENTITY,
+                            p_2c: Vec3::ZERO,
+                            first: mechanism.coordinates,
+                            count: 6,
+                        },
+                    )
                 }
             };
             link_of.insert(body, mechanism.links.len() as u32);
@@ -533,12 +532,8 @@ impl Compiler<'_> {
         work: &mut Work,
     ) -> bool {
         let written = start.clone();
-        let size = mechanism
-            .links
-            .iter()
-            .flat_map(|l| [l.p_p1.length(), l.p_2c.length()])
-            .chain([1e-3])
-            .fold(0.0, f64::max);
+        let size =
+            mechanism.links.iter().flat_map(|l| [l.p_p1.length(), l.p_2c.length()]).chain([1e-3]).fold(0.0, f64::max);
         let mut violation = f64::INFINITY;
         for keep in [true, false] {
             if !keep && !given.contains(&true) {
@@ -610,7 +605,11 @@ impl Compiler<'_> {
 
     fn massless(&mut self, mechanism: &Mechanism, work: &Work) {
         let Some(link) = mechanism.massless(work) else {
-            self.fail(Default::default(), "a mechanism has no finite motion at its start".into(), "look at its masses and lengths");
+            self.fail(
+                Default::default(),
+                "a mechanism has no finite motion at its start".into(),
+                "look at its masses and lengths",
+            );
             return;
         };
         let link = &mechanism.links[link];

@@ -182,11 +182,9 @@ impl Search<'_> {
         }
         let (y0, y1) = (&self.stepper.y0, &self.stepper.y1);
         if d.link_of[side].is_some() {
-            let ends = [(y0, 0.0), (y1, self.stepper.h)].map(|(y, since)| d.motion_at(self.model, side, since, &|i| y[i]));
-            return (
-                ends[0].v.length().max(ends[1].v.length()),
-                ends[0].w.length().max(ends[1].w.length()),
-            );
+            let ends =
+                [(y0, 0.0), (y1, self.stepper.h)].map(|(y, since)| d.motion_at(self.model, side, since, &|i| y[i]));
+            return (ends[0].v.length().max(ends[1].v.length()), ends[0].w.length().max(ends[1].w.length()));
         }
         let largest = |i: usize| vector(y0, i).length().max(vector(y1, i).length());
         (largest(d.offset_of[side] + 6), largest(d.offset_of[side] + 9))

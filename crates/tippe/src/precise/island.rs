@@ -368,12 +368,7 @@ impl Island {
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
-    pub fn harvest(
-        &mut self,
-        model: &Model,
-        t: f64,
-        machines: &mut [MachineRecord],
-    ) -> (Vec<Motion>, Vec<PairRecord>) {
+    pub fn harvest(&mut self, model: &Model, t: f64, machines: &mut [MachineRecord]) -> (Vec<Motion>, Vec<PairRecord>) {
         let motions: Vec<Motion> = (0..self.dynamics.bodies.len()).map(|k| self.motion(model, k, t)).collect();
         let theta = self.theta(t);
         let mut y = vec![0.0; self.stepper.y0.len()];

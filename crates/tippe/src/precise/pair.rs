@@ -1,10 +1,10 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
 use super::patch::{Patch, rocking};
-use crate::kinematics::Kinematics;
 use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
 use crate::contact::normal::{LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::event::Episode;
+use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{ContactKind, Pose, Shape, Vec3, contact_kind, separation};

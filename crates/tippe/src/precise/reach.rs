@@ -83,7 +83,11 @@ fn sweep(
             }
         };
         // a body that nobody can touch may go anywhere
-        boxes.push(if body.elements.is_empty() { Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY } } else { center });
+        boxes.push(if body.elements.is_empty() {
+            Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }
+        } else {
+            center
+        });
         for e in body.elements.clone() {
             let element = &model.elements[e];
             let turning = match body.drive {
