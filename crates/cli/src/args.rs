@@ -59,13 +59,12 @@ impl Source {
     /// A file, or a scene of the gallery.
     pub fn find(path_or_name: &str) -> Result<Source, Stop> {
         let path = Path::new(path_or_name);
-        if path.is_file() {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Stop::Scene(format!("{path_or_name}: cannot read it: {error}")))?;
+        if let (true, Ok(text)) = (path.is_file(), std::fs::read_to_string(path)) {
             let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             return Ok(Source { name, file: path_or_name.to_owned(), text });
         }
-        if let Some((name, text)) = gallery().iter().find(|(name, _)| *name == path_or_name) {
+        if let (false, Some((name, text))) = (path.is_file(), gallery().iter().find(|(name, _)| *name == path_or_name))
+        {
             return Ok(Source { name: (*name).to_owned(), file: format!("{name}.toml"), text: (*text).to_owned() });
         }
         // Neither: the library knows what to say.

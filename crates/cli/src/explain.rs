@@ -1,4 +1,4 @@
-//! `tippe explain`: short texts on laws, events, settings, signals and exit codes; the texts are `explain/*.md`.
+//! `tippe explain`: short texts on scenes, laws, events, settings, signals and exit codes; the texts are `explain/*.md`.
 
 use crate::{Stop, print};
 use tippe::scene::did_you_mean;
@@ -11,7 +11,8 @@ pub struct Args {
 }
 
 /// Topics by name.
-const TOPICS: [(&str, &str); 7] = [
+const TOPICS: [(&str, &str); 8] = [
+    ("scene", include_str!("../explain/scene.md")),
     ("laws", include_str!("../explain/laws.md")),
     ("friction", include_str!("../explain/friction.md")),
     ("events", include_str!("../explain/events.md")),
@@ -83,7 +84,7 @@ mod tests {
         for word in NormalLaw::NAMES.iter().chain(FrictionLaw::NAMES).chain(Integrator::NAMES) {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
-        for word in ["0", "1", "2", "3", "4", "5", "contact_start", "recompression", "tolerance", "record_at"] {
+        for word in ["0", "1", "2", "3", "4", "5", "contact_start", "recompression", "tolerance", "repeat"] {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
         assert!(find("nonsense").is_empty());

@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// An open simulator for machines that touch things: one scene, two clocks.
+/// An open simulator for machines that touch things.
 #[derive(Parser)]
 #[command(name = "tippe", version, after_help = AFTER_HELP)]
 struct Cli {
@@ -40,7 +40,7 @@ enum Command {
     List(list::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain a contact law, a friction law, an event, a setting, a signal or an exit code
+    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),

@@ -29,13 +29,27 @@ impl Profile {
 }
 
 /// Sums over the discs.
-#[derive(Default)]
 struct Sums {
     volume: f64,
     /// Volume times xi, volume times z [m^4].
     moment: [f64; 2],
     area: f64,
-    patch: Vec<[f64; 5]>, // xi, eta spread, z, volume, depth
+    patch: Vec<PatchPoint>,
+    axes: Axes,
+}
+
+/// The solid's frame turned about its axis until xi points along the plane's normal.
+struct Axes {
+    X_w2: Pose,
+    xi: Vec3,
+    eta: Vec3,
+}
+
+impl Axes {
+    /// A point of the solid, resolved in world [m].
+    fn point(&self, xi: f64, eta: f64, z: f64) -> Vec3 {
+        self.X_w2.point(self.xi * xi + self.eta * eta + Vec3::new(0.0, 0.0, z))
+    }
 }
 
 pub(super) fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Overlap> {
@@ -61,7 +75,9 @@ pub(super) fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Ove
     }
     let m = (n.x * n.x + n.y * n.y).sqrt();
     let plane = Plane { m, n_z: n.z, h0 };
-    let mut sums = Sums::default();
+    let xi = if m > LEVEL { Vec3::new(n.x / m, n.y / m, 0.0) } else { Vec3::X };
+    let axes = Axes { X_w2: *X_w2, xi, eta: Vec3::Z.cross(xi) };
+    let mut sums = Sums { volume: 0.0, moment: [0.0; 2], area: 0.0, patch: Vec::new(), axes };
     match sharp {
         Shape::Cylinder { radius, half_height: h, .. } => {
             plane.add(Profile::Straight { a: radius, b: 0.0 }, -h, h, &mut sums);
@@ -81,18 +97,9 @@ pub(super) fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Ove
     if !(V > 0.0) {
         return None;
     }
-    let across = if m > LEVEL { Vec3::new(n.x / m, n.y / m, 0.0) } else { Vec3::X };
-    let eta = Vec3::Z.cross(across);
-    let place = |xi: f64, e: f64, z: f64| X_w2.point(across * xi + eta * e + Vec3::new(0.0, 0.0, z));
-    let centroid = place(sums.moment[0] / V, 0.0, sums.moment[1] / V);
+    let centroid = sums.axes.point(sums.moment[0] / V, 0.0, sums.moment[1] / V);
     let extent = depth.min(sharp.support(n).dot(n) - lowest.dot(n));
-    let mut patch = Vec::with_capacity(2 * sums.patch.len());
-    for [xi, spread, z, volume, depth] in sums.patch {
-        for sign in [-1.0, 1.0] {
-            patch.push(PatchPoint { point: place(xi, sign * spread, z), area: 0.5 * volume / depth, depth });
-        }
-    }
-    Some(Overlap { volume: V, centroid, normal: n_w, area: sums.area, extent, patch })
+    Some(Overlap { volume: V, centroid, normal: n_w, area: sums.area, extent, patch: sums.patch })
 }
 
 /// Below this share across the axis the plane is level with the discs [-].
@@ -109,26 +116,19 @@ impl Plane {
     /// Adds the discs of one profile between two heights.
     fn add(&self, profile: Profile, low: f64, high: f64, sums: &mut Sums) {
         // Heights where a disc begins to dip in or is swallowed: n_z z + h0 = -+ m rho(z); and the level plane's own.
-        let mut ends = vec![low, high];
         let (m, n_z, h0) = (self.m, self.n_z, self.h0);
-        match profile {
-            Profile::Straight { a, b } => {
-                for sign in [1.0, -1.0] {
-                    let slope = n_z - sign * m * b;
-                    if slope != 0.0 {
-                        ends.push((sign * m * a - h0) / slope);
-                    }
-                }
-            }
+        let between = match profile {
+            // a level plane along the profile gives +-infinity or NaN, which the clamp takes to an end
+            Profile::Straight { a, b } => [1.0, -1.0].map(|sign| (sign * m * a - h0) / (n_z - sign * m * b)),
             Profile::Ball { r, c } => {
                 // (n_z z + h0)^2 = m^2 (r^2 - (z - c)^2) with n_z^2 + m^2 = 1: the sphere's circle on the plane.
                 let d = n_z * c + h0;
                 let root = m * (r * r - d * d).max(0.0).sqrt();
-                ends.extend([c - n_z * d - root, c - n_z * d + root]);
+                [c - n_z * d - root, c - n_z * d + root]
             }
-        }
-        ends.retain(|z| *z >= low && *z <= high);
-        ends.sort_by(f64::total_cmp);
+        };
+        let [one, other] = between.map(|z| z.max(low).min(high));
+        let ends = [low, one.min(other), one.max(other), high];
         for w in ends.windows(2) {
             if w[1] > w[0] {
                 self.add_piece(profile, w[0], w[1], sums);
@@ -189,7 +189,11 @@ impl Plane {
         }
         let mean_depth = -(self.m * xi_moment / area + e);
         if mean_depth > 0.0 {
-            sums.patch.push([xi_moment / area, spread2.sqrt(), z, volume, 2.0 * mean_depth]);
+            let depth = 2.0 * mean_depth;
+            for eta in [-spread2.sqrt(), spread2.sqrt()] {
+                let point = sums.axes.point(xi_moment / area, eta, z);
+                sums.patch.push(PatchPoint { point, area: 0.5 * volume / depth, depth });
+            }
         }
     }
 }

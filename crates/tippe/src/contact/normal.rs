@@ -308,7 +308,8 @@ impl NormalLaw {
             NormalLaw::CollisionLib { stiffness, exponent, damping } => {
                 let power = if *exponent == 1.5 { depth * depth.sqrt() } else { libm::pow(depth, *exponent) };
                 let elastic = stiffness * power;
-                let damper = (damping * closing_speed).clamp(-elastic, elastic);
+                // not `clamp`: a force without a value has to stay one, and is told as a failure of the run
+                let damper = (damping * closing_speed).min(elastic).max(-elastic);
                 NormalForce { elastic, damping: damper, energy: elastic * depth / (exponent + 1.0) }
             }
             NormalLaw::Volume { damping } => {

@@ -53,27 +53,22 @@ impl Program {
         equations: &[(&str, &str)],
         first_output: usize,
     ) -> Result<Program, CompileError> {
-        let mut compiler = Compiler { known: Vec::new(), values: Vec::new(), index: BTreeMap::new() };
-        for (name, quantity) in &constants.names {
-            let id = compiler.constant(quantity.value);
-            compiler.known.push((name, id, quantity.kind));
-        }
-        for (k, input) in inputs.iter().enumerate() {
-            let id = compiler.value(Value::Input(k));
-            compiler.known.push((input.name, id, input.kind));
-        }
-        let mut outputs = Vec::new();
-        for (equation, (name, text)) in equations.iter().enumerate() {
-            let (id, kind) = compiler.equation(text).map_err(|error| CompileError { equation, error })?;
-            compiler.known.push((name, id, kind));
-            if equation >= first_output {
-                outputs.push((id, kind));
-            }
-        }
+        let (compiler, outputs) = Compiler::read(inputs, constants, equations, first_output, Numbers::AnyUnit)?;
         compiler.assemble(inputs.len(), &outputs).ok_or_else(|| CompileError {
             equation: equations.len().saturating_sub(1),
             error: EquationError::new(0, "the equations are too long").help("at most 65536 operations fit a program"),
         })
+    }
+
+    /// Kinds of the outputs if every number without a unit is a pure number; `None` if then units do not match.
+    pub(crate) fn pure_kinds(
+        inputs: &[Input<'_>],
+        constants: &Scope,
+        equations: &[(&str, &str)],
+        first_output: usize,
+    ) -> Option<Vec<Kind>> {
+        let (_, outputs) = Compiler::read(inputs, constants, equations, first_output, Numbers::Pure).ok()?;
+        Some(outputs.into_iter().map(|(_, kind)| kind).collect())
     }
 
     /// Room to work in for [`Program::eval`] and [`Program::eval_with_derivative`]. Nothing in it survives a call.
@@ -167,9 +162,39 @@ struct Compiler<'a> {
     /// Every distinct value, arguments before results.
     values: Vec<Value>,
     index: BTreeMap<Value, usize>,
+    /// What numbers without a unit mean.
+    numbers: Numbers,
 }
 
 impl<'a> Compiler<'a> {
+    /// Reads all equations; returns the outputs with their kinds too.
+    fn read(
+        inputs: &[Input<'a>],
+        constants: &'a Scope,
+        equations: &[(&'a str, &str)],
+        first_output: usize,
+        numbers: Numbers,
+    ) -> Result<(Self, Vec<(usize, Kind)>), CompileError> {
+        let mut compiler = Compiler { known: Vec::new(), values: Vec::new(), index: BTreeMap::new(), numbers };
+        for (name, quantity) in &constants.names {
+            let id = compiler.constant(quantity.value);
+            compiler.known.push((name, id, quantity.kind));
+        }
+        for (k, input) in inputs.iter().enumerate() {
+            let id = compiler.value(Value::Input(k));
+            compiler.known.push((input.name, id, input.kind));
+        }
+        let mut outputs = Vec::new();
+        for (equation, (name, text)) in equations.iter().enumerate() {
+            let (id, kind) = compiler.equation(text).map_err(|error| CompileError { equation, error })?;
+            compiler.known.push((name, id, kind));
+            if equation >= first_output {
+                outputs.push((id, kind));
+            }
+        }
+        Ok((compiler, outputs))
+    }
+
     /// Id of a value, the same for equal ones.
     fn value(&mut self, value: Value) -> usize {
         *self.index.entry(value).or_insert_with(|| {
@@ -206,7 +231,7 @@ impl<'a> Compiler<'a> {
                 What::Call(op, x) => {
                     let [a, b, c] = x.map(|i| done[i]);
                     let kind = op
-                        .kind([a.1, b.1, c.1], self.known_constant(b.0), Numbers::AnyUnit)
+                        .kind([a.1, b.1, c.1], self.known_constant(b.0), self.numbers)
                         .map_err(|message| EquationError::new(node.offset, message))?;
                     (self.operation(op, [a.0, b.0, c.0]), kind)
                 }

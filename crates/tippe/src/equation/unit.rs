@@ -53,6 +53,18 @@ impl Dimension {
         self.combine(other, i16::checked_sub)
     }
 
+    /// The unit as an equation can read it back, such as `m/s^2`; `None` for roots of units.
+    pub(crate) fn written(self) -> Option<String> {
+        if self.twelfths.iter().any(|p| p % 12 != 0 || p.abs() > 144) {
+            return None;
+        }
+        if self == Dimension::ONE {
+            return Some("rad".into());
+        }
+        let text = self.to_string();
+        Some(text.strip_prefix("1/").map_or(text.clone(), |below| format!("rad/{below}")))
+    }
+
     fn combine(self, other: Dimension, f: fn(i16, i16) -> Option<i16>) -> Option<Dimension> {
         let mut twelfths = [0; 3];
         for k in 0..3 {
@@ -106,9 +118,10 @@ impl fmt::Display for Dimension {
 }
 
 /// What kind of number an expression is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Without a unit: takes the unit its place asks for.
+    #[default]
     Bare,
     /// With a known dimension.
     Dim(Dimension),

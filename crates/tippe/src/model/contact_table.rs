@@ -53,22 +53,24 @@ impl Compiler<'_> {
                 })
             })
             .collect();
-        let population: Vec<usize> = classes
-            .iter()
-            .map(|(key, _)| {
-                self.scene.bodies.iter().filter(|b| b.shapes.iter().any(|s| class_key(b, s) == *key)).take(2).count()
-            })
-            .collect();
+        // a class may touch itself if two bodies are in it
+        let last_of = |key: &ClassKey| {
+            let is_in = |body: &scene::Body| body.shapes.iter().any(|s| class_key(body, s) == *key);
+            self.scene.bodies.iter().rposition(is_in).unwrap_or(0)
+        };
+        let last: Vec<usize> = classes.iter().map(|(key, _)| last_of(key)).collect();
         for i in 0..n {
             for j in i..n {
                 let ((a, first), (b, second)) = (&classes[i], &classes[j]);
-                if !(free[i] || free[j]) || (i == j && population[i] < 2) || self.groups_ignore(a, b) {
+                if !(free[i] || free[j]) || (i == j && last[i] == *first) || self.groups_ignore(a, b) {
                     continue;
                 }
                 let spec = self.material_spec(a.material.as_deref(), b.material.as_deref());
                 let Some(spec) = spec else { continue };
-                let names = (bodies[*first].name.clone(), bodies[*second].name.clone());
-                if let Some(p) = self.parameters(&spec, a.material.as_deref(), b.material.as_deref(), &names) {
+                let second = if i == j { last[i] } else { *second };
+                let names = (bodies[*first].name.clone(), bodies[second].name.clone());
+                let place = self.scene.bodies[second].places.entity;
+                if let Some(p) = self.parameters(&spec, a.material.as_deref(), b.material.as_deref(), &names, place) {
                     parameters.push(p);
                     table[i * n + j] = Some(parameters.len() as u32 - 1);
                     table[j * n + i] = table[i * n + j];
@@ -144,7 +146,8 @@ impl Compiler<'_> {
                         fill(&mut spec, &general);
                     }
                     let names = (bodies[i].name.clone(), bodies[j].name.clone());
-                    if let Some(p) = self.parameters(&spec, a.as_deref(), b.as_deref(), &names) {
+                    let place = pair.places.entity;
+                    if let Some(p) = self.parameters(&spec, a.as_deref(), b.as_deref(), &names, place) {
                         parameters.push(p);
                         table.insert(key, Some(parameters.len() as u32 - 1));
                     }
@@ -199,8 +202,8 @@ impl Compiler<'_> {
         material1: Option<&str>,
         material2: Option<&str>,
         names: &(String, String),
+        place: scene::Place,
     ) -> Option<ContactParameters> {
-        let place = self.scene.places.entity;
         let table = material1.zip(material2).and_then(|(a, b)| {
             let a = if a == "wood" { "dry_wood" } else { a };
             let b = if b == "wood" { "dry_wood" } else { b };
@@ -270,17 +273,17 @@ impl Compiler<'_> {
                     linear: false,
                 },
                 L::Collisionlib => NormalLaw::CollisionLib {
-                    stiffness: self.required(spec.stiffness, "stiffness", "collisionlib", names)? * k_red,
+                    stiffness: self.stiffness(spec, "collisionlib", names)? * k_red,
                     exponent: spec.exponent.unwrap_or(1.5),
                     damping: spec.damping.unwrap_or(0.0),
                 },
                 L::Nassauer | L::Volume => NormalLaw::Volume { damping: spec.damping.unwrap_or(0.0) },
                 L::Bardaro => NormalLaw::Bardaro {
-                    stiffness: self.required(spec.stiffness, "stiffness", "bardaro", names)? * k_red,
+                    stiffness: self.stiffness(spec, "bardaro", names)? * k_red,
                     damping: spec.damping.unwrap_or(0.0),
                 },
                 L::Linear => NormalLaw::Linear {
-                    stiffness: self.required(spec.stiffness, "stiffness", "linear", names)? * k_red,
+                    stiffness: self.stiffness(spec, "linear", names)? * k_red,
                     damping: spec.damping.unwrap_or(0.0),
                 },
             },
@@ -323,12 +326,13 @@ impl Compiler<'_> {
         })
     }
 
-    fn required(&mut self, value: Option<f64>, key: &str, law: &str, names: &(String, String)) -> Option<f64> {
-        if value.is_none() {
-            let message = format!("law \"{law}\" between bodies \"{}\" and \"{}\" needs `{key}`", names.0, names.1);
-            self.fail(self.scene.places.entity, message, &format!("add {key} = ... to the [[pair]] or to [contact]"));
+    /// The stiffness that a law cannot do without.
+    fn stiffness(&mut self, spec: &ContactSpec, law: &str, names: &(String, String)) -> Option<f64> {
+        if spec.stiffness.is_none() {
+            let message = format!("law \"{law}\" between bodies \"{}\" and \"{}\" needs `stiffness`", names.0, names.1);
+            self.fail(spec.places.of("law"), message, "add stiffness = ... to the [[pair]] or to [contact]");
         }
-        value
+        spec.stiffness
     }
 
     fn user_law(&mut self, name: &str, restitution: f64, k_red: f64, place: scene::Place) -> Option<NormalLaw> {
@@ -339,7 +343,14 @@ impl Compiler<'_> {
             return None;
         };
         match UserLaw::compile(scene, law, restitution, k_red) {
-            Ok(law) => Some(NormalLaw::Custom(Arc::new(law))),
+            Ok(compiled) => {
+                for warning in law.unchecked_units(scene) {
+                    if !self.warnings.contains(&warning) {
+                        self.warnings.push(warning);
+                    }
+                }
+                Some(NormalLaw::Custom(Arc::new(compiled)))
+            }
             Err(error) => {
                 self.errors.push(error);
                 None
@@ -357,8 +368,11 @@ pub(super) fn class_key(body: &scene::Body, shape: &ShapeSpec) -> ClassKey {
     }
 }
 
-/// Fills what `spec` leaves open from a more general one.
+/// Fills what `spec` leaves open from a more general one. Its places become those of the table that names the law.
 fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
+    if spec.law.is_none() {
+        spec.places = general.places.clone();
+    }
     macro_rules! fill {
         ($($field:ident),+) => { $( if spec.$field.is_none() { spec.$field = general.$field.clone(); } )+ };
     }

@@ -233,6 +233,7 @@ pub(super) const PAIR: Table = Table {
             texts("materials", "Names of two materials, in any order"),
             texts("bodies", "Names of two bodies, or `group:NAME`, in any order"),
             flag("ignore", "True if they never collide"),
+            REPEATED,
         ],
         &CONTACT_KEYS,
         &K_RED,
@@ -264,7 +265,7 @@ pub(super) const BODY: Table = Table {
     name: "[[body]]",
     keys: &[&[
         text("name", "Name, unique; `{k}` is replaced by the value of k").required("every body has a name of its own"),
-        key("repeat", Form::Tables(&REPEAT), "Copies of the body: loops from the outermost to the innermost"),
+        REPEATED,
         flag("fixed", "True if it never moves"),
         key("shape", Form::Shape, "Its only shape"),
         key("shapes", Form::List(&Form::Shape), "Its shapes"),
@@ -285,6 +286,9 @@ pub(super) const BODY: Table = Table {
         flag("collide", "False if none of its shapes ever collides"),
     ]],
 };
+
+const REPEATED: Key =
+    key("repeat", Form::Tables(&REPEAT), "Copies of this table: loops from the outermost to the innermost");
 
 pub(super) const REPEAT: Table = Table {
     name: "repeat",
@@ -419,13 +423,14 @@ pub(super) const IGNORE: Table = Table {
     keys: &[&[
         texts("bodies", "Two bodies, or `group:NAME`s"),
         texts("groups", "Two groups; the same one twice for within a group"),
+        REPEATED,
     ]],
 };
 
 pub(super) const EXPECT: Table = Table {
     name: "[[expect]]",
     keys: &[&[
-        text("value", "Expression over signals, such as \"ball.position.z\"")
+        text("value", "Expression over signals, such as \"ball.position.z\"; `{k}` is replaced by the value of k")
             .required("a signal, such as \"ball.position.z\""),
         number("at", D::TIME, NotNegative, "When [s]; default the end of the run"),
         any("is", Any, "The value must be this ..."),
@@ -438,5 +443,6 @@ pub(super) const EXPECT: Table = Table {
         key("with", Form::Values, "Parameters to load the scene with"),
         number("tolerance", D::ONE, Positive, "Tolerance of the run instead of the scene's [-]"),
         number("until", D::TIME, Positive, "End of the run instead of the scene's [s]"),
+        REPEATED,
     ]],
 };

@@ -33,11 +33,34 @@ impl Law {
     /// Compiles the law for the scene it belongs to. Inputs are [`LAW_INPUTS`]; outputs are normal force [N], then
     /// elastic energy [J] if the law gives it, then friction coefficient [-] if the law gives it.
     pub fn compile(&self, scene: &Scene) -> Result<Program, SceneError> {
-        let names = scene.params.iter().map(|param| (param.name.clone(), Quantity::bare(param.value))).collect();
-        self.check(&Scope { names }).map_err(|(k, error)| {
+        self.check(&params(scene)).map_err(|(k, error)| {
             let place = self.equations().nth(k).map_or(Place::default(), |equation| equation.places.entity);
             scene.error(place, format!("law \"{}\": {}", self.name, error.message), error.help)
         })
+    }
+
+    /// The results whose units cannot be checked, because a number without a unit may carry the one that is missing: read
+    /// as pure numbers they do not give the unit wanted. A sentence for each.
+    pub fn unchecked_units(&self, scene: &Scene) -> Vec<String> {
+        let equations: Vec<(&str, &str)> = self.equations().map(|e| (e.name.as_str(), e.text.as_str())).collect();
+        let kinds = Program::pure_kinds(&LAW_INPUTS, &params(scene), &equations, self.lets.len());
+        let mut sentences = Vec::new();
+        for (k, output) in self.outputs().enumerate() {
+            let wanted = wanted(output);
+            let found = match kinds.as_ref().map(|kinds| kinds[k]) {
+                Some(Kind::Dim(dimension)) if dimension == wanted => continue,
+                Some(Kind::Bare) if wanted == Dimension::ONE => continue,
+                Some(kind) => format!("read as pure numbers they make it {kind}"),
+                None => "read as pure numbers they make units that do not match".to_string(),
+            };
+            let unit = if wanted == Dimension::ONE { "no unit".into() } else { format!("[{wanted}]") };
+            sentences.push(format!(
+                "law \"{}\": whether `{}` has {unit} cannot be checked, as it has numbers without units; {found}. help: write the \
+                 units, such as \"1e6 N/m\"",
+                self.name, output.name
+            ));
+        }
+        sentences
     }
 
     /// Compiles the law with these parameters; the error comes with the index of its equation.
@@ -50,11 +73,7 @@ impl Law {
         }
         let program = Program::compile(&LAW_INPUTS, params, &equations, self.lets.len())
             .map_err(|error| (error.equation, error.error))?;
-        let wanted = self.outputs().map(|equation| match equation.name.as_str() {
-            "energy" => Dimension::ENERGY,
-            "friction" => Dimension::ONE,
-            _ => Dimension::FORCE,
-        });
+        let wanted = self.outputs().map(wanted);
         for (k, (wanted, kind)) in wanted.zip(program.output_kinds()).enumerate() {
             let k = k + self.lets.len();
             if *kind != Kind::Bare && *kind != Kind::Dim(wanted) {
@@ -65,4 +84,19 @@ impl Law {
         }
         Ok(program)
     }
+}
+
+/// What a result of a law measures.
+fn wanted(output: &Equation) -> Dimension {
+    match output.name.as_str() {
+        "energy" => Dimension::ENERGY,
+        "friction" => Dimension::ONE,
+        _ => Dimension::FORCE,
+    }
+}
+
+/// The parameters of a scene for its laws.
+fn params(scene: &Scene) -> Scope {
+    let quantity = |param: &super::Param| Quantity { value: param.value, kind: param.kind };
+    Scope { names: scene.params.iter().map(|param| (param.name.clone(), quantity(param))).collect() }
 }

@@ -16,6 +16,7 @@ mod read;
 mod read_body;
 mod reader;
 mod references;
+mod repeat;
 mod schema;
 mod write;
 
@@ -94,7 +95,7 @@ impl Scene {
 
     /// Reads a scene from a text. `file` is for messages; a name that ends in `.json` makes it JSON.
     pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
-        Scene::parse_up_to(file, text, sets, read::MAX_TURNS)
+        Scene::parse_up_to(file, text, sets, repeat::MAX_TURNS)
     }
 
     fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
@@ -104,8 +105,8 @@ impl Scene {
         if !errors.is_empty() {
             return Err(SceneErrors(errors));
         }
-        let mut reader = reader::Reader { file, errors, scope: Default::default() };
-        let scene = read::scene(&mut reader, &top, sets, max_turns);
+        let mut reader = reader::Reader { file, errors, scope: Default::default(), turns: max_turns };
+        let scene = read::scene(&mut reader, &top, sets);
         if reader.errors.is_empty() {
             return Ok(scene);
         }
@@ -134,8 +135,10 @@ impl Scene {
 pub struct Param {
     /// Name.
     pub name: String,
-    /// Value in SI [unit as given].
+    /// Value in SI [unit of `kind`].
     pub value: f64,
+    /// Its unit, if one was given.
+    pub kind: crate::equation::Kind,
     /// Where it was written.
     pub places: Places,
 }

@@ -6,6 +6,9 @@ use std::cell::OnceCell;
 use std::fmt::Write;
 use toml::de::{DeTable, DeValue};
 
+/// More errors than this are not collected.
+pub(super) const MAX_ERRORS: usize = 100;
+
 /// Tables and lists may nest this deep.
 pub(super) const MAX_DEPTH: usize = 64;
 
@@ -109,11 +112,15 @@ pub(super) fn from_toml(file: &str, text: &str) -> (Node, Vec<SceneError>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut errors: Vec<SceneError> = errors
         .iter()
-        .map(|error| SceneError {
-            file: file.to_string(),
-            place: lines.place(error.span().map_or(0, |span| span.start)),
-            message: error.message().trim().replace('\n', ", "),
-            help: String::new(),
+        .take(MAX_ERRORS)
+        .map(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let (mut message, mut help) = (error.message().trim().replace('\n', ", "), "");
+            if message == "duplicate key" {
+                message = format!("duplicate key `{}`", text.get(span.clone()).unwrap_or(""));
+                help = "keep one of them; tables of a list have double brackets: [[body]]";
+            }
+            SceneError { file: file.to_string(), place: lines.place(span.start), message, help: help.to_string() }
         })
         .collect();
     let mut too_deep = None;

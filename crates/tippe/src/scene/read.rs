@@ -7,11 +7,8 @@ use super::*;
 use crate::equation::{Quantity, Scope, Tree};
 use crate::material::MATERIALS;
 
-/// All loops together may take this many turns.
-pub(super) const MAX_TURNS: usize = 10_000_000;
-
 /// Reads a scene; `sets` override parameters. The errors of `reader` say whether it is whole.
-pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)], max_turns: usize) -> Scene {
+pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)]) -> Scene {
     let mut scene = Scene { file: reader.file.to_string(), ..Scene::default() };
     let Some(fields) = reader.fields(top, &format::SCENE, "the scene") else { return scene };
     if let Some(format) = reader.number(&fields, "format").filter(|format| *format != 1.0) {
@@ -40,11 +37,16 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.materials = materials(reader, &fields);
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
-    read_body::bodies(reader, &fields, &mut scene, max_turns);
+    read_body::bodies(reader, &fields, &mut scene);
     scene.ignores = list(reader, &fields, "ignore", &format::IGNORE, ignore);
-    scene.expects = list(reader, &fields, "expect", &format::EXPECT, expect);
+    let params = scene.params.len();
+    scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
     scene.places = fields.places();
     references::check(reader, &scene);
+    if scene.bodies.is_empty() && reader.errors.is_empty() {
+        let help = "add [[body]] with a name, a shape and a material; `tippe new NAME` writes a scene to start from";
+        reader.error(fields.place_of("body"), "the scene has no bodies", help);
+    }
     scene
 }
 
@@ -56,19 +58,19 @@ fn table_of(name: &str) -> &'static format::Table {
     }
 }
 
-/// Every table of a list, read.
+/// Every table of a list, read, with the copies its `repeat` asks for.
 fn list<T>(
     reader: &mut Reader<'_>,
     fields: &Fields<'_>,
     name: &str,
     table: &'static format::Table,
-    read: fn(&mut Reader<'_>, &Fields<'_>) -> Option<T>,
+    read: impl Fn(&mut Reader<'_>, &Fields<'_>) -> Option<T>,
 ) -> Vec<T> {
     let Some(node) = fields.get(name) else { return Vec::new() };
     let mut out = Vec::new();
     for item in reader.items(node, name) {
         if let Some(fields) = reader.fields(item, table, table.name) {
-            out.extend(read(reader, &fields));
+            repeat::repeated(reader, &fields, |reader| out.extend(read(reader, &fields)));
         }
     }
     out
@@ -130,7 +132,7 @@ fn params(reader: &mut Reader<'_>, fields: &Fields<'_>, sets: &[(String, String)
         let quantity = quantity.unwrap_or(Quantity::bare(1.0));
         reader.scope.push(entry.key.clone(), quantity);
         let places = Places { entity: entry.node.place, ..Places::default() };
-        params.push(Param { name: entry.key.clone(), value: quantity.value, places });
+        params.push(Param { name: entry.key.clone(), value: quantity.value, kind: quantity.kind, places });
     }
     params
 }
@@ -351,8 +353,12 @@ fn ignore(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Ignore> {
     Some(Ignore { first, second, places })
 }
 
-fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
-    let value = equation(reader, fields, "value").unwrap_or_default();
+/// An expectation of a scene with so many parameters.
+fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>, params: usize) -> Option<Expect> {
+    let mut value = equation(reader, fields, "value").unwrap_or_default();
+    if let Some(node) = fields.get("value") {
+        value.text = reader.filled(node, &value.text);
+    }
     let mut number = |name| reader.number(fields, name);
     let mut expect = Expect {
         value,
@@ -381,17 +387,26 @@ fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Expect> {
     if expect.relative && expect.is == Some(0.0) {
         reader.error(fields.place_of("relative"), "[[expect]]: a fraction of 0 is 0", "leave out `relative`");
     }
+    // What `with` gives is read again with the parameters alone: an index of `repeat` has to be filled in.
+    let params = Scope { names: reader.scope.names[..params].to_vec() };
     for entry in fields.get("with").and_then(|node| reader.entries(node, "with")).unwrap_or_default() {
-        if !reader.scope.names.iter().any(|(name, _)| *name == entry.key) {
-            let known: Vec<String> = reader.scope.names.iter().map(|(name, _)| name.clone()).collect();
-            let help = did_you_mean(&entry.key, known.iter().map(String::as_str));
+        if params.get(&entry.key).is_none() {
+            let help = did_you_mean(&entry.key, params.names.iter().map(|(name, _)| name.as_str()));
             reader.error(entry.place, format!("[[expect]]: with: unknown parameter `{}`", entry.key), help);
         }
-        reader.quantity(&entry.node, &format!("[[expect]]: with: {}", entry.key));
+        let what = format!("[[expect]]: with: {}", entry.key);
         match &entry.node.value {
-            Value::Text(text) => expect.with.push((entry.key.clone(), text.text.clone())),
-            Value::Number(number) => expect.with.push((entry.key.clone(), format!("{number:?}"))),
-            _ => {}
+            Value::Text(text) => {
+                let text = reader.filled(&entry.node, &text.text);
+                if let Err(error) = Tree::parse(&text).and_then(|tree| tree.evaluate(&params)) {
+                    reader.equation_error(&entry.node, &what, &error);
+                }
+                expect.with.push((entry.key.clone(), text));
+            }
+            _ => {
+                let number = reader.quantity(&entry.node, &what);
+                expect.with.extend(number.map(|number| (entry.key.clone(), format!("{:?}", number.value))));
+            }
         }
     }
     Some(expect)

@@ -2,10 +2,10 @@
 
 use super::format;
 use super::node::{Node, Value};
-use super::read::{MAX_TURNS, check_name, exactly_one, names};
+use super::read::{check_name, exactly_one, names};
 use super::reader::{Fields, Reader};
 use super::*;
-use crate::equation::{Dimension, Quantity};
+use crate::equation::Dimension;
 
 /// What `[defaults]` gives to bodies.
 #[derive(Default)]
@@ -16,8 +16,8 @@ struct Defaults {
     collide: Option<bool>,
 }
 
-/// Reads all bodies into `scene`; their loops take at most `max_turns`.
-pub(super) fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene, max_turns: usize) {
+/// Reads all bodies into `scene`.
+pub(super) fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
     let mut defaults = Defaults::default();
     if let Some(fields) = reader.table(fields, "defaults", &format::DEFAULTS) {
         defaults = Defaults {
@@ -27,7 +27,6 @@ pub(super) fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut S
             collide: reader.flag(&fields, "collide"),
         };
     }
-    let mut turns = max_turns;
     let Some(node) = fields.get("body") else { return };
     for item in reader.items(node, "body") {
         let name = match &item.value {
@@ -40,65 +39,13 @@ pub(super) fn bodies(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut S
         };
         let errors_before = reader.errors.len();
         let Some(fields) = reader.fields(item, &format::BODY, what) else { continue };
-        let loops = loops(reader, &fields);
-        let repeated = Repeated { fields: &fields, places: fields.places(), defaults: &defaults, errors_before };
-        if repeated.count(reader, &loops, &mut turns) {
-            repeated.each(reader, &loops, &mut scene.bodies);
-        }
+        let copies = Copies { fields: &fields, places: fields.places(), defaults: &defaults, errors_before };
+        repeat::repeated(reader, &fields, |reader| scene.bodies.extend(copies.body(reader)));
     }
-}
-
-/// The loops of a body, outermost first: name of the index, and the table with its bounds.
-fn loops<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Vec<(String, Fields<'n>)> {
-    let Some(node) = fields.get("repeat") else { return Vec::new() };
-    let mut loops: Vec<(String, Fields<'n>)> = Vec::new();
-    for item in reader.items(node, "repeat") {
-        let Some(fields) = reader.fields(item, &format::REPEAT, "repeat") else { continue };
-        exactly_one(reader, &fields, "to", "count");
-        let Some(index) = reader.text(&fields, "index").map(str::to_string) else { continue };
-        check_name(reader, &index, fields.place_of("index"), "index");
-        if reader.scope.get(&index).is_some() || loops.iter().any(|(name, _)| *name == index) {
-            reader.error(
-                fields.place_of("index"),
-                format!("index \"{index}\" is already a name"),
-                "choose another name",
-            );
-        }
-        loops.push((index, fields));
-    }
-    loops
-}
-
-/// First value of a loop and how many there are.
-fn bounds(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(f64, f64)> {
-    let before = reader.errors.len();
-    let from = reader.number(fields, "from").unwrap_or(0.0);
-    let count = match (reader.number(fields, "to"), reader.number(fields, "count")) {
-        (Some(to), _) => to - from + 1.0,
-        (None, count) => count?,
-    };
-    (reader.errors.len() == before).then_some((from, count.max(0.0)))
-}
-
-/// Does something for every value of an index, until it says false.
-fn in_loop(
-    reader: &mut Reader<'_>,
-    index: &str,
-    from: f64,
-    count: f64,
-    mut turn: impl FnMut(&mut Reader<'_>) -> bool,
-) -> bool {
-    let names = reader.scope.names.len();
-    (0..count as usize).all(|k| {
-        reader.scope.push(index, Quantity::bare(from + k as f64));
-        let go_on = turn(reader);
-        reader.scope.names.truncate(names);
-        go_on
-    })
 }
 
 /// A body that is being read, once for every value of its loops.
-struct Repeated<'a, 'n> {
+struct Copies<'a, 'n> {
     fields: &'a Fields<'n>,
     places: Places,
     defaults: &'a Defaults,
@@ -106,31 +53,7 @@ struct Repeated<'a, 'n> {
     errors_before: usize,
 }
 
-impl Repeated<'_, '_> {
-    /// Runs the loops; false after the first error, so that it is reported once.
-    fn each(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], out: &mut Vec<Body>) -> bool {
-        let Some((outer, inner)) = loops.split_first() else {
-            let before = reader.errors.len();
-            out.extend(self.body(reader));
-            return reader.errors.len() == before;
-        };
-        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
-        in_loop(reader, &outer.0, from, count, |reader| self.each(reader, inner, out))
-    }
-
-    /// Takes the turns of all loops from `left`; false, and an error, if it does not suffice.
-    fn count(&self, reader: &mut Reader<'_>, loops: &[(String, Fields<'_>)], left: &mut usize) -> bool {
-        let Some((outer, inner)) = loops.split_first() else { return true };
-        let Some((from, count)) = bounds(reader, &outer.1) else { return false };
-        if count > *left as f64 {
-            let message = format!("{} is repeated too often", self.fields.what);
-            reader.error(outer.1.place, message, format!("the loops of a scene take at most {MAX_TURNS} turns in all"));
-            return false;
-        }
-        *left -= count as usize;
-        inner.is_empty() || in_loop(reader, &outer.0, from, count, |reader| self.count(reader, inner, left))
-    }
-
+impl Copies<'_, '_> {
     /// The body for the present values of the loops.
     fn body(&self, reader: &mut Reader<'_>) -> Option<Body> {
         let (fields, defaults) = (self.fields, self.defaults);

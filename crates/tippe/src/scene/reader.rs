@@ -1,19 +1,18 @@
 //! Reading values out of the tree of a file, checked against the format, errors collected.
 
-use super::format::{Form, Key, Measure, Range, Table};
-use super::node::{Entry, Node, Value};
+use super::format::{Form, Key, Measure, Range, SCENE, Table};
+use super::node::{Entry, MAX_ERRORS, Node, Value};
 use super::{Place, Places, SceneError, did_you_mean};
 use crate::equation::{Dimension, EquationError, Kind, Quantity, Scope};
 use tippe_geometry::{Quat, Vec3};
 
-/// More errors than this are not collected.
-const MAX_ERRORS: usize = 100;
-
 pub(super) struct Reader<'f> {
     pub file: &'f str,
     pub errors: Vec<SceneError>,
-    /// Parameters, then indices of the loops around the body being read.
+    /// Parameters, then indices of the loops around the table being read.
     pub scope: Scope,
+    /// Turns that are left to the loops of the scene.
+    pub turns: usize,
 }
 
 /// A table of the file whose keys are known to the format.
@@ -73,7 +72,11 @@ impl Reader<'_> {
         match &node.value {
             Value::List(items) => items,
             _ => {
-                self.error(node.place, format!("{what} is {}, not a list", node.what()), "");
+                let help = match &node.value {
+                    Value::Table(_) if SCENE.key(what).is_some() => format!("write [[{what}]], with double brackets"),
+                    _ => String::new(),
+                };
+                self.error(node.place, format!("{what} is {}, not a list", node.what()), help);
                 &[]
             }
         }
@@ -252,8 +255,12 @@ impl Reader<'_> {
             Some(dimension) if dimension != Dimension::ONE => format!(" {dimension}"),
             _ => String::new(),
         };
-        let message =
-            format!("{what} has {name} {}{unit}; {} is {}", quantity.value, subject(name), measure.range.words());
+        let message = format!(
+            "{what} has {name} {}{unit}; {} is {}",
+            short(quantity.value),
+            subject(name),
+            measure.range.words()
+        );
         self.error(node.place, message, key.help);
         None
     }
@@ -360,6 +367,11 @@ fn unit_quaternion(q: Quat) -> Option<Quat> {
         return None;
     }
     Some(if (length - 1.0).abs() <= 4.0 * f64::EPSILON { q } else { q * (1.0 / length) })
+}
+
+/// A number without a long row of zeros.
+fn short(x: f64) -> String {
+    if x != 0.0 && !(1e-5..1e15).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
 }
 
 /// A key as the subject of a sentence: `a mass`, `an exponent`, `until`.

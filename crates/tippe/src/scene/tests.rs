@@ -327,6 +327,29 @@ fn bodies_repeat() {
 }
 
 #[test]
+fn pairs_ignores_and_expectations_repeat() {
+    let loops = "repeat = [{ index = \"k\", from = 1, to = \"n\" }]\n";
+    let text = format!(
+        "{BALL}[[body]]\nname = \"b_{{k}}\"\n{loops}shape = {{ kind = \"sphere\", radius = \"r\" }}\nmaterial = \"steel\"\n\
+         [[pair]]\n{loops}bodies = [\"b_{{k}}\", \"floor\"]\nrestitution = \"k/10\"\n\
+         [[ignore]]\nrepeat = [{{ index = \"k\", from = 2, to = \"n\" }}]\nbodies = [\"b_{{k-1}}\", \"b_{{k}}\"]\n\
+         [[expect]]\n{loops}value = \"b_{{k}}.position.z\"\nabove = \"k*1 m\"\nsource = \"regression\"\nwith = {{ n = \"{{k}} + 3\" }}\n"
+    );
+    let scene = read(&text).unwrap_or_else(|errors| panic!("{errors}"));
+    let restitutions: Vec<_> = scene.pairs.iter().map(|pair| pair.contact.restitution).collect();
+    assert_eq!(restitutions, [Some(0.1), Some(0.2), Some(0.3)]);
+    assert_eq!(scene.pairs[2].between, Between::Bodies("b_3".into(), "floor".into()));
+    let ignores: Vec<_> = scene.ignores.iter().map(|rule| (rule.first.as_str(), rule.second.as_str())).collect();
+    assert_eq!(ignores, [("b_1", "b_2"), ("b_2", "b_3")]);
+    let values: Vec<_> = scene.expects.iter().map(|e| (e.value.text.as_str(), e.above, e.with[0].1.as_str())).collect();
+    assert_eq!(values[1..], [("b_2.position.z", Some(2.0), "2 + 3"), ("b_3.position.z", Some(3.0), "3 + 3")]);
+    let wrong = errors(&text.replace("{k} + 3", "k + 3"));
+    assert!(wrong.contains("unknown name `k`"), "{wrong}");
+    let wrong = errors(&text.replace("bodies = [\"b_{k}\", \"floor\"]", "bodies = [\"ball\", \"floor\"]"));
+    assert!(wrong.contains("two [[pair]]s are for"), "{wrong}");
+}
+
+#[test]
 fn orientations_agree() {
     let quarter = |value: &str| {
         let text = BALL.replace("position =", &format!("orientation = {value}\nposition ="));
@@ -471,7 +494,7 @@ fn json_errors_have_places() {
     assert!(Scene::parse("s.json", &"[".repeat(100_000), &[]).expect_err("deep").to_string().contains("nested deeper"));
     let unicode = Scene::parse(
         "s.json",
-        r#"{"format": 1, "title": "\u00e9 \ud83d\ude00 \n", "world": {"gravity": [0, 0, 0]}}"#,
+        r#"{"format": 1, "title": "\u00e9 \ud83d\ude00 \n", "world": {"gravity": [0, 0, 0]}, "body": [{"name": "b", "fixed": true}]}"#,
         &[],
     );
     assert_eq!(unicode.map(|scene| scene.title), Ok("é 😀 \n".into()));

@@ -2,6 +2,7 @@
 
 use super::node::{Entry, Node, Text, Value};
 use super::*;
+use crate::equation::Kind;
 
 /// Collects the entries of a table.
 #[derive(Default)]
@@ -74,7 +75,14 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     top.text("cost", scene.cost.as_deref());
     let mut params = Writer::default();
     for param in &scene.params {
-        params.number(&param.name, Some(param.value));
+        let unit = match param.kind {
+            Kind::Dim(dimension) => dimension.written(),
+            _ => None,
+        };
+        match unit {
+            Some(unit) => params.text(&param.name, Some(&format!("{:?} {unit}", param.value))),
+            None => params.number(&param.name, Some(param.value)),
+        }
     }
     top.table("params", params);
     let mut world = Writer::default();

@@ -80,6 +80,60 @@ fn missing_things_are_named() {
 }
 
 #[test]
+fn a_scene_has_bodies() {
+    expect(
+        &[(10, 11, "")],
+        "bad.toml:1:1: the scene has no bodies. help: add [[body]] with a name, a shape and a material; `tippe new NAME` writes a scene to start from",
+    );
+    // a loop without turns and a list without tables are no bodies either
+    expect(
+        &[(10, 11, "[[body]]\nname = \"b_{k}\"\nrepeat = [{ index = \"k\", count = 0 }]")],
+        "bad.toml:10:1: the scene has no bodies. help: add [[body]] with a name, a shape and a material; `tippe new NAME` writes a scene to start from",
+    );
+}
+
+#[test]
+fn a_law_without_its_stiffness_names_two_bodies() {
+    for law in ["linear", "bardaro", "collisionlib"] {
+        expect(
+            &[(
+                9,
+                0,
+                &format!(
+                    "[contact]\nlaw = \"{law}\"\n[[body]]\nname = \"other\"\nmaterial = \"steel\"\n\
+                     shape = {{ kind = \"sphere\", radius = 0.1 }}\nposition = [1, 0, 1]"
+                ),
+            )],
+            &format!(
+                "bad.toml:10:7: law \"{law}\" between bodies \"other\" and \"ball\" needs `stiffness`. help: add stiffness = ... to the [[pair]] or to [contact]"
+            ),
+        );
+    }
+}
+
+#[test]
+fn long_numbers_are_told_shortly() {
+    expect(
+        &[(9, 0, "[contact]\nrestitution = 1e300")],
+        "bad.toml:10:15: [contact] has restitution 1e300; a restitution is from 0 to 1",
+    );
+}
+
+/// A force without a value is a failure of the run with a name, not a panic.
+#[test]
+fn absurd_exponents_are_a_named_failure() {
+    let text = edited(&[(9, 0, "[contact]\nlaw = \"collisionlib\"\nstiffness = 1e5\ndamping = 1\nexponent = 1e300")]);
+    let scene = Scene::parse("bad.toml", &text, &[]).expect("reads");
+    let model = Model::compile(&scene).expect("compiles");
+    let mut state = tippe::State::start(&model);
+    let settings = tippe::Settings::from_scene(&scene);
+    match tippe::simulate(&model, &mut state, 1.0, &settings, &mut ()) {
+        Ok(summary) => assert!(summary.bodies.iter().all(|body| body.position.is_finite())),
+        Err(failure) => assert!(failure.to_string().contains("body \"ball\""), "{failure}"),
+    }
+}
+
+#[test]
 fn misspelt_words_get_a_suggestion() {
     expect(
         &[(20, 1, "positon = [0, 0, 1]")],
@@ -220,7 +274,6 @@ fn names_are_unique() {
         &[(18, 0, r#"repeat = [{ index = "k", count = 2 }]"#)],
         r#"bad.toml:17:8: two bodies have the name "ball". help: use every index of `repeat` in the name, such as "ball_{k}""#,
     );
-    expect(&[(9, 0, "until = 2.0")], "bad.toml:9:1: duplicate key");
 }
 
 #[test]
@@ -301,7 +354,7 @@ fn deep_overlap_at_the_start_is_an_error() {
 fn missing_material_pairs_name_materials_and_bodies() {
     expect(
         &[(18, 1, r#"material = "billiard_table""#)],
-        r#"bad.toml:1:1: no contact data for materials "steel" and "billiard_table", needed by bodies "floor" and "ball". help: add [[pair]] materials = ["steel", "billiard_table"] with restitution and friction"#,
+        r#"bad.toml:16:1: no contact data for materials "steel" and "billiard_table", needed by bodies "floor" and "ball". help: add [[pair]] materials = ["steel", "billiard_table"] with restitution and friction"#,
     );
 }
 
@@ -361,6 +414,34 @@ repeat = [{ index = "k", count = 1e9 }]"#,
         r#"bad.toml:19:61: body "ball": box has smoothing 0.2 m; half its smallest dimension is 0.05 m. help: rounding stays inside the outer dimensions"#,
     );
     expect(&[(7, 1, "[run")], "bad.toml:7:5: unclosed table, expected `]`");
+    expect(
+        &[(9, 0, "until = 2.0")],
+        "bad.toml:9:1: duplicate key `until`. help: keep one of them; tables of a list have double brackets: [[body]]",
+    );
+    expect(
+        &[(10, 7, "[body]")],
+        "bad.toml:10:1: body is a table, not a list. help: write [[body]], with double brackets",
+    );
+}
+
+/// A number without a unit may carry any; then the unit of the law's result is not known, and that is said.
+#[test]
+fn units_of_a_law_that_cannot_be_checked_are_a_warning() {
+    let law = |params: &str, normal: &str| {
+        complaints(&edited(&[
+            (3, 0, &format!("[params]\n{params}")),
+            (9, 0, &format!("[contact]\nlaw = \"mine\"\n[law.mine]\nnormal = \"{normal}\"")),
+        ]))
+    };
+    assert_eq!(law("k = \"1e6 N/m\"", "k*depth"), "");
+    assert_eq!(law("k = 2", "4/k*modulus*sqrt(radius)*depth^1.5*(1 + k*closing_speed/(1 m/s))"), "");
+    assert_eq!(
+        law("k = 1e6", "k*depth"),
+        "law \"mine\": whether `normal` has [N] cannot be checked, as it has numbers without units; read as pure numbers they \
+         make it [m]. help: write the units, such as \"1e6 N/m\""
+    );
+    assert!(law("k = 1e6", "k*depth + 3*closing_speed").contains("units that do not match"));
+    assert!(law("k = \"1e6 N\"", "k*depth").contains("the result is [J]"));
 }
 
 #[test]

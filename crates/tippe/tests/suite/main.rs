@@ -5,5 +5,6 @@ mod documents;
 mod gallery;
 mod implied;
 mod layering;
+mod mechanisms;
 mod random_scenes;
 mod whole;

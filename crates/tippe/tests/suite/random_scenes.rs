@@ -144,6 +144,9 @@ fn try_seeds(seeds: std::ops::Range<u64>) {
         if wall > 5.0 {
             eprintln!("seed {seed}: {wall:.1} s");
         }
+        if seed % 500 == 499 {
+            eprintln!("up to seed {seed}: {counts:?}");
+        }
     }
     println!("{counts:?}");
     let failures = counts.get("failure").copied().unwrap_or(0);
