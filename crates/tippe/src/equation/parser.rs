@@ -52,6 +52,27 @@ impl Tree {
         &self.names
     }
 
+    /// The text this tree was read from, with every use of a name replaced for which `other` gives something.
+    pub(crate) fn with_names(&self, text: &str, other: impl Fn(&str) -> Option<String>) -> String {
+        let mut uses: Vec<(usize, &str)> = Vec::new();
+        for node in &self.nodes {
+            if let What::Name(name) = node.what {
+                uses.push((node.offset, &self.names[name]));
+            }
+        }
+        uses.sort_unstable();
+        let (mut out, mut at) = (String::new(), 0);
+        for (offset, name) in uses {
+            if let Some(other) = other(name) {
+                out.push_str(&text[at..offset]);
+                out.push_str(&other);
+                at = offset + name.len();
+            }
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+
     /// Value and unit, all names being known. Fails if the value is not a finite number.
     pub fn evaluate(&self, scope: &Scope) -> Result<Quantity, EquationError> {
         self.check_joined(|name| scope.get(name).is_some())?;
@@ -78,7 +99,7 @@ impl Tree {
     }
 
     /// `1 m/h` where `h` is also a known name could mean either: an error.
-    pub(super) fn check_joined(&self, is_name: impl Fn(&str) -> bool) -> Result<(), EquationError> {
+    pub(crate) fn check_joined(&self, is_name: impl Fn(&str) -> bool) -> Result<(), EquationError> {
         match self.joined.iter().find(|(_, symbol)| is_name(symbol)) {
             Some((offset, symbol)) => {
                 let error = EquationError::new(*offset, format!("`{symbol}` is both a unit and a name here"));

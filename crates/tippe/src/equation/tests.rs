@@ -253,3 +253,40 @@ fn speed_of_a_law() {
     let (plain, derivatives) = (best(false), best(true));
     println!("{} instructions: {plain:.1} ns, with three derivatives {derivatives:.1} ns ({sum})", program.len());
 }
+
+#[test]
+fn dotted_names_are_one_name() {
+    let tree = Tree::parse("2*hinge.speed + left.motor.torque - hinge.speed/1.5e1").expect("reads");
+    assert_eq!(tree.names(), ["hinge.speed", "left.motor.torque"]);
+    assert_eq!(Tree::parse("3.5*x").expect("reads").names(), ["x"]);
+    assert_eq!(Tree::parse("3.*x.y").expect("reads").names(), ["x.y"]);
+    assert!(Tree::parse("x.").is_err());
+    assert!(Tree::parse("x..y").is_err());
+    let inputs = [Input { name: "hinge.speed", kind: Kind::Bare }, Input { name: "hinge", kind: Kind::Bare }];
+    let program = Program::compile(&inputs, &Scope::default(), &[("out", "hinge.speed + 10*hinge")], 0).expect("right");
+    let (mut registers, mut out) = (program.registers(), [0.0]);
+    program.eval(&[1.0, 2.0], &mut registers, &mut out);
+    assert_eq!(out, [21.0]);
+}
+
+#[test]
+fn names_are_replaced_and_units_are_not() {
+    let text = "k*(2 m) + min(k, m.k, 3)/k2 - 1 k^-1";
+    assert!(Tree::parse(text).is_err());
+    let text = "k*(2 m) + min(k, m, m.k)/k2 - 1e3";
+    let other = |name: &str| match name {
+        "k" => Some("(7.0)".to_string()),
+        "m" => Some("left.m".to_string()),
+        _ => None,
+    };
+    let changed = Tree::parse(text).expect("reads").with_names(text, other);
+    assert_eq!(changed, "(7.0)*(2 m) + min((7.0), left.m, m.k)/k2 - 1e3");
+}
+
+#[test]
+fn electric_units_are_known() {
+    assert_eq!(quantity("12 V*(2 A)").map(|q| q.kind), Ok(Kind::Dim(Dimension::POWER)));
+    assert_eq!(quantity("(12 V)/(4 ohm)").map(|q| (q.value, q.kind)), Ok((3.0, Kind::Dim(Dimension::CURRENT))));
+    assert_eq!(quantity("2 mH*(1 A)/(1 s)").map(|q| (q.value, q.kind)), Ok((0.002, Kind::Dim(Dimension::VOLTAGE))));
+    assert!(message("1 V + 1 A").contains("units do not match: [V] and [A]"), "{}", message("1 V + 1 A"));
+}

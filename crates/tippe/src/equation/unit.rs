@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Powers of metre, kilogram and second, in twelfths so that roots of units stay exact.
+/// Powers of metre, kilogram, second and ampere, in twelfths so that roots of units stay exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dimension {
-    twelfths: [i16; 3],
+    twelfths: [i16; 4],
 }
 
 impl Dimension {
@@ -38,9 +38,20 @@ impl Dimension {
     /// Inverse of a speed [s/m].
     pub const SLOWNESS: Dimension = Dimension::new(-1, 0, 1);
 
+    /// Electric current [A].
+    pub const CURRENT: Dimension = Dimension::new(0, 0, 0).with_current(1);
+    /// Voltage [V].
+    pub const VOLTAGE: Dimension = Dimension::POWER.with_current(-1);
+
     /// m^length kg^mass s^time.
     pub const fn new(length: i16, mass: i16, time: i16) -> Self {
-        Dimension { twelfths: [12 * length, 12 * mass, 12 * time] }
+        Dimension { twelfths: [12 * length, 12 * mass, 12 * time, 0] }
+    }
+
+    /// This times A^current.
+    pub const fn with_current(mut self, current: i16) -> Self {
+        self.twelfths[3] += 12 * current;
+        self
     }
 
     /// Dimension of a product; `None` if a power is absurdly high.
@@ -66,8 +77,8 @@ impl Dimension {
     }
 
     fn combine(self, other: Dimension, f: fn(i16, i16) -> Option<i16>) -> Option<Dimension> {
-        let mut twelfths = [0; 3];
-        for k in 0..3 {
+        let mut twelfths = [0; 4];
+        for k in 0..4 {
             twelfths[k] = f(self.twelfths[k], other.twelfths[k])?;
         }
         Some(Dimension { twelfths })
@@ -75,8 +86,8 @@ impl Dimension {
 
     /// Dimension of a power; `None` if it is not a multiple of a twelfth or absurdly high.
     pub fn power(self, exponent: f64) -> Option<Dimension> {
-        let mut twelfths = [0; 3];
-        for k in 0..3 {
+        let mut twelfths = [0; 4];
+        for k in 0..4 {
             let p = f64::from(self.twelfths[k]) * exponent;
             if p != p.round() || p.abs() > f64::from(i16::MAX) {
                 return None;
@@ -89,13 +100,14 @@ impl Dimension {
 
 impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMED: [(Dimension, &str); 6] = [
+        const NAMED: [(Dimension, &str); 7] = [
             (Dimension::ONE, "-"),
             (Dimension::FORCE, "N"),
             (Dimension::ENERGY, "J"),
             (Dimension::POWER, "W"),
             (Dimension::PRESSURE, "Pa"),
             (Dimension::DENSITY, "kg/m^3"),
+            (Dimension::VOLTAGE, "V"),
         ];
         if let Some((_, name)) = NAMED.iter().find(|(dimension, _)| dimension == self) {
             return f.write_str(name);
@@ -105,7 +117,8 @@ impl fmt::Display for Dimension {
             (_, 0) => format!("{symbol}^{}", twelfths / 12),
             _ => format!("{symbol}^{}", f64::from(twelfths) / 12.0),
         };
-        let symbols = [("kg", self.twelfths[1]), ("m", self.twelfths[0]), ("s", self.twelfths[2])];
+        let symbols =
+            [("kg", self.twelfths[1]), ("m", self.twelfths[0]), ("s", self.twelfths[2]), ("A", self.twelfths[3])];
         let above: Vec<String> = symbols.iter().filter(|(_, p)| *p > 0).map(|(s, p)| part(s, *p)).collect();
         let below: Vec<String> =
             symbols.iter().filter(|(_, p)| *p < 0).map(|(s, p)| part(s, p.saturating_neg())).collect();
@@ -213,6 +226,10 @@ fn base(symbol: &str) -> Option<(Unit, bool)> {
         "W" => (si(Dimension::POWER), true),
         "Hz" => (si(Dimension::ANGULAR_SPEED), true),
         "bar" => (Unit { ten: 5, ..si(Dimension::PRESSURE) }, true),
+        "A" => (si(Dimension::CURRENT), true),
+        "V" => (si(Dimension::VOLTAGE), true),
+        "ohm" => (si(Dimension::VOLTAGE.with_current(-1)), true),
+        "H" => (si(Dimension::ENERGY.with_current(-2)), true),
         "rad" => (si(Dimension::ONE), true),
         "deg" => (Unit { numerator: std::f64::consts::PI, denominator: 180.0, ..Unit::ONE }, false),
         "rpm" => {
@@ -226,7 +243,7 @@ fn base(symbol: &str) -> Option<(Unit, bool)> {
 }
 
 /// Units to name in help texts.
-pub(super) const COMMON_UNITS: [&str; 26] = [
+pub(super) const COMMON_UNITS: [&str; 30] = [
     "m", "mm", "cm", "km", "um", "nm", "kg", "g", "s", "ms", "us", "min", "h", "rad", "deg", "N", "kN", "Pa", "kPa",
-    "MPa", "GPa", "J", "W", "Hz", "rpm", "bar",
+    "MPa", "GPa", "J", "W", "Hz", "rpm", "bar", "A", "V", "ohm", "H",
 ];

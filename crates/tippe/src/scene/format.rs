@@ -3,7 +3,7 @@
 //! The reader checks keys, units and ranges against these tables and the JSON Schema is generated from them, so the
 //! two cannot disagree.
 
-use super::{Axis, FrictionLaw, Integrator, Lever};
+use super::{Axis, FrictionLaw, Integrator, Lever, format_mechanism as mechanism};
 use crate::equation::Dimension;
 
 /// A table of the file.
@@ -32,6 +32,8 @@ pub(super) struct Key {
     pub about: &'static str,
     /// What to do when it is missing or wrong.
     pub help: &'static str,
+    /// Words under `kind` of the tables that take it; all if empty.
+    pub kinds: &'static [&'static str],
 }
 
 /// What a value may look like.
@@ -53,6 +55,8 @@ pub(super) enum Form {
     Named(&'static Table),
     /// Texts or numbers by a name of the user's.
     Values,
+    /// An equation over names known at run time, or a number.
+    Equation,
     /// One of `SHAPES`, told apart by the word under `kind`.
     Shape,
     /// One of `ORIENTATION`.
@@ -105,40 +109,43 @@ impl Range {
     }
 }
 
-const fn measure(dimension: Dimension, range: Range) -> Measure {
+pub(super) const fn measure(dimension: Dimension, range: Range) -> Measure {
     Measure { dimension: Some(dimension), range }
 }
-const fn key(name: &'static str, form: Form, about: &'static str) -> Key {
-    Key { name, required: false, form, about, help: "" }
+pub(super) const fn key(name: &'static str, form: Form, about: &'static str) -> Key {
+    Key { name, required: false, form, about, help: "", kinds: &[] }
 }
-const fn number(name: &'static str, dimension: Dimension, range: Range, about: &'static str) -> Key {
+pub(super) const fn number(name: &'static str, dimension: Dimension, range: Range, about: &'static str) -> Key {
     key(name, Form::Number(measure(dimension, range)), about)
 }
-const fn vector(name: &'static str, dimension: Dimension, about: &'static str) -> Key {
+pub(super) const fn vector(name: &'static str, dimension: Dimension, about: &'static str) -> Key {
     key(name, Form::Vector(3, measure(dimension, Range::Any)), about)
 }
-const fn any(name: &'static str, range: Range, about: &'static str) -> Key {
+pub(super) const fn any(name: &'static str, range: Range, about: &'static str) -> Key {
     key(name, Form::Number(Measure { dimension: None, range }), about)
 }
-const fn text(name: &'static str, about: &'static str) -> Key {
+pub(super) const fn text(name: &'static str, about: &'static str) -> Key {
     key(name, Form::Text, about)
 }
-const fn texts(name: &'static str, about: &'static str) -> Key {
+pub(super) const fn texts(name: &'static str, about: &'static str) -> Key {
     key(name, Form::List(&Form::Text), about)
 }
-const fn flag(name: &'static str, about: &'static str) -> Key {
+pub(super) const fn flag(name: &'static str, about: &'static str) -> Key {
     key(name, Form::Flag, about)
 }
-const fn word(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
+pub(super) const fn word(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
     key(name, Form::Word(words), about)
 }
 
 impl Key {
-    const fn required(self, help: &'static str) -> Key {
+    pub(super) const fn required(self, help: &'static str) -> Key {
         Key { required: true, help, ..self }
     }
-    const fn help(self, help: &'static str) -> Key {
+    pub(super) const fn help(self, help: &'static str) -> Key {
         Key { help, ..self }
+    }
+    pub(super) const fn of(self, kinds: &'static [&'static str]) -> Key {
+        Key { kinds, ..self }
     }
 }
 
@@ -165,6 +172,12 @@ pub(super) const SCENE: Table = Table {
         key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
         key("body", Form::Tables(&BODY), "Bodies"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
+        key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),
+        key("force", Form::Tables(&mechanism::FORCE), "Force elements"),
+        key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
+        key("component", Form::Tables(&mechanism::COMPONENT), "Components with states of their own, as equations"),
+        key("sensor", Form::Tables(&mechanism::SENSOR), "Sensors"),
+        key("change", Form::Tables(&mechanism::CHANGE), "Structural changes"),
         key("expect", Form::Tables(&EXPECT), "What a run must show; checked by `tippe check`"),
     ]],
 };
@@ -172,8 +185,13 @@ pub(super) const SCENE: Table = Table {
 const GRAVITY_HELP: &str =
     "gravity is never assumed: write `[world]` and `gravity = [0, 0, -9.81]`, or `[0, 0, 0]` for none";
 
-const WORLD: Table =
-    Table { name: "[world]", keys: &[&[vector("gravity", D::ACCELERATION, "Gravity [m/s2]").required(GRAVITY_HELP)]] };
+const WORLD: Table = Table {
+    name: "[world]",
+    keys: &[&[
+        vector("gravity", D::ACCELERATION, "Gravity [m/s2]").required(GRAVITY_HELP),
+        key("attractors", Form::Tables(&mechanism::ATTRACTOR), "Point masses that attract every body"),
+    ]],
+};
 
 const RUN: Table = Table {
     name: "[run]",
@@ -284,6 +302,7 @@ pub(super) const BODY: Table = Table {
         texts("groups", "Groups it belongs to"),
         texts("ignore", "Bodies, and `group:NAME`s, it never collides with"),
         flag("collide", "False if none of its shapes ever collides"),
+        key("frames", Form::Tables(&mechanism::FRAME), "Named frames on it; `BODY.FRAME` elsewhere"),
     ]],
 };
 

@@ -63,6 +63,43 @@ named! {
     }
 }
 
+/// A coordinate of a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coordinate {
+    /// Its name, the key of its start value.
+    pub name: &'static str,
+    /// Name of its rate, the key of the rate's start value.
+    pub rate: &'static str,
+    /// True for an angle [rad], false for a length [m].
+    pub is_angle: bool,
+}
+
+impl JointKind {
+    /// The scalar coordinates, in order. Spherical and free joints have quaternions instead; constraints have none.
+    pub fn coordinates(self) -> &'static [Coordinate] {
+        const fn angle(name: &'static str, rate: &'static str) -> Coordinate {
+            Coordinate { name, rate, is_angle: true }
+        }
+        const fn length(name: &'static str, rate: &'static str) -> Coordinate {
+            Coordinate { name, rate, is_angle: false }
+        }
+        match self {
+            JointKind::Revolute | JointKind::Screw => &const { [angle("angle", "speed")] },
+            JointKind::Prismatic => &const { [length("position", "speed")] },
+            JointKind::Cylindrical => &const { [length("position", "speed"), angle("angle", "turn_speed")] },
+            JointKind::Universal => &const { [angle("angle1", "speed1"), angle("angle2", "speed2")] },
+            JointKind::Planar => &const { [length("x", "vx"), length("y", "vy"), angle("angle", "turn_speed")] },
+            JointKind::ConstantVelocity => &const { [angle("bend1", "speed1"), angle("bend2", "speed2")] },
+            _ => &[],
+        }
+    }
+
+    /// True for what couples the coordinates of two other joints.
+    pub fn is_coupling(self) -> bool {
+        matches!(self, JointKind::Gear | JointKind::RackAndPinion | JointKind::Belt)
+    }
+}
+
 /// A joint between two bodies, or a coupling of two joints' coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {

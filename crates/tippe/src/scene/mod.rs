@@ -8,17 +8,21 @@
 
 mod error;
 mod format;
+mod format_mechanism;
 mod gallery;
 mod json;
 mod law;
 mod node;
 mod read;
 mod read_body;
+mod read_joint;
+mod read_mechanism;
 mod reader;
 mod references;
 mod repeat;
 mod schema;
 mod write;
+mod write_mechanism;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
@@ -218,8 +222,8 @@ macro_rules! named {
 
 mod mechanism;
 pub use mechanism::{
-    Action, Attachment, Change, Component, ComponentCrossing, CoordinateSpring, Force, ForceKind, Frame, Joint,
-    JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
+    Action, Attachment, Change, Component, ComponentCrossing, Coordinate, CoordinateSpring, Force, ForceKind, Frame,
+    Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
 };
 
 named! {

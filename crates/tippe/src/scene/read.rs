@@ -27,6 +27,10 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.params = params(reader, &fields, sets);
     if let Some(world) = reader.table(&fields, "world", table_of("world")) {
         scene.gravity = reader.vec3(&world, "gravity").unwrap_or_default();
+        scene.attractors = list(reader, &world, "attractors", &format_mechanism::ATTRACTOR, |reader, fields| {
+            let position = reader.vec3(fields, "position").unwrap_or_default();
+            Some(Attractor { position, mu: reader.number(fields, "mu")? })
+        });
     }
     if let Some(fields) = reader.table(&fields, "run", table_of("run")) {
         scene.run = run(reader, &fields);
@@ -38,6 +42,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
     read_body::bodies(reader, &fields, &mut scene);
+    read_mechanism::mechanism(reader, &fields, &mut scene);
     scene.ignores = list(reader, &fields, "ignore", &format::IGNORE, ignore);
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
@@ -97,6 +102,19 @@ pub(super) fn check_name(reader: &mut Reader<'_>, name: &str, place: Place, what
         );
     } else if matches!(name, "pi" | "and" | "or" | "not") {
         reader.error(place, format!("{what} \"{name}\" means something else in expressions"), "choose another name");
+    }
+}
+
+/// Reports a name nothing in a scene can have: it consists of names joined by dots, and is not the world's.
+pub(super) fn check_path(reader: &mut Reader<'_>, name: &str, place: Place, what: &str) {
+    if name == "world" || (name == "t" && what != "body") {
+        let means = if name == "t" { "the time" } else { "the ground" };
+        reader.error(place, format!("{what} \"{name}\" has the name of {means}"), "choose another name");
+    } else if !name.split('.').all(is_name) {
+        let help = "a name has letters, digits and _, and no digit first";
+        reader.error(place, format!("{what} \"{name}\" is no name"), help);
+    } else {
+        name.split('.').for_each(|part| check_name(reader, part, place, what));
     }
 }
 
@@ -219,7 +237,7 @@ fn named<'n>(
     let entries = fields.get(key).and_then(|node| reader.entries(node, key)).unwrap_or_default();
     let mut out = Vec::new();
     for entry in entries {
-        check_name(reader, &entry.key, entry.place, table.name);
+        check_path(reader, &entry.key, entry.place, table.name);
         out.extend(
             reader
                 .fields(&entry.node, table, format!("{} \"{}\"", table.name, entry.key))

@@ -2,7 +2,7 @@
 
 use super::format;
 use super::node::{Node, Value};
-use super::read::{check_name, exactly_one, names};
+use super::read::{check_name, check_path, exactly_one, names};
 use super::reader::{Fields, Reader};
 use super::*;
 use crate::equation::Dimension;
@@ -59,7 +59,7 @@ impl Copies<'_, '_> {
         let (fields, defaults) = (self.fields, self.defaults);
         let name_node = fields.get("name")?;
         let name = reader.text(fields, "name").map(|name| reader.filled(name_node, name))?;
-        check_name(reader, &name, name_node.place, "body");
+        check_path(reader, &name, name_node.place, "body");
         let fields = &Fields { what: format!("body \"{name}\""), ..fields.clone() };
         let material = filled_text(reader, fields, "material").or_else(|| defaults.material.clone());
         let mut body = Body {
@@ -79,7 +79,7 @@ impl Copies<'_, '_> {
             groups: reader.texts(fields, "groups").map_or_else(|| defaults.groups.clone(), without_places),
             ignore: names(reader, fields, "ignore"),
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
-            frames: Vec::new(),
+            frames: frames(reader, fields),
             places: self.places.clone(),
         };
         if let Some(omega_b) = reader.vec3(fields, "angular_velocity_body") {
@@ -95,6 +95,27 @@ impl Copies<'_, '_> {
         check_body(reader, fields, &body, whole);
         Some(body)
     }
+}
+
+fn frames(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
+    let Some(node) = fields.get("frames") else { return frames };
+    let what = format!("{}: frame", fields.what);
+    for item in reader.items(node, &format!("{}: frames", fields.what)) {
+        let Some(fields) = reader.fields(item, &format_mechanism::FRAME, what.clone()) else { continue };
+        let Some(name) = filled_text(reader, &fields, "name") else { continue };
+        check_name(reader, &name, fields.place_of("name"), "frame");
+        if frames.iter().any(|other| other.name == name) {
+            reader.error(fields.place_of("name"), format!("{what}: two frames have the name \"{name}\""), "");
+        }
+        frames.push(Frame {
+            name,
+            position: reader.vec3(&fields, "position").unwrap_or_default(),
+            orientation: reader.orientation(&fields).unwrap_or(Quat::IDENTITY),
+            places: fields.places(),
+        });
+    }
+    frames
 }
 
 fn without_places(texts: Vec<(String, Place)>) -> Vec<String> {

@@ -20,6 +20,7 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
         }
         groups.extend(body.groups.iter().map(String::as_str));
     }
+    one_name_space(reader, scene);
     let materials: Vec<&str> =
         MATERIALS.iter().map(|m| m.name).chain(scene.materials.iter().map(|m| m.name.as_str())).collect();
     let mut references = References { reader, names, groups, materials, reported: BTreeSet::new() };
@@ -72,6 +73,26 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
             let help = did_you_mean(name, laws.iter().copied());
             references.reader.error(contact.places.of("law"), format!("unknown law \"{name}\""), help);
         }
+    }
+}
+
+/// Bodies, joints, force elements, signals, components and sensors all give signals their names: none may have two.
+fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
+    let mut taken: BTreeMap<&str, (&str, Place)> =
+        scene.bodies.iter().map(|body| (body.name.as_str(), ("body", body.places.entity))).collect();
+    let joints = scene.joints.iter().map(|joint| ("joint", &joint.name, &joint.places));
+    let forces = scene.forces.iter().map(|force| ("force", &force.name, &force.places));
+    let signals = scene.signals.iter().map(|signal| ("signal", &signal.name, &signal.places));
+    let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));
+    let sensors = scene.sensors.iter().map(|sensor| ("sensor", &sensor.name, &sensor.places));
+    for (what, name, places) in joints.chain(forces).chain(signals).chain(components).chain(sensors) {
+        let Some((other, place)) = taken.insert(name, (what, places.entity)) else { continue };
+        let help = if place == places.entity {
+            "use every index of `repeat` in the name, such as \"hinge_{k}\"".to_string()
+        } else {
+            format!("the other one is in line {}; they share one name space", place.line)
+        };
+        reader.error(places.of("name"), format!("{what} \"{name}\" has the name of a {other}"), help);
     }
 }
 

@@ -68,6 +68,7 @@ fn form(of: &Form) -> Value {
         Form::Tables(inner) => json!({ "type": "array", "items": table(inner, None) }),
         Form::Named(inner) => json!({ "type": "object", "additionalProperties": table(inner, None) }),
         Form::Values => json!({ "type": "object", "additionalProperties": reference("number") }),
+        Form::Equation => reference("number"),
         Form::Shape => reference("shape"),
         Form::Orientation => reference("orientation"),
         Form::Either(forms) => json!({ "anyOf": forms.iter().map(form).collect::<Vec<_>>() }),

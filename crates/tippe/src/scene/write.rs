@@ -6,61 +6,61 @@ use crate::equation::Kind;
 
 /// Collects the entries of a table.
 #[derive(Default)]
-struct Writer(Vec<Entry>);
+pub(super) struct Writer(pub Vec<Entry>);
 
 impl Writer {
-    fn put(&mut self, key: &str, value: Value) {
+    pub fn put(&mut self, key: &str, value: Value) {
         self.0.push(Entry { key: key.to_string(), place: Place::default(), node: Node::new(value) });
     }
 
-    fn number(&mut self, key: &str, value: Option<f64>) {
+    pub fn number(&mut self, key: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.put(key, Value::Number(value));
         }
     }
 
-    fn text(&mut self, key: &str, text: Option<&str>) {
+    pub fn text(&mut self, key: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.put(key, Value::Text(Text::new(text, true)));
         }
     }
 
-    fn texts(&mut self, key: &str, texts: &[String]) {
+    pub fn texts(&mut self, key: &str, texts: &[String]) {
         if !texts.is_empty() {
             self.put(key, list(texts, |text| Value::Text(Text::new(text, true))));
         }
     }
 
-    fn flag(&mut self, key: &str, flag: bool, default: bool) {
+    pub fn flag(&mut self, key: &str, flag: bool, default: bool) {
         if flag != default {
             self.put(key, Value::Flag(flag));
         }
     }
 
-    fn vector(&mut self, key: &str, vector: Vec3) {
+    pub fn vector(&mut self, key: &str, vector: Vec3) {
         if vector != Vec3::ZERO {
             self.put(key, numbers(&vector.to_array()));
         }
     }
 
-    fn orientation(&mut self, R: Quat) {
+    pub fn orientation(&mut self, R: Quat) {
         if R != Quat::IDENTITY {
             self.put("orientation", numbers(&[R.w, R.x, R.y, R.z]));
         }
     }
 
-    fn table(&mut self, key: &str, table: Writer) {
+    pub fn table(&mut self, key: &str, table: Writer) {
         if !table.0.is_empty() {
             self.put(key, Value::Table(table.0));
         }
     }
 }
 
-fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
+pub(super) fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
     Value::List(items.iter().map(|item| Node::new(value(item))).collect())
 }
 
-fn numbers(numbers: &[f64]) -> Value {
+pub(super) fn numbers(numbers: &[f64]) -> Value {
     list(numbers, |number| Value::Number(*number))
 }
 
@@ -87,6 +87,12 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     top.table("params", params);
     let mut world = Writer::default();
     world.put("gravity", numbers(&scene.gravity.to_array()));
+    tables(&mut world, "attractors", &scene.attractors, |attractor| {
+        let mut table = Writer::default();
+        table.vector("position", attractor.position);
+        table.number("mu", Some(attractor.mu));
+        table
+    });
     top.table("world", world);
     top.table("run", run(&scene.run));
     let mut defaults = Writer::default();
@@ -113,11 +119,12 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
         table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);
         table
     });
+    write_mechanism::mechanism(&mut top, scene);
     tables(&mut top, "expect", &scene.expects, expect);
     top.0
 }
 
-fn tables<T>(top: &mut Writer, key: &str, items: &[T], write: impl Fn(&T) -> Writer) {
+pub(super) fn tables<T>(top: &mut Writer, key: &str, items: &[T], write: impl Fn(&T) -> Writer) {
     if !items.is_empty() {
         top.put(key, list(items, |item| Value::Table(write(item).0)));
     }
@@ -229,6 +236,13 @@ fn body(body: &Body) -> Writer {
     table.texts("groups", &body.groups);
     table.texts("ignore", &body.ignore);
     table.flag("collide", body.collide, true);
+    tables(&mut table, "frames", &body.frames, |frame| {
+        let mut table = Writer::default();
+        table.text("name", Some(&frame.name));
+        table.vector("position", frame.position);
+        table.orientation(frame.orientation);
+        table
+    });
     table
 }
 
