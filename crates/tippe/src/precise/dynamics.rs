@@ -521,9 +521,9 @@ impl Dynamics {
         kin
     }
 
-    /// Rates of a pair's springs as measured, zero where it is apart.
+    /// Rates of a pair's springs as measured, zero where it is apart or its touch is not yet handled.
     pub fn spring_rates(pair: &Pair) -> Springs {
-        if pair.last.gap <= 0.0 { pair.last.friction.rates } else { Springs::default() }
+        if pair.last.gap <= 0.0 && pair.memory.touching { pair.last.friction.rates } else { Springs::default() }
     }
 
     /// Another vector y: `stride` numbers per body that begin with its place, then the springs; no ledger.
