@@ -7,7 +7,7 @@ use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::run::{Manifest, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
-use tippe::{BodyState, ContactSample, Event, Failure, Ledger, Observe, Progress, State, Summary};
+use tippe::{Event, Failure, Observe, Progress, Sample, State, Summary};
 
 /// Arguments of `tippe run`.
 #[derive(clap::Args)]
@@ -46,9 +46,9 @@ struct Watch {
 }
 
 impl Observe for Watch {
-    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
-        self.time = time;
-        self.writer.sample(time, bodies, contacts, energy);
+    fn sample(&mut self, sample: &Sample<'_>) {
+        self.time = sample.time;
+        self.writer.sample(sample);
     }
 
     fn event(&mut self, event: &Event) {

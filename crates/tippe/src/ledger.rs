@@ -23,6 +23,12 @@ pub struct Ledger {
     pub spin: f64,
     /// Lost to rolling resistance since the start [J].
     pub rolling: f64,
+    /// Lost in springs, bushings and stops with damping since the start [J].
+    pub damping: f64,
+    /// Lost to dry friction of joints since the start [J].
+    pub joint_friction: f64,
+    /// Lost when parts were fastened together while they moved, since the start [J].
+    pub fastening: f64,
     /// Work put in by prescribed motions and applied forces since the start [J].
     pub work: f64,
     /// kinetic + potential + elastic at the start [J].
@@ -40,7 +46,13 @@ impl Ledger {
 
     /// Everything lost since the start [J].
     pub fn dissipated(&self) -> f64 {
-        self.contact_damping + self.sliding + self.spin + self.rolling
+        self.contact_damping
+            + self.sliding
+            + self.spin
+            + self.rolling
+            + self.damping
+            + self.joint_friction
+            + self.fastening
     }
 
     /// What the books do not explain [J].
@@ -49,12 +61,15 @@ impl Ledger {
     }
 
     /// Losses by cause, in the order they are written to files [J].
-    pub fn causes(&self) -> [(&'static str, f64); 4] {
+    pub fn causes(&self) -> [(&'static str, f64); 7] {
         [
             ("contact_damping", self.contact_damping),
             ("sliding", self.sliding),
             ("spin", self.spin),
             ("rolling", self.rolling),
+            ("damping", self.damping),
+            ("joint_friction", self.joint_friction),
+            ("fastening", self.fastening),
         ]
     }
 }

@@ -18,5 +18,5 @@ pub mod scene;
 pub use event::{Event, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
-pub use observe::{BodyState, ContactSample, Observe, Progress, Summary};
+pub use observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
 pub use precise::{Failure, Settings, State, Whole, simulate};

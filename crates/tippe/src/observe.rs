@@ -62,11 +62,26 @@ pub struct Progress {
     pub events: u64,
 }
 
+/// Everything there is to see at a communication point.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// When [s].
+    pub time: f64,
+    /// All bodies in model order.
+    pub bodies: &'a [BodyState],
+    /// The touching pairs, sorted by index.
+    pub contacts: &'a [ContactSample],
+    /// The books.
+    pub energy: &'a Ledger,
+    /// Values of the model's signals, in its order.
+    pub signals: &'a [f64],
+}
+
 /// Receives what a simulation produces, in order of time. Every method may be left at its default.
 pub trait Observe {
-    /// A communication point: all bodies in model order, the touching pairs sorted by index, the books.
-    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
-        let _ = (time, bodies, contacts, energy);
+    /// A communication point.
+    fn sample(&mut self, sample: &Sample<'_>) {
+        let _ = sample;
     }
     /// An event; events come sorted by time, then pair.
     fn event(&mut self, event: &Event) {
@@ -105,10 +120,31 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Bodies at the end of the run, in model order.
     pub bodies: Vec<BodyState>,
+    /// Values of the model's signals at the end of the run, in its order.
+    pub signals: Vec<f64>,
+    /// Mechanisms, in model order.
+    pub mechanisms: Vec<MechanismSummary>,
     /// The books at the end of the run.
     pub energy: Ledger,
     /// Hash of the bits of `bodies` and `energy` at the end of the run.
     pub hash: u64,
     /// True when the observer asked to stop before the end.
     pub stopped: bool,
+}
+
+/// What a run says of one mechanism.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MechanismSummary {
+    /// Names of its bodies.
+    pub bodies: Vec<String>,
+    /// Coordinates of its joints.
+    pub coordinates: usize,
+    /// Rows that close its loops and couple its coordinates.
+    pub rows: usize,
+    /// How many of them the others already imply, at the start.
+    pub redundant: usize,
+    /// Degrees of freedom at the start.
+    pub freedom: usize,
+    /// Largest violation of a row at the end of a step, before it was projected away [m, or - for directions].
+    pub drift: f64,
 }

@@ -305,6 +305,21 @@ impl Joint {
     }
 }
 
+impl Joint {
+    /// Names of the rates of the coordinates.
+    pub fn rate_names(&self) -> &'static [&'static str] {
+        match self {
+            Joint::Revolute | Joint::Screw { .. } | Joint::Prismatic => &["speed"],
+            Joint::Cylindrical => &["speed", "turn_speed"],
+            Joint::Spherical => &["wx", "wy", "wz"],
+            Joint::Universal | Joint::ConstantVelocity => &["speed1", "speed2"],
+            Joint::Planar => &["vx", "vy", "turn_speed"],
+            Joint::Free => &["wx", "wy", "wz", "vx", "vy", "vz"],
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => &[],
+        }
+    }
+}
+
 /// Rz(angle).
 #[inline]
 fn about_z(angle: f64) -> Mat3 {

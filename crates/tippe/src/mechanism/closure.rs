@@ -40,6 +40,7 @@ impl Mechanism {
             for row in &work.fresh {
                 let mut made = ClosureRow { owner, phi: row.phi, holonomic: row.holonomic, ..ClosureRow::default() };
                 made.convective = row.convective;
+                made.on_2 = row.J[1];
                 for (k, side) in closing.sides.iter().enumerate() {
                     let J = row.J[k];
                     made.rate += J.angular.dot(frames[k].w) + J.linear.dot(frames[k].v);

@@ -142,6 +142,8 @@ pub struct ClosureRow {
     pub owner: usize,
     /// {torque, force} on the centres of mass of up to two links.
     pub on: [(Option<u32>, Six); 2],
+    /// {torque, force} on side 2 about the origin of its frame.
+    pub on_2: Six,
     /// Violation [m, or - for directions].
     pub phi: f64,
     /// Its rate at the present rates.

@@ -95,6 +95,7 @@ impl Compiler<'_> {
             joints: Vec::new(),
             mechanisms: Vec::new(),
             mechanism_starts: Vec::new(),
+            signals: Vec::new(),
         };
         self.mechanisms(&mut model);
         for joint in model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.collide).map(|(j, _)| j) {
@@ -102,6 +103,7 @@ impl Compiler<'_> {
                 model.by_bodies.insert((a.min(b), a.max(b)), None);
             }
         }
+        self.name_signals(&mut model);
         self.check_shapes(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)

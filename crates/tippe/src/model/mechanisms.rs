@@ -1,7 +1,7 @@
 //! Joints to mechanisms: a spanning forest for coordinates, rows for the rest, and a start in which all loops close.
 
 use super::compile::Compiler;
-use super::{Drive, Model, ModelJoint};
+use super::{Drive, Model, ModelJoint, ModelSignal, SignalSource};
 use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
@@ -113,6 +113,39 @@ impl Compiler<'_> {
         for k in 0..model.mechanisms.len() {
             if self.errors.is_empty() {
                 self.begin(model, k);
+            }
+        }
+    }
+
+    /// Names of what is recorded of joints.
+    pub(super) fn name_signals(&self, model: &mut Model) {
+        for (k, joint) in model.joints.iter().enumerate() {
+            let k = k as u32;
+            let mut add = |name: &str, unit: &str, source: SignalSource| {
+                let name = format!("{}.{name}", joint.name);
+                model.signals.push(ModelSignal { name, unit: unit.into(), source });
+            };
+            if let Some(JointPlace::Link { .. }) = joint.place {
+                let names = joint.joint.coordinate_names();
+                if joint.joint.has_base() {
+                    for (component, name) in ["qw", "qx", "qy", "qz"].into_iter().enumerate() {
+                        add(name, "-", SignalSource::Orientation { joint: k, component: component as u32 });
+                    }
+                }
+                let first = if joint.joint.has_base() { 3 } else { 0 };
+                for (i, (name, unit)) in names.iter().enumerate().skip(first) {
+                    add(name, unit, SignalSource::Coordinate { joint: k, coordinate: i as u32 });
+                }
+                for (i, name) in joint.joint.rate_names().iter().enumerate() {
+                    let unit = if joint.joint.is_rotation(i) { "rad/s" } else { "m/s" };
+                    add(name, unit, SignalSource::Rate { joint: k, coordinate: i as u32 });
+                }
+            }
+            for (component, name) in
+                ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"].into_iter().enumerate()
+            {
+                let unit = if component < 3 { "N" } else { "N m" };
+                add(name, unit, SignalSource::Reaction { joint: k, component: component as u32 });
             }
         }
     }

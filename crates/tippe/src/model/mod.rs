@@ -43,6 +43,52 @@ pub struct Model {
     pub mechanisms: Vec<Mechanism>,
     /// Their coordinates at the start.
     pub mechanism_starts: Vec<MechanismStart>,
+    /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
+    pub signals: Vec<ModelSignal>,
+}
+
+/// A number recorded at every communication point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSignal {
+    /// Name, with its owner's: `hinge.angle`.
+    pub name: String,
+    /// SI unit, `-` if none.
+    pub unit: String,
+    /// Where it comes from.
+    pub source: SignalSource,
+}
+
+/// Where a recorded number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalSource {
+    /// Coordinate of a joint.
+    Coordinate {
+        /// Joint.
+        joint: u32,
+        /// Coordinate.
+        coordinate: u32,
+    },
+    /// Component w, x, y, z of the relative orientation of a joint with three rotations.
+    Orientation {
+        /// Joint.
+        joint: u32,
+        /// Component.
+        component: u32,
+    },
+    /// Rate of a coordinate.
+    Rate {
+        /// Joint.
+        joint: u32,
+        /// Coordinate.
+        coordinate: u32,
+    },
+    /// Component of the force (0 to 2) and torque (3 to 5) a joint exerts on body 2 at its frame 2, resolved in world.
+    Reaction {
+        /// Joint.
+        joint: u32,
+        /// Component.
+        component: u32,
+    },
 }
 
 /// A joint of the scene.

@@ -16,7 +16,7 @@ use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, spr
 use crate::event::Episode;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::model::{Drive, Model};
+use crate::model::{Drive, JointPlace, Model, SignalSource};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::{BlockPattern, System};
@@ -623,6 +623,53 @@ impl Dynamics {
         } else {
             memory.modes.rolling = false;
         }
+    }
+
+    /// Values of the model's signals that belong to the island, at (t, y); what was measured is measured anew.
+    pub fn signals(mut self, model: &Model, t: f64, y: &[f64]) -> Vec<(u32, f64)> {
+        let mut f = vec![0.0; y.len()];
+        Bound { model, dynamics: &mut self }.rates(t, y, &mut f);
+        let reactions: Vec<Vec<Six>> = self.machines.iter_mut().map(|m| m.reactions(model, t)).collect();
+        let mut values = Vec::new();
+        for (k, signal) in model.signals.iter().enumerate() {
+            let (SignalSource::Coordinate { joint, .. }
+            | SignalSource::Orientation { joint, .. }
+            | SignalSource::Rate { joint, .. }
+            | SignalSource::Reaction { joint, .. }) = signal.source;
+            let Some(place) = model.joints[joint as usize].place else { continue };
+            let (JointPlace::Link { mechanism, .. } | JointPlace::Loop { mechanism, .. }) = place;
+            let Some(m) = self.machines.iter().position(|m| m.index == mechanism) else { continue };
+            let machine = &self.machines[m];
+            let (q, u) = machine.states(y);
+            let value = match (signal.source, place) {
+                (SignalSource::Reaction { component, .. }, place) => {
+                    let mechanism = &model.mechanisms[mechanism as usize];
+                    let slot = match place {
+                        JointPlace::Link { link, .. } => link as usize,
+                        JointPlace::Loop { index, .. } => mechanism.links.len() + index as usize,
+                    };
+                    let on = reactions[m].get(slot).copied().unwrap_or_default();
+                    let all = [on.linear.to_array(), on.angular.to_array()];
+                    all[component as usize / 3][component as usize % 3]
+                }
+                (_, JointPlace::Loop { .. }) => continue,
+                (SignalSource::Coordinate { coordinate, .. }, JointPlace::Link { link, .. }) => {
+                    q[model.mechanisms[mechanism as usize].links[link as usize].first + coordinate as usize]
+                }
+                (SignalSource::Rate { coordinate, .. }, JointPlace::Link { link, .. }) => {
+                    u[model.mechanisms[mechanism as usize].links[link as usize].first + coordinate as usize]
+                }
+                (SignalSource::Orientation { component, .. }, JointPlace::Link { link, .. }) => {
+                    let i = model.mechanisms[mechanism as usize].links[link as usize].first;
+                    let g = Vec3::new(q[i], q[i + 1], q[i + 2]);
+                    let frame = &self.frames[machine.bodies[link as usize]];
+                    let o = frame.orientation(t - self.frame_time, g).normalize();
+                    [o.w, o.x, o.y, o.z][component as usize]
+                }
+            };
+            values.push((k as u32, value));
+        }
+        values
     }
 
     /// Kinetic, potential and elastic energy at (t, y) [J].

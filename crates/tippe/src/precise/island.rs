@@ -89,6 +89,8 @@ pub struct IslandSample {
     pub bodies: Vec<BodyState>,
     /// Its touching pairs.
     pub contacts: Vec<ContactSample>,
+    /// Values of the model's signals that belong to it.
+    pub signals: Vec<(u32, f64)>,
     /// Kinetic, potential, elastic energy [J].
     pub energies: [f64; 3],
     /// Integrals of the ledger, summed over its bodies [J].
@@ -890,7 +892,9 @@ impl Island {
                 });
             }
         }
-        IslandSample { index, bodies, contacts, energies, accounts }
+        let signals =
+            if self.dynamics.machines.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
+        IslandSample { index, bodies, contacts, signals, energies, accounts }
     }
 
     fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {

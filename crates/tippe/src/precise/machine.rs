@@ -3,7 +3,7 @@
 use super::dynamics::Frame;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::mechanism::Work;
+use crate::mechanism::{Parent, Work};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -180,6 +180,48 @@ impl Machine {
             *y += c;
         }
         violation
+    }
+
+    /// {torque, force} each joint exerts on its body 2 about the origin of its frame 2, resolved in world: those of the
+    /// links, then of the loops; after an evaluation at y.
+    pub fn reactions(&mut self, model: &Model, t: f64) -> Vec<Six> {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let of = |body: u32| super::dynamics::prescribed(model, body as usize, t);
+        let mut on = vec![Six::default(); mechanism.links.len()];
+        let mut loads = self.loads.clone();
+        for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
+            for (link, wrench) in row.on {
+                if let Some(k) = link {
+                    loads[k as usize] = loads[k as usize] + wrench * *lambda;
+                }
+            }
+        }
+        mechanism.reactions(&self.kinematics, |b| inertia(model, b), &loads, &self.work, &mut on);
+        let at = |wrench: Six, from: Vec3, to: Vec3| {
+            Six::new(wrench.angular + (from - to).cross(wrench.linear), wrench.linear)
+        };
+        for (k, link) in mechanism.links.iter().enumerate() {
+            let centre = self.kinematics[k].p;
+            on[k] = if link.reversed {
+                // the body is on side 1: what acts on side 2 is the reaction, at the origin there
+                let parent = match link.parent {
+                    Parent::World => Kinematics::WORLD,
+                    Parent::Body(body) => of(body),
+                    Parent::Link(parent) => self.kinematics[parent as usize],
+                };
+                -at(on[k], centre, parent.p + parent.R * link.p_p1)
+            } else {
+                at(on[k], centre, self.work.links[k].origin)
+            };
+        }
+        for owner in 0..mechanism.loops.len() {
+            let mut total = Six::default();
+            for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda).filter(|(row, _)| row.owner == owner) {
+                total = total + row.on_2 * *lambda;
+            }
+            on.push(total);
+        }
+        on
     }
 
     /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link.

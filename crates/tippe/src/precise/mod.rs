@@ -11,7 +11,7 @@ mod whole;
 
 use crate::event::Event;
 use crate::model::{Drive, Model};
-use crate::observe::{BodyState, ContactSample, Observe, Progress, Summary};
+use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
 use dynamics::Account;
@@ -582,12 +582,16 @@ impl<'a> Clock<'a> {
             .collect();
         let mut ledger = Ledger::default();
         let mut contacts: Vec<ContactSample> = Vec::new();
+        let mut signals = vec![0.0; model.signals.len()];
         for (island, outcome) in self.islands.iter().zip(outcomes) {
             let Some(sample) = outcome.samples.iter().find(|s| s.index == k) else { continue };
             for (&body, state) in island.dynamics.bodies.iter().zip(&sample.bodies) {
                 bodies[body as usize] = *state;
             }
             contacts.extend_from_slice(&sample.contacts);
+            for &(k, value) in &sample.signals {
+                signals[k as usize] = value;
+            }
             ledger.kinetic += sample.energies[0];
             ledger.potential += sample.energies[1];
             ledger.elastic += sample.energies[2];
@@ -603,8 +607,9 @@ impl<'a> Clock<'a> {
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
-        observe.sample(t, &bodies, &contacts, &ledger);
+        observe.sample(&Sample { time: t, bodies: &bodies, contacts: &contacts, energy: &ledger, signals: &signals });
         self.summary.bodies = bodies;
+        self.summary.signals = signals;
         self.summary.energy = ledger;
     }
 
@@ -618,12 +623,32 @@ impl<'a> Clock<'a> {
             return Err(failure);
         }
         self.summary.stopped = self.stopped;
+        self.summary.mechanisms = self.mechanism_summaries();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
         self.summary.warnings = self.model.warnings.clone();
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }
         Ok(self.summary)
+    }
+}
+
+impl Clock<'_> {
+    fn mechanism_summaries(&self) -> Vec<MechanismSummary> {
+        let mut all: Vec<MechanismSummary> = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts))
+            .map(|(mechanism, start)| MechanismSummary {
+                bodies: mechanism.links.iter().map(|l| self.model.bodies[l.body as usize].name.clone()).collect(),
+                coordinates: mechanism.coordinates,
+                rows: start.rows,
+                redundant: start.redundant,
+                freedom: mechanism.coordinates - (start.rows - start.redundant),
+                drift: 0.0,
+            })
+            .collect();
+        for machine in self.islands.iter().flat_map(|i| &i.dynamics.machines) {
+            all[machine.index as usize].drift = machine.drift;
+        }
+        all
     }
 }
 

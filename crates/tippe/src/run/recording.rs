@@ -1,7 +1,7 @@
 //! A run in memory.
 
 use super::Subjects;
-use crate::{BodyState, ContactSample, Event, Ledger, Observe};
+use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use tippe_geometry::Vec3;
 
 /// Everything a run showed, or the part of it that was asked for. Times never fall; at an event two rows share one
@@ -61,7 +61,8 @@ impl Recording {
 }
 
 impl Observe for Recording {
-    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        let Sample { time, bodies, contacts, energy, .. } = *sample;
         self.time.push(time);
         self.momentum.push(self.subjects.momentum(bodies));
         self.energy.push(*energy);

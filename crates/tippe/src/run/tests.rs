@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{Episode, Event, EventKind};
-use crate::{BodyState, ContactSample, Ledger, Observe, Summary};
+use crate::{BodyState, ContactSample, Ledger, Observe, Sample, Summary};
 use std::path::Path;
 use tippe_geometry::{Quat, Vec3};
 
@@ -86,7 +86,9 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
             initial,
             ..Ledger::default()
         };
-        observe.sample(t, &[still(Vec3::ZERO), ball, other], &touching, &energy);
+        let bodies = [still(Vec3::ZERO), ball, other];
+        let sample = Sample { time: t, bodies: &bodies, contacts: &touching, energy: &energy, signals: &[] };
+        observe.sample(&sample);
         touching.clear();
     }
 }

@@ -3,7 +3,7 @@
 use super::manifest::write_json;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
 use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
-use crate::{BodyState, ContactSample, Event, Ledger, Observe};
+use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,8 @@ impl RunWriter {
 }
 
 impl Observe for RunWriter {
-    fn sample(&mut self, time: f64, bodies: &[BodyState], contacts: &[ContactSample], energy: &Ledger) {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        let Sample { time, bodies, contacts, energy, .. } = *sample;
         if self.error.is_none() {
             self.error = self.try_sample(time, bodies, contacts, energy).err();
         }

@@ -2,13 +2,12 @@
 
 use tippe::contact::{Impact, Solid, implied};
 use tippe::scene::Scene;
-use tippe::{BodyState, ContactSample, Event, EventKind, Ledger, Model, Observe, Progress, Settings, State, simulate};
+use tippe::{Event, EventKind, Model, Observe, Progress, Settings, State, simulate};
 
 #[derive(Default)]
 struct Ends(Vec<Event>);
 
 impl Observe for Ends {
-    fn sample(&mut self, _: f64, _: &[BodyState], _: &[ContactSample], _: &Ledger) {}
     fn event(&mut self, event: &Event) {
         if event.kind == EventKind::ContactEnd {
             self.0.push(event.clone());
