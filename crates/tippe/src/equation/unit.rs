@@ -54,6 +54,11 @@ impl Dimension {
         self
     }
 
+    /// Powers of metre, kilogram, second and ampere [-].
+    pub fn powers(self) -> [f64; 4] {
+        self.twelfths.map(|twelfths| f64::from(twelfths) / 12.0)
+    }
+
     /// Dimension of a product; `None` if a power is absurdly high.
     pub fn times(self, other: Dimension) -> Option<Dimension> {
         self.combine(other, i16::checked_add)

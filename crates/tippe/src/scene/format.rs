@@ -172,6 +172,7 @@ pub(super) const SCENE: Table = Table {
         key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
         key("body", Form::Tables(&BODY), "Bodies"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
+        key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
         key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),
         key("force", Form::Tables(&mechanism::FORCE), "Force elements"),
         key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
@@ -306,7 +307,7 @@ pub(super) const BODY: Table = Table {
     ]],
 };
 
-const REPEATED: Key =
+pub(super) const REPEATED: Key =
     key("repeat", Form::Tables(&REPEAT), "Copies of this table: loops from the outermost to the innermost");
 
 pub(super) const REPEAT: Table = Table {
@@ -443,6 +444,20 @@ pub(super) const IGNORE: Table = Table {
         texts("bodies", "Two bodies, or `group:NAME`s"),
         texts("groups", "Two groups; the same one twice for within a group"),
         REPEATED,
+    ]],
+};
+
+pub(super) const INCLUDE: Table = Table {
+    name: "[[include]]",
+    keys: &[&[
+        text("file", "Scene file, from the folder of this one, or a scene of the gallery")
+            .required("the scene to include, such as file = \"arm.toml\""),
+        text("prefix", "Everything of it is called PREFIX.NAME here; `{k}` is replaced by the value of k")
+            .required("a name for this copy, such as prefix = \"left\""),
+        REPEATED,
+        key("params", Form::Values, "Parameters of the included scene"),
+        vector("position", D::LENGTH, "Where its origin is in the world [m]"),
+        key("orientation", Form::Orientation, "How it is turned about its origin"),
     ]],
 };
 

@@ -1,14 +1,13 @@
 //! The tables of mechanisms: frames, joints, force elements, signals, components, sensors, changes.
 
 use super::format::{Form, Key, Measure, Range, Table};
-use super::format::{REPEAT, any, flag, key, measure, number, text, texts, vector, word};
+use super::format::{REPEATED, any, flag, key, measure, number, text, texts, vector, word};
 use super::{JointKind, MotorKind, SensorKind};
 use crate::equation::Dimension as D;
 use Range::{Any, Fraction, NotNegative, Positive, Whole};
 
 const NAME: Key =
     text("name", "Name, unique; `{k}` is replaced by the value of k").required("everything has a name of its own");
-const COPIES: Key = key("repeat", Form::Tables(&REPEAT), "Copies: loops from the outermost to the innermost");
 const NO_UNIT: Measure = Measure { dimension: None, range: Any };
 
 const fn equation(name: &'static str, about: &'static str) -> Key {
@@ -82,7 +81,7 @@ pub(super) const JOINT: Table = Table {
     name: "[[joint]]",
     keys: &[&[
         NAME,
-        COPIES,
+        REPEATED,
         word("kind", JointKind::NAMES, "What it lets free").required("such as kind = \"revolute\""),
         texts("bodies", "Body 1 and body 2: BODY, BODY.FRAME or `world`").of(JOINING),
         vector("at", D::LENGTH, "Point of the joint in the pose as written, world [m]; default the frames").of(PLACED),
@@ -192,7 +191,7 @@ pub(super) const FORCE: Table = Table {
     name: "[[force]]",
     keys: &[&[
         NAME,
-        COPIES,
+        REPEATED,
         word("kind", FORCES, "What it is").required("one of applied, spring, bushing"),
         text("on", "Where it acts: BODY or BODY.FRAME").of(&["applied"]),
         key("force", Form::List(&Form::Equation), "Force, three numbers or equations [N]").of(&["applied"]),
@@ -228,7 +227,7 @@ pub(super) const SIGNAL: Table = Table {
     name: "[[signal]]",
     keys: &[&[
         NAME,
-        COPIES,
+        REPEATED,
         word("kind", SIGNALS, "How it is found").required("one of equation, table, ramp, pulse, sine, pid"),
         equation("value", "Equation over time `t`, parameters and signals").of(&["equation"]),
         equation("input", "Input of the table; default t").of(&["table"]),
@@ -263,7 +262,7 @@ pub(super) const COMPONENT: Table = Table {
     name: "[[component]]",
     keys: &[&[
         NAME,
-        COPIES,
+        REPEATED,
         key("inputs", Form::Values, "What it reads: names, each with an equation over `t`, parameters and signals"),
         key("states", Form::Values, "States with their start values"),
         key("let", Form::Values, "Intermediate results by name, in order"),
@@ -285,7 +284,7 @@ pub(super) const SENSOR: Table = Table {
     name: "[[sensor]]",
     keys: &[&[
         NAME,
-        COPIES,
+        REPEATED,
         word("kind", SensorKind::NAMES, "What it measures").required("such as kind = \"pose\""),
         texts("between", "Frame 1 and frame 2: BODY, BODY.FRAME or `world`; for a contact two bodies")
             .required("such as between = [\"world\", \"link.tip\"]"),
@@ -296,7 +295,7 @@ pub(super) const CHANGE: Table = Table {
     name: "[[change]]",
     keys: &[&[
         text("name", "Name for the log").required("a name for the log"),
-        COPIES,
+        REPEATED,
         number("at", D::TIME, NotNegative, "When [s]"),
         equation("when", "Where this equation first rises through zero, instead of `at`"),
         text("attach", "Joint that takes hold as things are"),

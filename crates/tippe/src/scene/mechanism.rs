@@ -268,6 +268,7 @@ pub struct Force {
 
 /// Kinds of force elements. Equations are over time `t`, parameters, signals, and the names listed.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a scene has few force elements")]
 pub enum ForceKind {
     /// A force and a torque on one body at a frame. Also known to its equations: the frame's position `x y z`, velocity
     /// `vx vy vz`, angular velocity `wx wy wz`, all resolved as the force is.

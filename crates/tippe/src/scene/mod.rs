@@ -10,6 +10,7 @@ mod error;
 mod format;
 mod format_mechanism;
 mod gallery;
+mod include;
 mod json;
 mod law;
 mod node;
@@ -103,18 +104,35 @@ impl Scene {
     }
 
     fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
+        Scene::parse_within(file, text, sets, max_turns, &mut include::Files::from(file))
+    }
+
+    /// Reads a scene that is, or is included by, the files being read.
+    fn parse_within(
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        max_turns: usize,
+        files: &mut include::Files,
+    ) -> Result<Scene, SceneErrors> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json = file.to_ascii_lowercase().ends_with(".json");
         let (top, errors) = if json { json::from_json(file, text) } else { node::from_toml(file, text) };
         if !errors.is_empty() {
             return Err(SceneErrors(errors));
         }
-        let mut reader = reader::Reader { file, errors, scope: Default::default(), turns: max_turns };
+        let mut reader =
+            reader::Reader { file, errors, scope: Default::default(), turns: max_turns, files: std::mem::take(files) };
         let scene = read::scene(&mut reader, &top, sets);
+        *files = std::mem::take(&mut reader.files);
         if reader.errors.is_empty() {
             return Ok(scene);
         }
-        reader.errors.sort_by_key(|error| error.place);
+        // Errors of included files come last, in their own order.
+        reader.errors.sort_by_key(|error| match error.place.line > 0 && error.file != file {
+            true => (true, Place::default()),
+            false => (false, error.place),
+        });
         Err(SceneErrors(reader.errors))
     }
 

@@ -27,10 +27,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.params = params(reader, &fields, sets);
     if let Some(world) = reader.table(&fields, "world", table_of("world")) {
         scene.gravity = reader.vec3(&world, "gravity").unwrap_or_default();
-        scene.attractors = list(reader, &world, "attractors", &format_mechanism::ATTRACTOR, |reader, fields| {
-            let position = reader.vec3(fields, "position").unwrap_or_default();
-            Some(Attractor { position, mu: reader.number(fields, "mu")? })
-        });
+        scene.attractors = attractors(reader, &world);
     }
     if let Some(fields) = reader.table(&fields, "run", table_of("run")) {
         scene.run = run(reader, &fields);
@@ -41,9 +38,10 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.materials = materials(reader, &fields);
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
+    include::includes(reader, &fields, &mut scene);
     read_body::bodies(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
-    scene.ignores = list(reader, &fields, "ignore", &format::IGNORE, ignore);
+    scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
     scene.places = fields.places();
@@ -53,6 +51,17 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
         reader.error(fields.place_of("body"), "the scene has no bodies", help);
     }
     scene
+}
+
+fn attractors(reader: &mut Reader<'_>, world: &Fields<'_>) -> Vec<Attractor> {
+    let mut attractors = Vec::new();
+    let Some(node) = world.get("attractors") else { return attractors };
+    for item in reader.items(node, "[world]: attractors") {
+        let Some(fields) = reader.fields(item, &format_mechanism::ATTRACTOR, "attractor") else { continue };
+        let position = reader.vec3(&fields, "position").unwrap_or_default();
+        attractors.extend(reader.number(&fields, "mu").map(|mu| Attractor { position, mu }));
+    }
+    attractors
 }
 
 /// The table the format has under a top-level key.

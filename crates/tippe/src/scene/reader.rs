@@ -13,6 +13,8 @@ pub(super) struct Reader<'f> {
     pub scope: Scope,
     /// Turns that are left to the loops of the scene.
     pub turns: usize,
+    /// The files around this one.
+    pub files: super::include::Files,
 }
 
 /// A table of the file whose keys are known to the format.
