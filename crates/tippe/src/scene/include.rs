@@ -3,7 +3,7 @@
 use super::format;
 use super::read::check_path;
 use super::read_mechanism::filled;
-use super::reader::{Fields, Reader};
+use super::reader::{Fields, Reader, unit_quaternion, unit_vector};
 use super::{Equation, *};
 use crate::equation::{Kind, Tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -358,7 +358,8 @@ impl Entering {
             self.places(&mut shape.places);
         }
         self.point(&mut body.position);
-        body.orientation = self.orientation * body.orientation;
+        let R_wb = self.orientation * body.orientation;
+        body.orientation = unit_quaternion(R_wb).unwrap_or(R_wb);
         self.turn(&mut body.velocity);
         self.turn(&mut body.angular_velocity);
         if let Some(motion) = &mut body.motion {
@@ -377,8 +378,10 @@ impl Entering {
             self.between(&mut joint.between);
         }
         joint.at.iter_mut().for_each(|at| self.point(at));
-        joint.axis.iter_mut().for_each(|axis| self.turn(axis));
-        joint.axis2.iter_mut().for_each(|axis| self.turn(axis));
+        for axis in [&mut joint.axis, &mut joint.axis2].into_iter().flatten() {
+            self.turn(axis);
+            *axis = unit_vector(*axis).unwrap_or(*axis);
+        }
         joint.couples.iter_mut().for_each(|(name, _)| self.names.put(name));
         joint.springs.iter_mut().for_each(|spring| self.places(&mut spring.places));
         joint.limits.iter_mut().for_each(|limit| self.places(&mut limit.places));

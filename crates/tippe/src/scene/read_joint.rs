@@ -5,7 +5,7 @@ use super::format_mechanism as tables;
 use super::node::Value;
 use super::read::exactly_one;
 use super::read_mechanism::{Elements, at_or_frames, keys_of_kind, missing, number_in, two};
-use super::reader::{Fields, Reader};
+use super::reader::{Fields, Reader, unit_vector};
 use super::*;
 use crate::equation::Dimension;
 use std::collections::BTreeMap;
@@ -173,10 +173,10 @@ fn direction(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option
             Vec3::from_array(reader.numbers(node, any, &fields.what, key)?)
         }
     };
-    let length = vector.length();
-    if length > 0.0 && length.is_finite() {
-        return Some(if length == 1.0 { vector } else { vector / length });
+    if let Some(direction) = unit_vector(vector) {
+        return Some(direction);
     }
+    let length = vector.length();
     let message = format!("{}: {name} has length {length}", fields.what);
     reader.error(node.place, message, "an axis is a direction, such as [0, 0, 1]");
     None

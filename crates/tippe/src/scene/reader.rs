@@ -347,10 +347,10 @@ impl Reader<'_> {
     /// A vector of any length but zero, normalised.
     pub fn direction(&mut self, fields: &Fields<'_>, name: &str) -> Option<Vec3> {
         let vector = self.vec3(fields, name)?;
-        let length = vector.length();
-        if length > 0.0 && length.is_finite() {
-            return Some(if length == 1.0 { vector } else { vector / length });
+        if let Some(direction) = unit_vector(vector) {
+            return Some(direction);
         }
+        let length = vector.length();
         self.error(fields.place_of(name), format!("{}: {name} has length {length}", fields.what), "");
         None
     }
@@ -363,7 +363,16 @@ fn about(axis: Vec3, angle: f64) -> Quat {
 }
 
 /// Normalised, except that what is normalised up to rounding stays as it is; `None` for zero.
-fn unit_quaternion(q: Quat) -> Option<Quat> {
+pub(super) fn unit_vector(v: Vec3) -> Option<Vec3> {
+    let length = v.length();
+    if !(length > 0.0 && length.is_finite()) {
+        return None;
+    }
+    Some(if (length - 1.0).abs() <= 4.0 * f64::EPSILON { v } else { v / length })
+}
+
+/// Normalised, except that what is normalised up to rounding stays as it is; `None` for zero.
+pub(super) fn unit_quaternion(q: Quat) -> Option<Quat> {
     let length = q.length();
     if !(length > 0.0 && length.is_finite()) {
         return None;
@@ -379,6 +388,7 @@ fn short(x: f64) -> String {
 /// A key as the subject of a sentence: `a mass`, `an exponent`, `until`.
 fn subject(key: &str) -> String {
     match key {
+        "radii" | "semi_axes" | "columns" | "mu" | "x" | "y" | "vx" | "vy" => key.to_string(),
         "until" | "at" | "is" | "from" | "to" | "young" | "poisson" | "within" | "below" | "above" => key.to_string(),
         _ if key.starts_with(['a', 'e', 'i', 'o']) => format!("an {key}"),
         _ => format!("a {key}"),

@@ -75,6 +75,17 @@ fn joints_are_resolved() {
 }
 
 #[test]
+fn directions_are_written_back_the_same() {
+    for k in 0..200 {
+        let axis = format!("axis = [\"1 + sin({k})\", \"cos(7*{k})\", \"0.1*{k} - 9\"]");
+        let mut scene = read(&CRANK.replace("at = [0, 0, 1]", &axis)).unwrap_or_else(|errors| panic!("{errors}"));
+        scene.bodies[1].orientation = Quat::from_xyzw(0.5, 0.5, 0.5, 0.5);
+        let back = read(&scene.to_toml()).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(back, scene, "{axis}");
+    }
+}
+
+#[test]
 fn start_values_have_the_order_of_the_coordinates() {
     let joint =
         |text: &str| with(&format!("[[joint]]\nname = \"j\"\nbodies = [\"crank\", \"rod\"]\n{text}")).joints[2].clone();
@@ -258,7 +269,7 @@ fn wrong_joints_are_named() {
             "\"belt\"\njoints = [\"hinge\", \"tube\"]\nradii = [1, 2]",
             "tube.position is a position. help: a belt couples two",
         ),
-        ("\"belt\"\njoints = [\"hinge\", \"tube.angle\"]\nradii = [1, 0]", "joint \"j\" has radii 0 m; a radii is > 0"),
+        ("\"belt\"\njoints = [\"hinge\", \"tube.angle\"]\nradii = [1, 0]", "joint \"j\" has radii 0 m; radii is > 0"),
         ("\"rack_and_pinion\"\njoints = [\"tube\", \"hinge\"]\nradius = 1", "tube.position is a position"),
         ("\"screw\"\nbodies = [\"world\", \"rod\"]", "joint \"j\" has no `pitch`"),
         ("\"screw\"\nbodies = [\"world\", \"rod\"]\npitch = 0", "joint \"j\" has pitch 0"),
@@ -469,7 +480,7 @@ fn wrong_sensors_and_changes_are_named() {
         wrong.check(text, &added(text), message);
     }
     let attractor = CRANK.replace("-9.81]", "-9.81]\nattractors = [{ mu = -1 }]");
-    wrong.check("mu", &errors(&attractor), "attractor has mu -1 m^3/s^2; a mu is > 0");
+    wrong.check("mu", &errors(&attractor), "attractor has mu -1 m^3/s^2; mu is > 0");
 }
 
 /// A folder with files that is gone at the end.
@@ -731,8 +742,19 @@ fn scenes_enter_under_a_prefix() {
         scene.joints.last().map(|joint| joint.between[0].clone()),
         Some(Attachment { body: "left.link".into(), frame: "tip".into() })
     );
-    let back = Scene::parse(&scene.file, &scene.to_toml(), &[]);
-    assert_eq!(back.map_err(|errors| errors.to_string()), Ok(scene));
+    let same = |scene: Scene| {
+        let back = Scene::parse(&scene.file, &scene.to_toml(), &[]);
+        assert_eq!(back.map_err(|errors| errors.to_string()), Ok(scene));
+    };
+    same(scene);
+    // Turned by any angle the scene is written back to the last bit.
+    for degrees in 1..60 {
+        let turned = TWO_ARMS
+            .replace("axis = [0, 0, 1], angle = \"90 deg\"", &format!("axis = [1, 2, 3], angle = \"{degrees} deg\""));
+        let path = folder.path("turned.toml");
+        std::fs::write(&path, turned).expect("can be written");
+        same(folder.load("turned.toml").unwrap_or_else(|errors| panic!("{errors}")));
+    }
 }
 
 #[test]
