@@ -4,12 +4,14 @@
 pub mod contact;
 pub mod equation;
 pub mod event;
+pub mod force;
 pub mod joint;
 pub mod kinematics;
 pub mod ledger;
 pub mod material;
 pub mod mechanism;
 pub mod model;
+pub mod network;
 pub mod observe;
 pub mod precise;
 pub mod run;

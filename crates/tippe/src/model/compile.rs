@@ -95,6 +95,9 @@ impl Compiler<'_> {
             joints: Vec::new(),
             mechanisms: Vec::new(),
             mechanism_starts: Vec::new(),
+            forces: Vec::new(),
+            network: Default::default(),
+            sensors: Vec::new(),
             signals: Vec::new(),
         };
         self.mechanisms(&mut model);
@@ -104,6 +107,9 @@ impl Compiler<'_> {
             }
         }
         self.name_signals(&mut model);
+        if self.errors.is_empty() {
+            self.forces(&mut model);
+        }
         self.check_shapes(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)

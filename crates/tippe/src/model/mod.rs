@@ -2,15 +2,19 @@
 
 mod compile;
 mod contact_table;
+mod forces;
 mod mechanisms;
 
+pub use forces::ModelSensor;
 pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::NormalLaw;
+use crate::force::ForceElement;
 use crate::joint::Joint;
 use crate::kinematics::Kinematics;
 use crate::mechanism::Mechanism;
+use crate::network::Network;
 use crate::scene::{Attractor, JointKind};
 use std::collections::BTreeMap;
 use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
@@ -43,6 +47,12 @@ pub struct Model {
     pub mechanisms: Vec<Mechanism>,
     /// Their coordinates at the start.
     pub mechanism_starts: Vec<MechanismStart>,
+    /// Force elements.
+    pub forces: Vec<ForceElement>,
+    /// Signals and components.
+    pub network: Network,
+    /// Sensors.
+    pub sensors: Vec<ModelSensor>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
 }
@@ -89,6 +99,21 @@ pub enum SignalSource {
         /// Component.
         component: u32,
     },
+    /// Force or torque a force element is known by.
+    Effort(u32),
+    /// Energy a force element lost or put in since the start [J].
+    ElementEnergy(u32),
+    /// Component of a sensor.
+    Sensor {
+        /// Sensor.
+        sensor: u32,
+        /// Component.
+        component: u32,
+    },
+    /// A value of the network.
+    Value(u32),
+    /// A state of the network.
+    State(u32),
 }
 
 /// A joint of the scene.

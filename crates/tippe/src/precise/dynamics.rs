@@ -10,13 +10,17 @@
 //! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
 //! scene stays mirrored.
 
+use super::actions::{ActionRecord, Actions, LocalForce};
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
 use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
 use crate::event::Episode;
+use crate::force::Anchor;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::model::{Drive, JointPlace, Model, SignalSource};
+use crate::model::{Drive, JointPlace, Model, ModelSensor, SignalSource};
+use crate::network::BlockKind;
+use crate::scene::SensorKind;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::{BlockPattern, System};
@@ -27,6 +31,8 @@ pub const BODY_STATES: usize = 12;
 pub const ACCOUNTS: usize = 9;
 /// Speed below which the velocity error of a body is measured against this [m/s].
 const SPEED_FLOOR: f64 = 0.01;
+/// States of components below this are measured against it [SI].
+const STATE_FLOOR: f64 = 1e-3;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
 const STEP_SHARE: f64 = 0.1;
 
@@ -144,6 +150,10 @@ pub struct Dynamics {
     pub link_of: Vec<Option<(u32, u32)>>,
     /// Mechanisms.
     pub machines: Vec<Machine>,
+    /// Force elements and equations.
+    pub actions: Actions,
+    /// Where the integrals of each node start, behind the states.
+    integral_starts: Vec<usize>,
     /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
     pub accelerations: Vec<Vec3>,
     /// Relative tolerance [-].
@@ -210,6 +220,29 @@ impl Dynamics {
             }
         }
         let nodes = node_sizes.len();
+        // states of the network's blocks follow those of the node they are at home in
+        let mut actions = Actions {
+            state_at: vec![usize::MAX; model.network.starts.len()],
+            values: vec![0.0; model.network.values],
+            ..Actions::default()
+        };
+        let mut block_states: Vec<(usize, usize)> = Vec::new();
+        for (k, block) in model.network.blocks.iter().enumerate() {
+            let home = local(block.home);
+            if let Some(home) = home {
+                for state in block.states.clone() {
+                    block_states.push((state, node_of[home]));
+                }
+            }
+            if home.is_some() || block.of_time {
+                actions.blocks.push(k as u32);
+            }
+        }
+        if !actions.blocks.iter().any(|&k| local(model.network.blocks[k as usize].home).is_some())
+            && !model.forces.iter().any(|e| e.bodies.first().is_some_and(|&b| local(b).is_some()))
+        {
+            actions.blocks.clear();
+        }
         let mut pairs = Vec::with_capacity(ids.len());
         for &id in ids {
             let (b1, b2) = (body_of(id.0), body_of(id.1));
@@ -231,9 +264,17 @@ impl Dynamics {
                 }
             }
         }
+        let mut inner = node_sizes.clone();
+        for &(_, node) in &block_states {
+            node_sizes[node] += 1;
+        }
         let mut offsets = vec![0];
         for k in 0..nodes {
             offsets.push(offsets[k] + node_sizes[k] + SPRING_STATES * springs[k]);
+        }
+        for (state, node) in block_states {
+            actions.state_at[state] = offsets[node] + inner[node];
+            inner[node] += 1;
         }
         let mut next: Vec<usize> = offsets[..nodes].iter().zip(&node_sizes).map(|(o, size)| o + size).collect();
         for pair in pairs.iter_mut().filter(|p| p.friction_law.has_springs()) {
@@ -280,7 +321,7 @@ impl Dynamics {
                 debug_assert!(node == node_of[k]);
                 let body_of = |l: &crate::mechanism::Link| local(l.body).unwrap_or_default();
                 let own = model.mechanisms[mechanism as usize].links.iter().map(body_of).collect();
-                machines.push(Machine::new(model, mechanism, node, offsets[node], own));
+                machines.push(Machine::new(model, mechanism, offsets[node], own));
             }
         }
         let link_of = bodies
@@ -291,7 +332,34 @@ impl Dynamics {
                 Some((machine as u32, link))
             })
             .collect();
+        let mut integral_starts = vec![0];
+        for node in 0..nodes {
+            let mut end = integral_starts[node] + accounts;
+            for (k, element) in model.forces.iter().enumerate() {
+                let Some(home) = element.bodies.first().and_then(|&b| local(b)) else { continue };
+                if node_of[home] == node {
+                    let machine =
+                        element.kind.at().and_then(|at| machines.iter().position(|m| m.index == at.mechanism));
+                    actions.forces.push(LocalForce {
+                        element: k as u32,
+                        integral: end,
+                        machine: machine.unwrap_or(0),
+                        mode: Default::default(),
+                        carried: 0.0,
+                        on: true,
+                        effect: Default::default(),
+                    });
+                    end += 1;
+                }
+            }
+            integral_starts.push(end);
+        }
+        if !actions.is_empty() {
+            actions.loads = vec![Six::default(); n];
+        }
         Dynamics {
+            actions,
+            integral_starts,
             first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
             offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
             link_of,
@@ -327,7 +395,7 @@ impl Dynamics {
     }
 
     /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
-    pub fn couple(&mut self) -> bool {
+    pub fn couple(&mut self, model: &Model) -> bool {
         let (n, nodes) = (self.bodies.len(), self.pattern.nodes());
         let mut neighbours = vec![Vec::new(); nodes];
         for (pair, &gap) in self.pairs.iter().zip(&self.gaps) {
@@ -338,6 +406,15 @@ impl Dynamics {
             if a < n && b < n && self.node_of[a] != self.node_of[b] {
                 neighbours[self.node_of[a]].push(self.node_of[b] as u32);
                 neighbours[self.node_of[b]].push(self.node_of[a] as u32);
+            }
+        }
+        for force in &self.actions.forces {
+            for &a in &self.element_nodes(model, force.element) {
+                for &b in &self.element_nodes(model, force.element) {
+                    if a != b {
+                        neighbours[a].push(b as u32);
+                    }
+                }
             }
         }
         for list in &mut neighbours {
@@ -355,9 +432,52 @@ impl Dynamics {
         changed
     }
 
+    /// Nodes that a force element joins.
+    fn element_nodes(&self, model: &Model, element: u32) -> Vec<usize> {
+        let bodies = &model.forces[element as usize].bodies;
+        let mut nodes: Vec<usize> =
+            bodies.iter().filter_map(|b| self.bodies.binary_search(b).ok()).map(|k| self.node_of[k]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// Takes over what elements and network carried.
+    pub fn restore_actions(&mut self, record: &ActionRecord, y: &mut [f64]) {
+        for force in &mut self.actions.forces {
+            let k = force.element as usize;
+            (force.mode, force.carried, force.on) = (record.modes[k], record.energies[k], record.on[k]);
+        }
+        for (&at, value) in self.actions.state_at.iter().zip(&record.states) {
+            if at != usize::MAX {
+                y[at] = *value;
+            }
+        }
+    }
+
+    /// Energy an element lost or put in until y [J].
+    pub fn element_energy(&self, force: &LocalForce, y: &[f64]) -> f64 {
+        force.carried + y[self.pattern.rows() + force.integral]
+    }
+
+    /// Hands over what elements and network carry at y.
+    pub fn record_actions(&self, record: &mut ActionRecord, y: &[f64]) {
+        for force in &self.actions.forces {
+            let k = force.element as usize;
+            record.modes[k] = force.mode;
+            record.on[k] = force.on;
+            record.energies[k] = self.element_energy(force, y);
+        }
+        for (k, &at) in self.actions.state_at.iter().enumerate() {
+            if at != usize::MAX {
+                record.states[k] = y[at];
+            }
+        }
+    }
+
     /// Number of states and integrals.
     pub fn length(&self) -> usize {
-        self.pattern.rows() + self.accounts * self.pattern.nodes()
+        self.pattern.rows() + self.integral_starts[self.pattern.nodes()]
     }
 
     /// Springs of a pair in the vector y.
@@ -379,13 +499,18 @@ impl Dynamics {
 
     /// Integrals of node `k` in y; none in a conservative island.
     pub fn accounts<'y>(&self, y: &'y [f64], k: usize) -> &'y [f64] {
-        &y[self.pattern.rows() + k * self.accounts..][..self.accounts]
+        &y[self.account_start(k)..][..self.accounts]
+    }
+
+    /// Where the accounts of node `k` start in y.
+    pub fn account_start(&self, k: usize) -> usize {
+        self.pattern.rows() + self.integral_starts[k]
     }
 
     /// Adds to one account of node `k`.
     pub fn book(&self, y: &mut [f64], k: usize, account: Account, energy: f64) {
         if self.accounts > 0 {
-            y[self.pattern.rows() + k * self.accounts + account as usize] += energy;
+            y[self.account_start(k) + account as usize] += energy;
         }
     }
 
@@ -445,7 +570,7 @@ impl Dynamics {
     /// with unequal moments of inertia, whose angular velocity in its own axes is `w_b`, in its own axes.
     pub fn acceleration(&self, model: &Model, k: usize, w_b: Vec3) -> (Vec3, Vec3) {
         let body = &model.bodies[self.bodies[k] as usize];
-        let Six { angular: tau, linear: force } = self.contact_load(k);
+        let Six { angular: tau, linear: force } = self.load(k);
         let kin = &self.kinematics[k];
         let angular = if body.isotropic && tau == Vec3::ZERO {
             Vec3::ZERO
@@ -458,9 +583,13 @@ impl Dynamics {
         (model.gravity_at(kin.p) + force / body.mass, angular)
     }
 
-    /// {torque, force} of the contacts on body `k` (local), about its centre of mass.
-    fn contact_load(&self, k: usize) -> Six {
+    /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
+    fn load(&self, k: usize) -> Six {
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
+        if let Some(load) = self.actions.loads.get(k) {
+            force.add(load.linear);
+            torque.add(load.angular);
+        }
         for &(pair, side) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
             if self.gaps[pair as usize] > 0.0 {
                 continue;
@@ -480,7 +609,7 @@ impl Dynamics {
         for machine in &mut machines {
             for (link, &k) in machine.bodies.iter().enumerate() {
                 let mass = model.bodies[self.bodies[k] as usize].mass;
-                let mut load = self.contact_load(k);
+                let mut load = self.load(k);
                 load.linear += model.gravity_at(self.kinematics[k].p) * mass;
                 machine.loads[link] = load;
             }
@@ -632,10 +761,18 @@ impl Dynamics {
         let reactions: Vec<Vec<Six>> = self.machines.iter_mut().map(|m| m.reactions(model, t)).collect();
         let mut values = Vec::new();
         for (k, signal) in model.signals.iter().enumerate() {
-            let (SignalSource::Coordinate { joint, .. }
-            | SignalSource::Orientation { joint, .. }
-            | SignalSource::Rate { joint, .. }
-            | SignalSource::Reaction { joint, .. }) = signal.source;
+            let joint = match signal.source {
+                SignalSource::Coordinate { joint, .. }
+                | SignalSource::Orientation { joint, .. }
+                | SignalSource::Rate { joint, .. }
+                | SignalSource::Reaction { joint, .. } => joint,
+                source => {
+                    if let Some(value) = self.action_signal(model, t, y, source) {
+                        values.push((k as u32, value));
+                    }
+                    continue;
+                }
+            };
             let Some(place) = model.joints[joint as usize].place else { continue };
             let (JointPlace::Link { mechanism, .. } | JointPlace::Loop { mechanism, .. }) = place;
             let Some(m) = self.machines.iter().position(|m| m.index == mechanism) else { continue };
@@ -666,16 +803,105 @@ impl Dynamics {
                     let o = frame.orientation(t - self.frame_time, g).normalize();
                     [o.w, o.x, o.y, o.z][component as usize]
                 }
+                _ => continue,
             };
             values.push((k as u32, value));
         }
         values
     }
 
+    /// Value of a signal of elements, sensors and the network, if it belongs to the island; after an evaluation.
+    fn action_signal(&self, model: &Model, t: f64, y: &[f64], source: SignalSource) -> Option<f64> {
+        let force = |k: u32| self.actions.forces.iter().find(|f| f.element == k);
+        match source {
+            SignalSource::Effort(k) => force(k).map(|f| f.effect.effort),
+            SignalSource::ElementEnergy(k) => force(k).map(|f| self.element_energy(f, y)),
+            SignalSource::Value(k) => {
+                let written = |b: &&u32| {
+                    let block = &model.network.blocks[**b as usize];
+                    let count = match &block.kind {
+                        BlockKind::Component { formula, .. } => formula.outputs - block.states.len(),
+                        _ => 1,
+                    };
+                    (block.value..block.value + count).contains(&(k as usize))
+                };
+                self.actions.blocks.iter().find(written).map(|_| self.actions.values[k as usize])
+            }
+            SignalSource::State(k) => y.get(self.actions.state_at[k as usize]).copied(),
+            SignalSource::Sensor { sensor, component } => self.sensor_signal(model, t, sensor, component),
+            _ => None,
+        }
+    }
+
+    /// Value of a sensor whose first free body is in the island; after an evaluation.
+    fn sensor_signal(&self, model: &Model, t: f64, sensor: u32, component: u32) -> Option<f64> {
+        let spec = &model.sensors[sensor as usize];
+        let free = spec.ends.iter().filter_map(|e| e.body).find(|&b| model.bodies[b as usize].drive == Drive::Free)?;
+        self.bodies.binary_search(&free).ok()?;
+        Some(match spec.kind {
+            SensorKind::Acceleration => self.sense_acceleration(model, t, spec, component),
+            SensorKind::Contact => {
+                let bodies = spec.ends.map(|e| e.body);
+                let (mut normal_force, mut depth) = (0.0, 0.0_f64);
+                for pair in &self.pairs {
+                    let of = |e: u32| Some(model.elements[e as usize].body);
+                    let own = [of(pair.id.0), of(pair.id.1)];
+                    if (own == bodies || own == [bodies[1], bodies[0]]) && pair.last.gap <= 0.0 {
+                        normal_force += pair.last.force.total();
+                        depth = depth.max(-pair.last.gap);
+                    }
+                }
+                [normal_force, depth, f64::from(u8::from(depth > 0.0))][component as usize]
+            }
+            _ => self.sense(model, t, sensor, component),
+        })
+    }
+
+    /// Acceleration of frame 2 relative to frame 1, seen in frame 1:
+    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel.
+    fn sense_acceleration(&self, model: &Model, t: f64, sensor: &ModelSensor, component: u32) -> f64 {
+        let motion = |end: &Anchor| {
+            let local = end.body.and_then(|b| self.bodies.binary_search(&b).ok());
+            let Some(k) = local else {
+                let kin = end.body.map_or(Kinematics::WORLD, |b| prescribed(model, b as usize, t));
+                let frame = kin.of_frame(end.p, &end.R);
+                let arm = frame.p - kin.p;
+                return (frame, Vec3::ZERO, kin.w.cross(kin.w.cross(arm)));
+            };
+            let kin = &self.kinematics[k];
+            let frame = kin.of_frame(end.p, &end.R);
+            let arm = frame.p - kin.p;
+            let Six { angular, linear } = self.body_acceleration(model, k);
+            (frame, angular, linear + angular.cross(arm) + kin.w.cross(kin.w.cross(arm)))
+        };
+        let [(f1, alpha1, a1), (f2, alpha2, a2)] = [0, 1].map(|k| motion(&sensor.ends[k]));
+        let (d, R) = (f2.p - f1.p, f1.R.transpose());
+        let v_rel = f2.v - f1.v - f1.w.cross(d);
+        let a_rel = a2 - a1 - alpha1.cross(d) - f1.w.cross(f1.w.cross(d)) - 2.0 * f1.w.cross(v_rel);
+        let alpha_rel = alpha2 - alpha1 - f1.w.cross(f2.w - f1.w);
+        let all = [R * a_rel, R * alpha_rel];
+        all[component as usize / 3][component as usize % 3]
+    }
+
+    /// {angular, linear} acceleration of body `k` (local), resolved in world; after an evaluation.
+    fn body_acceleration(&self, model: &Model, k: usize) -> Six {
+        if let Some((machine, link)) = self.link_of[k] {
+            return self.machines[machine as usize].work.links[link as usize].a;
+        }
+        let kin = &self.kinematics[k];
+        let isotropic = model.bodies[self.bodies[k] as usize].isotropic;
+        let (linear, angular) = self.acceleration(model, k, kin.R.transpose() * kin.w);
+        Six::new(if isotropic { angular } else { kin.R * angular }, linear)
+    }
+
     /// Kinetic, potential and elastic energy at (t, y) [J].
     pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 3] {
         self.locate(model, t, y);
         let [mut kinetic, mut potential, mut elastic] = [0.0; 3];
+        if !self.actions.is_empty() {
+            self.exert(model, t, y, &mut []);
+            elastic += self.actions.forces.iter().map(|f| f.effect.stored).sum::<f64>();
+        }
         for node in 0..self.pattern.nodes() {
             let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
             elastic += self.carried[node][Account::Elastic as usize] + since;
@@ -766,8 +992,7 @@ impl System for Bound<'_> {
     }
 
     fn quadratures(&self, node: usize) -> std::ops::Range<usize> {
-        let accounts = self.dynamics.accounts;
-        node * accounts..(node + 1) * accounts
+        self.dynamics.integral_starts[node]..self.dynamics.integral_starts[node + 1]
     }
 
     fn pattern(&self) -> &BlockPattern {
@@ -782,6 +1007,10 @@ impl System for Bound<'_> {
         let rows = d.pattern.rows();
         let accounts = d.accounts;
         f[rows..].fill(0.0);
+        let acting = !d.actions.is_empty();
+        if acting {
+            d.exert(model, t, y, f);
+        }
         for k in 0..d.bodies.len() {
             if d.link_of[k].is_some() {
                 continue;
@@ -795,6 +1024,9 @@ impl System for Bound<'_> {
             set(f, o + 9, angular);
         }
         d.move_machines(model, t, y, f);
+        if acting {
+            d.book_forces(model, y, f);
+        }
         for &k in &d.general {
             let pair = &d.pairs[k as usize];
             let last = &pair.last;
@@ -807,7 +1039,8 @@ impl System for Bound<'_> {
             if accounts == 0 || last.gap > 0.0 {
                 continue;
             }
-            let books = &mut f[rows + pair.node * accounts..][..accounts];
+            let start = d.account_start(pair.node);
+            let books = &mut f[start..][..accounts];
             books[Account::Damping as usize] += last.force.damping * last.closing_speed + last.rocking;
             books[Account::Sliding as usize] += last.friction.sliding;
             books[Account::Spin as usize] += last.friction.spin;
@@ -869,6 +1102,10 @@ impl System for Bound<'_> {
                 let share = vector(error, k).length() / limit;
                 norm = norm.max(share);
             }
+        }
+        for &at in d.actions.state_at.iter().filter(|&&at| at != usize::MAX) {
+            let size = y0[at].abs().max(y1[at].abs()).max(STATE_FLOOR);
+            norm = norm.max(error[at].abs() / (size * tolerance));
         }
         for machine in &mut d.machines {
             for rates in [false, true] {
@@ -937,6 +1174,11 @@ impl System for Bound<'_> {
                 delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], odd[i]);
                 delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
                 delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);
+            }
+        }
+        for (k, &at) in d.actions.state_at.iter().enumerate() {
+            if at != usize::MAX {
+                delta[at] = 1e-7 * y[at].abs().max(self.model.network.starts[k].abs()).max(1e-3);
             }
         }
         for machine in &d.machines {

@@ -3,6 +3,7 @@
 //! A step is attempted, its error judged, and searched for crossings. Those over which the right-hand side stays smooth are
 //! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
+use super::actions::{ActionRecord, ForceMode};
 use super::crossing::{Crossing, Search, What};
 use super::dynamics::{Bound, Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
@@ -91,6 +92,8 @@ pub struct IslandSample {
     pub contacts: Vec<ContactSample>,
     /// Values of the model's signals that belong to it.
     pub signals: Vec<(u32, f64)>,
+    /// Energies of its force elements [J].
+    pub elements: Vec<(u32, f64)>,
     /// Kinetic, potential, elastic energy [J].
     pub energies: [f64; 3],
     /// Integrals of the ledger, summed over its bodies [J].
@@ -144,6 +147,8 @@ pub struct IslandRecord {
     bodies: Vec<u32>,
     pairs: Vec<PairRecord>,
     machines: Vec<Vec<bool>>,
+    forces: Vec<(ForceMode, f64, bool)>,
+    edge: f64,
     frames: Vec<Frame>,
     frame_time: f64,
     carried: Vec<[f64; super::dynamics::ACCOUNTS]>,
@@ -169,6 +174,7 @@ impl Island {
         bodies: Vec<u32>,
         motions: &[Motion],
         machines: &[MachineRecord],
+        actions: &ActionRecord,
         records: &[PairRecord],
         fresh: bool,
     ) -> Island {
@@ -192,6 +198,7 @@ impl Island {
         for machine in &mut dynamics.machines {
             machine.restore(model, &machines[machine.index as usize], &mut y, &mut dynamics.frames);
         }
+        dynamics.restore_actions(actions, &mut y);
         dynamics.frame_time = t;
         for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
             pair.memory = record.memory;
@@ -247,6 +254,8 @@ impl Island {
                 .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
                 .collect(),
             machines: d.machines.iter().map(|m| m.work.active.clone()).collect(),
+            forces: d.actions.forces.iter().map(|f| (f.mode, f.carried, f.on)).collect(),
+            edge: d.actions.edge,
             frames: d.frames.clone(),
             frame_time: d.frame_time,
             carried: d.carried.clone(),
@@ -274,6 +283,10 @@ impl Island {
         for (machine, active) in dynamics.machines.iter_mut().zip(&record.machines) {
             machine.work.active.clone_from(active);
         }
+        for (force, saved) in dynamics.actions.forces.iter_mut().zip(&record.forces) {
+            (force.mode, force.carried, force.on) = *saved;
+        }
+        dynamics.actions.edge = record.edge;
         dynamics.frames.clone_from(&record.frames);
         dynamics.frame_time = record.frame_time;
         dynamics.carried.clone_from(&record.carried);
@@ -350,7 +363,7 @@ impl Island {
             accounts = d.carried[node];
             let own = d.accounts(&self.stepper.y0, node).len();
             for (i, a) in accounts.iter_mut().enumerate().take(own) {
-                *a += at(d.pattern.rows() + node * own + i);
+                *a += at(d.account_start(node) + i);
             }
         }
         if d.link_of[k].is_some() {
@@ -370,7 +383,13 @@ impl Island {
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
-    pub fn harvest(&mut self, model: &Model, t: f64, machines: &mut [MachineRecord]) -> (Vec<Motion>, Vec<PairRecord>) {
+    pub fn harvest(
+        &mut self,
+        model: &Model,
+        t: f64,
+        machines: &mut [MachineRecord],
+        actions: &mut ActionRecord,
+    ) -> (Vec<Motion>, Vec<PairRecord>) {
         let motions: Vec<Motion> = (0..self.dynamics.bodies.len()).map(|k| self.motion(model, k, t)).collect();
         let theta = self.theta(t);
         let mut y = vec![0.0; self.stepper.y0.len()];
@@ -379,6 +398,7 @@ impl Island {
             let since = t - self.dynamics.frame_time;
             machines[machine.index as usize] = machine.record(model, &y, &self.dynamics.frames, since);
         }
+        self.dynamics.record_actions(actions, &y);
         let crossings = std::mem::take(&mut self.crossings);
         for crossing in crossings.iter().filter(|c| c.time <= t) {
             let reading = self.read_at(model, crossing.pair, self.theta(crossing.time));
@@ -440,7 +460,7 @@ impl Island {
     fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
         self.turn_frames(model);
         if self.method == Method::Rodas4 && !self.coupled {
-            if self.dynamics.couple() {
+            if self.dynamics.couple(model) {
                 self.stepper.forget_pattern();
             }
             self.coupled = true;
@@ -892,9 +912,10 @@ impl Island {
                 });
             }
         }
-        let signals =
-            if self.dynamics.machines.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
-        IslandSample { index, bodies, contacts, signals, energies, accounts }
+        let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
+        let d = &self.dynamics;
+        let elements = d.actions.forces.iter().map(|f| (f.element, d.element_energy(f, &y))).collect();
+        IslandSample { index, bodies, contacts, signals, elements, energies, accounts }
     }
 
     fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {

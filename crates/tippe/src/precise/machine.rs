@@ -26,8 +26,6 @@ pub struct MachineRecord {
 pub struct Machine {
     /// Which of the model's mechanisms.
     pub index: u32,
-    /// Node of the Jacobian.
-    pub node: usize,
     /// Where its coordinates start in the states; the rates follow.
     pub offset: usize,
     /// The island's bodies by link.
@@ -42,6 +40,7 @@ pub struct Machine {
     pub tau: Vec<f64>,
     /// Largest violation of a row before it was projected away [m, or - for directions].
     pub drift: f64,
+    all_loads: Vec<Six>,
     bases: Vec<Quat>,
     change: Vec<f64>,
     /// What [`Self::displace`] left.
@@ -50,12 +49,11 @@ pub struct Machine {
 
 impl Machine {
     /// Mechanism `index` with its states at `offset`.
-    pub fn new(model: &Model, index: u32, node: usize, offset: usize, bodies: Vec<usize>) -> Machine {
+    pub fn new(model: &Model, index: u32, offset: usize, bodies: Vec<usize>) -> Machine {
         let mechanism = &model.mechanisms[index as usize];
         let (links, n) = (mechanism.links.len(), mechanism.coordinates);
         Machine {
             index,
-            node,
             offset,
             bodies,
             work: mechanism.work(),
@@ -63,6 +61,7 @@ impl Machine {
             loads: vec![Six::default(); links],
             tau: vec![0.0; n],
             drift: 0.0,
+            all_loads: Vec::new(),
             bases: vec![Quat::IDENTITY; links],
             change: vec![0.0; n],
             displaced: vec![Six::default(); links],
@@ -182,21 +181,44 @@ impl Machine {
         violation
     }
 
+    /// Force or torque beyond `tau` that gives coordinate `i` its acceleration; after an evaluation.
+    pub fn held_effort(&mut self, model: &Model, i: usize) -> f64 {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let Some(link) = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i)) else {
+            return 0.0;
+        };
+        self.carried_loads();
+        mechanism.reactions(&self.kinematics, |b| inertia(model, b), &self.all_loads, &self.work, &mut self.displaced);
+        let mut effort = self.work.S[i].dot(&self.displaced[link]) - self.tau[i];
+        for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
+            if let Some(coupled) = row.owner.checked_sub(mechanism.loops.len()) {
+                let terms = &mechanism.couplings[coupled].coupling.terms;
+                effort -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
+            }
+        }
+        effort
+    }
+
+    /// Loads on the links with those of the rows.
+    fn carried_loads(&mut self) {
+        self.all_loads.clone_from(&self.loads);
+        for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
+            for (link, wrench) in row.on {
+                if let Some(k) = link {
+                    self.all_loads[k as usize] = self.all_loads[k as usize] + wrench * *lambda;
+                }
+            }
+        }
+    }
+
     /// {torque, force} each joint exerts on its body 2 about the origin of its frame 2, resolved in world: those of the
     /// links, then of the loops; after an evaluation at y.
     pub fn reactions(&mut self, model: &Model, t: f64) -> Vec<Six> {
         let mechanism = &model.mechanisms[self.index as usize];
         let of = |body: u32| super::dynamics::prescribed(model, body as usize, t);
         let mut on = vec![Six::default(); mechanism.links.len()];
-        let mut loads = self.loads.clone();
-        for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
-            for (link, wrench) in row.on {
-                if let Some(k) = link {
-                    loads[k as usize] = loads[k as usize] + wrench * *lambda;
-                }
-            }
-        }
-        mechanism.reactions(&self.kinematics, |b| inertia(model, b), &loads, &self.work, &mut on);
+        self.carried_loads();
+        mechanism.reactions(&self.kinematics, |b| inertia(model, b), &self.all_loads, &self.work, &mut on);
         let at = |wrench: Six, from: Vec3, to: Vec3| {
             Six::new(wrench.angular + (from - to).cross(wrench.linear), wrench.linear)
         };

@@ -1,5 +1,6 @@
 //! The precise clock: variable step, error control, every contact event located, islands on their own clocks.
 
+mod actions;
 mod crossing;
 mod dynamics;
 mod island;
@@ -10,10 +11,12 @@ mod reach;
 mod whole;
 
 use crate::event::Event;
+use crate::force::Book;
 use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
+use actions::ActionRecord;
 use dynamics::Account;
 use island::{Island, IslandRecord, Motion, Outcome};
 use machine::MachineRecord;
@@ -217,6 +220,8 @@ struct Clock<'a> {
     motions: Vec<Motion>,
     /// Coordinates of the mechanisms, where their islands were taken apart.
     machines: Vec<MachineRecord>,
+    /// Elements and states of the network, likewise.
+    actions: ActionRecord,
     /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
     end: f64,
     last: bool,
@@ -255,6 +260,12 @@ impl<'a> Clock<'a> {
                     active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
                 })
                 .collect(),
+            actions: ActionRecord {
+                energies: vec![0.0; model.forces.len()],
+                modes: vec![Default::default(); model.forces.len()],
+                states: model.network.starts.clone(),
+                on: vec![true; model.forces.len()],
+            },
             end: state.time,
             last: false,
             samples: Vec::new(),
@@ -375,7 +386,7 @@ impl<'a> Clock<'a> {
         let mut records = Vec::new();
         for (k, island) in old.iter_mut().enumerate() {
             if let (false, Some(island)) = (keep.contains(&k), island) {
-                let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines);
+                let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines, &mut self.actions);
                 for (&body, motion) in island.dynamics.bodies.iter().zip(motions) {
                     self.motions[body as usize] = motion;
                 }
@@ -409,6 +420,7 @@ impl<'a> Clock<'a> {
                 group.bodies,
                 &motions,
                 &self.machines,
+                &self.actions,
                 &pairs,
                 fresh,
             );
@@ -595,6 +607,13 @@ impl<'a> Clock<'a> {
             ledger.kinetic += sample.energies[0];
             ledger.potential += sample.energies[1];
             ledger.elastic += sample.energies[2];
+            for &(element, energy) in &sample.elements {
+                match model.forces[element as usize].kind.book() {
+                    Book::Damping => ledger.damping += energy,
+                    Book::Friction => ledger.joint_friction += energy,
+                    Book::Work => ledger.work += energy,
+                }
+            }
             let account = |a: Account| sample.accounts[a as usize];
             ledger.contact_damping += account(Account::Damping);
             ledger.sliding += account(Account::Sliding);

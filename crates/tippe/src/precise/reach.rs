@@ -200,6 +200,12 @@ fn joined(model: &Model, pairs: &[(u32, u32)]) -> Vec<u32> {
             root[r1.max(r2) as usize] = r1.min(r2);
         }
     }
+    for element in &model.forces {
+        for &body in element.bodies.iter().skip(1) {
+            let (r1, r2) = (find(&mut root, element.bodies[0]), find(&mut root, body));
+            root[r1.max(r2) as usize] = r1.min(r2);
+        }
+    }
     for &(a, b) in pairs {
         let (b1, b2) = (model.elements[a as usize].body, model.elements[b as usize].body);
         if model.bodies[b1 as usize].drive == Drive::Free && model.bodies[b2 as usize].drive == Drive::Free {

@@ -1,0 +1,322 @@
+//! What acts on an island beside contacts: force elements, and the network of equations behind them.
+
+use super::dynamics::{Dynamics, prescribed};
+use super::machine::Machine;
+use crate::force::{Anchor, Effect, ForceKind, bushing, spring};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::mechanism::Mode;
+use crate::model::Model;
+use crate::network::{MOST_RESULTS, Source};
+use crate::scene::SensorKind;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Quat, Vec3};
+
+/// What an element remembers from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForceMode {
+    /// Friction sticks, a drive holds its speed, a stop is touched.
+    pub held: bool,
+    /// Sense in which friction slides or a drive pushes: -1 or 1; a stop: which.
+    pub sense: f64,
+    /// Speed at which a stop was touched [m/s or rad/s].
+    pub speed: f64,
+}
+
+/// What elements and the network carry from island to island, by index in the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActionRecord {
+    /// Energy each element lost or put in [J].
+    pub energies: Vec<f64>,
+    /// Modes of the elements.
+    pub modes: Vec<ForceMode>,
+    /// States of the network.
+    pub states: Vec<f64>,
+    /// Which elements are switched on.
+    pub on: Vec<bool>,
+}
+
+/// One element in an island.
+#[derive(Clone, Debug)]
+pub struct LocalForce {
+    /// Which of the model's.
+    pub element: u32,
+    /// Where its energy is among the integrals behind the states.
+    pub integral: usize,
+    /// Machine of its coordinate.
+    pub machine: usize,
+    /// What it remembers.
+    pub mode: ForceMode,
+    /// Its energy up to the island's beginning [J].
+    pub carried: f64,
+    /// False once its body is gone.
+    pub on: bool,
+    /// What it did at the last evaluation.
+    pub effect: Effect,
+}
+
+/// Elements and blocks of one island.
+#[derive(Clone, Debug, Default)]
+pub struct Actions {
+    /// Elements, ascending.
+    pub forces: Vec<LocalForce>,
+    /// Blocks evaluated here, in order.
+    pub blocks: Vec<u32>,
+    /// Where the states of the network are in y, by index; `usize::MAX` if elsewhere.
+    pub state_at: Vec<usize>,
+    /// Values of the network.
+    pub values: Vec<f64>,
+    /// Time up to which edges of pulses have passed [s].
+    pub edge: f64,
+    /// {torque, force} on the centres of mass of the island's bodies.
+    pub loads: Vec<Six>,
+}
+
+impl Actions {
+    /// True if nothing acts.
+    pub fn is_empty(&self) -> bool {
+        self.forces.is_empty() && self.blocks.is_empty()
+    }
+}
+
+impl Dynamics {
+    /// Motion of an anchor.
+    fn anchored(&self, model: &Model, anchor: &Anchor, t: f64) -> Kinematics {
+        let body = match anchor.body {
+            None => Kinematics::WORLD,
+            Some(body) => match self.bodies.binary_search(&body) {
+                Ok(k) => self.kinematics[k],
+                Err(_) => prescribed(model, body as usize, t),
+            },
+        };
+        body.of_frame(anchor.p, &anchor.R)
+    }
+
+    /// Value of a source at (t, y).
+    fn look(&self, model: &Model, t: f64, y: &[f64], machines: &[Machine], values: &[f64], source: Source) -> f64 {
+        let states = |mechanism: u32| machines.iter().find(|m| m.index == mechanism).map(|m| m.states(y));
+        match source {
+            Source::Time => t,
+            Source::Coordinate { mechanism, coordinate } => {
+                states(mechanism).map_or(0.0, |(q, _)| q[coordinate as usize])
+            }
+            Source::Rate { mechanism, coordinate } => states(mechanism).map_or(0.0, |(_, u)| u[coordinate as usize]),
+            Source::Sensor { sensor, component } => self.sense(model, t, sensor, component),
+            Source::Value(k) => values[k as usize],
+            Source::State(k) => y[self.actions.state_at[k as usize]],
+            Source::Own(_) => 0.0,
+        }
+    }
+
+    /// A component of a sensor of the motion.
+    pub fn sense(&self, model: &Model, t: f64, sensor: u32, component: u32) -> f64 {
+        let sensor = &model.sensors[sensor as usize];
+        let [f1, f2] = [0, 1].map(|k| self.anchored(model, &sensor.ends[k], t));
+        let arm = f2.p - f1.p;
+        let R = f1.R.transpose();
+        let k = component as usize;
+        match sensor.kind {
+            SensorKind::Pose if k < 3 => (R * arm)[k],
+            SensorKind::Pose => {
+                let q = Quat::from_mat3(&(R * f2.R));
+                [q.w, q.x, q.y, q.z][k - 3]
+            }
+            SensorKind::Velocity if k < 3 => (R * (f2.v - f1.v - f1.w.cross(arm)))[k],
+            SensorKind::Velocity => (R * (f2.w - f1.w))[k - 3],
+            SensorKind::Distance if k == 0 => arm.length(),
+            SensorKind::Distance => {
+                let length = arm.length();
+                if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
+            }
+            SensorKind::Acceleration | SensorKind::Contact => 0.0,
+        }
+    }
+
+    /// Evaluates network and force elements at (t, y): loads on bodies, forces on coordinates, modes of coordinates, rates
+    /// of the network's states into f (unless it is empty).
+    pub fn exert(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
+        let mut machines = std::mem::take(&mut self.machines);
+        for machine in &mut machines {
+            machine.tau.fill(0.0);
+            machine.work.modes.fill(Mode::Free);
+        }
+        let mut values = std::mem::take(&mut self.actions.values);
+        let mut loads = std::mem::take(&mut self.actions.loads);
+        loads.fill(Six::default());
+        let mut out = [0.0; MOST_RESULTS];
+        for &k in &self.actions.blocks {
+            let block = &model.network.blocks[k as usize];
+            let count = block.eval(t, self.actions.edge, |s| self.look(model, t, y, &machines, &values, s), &mut out);
+            let states = block.states.len();
+            if !f.is_empty() {
+                for (k, rate) in block.states.clone().zip(&out[..states]) {
+                    f[self.actions.state_at[k]] = *rate;
+                }
+            }
+            values[block.value..block.value + count - states].copy_from_slice(&out[states..count]);
+        }
+        let mut forces = std::mem::take(&mut self.actions.forces);
+        for force in &mut forces {
+            force.effect = Effect::default();
+            if !force.on {
+                continue;
+            }
+            let element = &model.forces[force.element as usize];
+            let look = |s: Source| self.look(model, t, y, &machines, &values, s);
+            let mut push = |anchor: &Anchor, at: Vec3, on: Six| {
+                if let Some(k) = anchor.body.and_then(|b| self.bodies.binary_search(&b).ok()) {
+                    let arm = at - self.kinematics[k].p;
+                    loads[k] = loads[k] + Six::new(on.angular + arm.cross(on.linear), on.linear);
+                }
+            };
+            match &element.kind {
+                ForceKind::Applied { on, local, formula } => {
+                    let kin = self.anchored(model, on, t);
+                    let (p, v, w) = if *local {
+                        let R = kin.R.transpose();
+                        (R * kin.p, R * kin.v, R * kin.w)
+                    } else {
+                        (kin.p, kin.v, kin.w)
+                    };
+                    let own = [p.x, p.y, p.z, v.x, v.y, v.z, w.x, w.y, w.z];
+                    let mut six = [0.0; 6];
+                    let look = |s: Source| if let Source::Own(k) = s { own[k as usize] } else { look(s) };
+                    formula.eval(look, &mut six);
+                    let mut on_it = Six::new(Vec3::new(six[3], six[4], six[5]), Vec3::new(six[0], six[1], six[2]));
+                    if *local {
+                        on_it = Six::new(kin.R * on_it.angular, kin.R * on_it.linear);
+                    }
+                    push(on, kin.p, on_it);
+                    force.effect = Effect {
+                        effort: on_it.linear.length(),
+                        stored: 0.0,
+                        power: on_it.linear.dot(kin.v) + on_it.angular.dot(kin.w),
+                    };
+                }
+                ForceKind::Spring { ends, stiffness, damping, rest, law, rope } => {
+                    let [f1, f2] = [0, 1].map(|k| self.anchored(model, &ends[k], t));
+                    let (on_2, effect) = match law {
+                        None => spring(&f1, &f2, *stiffness, *damping, *rest, None, *rope),
+                        Some(law) => {
+                            let tension = |length: f64, stretch: f64, rate: f64| {
+                                let own = [length, stretch, rate];
+                                law.value(|s| if let Source::Own(k) = s { own[k as usize] } else { look(s) })
+                            };
+                            spring(&f1, &f2, *stiffness, *damping, *rest, Some(&tension), *rope)
+                        }
+                    };
+                    push(&ends[1], f2.p, Six::new(Vec3::ZERO, on_2));
+                    push(&ends[0], f1.p, Six::new(Vec3::ZERO, -on_2));
+                    force.effect = effect;
+                }
+                ForceKind::Bushing { ends, stiffness, damping, turning_stiffness, turning_damping } => {
+                    let [f1, f2] = [0, 1].map(|k| self.anchored(model, &ends[k], t));
+                    let (on_2, effect) = bushing(&f1, &f2, *stiffness, *damping, *turning_stiffness, *turning_damping);
+                    push(&ends[1], f2.p, on_2);
+                    push(&ends[0], f2.p, -on_2);
+                    force.effect = effect;
+                }
+                kind => {
+                    let Some(at) = kind.at() else { continue };
+                    let i = at.coordinate as usize;
+                    let (q, u) = machines[force.machine].states(y);
+                    let (q, u) = (q[i], u[i]);
+                    let (tau, mode, effect) = coordinate_force(kind, force.mode, t, q, u, look);
+                    machines[force.machine].tau[i] += tau;
+                    if let Some(rate) = mode {
+                        machines[force.machine].work.modes[i] = Mode::Given(rate);
+                    }
+                    force.effect = effect;
+                }
+            }
+        }
+        self.actions.forces = forces;
+        self.actions.loads = loads;
+        self.actions.values = values;
+        self.machines = machines;
+    }
+
+    /// Efforts of elements that hold a coordinate, and powers of all into f; after the mechanisms have moved.
+    pub fn book_forces(&mut self, model: &Model, y: &[f64], f: &mut [f64]) {
+        let rows = self.pattern.rows();
+        let mut forces = std::mem::take(&mut self.actions.forces);
+        for force in &mut forces {
+            let kind = &model.forces[force.element as usize].kind;
+            let holds = matches!(kind, ForceKind::Motion { .. })
+                || (force.mode.held && matches!(kind, ForceKind::Friction { .. } | ForceKind::Speed { .. }));
+            if holds
+                && force.on
+                && let Some(at) = kind.at()
+            {
+                let machine = &mut self.machines[force.machine];
+                let i = at.coordinate as usize;
+                let effort = machine.held_effort(model, i);
+                let u = machine.states(y).1[i];
+                let friction = matches!(kind, ForceKind::Friction { .. });
+                force.effect = Effect { effort, stored: 0.0, power: if friction { 0.0 } else { effort * u } };
+            }
+            f[rows + force.integral] = force.effect.power;
+        }
+        self.actions.forces = forces;
+    }
+}
+
+/// Force on a coordinate, the rate of its rate if that is given, and what the element does.
+fn coordinate_force(
+    kind: &ForceKind,
+    mode: ForceMode,
+    t: f64,
+    q: f64,
+    u: f64,
+    look: impl Fn(Source) -> f64,
+) -> (f64, Option<f64>, Effect) {
+    match kind {
+        ForceKind::Coordinate { stiffness, damping, rest, .. } => {
+            let stretch = q - rest;
+            let tau = -stiffness * stretch - damping * u;
+            let stored = 0.5 * stiffness * stretch * stretch;
+            (tau, None, Effect { effort: tau, stored, power: damping * u * u })
+        }
+        ForceKind::Stop { bounds, stiffness, exponent, damping, .. } => {
+            let (depth, closing_speed, sense) = if q < bounds[0] {
+                (bounds[0] - q, -u, 1.0)
+            } else if q > bounds[1] {
+                (q - bounds[1], u, -1.0)
+            } else {
+                return (0.0, None, Effect::default());
+            };
+            let elastic = stiffness * libm::pow(depth, *exponent);
+            let speed = mode.speed.max(closing_speed);
+            let lossy = if *damping > 0.0 && speed > 0.0 {
+                (elastic * damping * closing_speed / speed).max(-elastic)
+            } else {
+                0.0
+            };
+            let stored = elastic * depth / (exponent + 1.0);
+            let tau = sense * (elastic + lossy);
+            (tau, None, Effect { effort: tau, stored, power: lossy * closing_speed })
+        }
+        ForceKind::Torque { value, limit, .. } => {
+            let tau = value.value(look).clamp(-limit, *limit);
+            (tau, None, Effect { effort: tau, stored: 0.0, power: tau * u })
+        }
+        ForceKind::Position { value, stiffness, damping, limit, .. } => {
+            let tau = (stiffness * (value.value(look) - q) - damping * u).clamp(-limit, *limit);
+            (tau, None, Effect { effort: tau, stored: 0.0, power: tau * u })
+        }
+        ForceKind::Friction { .. } if mode.held => (0.0, Some(0.0), Effect::default()),
+        ForceKind::Friction { sliding, .. } => {
+            let tau = -mode.sense * sliding;
+            (tau, None, Effect { effort: tau, stored: 0.0, power: -tau * u })
+        }
+        ForceKind::Speed { value, .. } if mode.held => (0.0, Some(value.value_and_rate(t).1), Effect::default()),
+        ForceKind::Speed { limit, .. } => {
+            let tau = mode.sense * limit;
+            (tau, None, Effect { effort: tau, stored: 0.0, power: tau * u })
+        }
+        ForceKind::Motion { value, .. } => (0.0, Some(value.value_and_rates(t)[2]), Effect::default()),
+        ForceKind::Applied { .. } | ForceKind::Spring { .. } | ForceKind::Bushing { .. } => {
+            (0.0, None, Effect::default())
+        }
+    }
+}
