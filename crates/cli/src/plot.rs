@@ -3,7 +3,7 @@
 use crate::figure::{Curve, Figure, Panel};
 use crate::{Stop, say};
 use std::path::PathBuf;
-use tippe::run::{Account, Axis, Expression, Quantity, Recording, Run, Subjects};
+use tippe::run::{Account, Axis, Expression, Quantity, Recording, Run, Subjects, Wanted};
 use tippe::scene::Scene;
 use tippe::{BodyState, EventKind};
 
@@ -12,8 +12,8 @@ use tippe::{BodyState, EventKind};
 pub struct Args {
     /// A run folder
     run: PathBuf,
-    /// What to draw: `ball.position.z`, `ball.position` (three curves), `energy` (the ledger), or an expression such as
-    /// "ball.position.z - floor.position.z"; see `tippe explain signals`. Without any: how the first bodies move, and the ledger
+    /// What to draw: `ball.position.z`, `ball.position` (three curves), `hinge.angle`, `hinge` (all of a joint), `energy` (the
+    /// ledger), or an expression such as "ball.position.z - floor.position.z"; see `tippe explain signals`. Without any: how the first bodies move, and the ledger
     signals: Vec<String>,
     /// Figure to write, .png or .svg; by default RUN/plot.png
     #[arg(long, short, value_name = "FILE")]
@@ -52,12 +52,12 @@ pub fn plot(args: &Args) -> Result<(), Stop> {
         for (text, label) in expand(text, subjects) {
             let expression =
                 Expression::parse(&text, subjects).map_err(|error| Stop::Usage(format!("`{text}`: {error}")))?;
-            let label = label.unwrap_or_else(|| axis_label(&text, &expression));
+            let label = label.unwrap_or_else(|| axis_label(&text, &expression, subjects));
             wishes.push(Wish { name: text, expression, label });
         }
     }
-    let mut wanted = vec![false; subjects.bodies.len()];
-    wishes.iter().for_each(|wish| wish.expression.mark_bodies(&mut wanted));
+    let mut wanted = Wanted::none(subjects);
+    wishes.iter().for_each(|wish| wish.expression.mark(&mut wanted));
     let recording = run.recording(wanted)?;
     if recording.time.is_empty() {
         return Err(Stop::Usage(format!("nothing is recorded in {} yet", args.run.display())));
@@ -92,7 +92,9 @@ fn default_signals(run: &Run) -> Result<Vec<String>, Stop> {
     let subjects = &run.manifest.subjects;
     let moving = subjects.bodies.iter().enumerate().filter(|(_, body)| body.mass > 0.0).map(|(k, _)| k);
     let first: Vec<usize> = moving.take(DEFAULT_BODIES).collect();
-    let recording = run.recording((0..subjects.bodies.len()).map(|k| first.contains(&k)).collect())?;
+    let mut wanted = Wanted::none(subjects);
+    first.iter().for_each(|&k| wanted.bodies[k] = true);
+    let recording = run.recording(wanted)?;
     let travel = |axis: &Axis| {
         let along = |state: &BodyState| Quantity::Position(*axis).of(state);
         let span = |k: &usize| {
@@ -109,12 +111,21 @@ fn default_signals(run: &Run) -> Result<Vec<String>, Stop> {
     Ok(signals)
 }
 
-/// `energy` is the ledger and its residual, `ball.position` its components; anything else is itself. With each the label
+/// `energy` is the ledger and its residual, `ball.position` its components, `hinge` all its signals; anything else is itself. With each the label
 /// of the panel it belongs to, where that does not follow from its unit.
 fn expand(text: &str, subjects: &Subjects) -> Vec<(String, Option<String>)> {
     if text == "energy" && subjects.body("energy").is_none() {
         let stored = [Account::Kinetic, Account::Potential, Account::Elastic];
-        let lost = [Account::ContactDamping, Account::Sliding, Account::Spin, Account::Rolling, Account::Work];
+        let lost = [
+            Account::ContactDamping,
+            Account::Sliding,
+            Account::Spin,
+            Account::Rolling,
+            Account::Damping,
+            Account::JointFriction,
+            Account::Fastening,
+            Account::Work,
+        ];
         let account = |a: &Account| (format!("energy.{}", a.name()), Some("energy [J]".to_owned()));
         let mut all: Vec<_> = stored.iter().chain(&lost).map(account).collect();
         all.push(("energy.residual".to_owned(), Some("residual [J]".to_owned())));
@@ -129,12 +140,16 @@ fn expand(text: &str, subjects: &Subjects) -> Vec<(String, Option<String>)> {
             .collect();
         (!parts.is_empty()).then_some(parts)
     });
-    vector.unwrap_or_else(|| vec![text.to_owned()]).into_iter().map(|text| (text, None)).collect()
+    let part = |name: &&str| name.strip_prefix(text).is_some_and(|rest| rest.starts_with('.'));
+    let signals = subjects.signals.iter().map(|signal| signal.name.as_str());
+    let parts: Vec<String> = signals.filter(part).map(str::to_owned).collect();
+    let parts = if parts.is_empty() { vec![text.to_owned()] } else { parts };
+    vector.unwrap_or(parts).into_iter().map(|text| (text, None)).collect()
 }
 
 /// `position [m]` for one signal, `[unit]` or nothing for more.
-fn axis_label(text: &str, expression: &Expression) -> String {
-    let Some(unit) = expression.unit() else { return String::new() };
+fn axis_label(text: &str, expression: &Expression, subjects: &Subjects) -> String {
+    let Some(unit) = expression.unit(subjects) else { return String::new() };
     let words: Vec<&str> = text.rsplit('.').collect();
     let quantity = match words[..] {
         ["x" | "y" | "z" | "w", quantity, ..] | [quantity, ..] => quantity.replace('_', " "),

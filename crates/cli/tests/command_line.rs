@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use tippe::run::{Run, Status};
+use tippe::run::{Run, Status, Wanted};
 
 /// Runs `tippe` in `folder`.
 fn tippe(folder: &Path, args: &[&str]) -> Output {
@@ -268,7 +268,7 @@ fn signals_stop_a_run_in_good_order() {
         assert!(report.stopped);
         let time = run.time().unwrap();
         assert_eq!(time.last().copied(), Some(report.sim_s));
-        let recording = run.recording(vec![true, true]).unwrap();
+        let recording = run.recording(Wanted::all(&run.manifest.subjects)).unwrap();
         assert_eq!(recording.time, time);
         assert!(!recording.events.is_empty());
     }
@@ -293,7 +293,7 @@ fn a_full_disk_leaves_a_readable_folder() {
     assert_eq!(run.manifest.status, Status::OutOfSpace);
     assert!(run.manifest.failure.as_deref().unwrap_or("").contains("cannot write"));
     assert!(run.time().is_ok());
-    assert!(run.recording(vec![true, true]).is_ok());
+    assert!(run.recording(Wanted::all(&run.manifest.subjects)).is_ok());
     for name in ["signals.csv", "events.jsonl"] {
         let text = std::fs::read_to_string(dir.path().join("run").join(name)).unwrap();
         assert!(text.is_empty() || text.ends_with('\n'), "{name} ends with half a line");

@@ -1,7 +1,7 @@
 //! Answers to the questions of `expression.rs`.
 
-use super::Recording;
 use super::expression::{EventField, EventFilter, Expression, Function, Node};
+use super::{Recording, Signal};
 use crate::Event;
 use thiserror::Error;
 
@@ -50,6 +50,9 @@ pub enum NoAnswer {
     /// Motion of this body was not recorded.
     #[error("the motion of body \"{0}\" was not recorded")]
     NotRecorded(String),
+    /// This signal of the model was not recorded.
+    #[error("signal \"{0}\" was not recorded")]
+    SignalNotRecorded(String),
 }
 
 impl Expression {
@@ -88,14 +91,15 @@ fn no_sample(recording: &Recording, time: f64) -> NoAnswer {
 fn reduce(node: &Node, recording: &Recording) -> Result<Node, NoAnswer> {
     Ok(match node {
         Node::Number(value) => Node::Number(*value),
-        Node::Signal(signal) => {
-            if let super::Signal::Body { body, .. } = signal
-                && !recording.has(*body)
-            {
-                return Err(NoAnswer::NotRecorded(recording.subjects.bodies[*body].name.clone()));
+        Node::Signal(signal) => match *signal {
+            Signal::Body { body, .. } if !recording.has(body) => {
+                return Err(NoAnswer::NotRecorded(recording.subjects.bodies[body].name.clone()));
             }
-            Node::Signal(*signal)
-        }
+            Signal::Model(k) if !recording.has_signal(k) => {
+                return Err(NoAnswer::SignalNotRecorded(recording.subjects.signals[k].name.clone()));
+            }
+            _ => Node::Signal(*signal),
+        },
         Node::Count(filter) => Node::Number(filter.events(recording).count() as f64),
         Node::Event { filter, index, field } => {
             let events: Vec<&Event> = filter.events(recording).collect();

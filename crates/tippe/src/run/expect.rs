@@ -1,6 +1,6 @@
 //! What a scene expects of its run, and whether it was met.
 
-use super::{Expression, Recording, Subjects};
+use super::{Expression, Recording, Subjects, Wanted};
 use crate::scene::{Expect, Scene, SceneError};
 
 /// Expectations that one run can answer: same parameters, tolerance and end.
@@ -94,8 +94,8 @@ impl Questions {
 
     /// An empty recording of what the questions are about.
     pub fn recording(&self) -> Recording {
-        let mut wanted = vec![false; self.subjects.bodies.len()];
-        self.expressions.iter().for_each(|expression| expression.mark_bodies(&mut wanted));
+        let mut wanted = Wanted::none(&self.subjects);
+        self.expressions.iter().for_each(|expression| expression.mark(&mut wanted));
         Recording::only(self.subjects.clone(), wanted)
     }
 

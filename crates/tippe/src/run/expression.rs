@@ -5,7 +5,7 @@
 //! term    = power { ("*" | "/") power }
 //! power   = ["-"] primary [ "^" power ]
 //! primary = number | "pi" | "(" sum ")" | function "(" sum { "," sum } ")" | signal | question
-//! signal  = "time" | BODY "." quantity | "energy." account | "momentum." axis | "contact(" BODY "," BODY ")." touch
+//! signal  = "time" | BODY "." quantity | SIGNAL | "energy." account | "momentum." axis | "contact(" BODY "," BODY ")." touch
 //! question = "events." kind [ filter ]                               how many
 //!          | "event." kind [ filter ] [ "[" index "]" ] "." field    of one event; -1 is the last
 //!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
@@ -13,11 +13,12 @@
 //!          | "at(" sum "," sum ")"                                   the first at the time the second says
 //! filter  = "(" BODY [ "," BODY ] ")"
 //! ```
-//! BODY is matched against the names of the run, longest first, so that names may hold dots, dashes and brackets.
+//! BODY and SIGNAL (`hinge.angle`) are matched against the names of the run, longest first, so that names may hold dots,
+//! dashes and brackets.
 
-use super::{Account, Axis, Quantity, Signal, Subjects, Touch};
+use super::{Account, Axis, Quantity, Signal, Subjects, Touch, Wanted};
 use crate::EventKind;
-use crate::scene::did_you_mean;
+use crate::scene::{closest, did_you_mean};
 use std::fmt;
 
 /// A parsed question; ask it with [`Expression::value`] or [`Expression::series`].
@@ -184,20 +185,20 @@ impl Expression {
         self.root.is_constant()
     }
 
-    /// Unit, where the expression is one signal.
-    pub fn unit(&self) -> Option<&'static str> {
+    /// Unit, where the expression is one signal; `subjects` are those it was parsed with.
+    pub fn unit<'a>(&self, subjects: &'a Subjects) -> Option<&'a str> {
         match &self.root {
-            Node::Signal(signal) => Some(signal.unit()),
+            Node::Signal(signal) => Some(signal.unit(subjects)),
             _ => None,
         }
     }
 
-    /// Marks the bodies whose motion must be recorded to answer.
-    pub fn mark_bodies(&self, wanted: &mut [bool]) {
-        self.root.visit(&mut |node| {
-            if let Node::Signal(Signal::Body { body, .. }) = node {
-                wanted[*body] = true;
-            }
+    /// Marks what must be recorded to answer.
+    pub fn mark(&self, wanted: &mut Wanted) {
+        self.root.visit(&mut |node| match node {
+            Node::Signal(Signal::Body { body, .. }) => wanted.bodies[*body] = true,
+            Node::Signal(Signal::Model(signal)) => wanted.signals[*signal] = true,
+            _ => {}
         });
     }
 
@@ -334,7 +335,16 @@ impl<'a> Parser<'a> {
         if self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             return self.number().map(Node::Number);
         }
-        if let Some(body) = self.body_before(&['.']) {
+        let signal = self.known(self.subjects.signals.iter().map(|signal| &signal.name), ends_a_signal);
+        let body = self.known(self.subjects.bodies.iter().map(|body| &body.name), |tail| comes(tail, &['.']));
+        if let Some((signal, length)) = signal
+            && body.is_none_or(|(_, other)| other < length)
+        {
+            self.at += length;
+            return Ok(Node::Signal(Signal::Model(signal)));
+        }
+        if let Some((body, length)) = body {
+            self.at += length;
             self.expect('.')?;
             let (all, names): (Vec<_>, Vec<_>) = Quantity::all().into_iter().map(|q| (q, q.name())).unzip();
             let quantity = all[self.one_of("quantity of a body", &names)?];
@@ -409,30 +419,36 @@ impl<'a> Parser<'a> {
         &rest[..end]
     }
 
-    /// The body whose name stands here, the longest one, if one of `followers` comes after it.
-    fn body_before(&mut self, followers: &[char]) -> Option<usize> {
-        self.space();
+    /// Index and length of the longest of `names` that stands here and is followed by what `follows` accepts.
+    fn known<'n>(
+        &self,
+        names: impl Iterator<Item = &'n String>,
+        follows: impl Fn(&str) -> bool,
+    ) -> Option<(usize, usize)> {
         let rest = self.rest();
-        let follows = |name: &str| {
-            !name.is_empty()
-                && rest.strip_prefix(name).is_some_and(|tail| tail.trim_start().starts_with(|c| followers.contains(&c)))
-        };
-        let (body, name) = (self.subjects.bodies.iter().enumerate())
-            .filter(|(_, body)| follows(&body.name))
-            .map(|(k, body)| (k, &body.name))
-            .max_by_key(|(_, name)| name.len())?;
-        self.at += name.len();
-        Some(body)
+        let stands = |name: &str| !name.is_empty() && rest.strip_prefix(name).is_some_and(&follows);
+        names.enumerate().filter(|(_, name)| stands(name)).map(|(k, name)| (k, name.len())).max_by_key(|(_, n)| *n)
     }
 
     fn body(&mut self) -> Result<usize, ExpressionError> {
-        if let Some(body) = self.body_before(&[',', ')']) {
-            return Ok(body);
+        let subjects = self.subjects;
+        self.argument("body", subjects.bodies.iter().map(|body| &body.name))
+    }
+
+    /// One of `names` between parentheses.
+    fn argument<'n>(
+        &mut self,
+        what: &str,
+        names: impl Iterator<Item = &'n String> + Clone,
+    ) -> Result<usize, ExpressionError> {
+        self.space();
+        if let Some((k, length)) = self.known(names.clone(), |tail| comes(tail, &[',', ')'])) {
+            self.at += length;
+            return Ok(k);
         }
         let rest = self.rest();
         let word = rest[..rest.find([',', ')']).unwrap_or(rest.len())].trim();
-        let names = self.subjects.bodies.iter().map(|body| body.name.as_str());
-        Err(self.error(format!("there is no body \"{word}\""), did_you_mean(word, names)))
+        Err(self.error(format!("there is no {what} \"{word}\""), did_you_mean(word, names.map(String::as_str))))
     }
 
     /// Takes the longest of `names` that stands here and says which it is.
@@ -549,7 +565,13 @@ impl<'a> Parser<'a> {
         if word.is_empty() {
             return self.error("a number, a signal or a function is expected here", "");
         }
+        let path = rest[..rest.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len())]
+            .trim_end_matches('.');
+        if let Some(error) = self.unknown_signal(path) {
+            return error;
+        }
         let known = (self.subjects.bodies.iter().map(|body| body.name.as_str()))
+            .chain(self.subjects.signals.iter().map(|signal| signal.name.as_str()))
             .chain(FUNCTIONS.iter().map(|(name, ..)| *name))
             .chain(OTHER_WORDS.iter().map(|word| word.trim_end_matches(['.', '('])));
         if self.subjects.body(word).is_some() {
@@ -558,6 +580,39 @@ impl<'a> Parser<'a> {
         }
         self.error(format!("there is no body, signal or function `{word}`"), did_you_mean(word, known))
     }
+}
+
+impl Parser<'_> {
+    /// What to say if `path` begins with the owner of signals, or is nearly a signal.
+    fn unknown_signal(&self, path: &str) -> Option<ExpressionError> {
+        let signals = self.subjects.signals.iter().map(|signal| signal.name.as_str());
+        let of = |owner: &str| -> Vec<&str> {
+            signals.clone().filter(|name| name.strip_prefix(owner).is_some_and(|n| n.starts_with('.'))).collect()
+        };
+        // The owner is what stands before one of the dots, the longest that owns signals.
+        let mut owners = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]).rev();
+        if let Some(owner) = owners.find(|owner| !owner.is_empty() && !of(owner).is_empty()) {
+            let rest = &path[owner.len()..];
+            let word = &path[..owner.len() + rest.find('-').unwrap_or(rest.len())];
+            let message = match owner == word {
+                true => format!("\"{word}\" has more than one number"),
+                false => format!("there is no signal `{word}`"),
+            };
+            return Some(self.error(message, did_you_mean(word, of(owner))));
+        }
+        let best = closest(path, signals).filter(|_| path.contains('.'))?;
+        Some(self.error(format!("there is no signal `{path}`"), format!("did you mean `{best}`?")))
+    }
+}
+
+/// True if one of `followers` comes first in `tail`, after spaces.
+fn comes(tail: &str, followers: &[char]) -> bool {
+    tail.trim_start().starts_with(|c| followers.contains(&c))
+}
+
+/// True if the name of a signal may end before `tail`: neither the name nor a call goes on.
+fn ends_a_signal(tail: &str) -> bool {
+    !tail.starts_with(|c: char| c.is_alphanumeric() || "_.".contains(c)) && !comes(tail, &['('])
 }
 
 impl EventField {

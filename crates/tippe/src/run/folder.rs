@@ -3,7 +3,7 @@
 use super::manifest::read_json;
 use super::table::{Column, TableReader};
 use super::writer::{CONTACT_VECTORS, Checkpoint, EventLine};
-use super::{Axis, Manifest, Quantity, Recording, Report, RunError};
+use super::{Account, Axis, Manifest, Quantity, Recording, Report, RunError, Wanted};
 use crate::{BodyState, ContactSample, Event, Ledger};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Run {
         self.signal("time")
     }
 
-    /// One column of `signals.parquet` by name, for instance `ball.position.z`; see [`Quantity::STORED`].
+    /// One column of `signals.parquet` by name, for instance `ball.position.z` or `hinge.angle`; see [`Quantity::STORED`].
     pub fn signal(&self, name: &str) -> Result<Vec<f64>, RunError> {
         let path = self.folder.join("signals.parquet");
         real(&TableReader::open(&path)?, name, &path)
@@ -67,8 +67,8 @@ impl Run {
         Ok(checkpoint.state)
     }
 
-    /// Loads the motion of the bodies for which `wanted` is true, and all else; see [`Recording::only`].
-    pub fn recording(&self, wanted: Vec<bool>) -> Result<Recording, RunError> {
+    /// Loads the motions and signals that are wanted, and all else; see [`Recording::only`].
+    pub fn recording(&self, wanted: Wanted) -> Result<Recording, RunError> {
         let mut recording = Recording::only(self.manifest.subjects.clone(), wanted);
         let path = self.folder.join("signals.parquet");
         let table = TableReader::open(&path)?;
@@ -77,6 +77,11 @@ impl Run {
             if recording.has(body) {
                 let column = |quantity: Quantity| real(&table, &format!("{}.{}", subject.name, quantity.name()), &path);
                 recording.motion[body] = motion(column)?;
+            }
+        }
+        for (k, signal) in self.manifest.subjects.signals.iter().enumerate() {
+            if recording.has_signal(k) {
+                recording.signals[k] = real(&table, &signal.name, &path)?;
             }
         }
         self.load_energy(&mut recording)?;
@@ -93,12 +98,20 @@ impl Run {
             [column("kinetic")?, column("potential")?, column("elastic")?, column("work")?];
         let [contact_damping, sliding, spin, rolling] =
             [column("contact_damping")?, column("sliding")?, column("spin")?, column("rolling")?];
+        // A folder from before there were joints has no such column.
+        let later = |account: Account| match table.names.iter().any(|name| name == account.name()) {
+            true => column(account.name()),
+            false => Ok(vec![0.0; kinetic.len()]),
+        };
+        let [damping, joint_friction, fastening] =
+            [later(Account::Damping)?, later(Account::JointFriction)?, later(Account::Fastening)?];
         let initial = column("initial")?;
         let momentum = [column("momentum.x")?, column("momentum.y")?, column("momentum.z")?];
         // A killed run may have one row group more in one table than in another.
         let rows = recording.time.len().min(initial.len());
         recording.time.truncate(rows);
         recording.motion.iter_mut().for_each(|motion| motion.truncate(rows));
+        recording.signals.iter_mut().for_each(|values| values.truncate(rows));
         for i in 0..rows {
             recording.energy.push(Ledger {
                 kinetic: kinetic[i],
@@ -108,6 +121,9 @@ impl Run {
                 sliding: sliding[i],
                 spin: spin[i],
                 rolling: rolling[i],
+                damping: damping[i],
+                joint_friction: joint_friction[i],
+                fastening: fastening[i],
                 work: work[i],
                 initial: initial[i],
                 ..Ledger::default()

@@ -37,7 +37,7 @@ pub struct Manifest {
     pub settings: SettingsCopy,
     /// What the scene reader and the model had to say.
     pub warnings: Vec<String>,
-    /// Bodies.
+    /// Bodies, signals of the model, sources of events.
     pub subjects: Subjects,
     /// Hash of the final state, 16 hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none", default)]

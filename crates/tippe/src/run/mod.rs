@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `manifest.json` | how to repeat it: scene text and hash, version, settings, command; status and hash of the end |
 //! | `summary.json` | counts, energy, final motion, wall time |
-//! | `signals.parquet` | `time` and, for every body, position, orientation (w, x, y, z), velocity, angular velocity |
+//! | `signals.parquet` | `time`; for every body position, orientation (w, x, y, z), velocity, angular velocity; every signal of the model |
 //! | `energy.parquet` | `time`, every entry of the ledger, linear momentum |
 //! | `contacts.parquet` | one row for every touching pair and time |
 //! | `events.jsonl` | one event a line |
@@ -31,9 +31,9 @@ pub use expect::{Case, Questions, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use manifest::{Manifest, SceneCopy, SettingsCopy, Status, fingerprint};
-pub use recording::Recording;
+pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, Report};
-pub use signal::{Account, Axis, Quantity, Signal, Subject, Subjects, Touch};
+pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};
 pub use writer::RunWriter;
 
 #[cfg(test)]

@@ -4,6 +4,27 @@ use super::Subjects;
 use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use tippe_geometry::Vec3;
 
+/// Which numbers of a run are kept in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// For each body: its motion.
+    pub bodies: Vec<bool>,
+    /// For each signal of the model: its values.
+    pub signals: Vec<bool>,
+}
+
+impl Wanted {
+    /// All numbers.
+    pub fn all(subjects: &Subjects) -> Wanted {
+        Wanted { bodies: vec![true; subjects.bodies.len()], signals: vec![true; subjects.signals.len()] }
+    }
+
+    /// No motion and no signal.
+    pub fn none(subjects: &Subjects) -> Wanted {
+        Wanted { bodies: vec![false; subjects.bodies.len()], signals: vec![false; subjects.signals.len()] }
+    }
+}
+
 /// Everything a run showed, or the part of it that was asked for. Times never fall; at an event two rows share one
 /// time, the first before and the second after it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +35,8 @@ pub struct Recording {
     pub time: Vec<f64>,
     /// For each body its states at those times; empty for a body that was not asked for.
     pub motion: Vec<Vec<BodyState>>,
+    /// For each signal of the model its values at those times; empty for one that was not asked for.
+    pub signals: Vec<Vec<f64>>,
     /// The books at those times.
     pub energy: Vec<Ledger>,
     /// Linear momentum of all bodies with a mass, resolved in world, at those times [kg m/s].
@@ -24,25 +47,31 @@ pub struct Recording {
     pub contact_start: Vec<usize>,
     /// Events, sorted by time.
     pub events: Vec<Event>,
-    wanted: Vec<bool>,
+    wanted: Wanted,
 }
 
 impl Recording {
     /// A recording of everybody.
     pub fn new(subjects: Subjects) -> Recording {
-        let all = vec![true; subjects.bodies.len()];
+        let all = Wanted::all(&subjects);
         Recording::only(subjects, all)
     }
 
-    /// A recording of the motion of some bodies; events, contacts, energy and momentum are those of all.
-    pub fn only(subjects: Subjects, wanted: Vec<bool>) -> Recording {
+    /// A recording of some motions and signals; events, contacts, energy and momentum are those of all.
+    pub fn only(subjects: Subjects, wanted: Wanted) -> Recording {
         let motion = vec![Vec::new(); subjects.bodies.len()];
-        Recording { subjects, motion, wanted, ..Recording::default() }
+        let signals = vec![Vec::new(); subjects.signals.len()];
+        Recording { subjects, motion, signals, wanted, ..Recording::default() }
     }
 
     /// True if the motion of this body is recorded.
     pub fn has(&self, body: usize) -> bool {
-        self.wanted.get(body).copied().unwrap_or(false)
+        self.wanted.bodies.get(body).copied().unwrap_or(false)
+    }
+
+    /// True if the values of this signal of the model are recorded.
+    pub fn has_signal(&self, signal: usize) -> bool {
+        self.wanted.signals.get(signal).copied().unwrap_or(false)
     }
 
     /// Touching pairs at the `i`-th communication point.
@@ -62,15 +91,20 @@ impl Recording {
 
 impl Observe for Recording {
     fn sample(&mut self, sample: &Sample<'_>) {
-        let Sample { time, bodies, contacts, energy, .. } = *sample;
+        let Sample { time, bodies, contacts, energy, signals } = *sample;
         self.time.push(time);
         self.momentum.push(self.subjects.momentum(bodies));
         self.energy.push(*energy);
         self.contact_start.push(self.contacts.len());
         self.contacts.extend_from_slice(contacts);
-        for ((motion, body), wanted) in self.motion.iter_mut().zip(bodies).zip(&self.wanted) {
+        for ((motion, body), wanted) in self.motion.iter_mut().zip(bodies).zip(&self.wanted.bodies) {
             if *wanted {
                 motion.push(*body);
+            }
+        }
+        for ((values, value), wanted) in self.signals.iter_mut().zip(signals).zip(&self.wanted.signals) {
+            if *wanted {
+                values.push(*value);
             }
         }
     }

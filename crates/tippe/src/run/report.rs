@@ -1,7 +1,7 @@
 //! The summary of a run: `summary.json` and what `--json` prints.
 
 use super::Subjects;
-use crate::{BodyState, EventKind, Ledger, Summary};
+use crate::{BodyState, EventKind, Ledger, MechanismSummary, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -32,6 +32,12 @@ pub struct Report {
     pub energy: EnergyReport,
     /// Final motion by name of the body.
     pub bodies: BTreeMap<String, BodyReport>,
+    /// Final values of the model's signals by name; absent where one is not a finite number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub signals: BTreeMap<String, Option<f64>>,
+    /// Mechanisms: bodies, coordinates, rows, degrees of freedom, drift.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mechanisms: Vec<MechanismSummary>,
     /// What is worth knowing.
     pub warnings: Vec<String>,
     /// True when it was stopped before its end.
@@ -106,6 +112,8 @@ impl Report {
     /// Puts a report together.
     pub fn new(scene: &str, clock: &str, sim_s: f64, wall_s: f64, summary: &Summary, subjects: &Subjects) -> Report {
         let names = subjects.bodies.iter().map(|subject| subject.name.clone());
+        let signal_names = subjects.signals.iter().map(|signal| signal.name.clone());
+        let finite = |x: &f64| x.is_finite().then_some(*x);
         Report {
             scene: scene.to_owned(),
             clock: clock.to_owned(),
@@ -119,6 +127,8 @@ impl Report {
             max_contacts: summary.max_contacts,
             energy: EnergyReport::from(&summary.energy),
             bodies: names.zip(summary.bodies.iter().map(BodyReport::from)).collect(),
+            signals: signal_names.zip(summary.signals.iter().map(finite)).collect(),
+            mechanisms: summary.mechanisms.clone(),
             warnings: summary.warnings.clone(),
             stopped: summary.stopped,
             hash: format!("{:016x}", summary.hash),

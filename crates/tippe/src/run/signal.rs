@@ -11,6 +11,12 @@ use tippe_geometry::Vec3;
 pub struct Subjects {
     /// Bodies in model order.
     pub bodies: Vec<Subject>,
+    /// Numbers recorded beside the motion of bodies, in model order: joints, force elements, sensors, equations.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub signals: Vec<SignalName>,
+    /// Names that events may have as their source.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sources: Vec<String>,
 }
 
 /// One body of a run.
@@ -24,6 +30,15 @@ pub struct Subject {
     pub centre_of_mass: Vec3,
 }
 
+/// One number recorded beside the motion of bodies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SignalName {
+    /// Name with its owner's: `hinge.angle`.
+    pub name: String,
+    /// SI unit, `-` if none.
+    pub unit: String,
+}
+
 impl Subjects {
     /// Those of a model.
     pub fn of(model: &Model) -> Subjects {
@@ -32,7 +47,13 @@ impl Subjects {
             mass: if body.drive == Drive::Free { body.mass } else { 0.0 },
             centre_of_mass: body.p_bc,
         };
-        Subjects { bodies: model.bodies.iter().map(subject).collect() }
+        let signal =
+            |signal: &crate::model::ModelSignal| SignalName { name: signal.name.clone(), unit: signal.unit.clone() };
+        Subjects {
+            bodies: model.bodies.iter().map(subject).collect(),
+            signals: model.signals.iter().map(signal).collect(),
+            sources: model.joints.iter().map(|joint| joint.name.clone()).collect(),
+        }
     }
 
     /// Index of the body with this name.
@@ -195,6 +216,12 @@ pub enum Account {
     Spin,
     /// Lost to rolling resistance [J].
     Rolling,
+    /// Lost in springs, bushings and stops with damping [J].
+    Damping,
+    /// Lost to dry friction of joints [J].
+    JointFriction,
+    /// Lost when parts were fastened together while they moved [J].
+    Fastening,
     /// Work put in [J].
     Work,
     /// Stored energy at the start [J].
@@ -209,7 +236,7 @@ pub enum Account {
 
 impl Account {
     /// The energy columns of `energy.parquet`, in order.
-    pub const STORED: [Account; 10] = [
+    pub const STORED: [Account; 13] = [
         Account::Kinetic,
         Account::Potential,
         Account::Elastic,
@@ -217,12 +244,15 @@ impl Account {
         Account::Sliding,
         Account::Spin,
         Account::Rolling,
+        Account::Damping,
+        Account::JointFriction,
+        Account::Fastening,
         Account::Work,
         Account::Initial,
         Account::Residual,
     ];
     /// All accounts.
-    pub const ALL: [Account; 12] = [
+    pub const ALL: [Account; 15] = [
         Account::Kinetic,
         Account::Potential,
         Account::Elastic,
@@ -230,6 +260,9 @@ impl Account {
         Account::Sliding,
         Account::Spin,
         Account::Rolling,
+        Account::Damping,
+        Account::JointFriction,
+        Account::Fastening,
         Account::Work,
         Account::Initial,
         Account::Stored,
@@ -247,6 +280,9 @@ impl Account {
             Account::Sliding => "sliding",
             Account::Spin => "spin",
             Account::Rolling => "rolling",
+            Account::Damping => "damping",
+            Account::JointFriction => "joint_friction",
+            Account::Fastening => "fastening",
             Account::Work => "work",
             Account::Initial => "initial",
             Account::Stored => "stored",
@@ -265,6 +301,9 @@ impl Account {
             Account::Sliding => ledger.sliding,
             Account::Spin => ledger.spin,
             Account::Rolling => ledger.rolling,
+            Account::Damping => ledger.damping,
+            Account::JointFriction => ledger.joint_friction,
+            Account::Fastening => ledger.fastening,
             Account::Work => ledger.work,
             Account::Initial => ledger.initial,
             Account::Stored => ledger.stored(),
@@ -358,17 +397,20 @@ pub enum Signal {
         /// What of it.
         touch: Touch,
     },
+    /// `hinge.angle` and the like: index in [`Subjects::signals`].
+    Model(usize),
 }
 
 impl Signal {
     /// SI unit, `-` if none.
-    pub fn unit(self) -> &'static str {
+    pub fn unit(self, subjects: &Subjects) -> &str {
         match self {
             Signal::Time => "s",
             Signal::Body { quantity, .. } => quantity.unit(),
             Signal::Energy(_) => "J",
             Signal::Momentum(_) => "kg m/s",
             Signal::Contact { touch, .. } => touch.unit(),
+            Signal::Model(k) => subjects.signals.get(k).map_or("-", |signal| &signal.unit),
         }
     }
 
@@ -380,6 +422,7 @@ impl Signal {
             Signal::Energy(account) => account.of(&recording.energy[i]),
             Signal::Momentum(axis) => axis.of(recording.momentum[i]),
             Signal::Contact { body1, body2, touch } => touch_at(recording, i, [body1, body2], touch),
+            Signal::Model(k) => recording.signals[k][i],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{Episode, Event, EventKind};
-use crate::{BodyState, ContactSample, Ledger, Observe, Sample, Summary};
+use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Observe, Sample, Summary};
 use std::path::Path;
 use tippe_geometry::{Quat, Vec3};
 
@@ -24,14 +24,20 @@ fn impact_speed(k: i32) -> f64 {
 
 fn subjects() -> Subjects {
     let subject = |name: &str, mass| Subject { name: name.to_owned(), mass, centre_of_mass: Vec3::ZERO };
-    Subjects { bodies: vec![subject("floor", 0.0), subject("ball", MASS), subject("ball-2", 0.5)] }
+    let signal = |name: &str, unit: &str| SignalName { name: name.to_owned(), unit: unit.to_owned() };
+    Subjects {
+        bodies: vec![subject("floor", 0.0), subject("ball", MASS), subject("ball-2", 0.5)],
+        signals: vec![signal("hinge.angle", "rad"), signal("arm-2.hinge.force.x", "N"), signal("supply", "V")],
+        sources: vec!["hinge".to_owned(), "arm-2.hinge".to_owned()],
+    }
 }
 
 fn still(position: Vec3) -> BodyState {
     BodyState { position, orientation: Quat::IDENTITY, velocity: Vec3::ZERO, angular_velocity: Vec3::ZERO }
 }
 
-/// Shows a bouncing ball to `observe` until `until`, every `dt` seconds; a second ball flies along x at 3 m/s.
+/// Shows a bouncing ball to `observe` until `until`, every `dt` seconds; a second ball flies along x at 3 m/s, a hinge turns
+/// at 0.5 rad/s, and a motor of 8 W works against damping (2 W), joint friction (5 W) and fastening (1 W).
 fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
     let mut bounces = 0;
     let mut touching = Vec::new();
@@ -83,11 +89,16 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
             kinetic: 0.5 * MASS * v * v,
             potential: MASS * G * z,
             contact_damping: initial * (1.0 - libm::pow(RESTITUTION, 2.0 * f64::from(bounces))),
+            damping: 2.0 * t,
+            joint_friction: 5.0 * t,
+            fastening: t,
+            work: 8.0 * t,
             initial,
             ..Ledger::default()
         };
         let bodies = [still(Vec3::ZERO), ball, other];
-        let sample = Sample { time: t, bodies: &bodies, contacts: &touching, energy: &energy, signals: &[] };
+        let signals = [0.5 * t, 3.0 - t, 12.0];
+        let sample = Sample { time: t, bodies: &bodies, contacts: &touching, energy: &energy, signals: &signals };
         observe.sample(&sample);
         touching.clear();
     }
@@ -122,7 +133,7 @@ fn signals_at_times() {
     near("time", None, 1.6);
     near("energy.initial", None, MASS * G);
     near("energy.residual", Some(1.2), 0.0);
-    near("energy.stored + energy.dissipated - energy.initial", Some(1.2), 0.0);
+    near("energy.stored + energy.dissipated - energy.work - energy.initial", Some(1.2), 0.0);
     near("2 ^ 3 ^ 2 / -4 + sqrt(16)*1.5e1 - (2-3)", None, -128.0 + 60.0 + 1.0);
     near("sin(pi/6)", None, 0.5);
     near("-2^2", None, -4.0);
@@ -160,6 +171,30 @@ fn events_and_contacts() {
     assert_eq!(ask(&r, "max(contact(ball, floor).depth)", None), 3e-3);
 }
 
+/// Signals of the model are asked by their whole name, whatever it holds; the longest name that fits is meant.
+#[test]
+fn signals_of_the_model() {
+    let r = recording();
+    assert_eq!(ask(&r, "hinge.angle", Some(0.5)), 0.25);
+    assert_eq!(ask(&r, "2*hinge.angle-0.25", Some(0.5)), 0.25);
+    assert_eq!(ask(&r, "arm-2.hinge.force.x^2", Some(1.0)), 4.0);
+    assert_eq!(ask(&r, "min(arm-2.hinge.force.x)", None), 3.0 - 1.6);
+    assert!((ask(&r, "crossing(arm-2.hinge.force.x, 2.25)", None) - 0.75).abs() < 1e-14);
+    assert!((ask(&r, "at(hinge.angle, 0.123)", None) - 0.0615).abs() < 1e-15);
+    assert_eq!(ask(&r, "supply*(1 + hinge.angle)", Some(1.0)), 18.0);
+    assert_eq!(ask(&r, "energy.damping + 10*energy.joint_friction + 100*energy.fastening", Some(1.0)), 152.0);
+    assert!(ask(&r, "max(abs(energy.residual))", None) < 1e-13);
+    let mut more = subjects();
+    let named = |name: &str| SignalName { name: name.to_owned(), unit: "-".to_owned() };
+    more.signals.extend(["ball", "hinge.angle.x", "max"].map(named));
+    let parse = |text: &str| Expression::parse(text, &more).unwrap();
+    assert_eq!(parse("ball"), parse("(ball)"));
+    assert_ne!(parse("ball-2.speed"), parse("ball - 2"));
+    assert_eq!(parse("ball.speed").unit(&more), Some("m/s"));
+    assert_eq!(parse("hinge.angle.x").unit(&more), Some("-"));
+    assert_eq!(parse("max(ball)").unit(&more), None);
+}
+
 /// Crossings by a cubic through four points are exact for the parabola of a flight, and off by dt^2 next to an impact.
 #[test]
 fn crossings_are_located() {
@@ -188,8 +223,11 @@ fn questions_without_an_answer() {
     let empty = Recording::new(subjects());
     let question = Expression::parse("max(ball.position.z)", &empty.subjects).unwrap();
     assert_eq!(question.value(&empty, None), Err(NoAnswer::Empty));
-    let part = Recording::only(subjects(), vec![true, false, true]);
+    let wanted = Wanted { bodies: vec![true, false, true], signals: vec![false, true, true] };
+    let part = Recording::only(subjects(), wanted);
     assert_eq!(question.value(&part, None), Err(NoAnswer::NotRecorded("ball".to_owned())));
+    let question = Expression::parse("hinge.angle", &empty.subjects).unwrap();
+    assert_eq!(question.value(&part, None), Err(NoAnswer::SignalNotRecorded("hinge.angle".to_owned())));
 }
 
 #[test]
@@ -226,6 +264,12 @@ fn mistakes_are_named() {
     refuse("", "column 1: a number, a signal or a function is expected here");
     refuse("1e999", "column 1: `1e999` is not a finite number");
     refuse("energy.kinetics", "column 8: there is no energy `kinetics`. help: did you mean `kinetic`?");
+    refuse("hinge.angel-1", "column 1: there is no signal `hinge.angel`. help: did you mean `hinge.angle`?");
+    refuse("2*hing.angle", "column 3: there is no signal `hing.angle`. help: did you mean `hinge.angle`?");
+    refuse("hinge.position.x", "column 1: there is no signal `hinge.position.x`. help: possible: hinge.angle");
+    refuse("hinge.angle.x", "column 1: there is no signal `hinge.angle.x`. help: did you mean `hinge.angle`?");
+    refuse("arm-2.hinge", "column 1: \"arm-2.hinge\" has more than one number. help: possible: arm-2.hinge.force.x");
+    refuse("suply", "column 1: there is no body, signal or function `suply`. help: did you mean `supply`?");
     refuse("at(time, time)", "column 15: the time in at(signal, time) must not be a signal");
     assert!(Expression::parse(&"(".repeat(1500), &subjects()).is_err());
     assert!(Expression::parse(&"-".repeat(1500), &subjects()).is_err());
@@ -235,12 +279,19 @@ fn mistakes_are_named() {
 #[test]
 fn what_a_question_needs() {
     let question = Expression::parse("at(ball.position.z, 0.25) - max(ball-2.speed)", &subjects()).unwrap();
-    let mut wanted = vec![false; 3];
-    question.mark_bodies(&mut wanted);
-    assert_eq!(wanted, [false, true, true]);
+    let mut wanted = Wanted::none(&subjects());
+    question.mark(&mut wanted);
+    assert_eq!(wanted, Wanted { bodies: vec![false, true, true], signals: vec![false; 3] });
     assert_eq!(question.times(), [0.25]);
     assert!(question.is_constant());
-    assert_eq!(Expression::parse("ball.speed", &subjects()).unwrap().unit(), Some("m/s"));
+    let unit = |text: &str| Expression::parse(text, &subjects()).unwrap().unit(&subjects()).map(str::to_owned);
+    assert_eq!(unit("ball.speed").as_deref(), Some("m/s"));
+    assert_eq!(unit("arm-2.hinge.force.x").as_deref(), Some("N"));
+    assert_eq!(unit("supply").as_deref(), Some("V"));
+    assert_eq!(unit("2*supply"), None);
+    let mut wanted = Wanted::none(&subjects());
+    Expression::parse("max(hinge.angle) + supply", &subjects()).unwrap().mark(&mut wanted);
+    assert_eq!(wanted, Wanted { bodies: vec![false; 3], signals: vec![true, false, true] });
 }
 
 fn manifest() -> Manifest {
@@ -265,7 +316,16 @@ fn manifest() -> Manifest {
 
 fn report() -> Report {
     let bodies: Vec<BodyState> = (0..3).map(|k| still(Vec3::splat(f64::from(k)))).collect();
-    let summary = Summary { bodies, hash: 42, ..Summary::default() };
+    let mechanism = MechanismSummary {
+        bodies: vec!["ball".to_owned(), "ball-2".to_owned()],
+        coordinates: 3,
+        rows: 3,
+        redundant: 1,
+        freedom: 1,
+        drift: 1e-12,
+    };
+    let signals = vec![0.75, 1.5, f64::NAN];
+    let summary = Summary { bodies, signals, mechanisms: vec![mechanism], hash: 42, ..Summary::default() };
     Report::new("bouncing", "precise", 1.5, 0.1, &summary, &subjects())
 }
 
@@ -285,9 +345,18 @@ fn folder_round_trip() {
     assert_eq!(run.manifest.settings.settings().unwrap().max_step, 0.1);
     assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
     assert_eq!(run.report().unwrap(), report());
-    assert_eq!(run.recording(vec![true; 3]).unwrap(), recording());
+    assert_eq!(report().signals["hinge.angle"], Some(0.75));
+    assert_eq!(report().signals["supply"], None);
+    assert_eq!(report().energy.by_cause.len(), 7);
+    assert_eq!(run.recording(Wanted::all(&subjects())).unwrap(), recording());
     assert_eq!(run.signal("ball.position.z").unwrap().len(), run.time().unwrap().len());
     assert!(run.signal("ball.position.q").is_err());
+    assert_eq!(run.signal("hinge.angle").unwrap(), recording().signals[0]);
+    let csv = std::fs::read_to_string(folder.join("signals.csv")).unwrap();
+    assert!(csv.lines().next().unwrap().ends_with(",ball-2.angular_velocity.z,hinge.angle,arm-2.hinge.force.x,supply"));
+    let part = Wanted { signals: vec![false, true, false], ..Wanted::none(&subjects()) };
+    let part = run.recording(part).unwrap();
+    assert_eq!((part.signals[0].len(), part.signals[1].len()), (0, part.time.len()));
 
     let checkpoint = folder.join("checkpoint-0.500000000.json");
     let state: Vec<f64> = Run::checkpoint(&checkpoint, &manifest().scene.hash).unwrap();
@@ -305,6 +374,48 @@ fn folder_round_trip() {
     assert_eq!(names, expected);
 }
 
+/// A folder of a version that knew neither signals of the model nor sources nor the newer losses is read.
+#[test]
+fn older_folders_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let bodies = Subjects { bodies: subjects().bodies, ..Subjects::default() };
+    let mut writer = RunWriter::create(dir.path(), Manifest { subjects: bodies.clone(), ..manifest() }, false).unwrap();
+    bounce(0.5, 0.1, &mut Bodies(&mut writer));
+    writer.finish(Status::Complete, None, None).unwrap();
+    let text = std::fs::read_to_string(dir.path().join("manifest.json")).unwrap();
+    assert!(!text.contains("\"signals\"") && !text.contains("\"sources\""));
+    let energy = super::table::TableWriter::create(&dir.path().join("energy.parquet"), older_energy(), false);
+    let mut energy = energy.unwrap();
+    let columns = older_energy().len();
+    for _ in 0..6 {
+        energy.row((0..columns).map(|k| super::table::Cell::Real(k as f64))).unwrap();
+    }
+    energy.flush().unwrap();
+    let run = Run::open(dir.path()).unwrap();
+    assert_eq!(run.manifest.subjects, bodies);
+    let recording = run.recording(Wanted::all(&bodies)).unwrap();
+    assert_eq!(recording.time.len(), 6);
+    assert_eq!(recording.energy[5].rolling, 7.0);
+    assert_eq!(recording.energy[5].joint_friction, 0.0);
+}
+
+/// Hands on all but the signals of the model.
+struct Bodies<'a>(&'a mut RunWriter);
+
+impl Observe for Bodies<'_> {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        self.0.sample(&Sample { signals: &[], ..*sample });
+    }
+}
+
+/// Columns of `energy.parquet` before there were joints.
+fn older_energy() -> Vec<(String, super::table::Column)> {
+    let names = ["time", "kinetic", "potential", "elastic", "contact_damping", "sliding", "spin", "rolling", "work"];
+    let rest = ["initial", "residual", "momentum.x", "momentum.y", "momentum.z"];
+    let column = |name: &&str| ((*name).to_owned(), super::table::Column::Real(Vec::new()));
+    names.iter().chain(&rest).map(column).collect()
+}
+
 /// A run that is dropped without `finish` (a killed process) can be opened and says that it did not end.
 #[test]
 fn killed_run_is_readable() {
@@ -314,7 +425,7 @@ fn killed_run_is_readable() {
     drop(writer);
     let run = Run::open(dir.path()).unwrap();
     assert_eq!(run.manifest.status, Status::Running);
-    let recording = run.recording(vec![false, true, false]).unwrap();
+    let recording = run.recording(Wanted { bodies: vec![false, true, false], signals: vec![true; 3] }).unwrap();
     assert!(recording.time.len() >= 3 * 16_384, "{}", recording.time.len());
     assert!(run.report().is_err());
 }
@@ -437,6 +548,12 @@ fn any_word() -> impl proptest::strategy::Strategy<Value = &'static str> {
         "\u{0}",
         "1e",
         "..",
+        "hinge",
+        "angle",
+        "arm-2",
+        "force",
+        "supply",
+        "joint_stick",
     ])
 }
 
@@ -467,8 +584,7 @@ proptest::proptest! {
         bytes[k] = byte;
         std::fs::write(&path, bytes).unwrap();
         if let Ok(run) = Run::open(dir.path()) {
-            let bodies = run.manifest.subjects.bodies.len();
-            let _ = run.recording(vec![true; bodies]);
+            let _ = run.recording(Wanted::all(&run.manifest.subjects));
             let _ = run.signal("ball.position.z");
         }
     }

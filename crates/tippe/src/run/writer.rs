@@ -3,7 +3,7 @@
 use super::manifest::write_json;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
 use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
-use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
+use crate::{Event, Observe, Sample};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -112,16 +112,12 @@ impl RunWriter {
         }
     }
 
-    fn try_sample(
-        &mut self,
-        time: f64,
-        bodies: &[BodyState],
-        contacts: &[ContactSample],
-        energy: &Ledger,
-    ) -> Result<(), RunError> {
+    fn try_sample(&mut self, sample: &Sample<'_>) -> Result<(), RunError> {
+        let Sample { time, bodies, contacts, energy, signals } = *sample;
         let time = Cell::Real(time);
         let motion = bodies.iter().flat_map(|body| Quantity::STORED.iter().map(|q| Cell::Real(q.of(body))));
-        self.signals.row(std::iter::once(time).chain(motion))?;
+        let values = signals.iter().map(|value| Cell::Real(*value));
+        self.signals.row(std::iter::once(time).chain(motion).chain(values))?;
 
         let p = self.manifest.subjects.momentum(bodies);
         let books = Account::STORED.iter().map(|account| Cell::Real(account.of(energy)));
@@ -143,9 +139,8 @@ impl RunWriter {
 
 impl Observe for RunWriter {
     fn sample(&mut self, sample: &Sample<'_>) {
-        let Sample { time, bodies, contacts, energy, .. } = *sample;
         if self.error.is_none() {
-            self.error = self.try_sample(time, bodies, contacts, energy).err();
+            self.error = self.try_sample(sample).err();
         }
     }
 
@@ -183,7 +178,8 @@ fn real(name: impl Into<String>) -> (String, Column) {
 fn signals_schema(subjects: &Subjects) -> Vec<(String, Column)> {
     let column = |body: &str, quantity: Quantity| real(format!("{body}.{}", quantity.name()));
     let motion = subjects.bodies.iter().flat_map(|body| Quantity::STORED.map(|q| column(&body.name, q)));
-    std::iter::once(real("time")).chain(motion).collect()
+    let signals = subjects.signals.iter().map(|signal| real(&signal.name));
+    std::iter::once(real("time")).chain(motion).chain(signals).collect()
 }
 
 fn energy_schema() -> Vec<(String, Column)> {
