@@ -98,6 +98,7 @@ impl Compiler<'_> {
             forces: Vec::new(),
             network: Default::default(),
             sensors: Vec::new(),
+            changes: Vec::new(),
             signals: Vec::new(),
         };
         self.mechanisms(&mut model);

@@ -14,7 +14,7 @@ use crate::force::ForceElement;
 use crate::joint::Joint;
 use crate::kinematics::Kinematics;
 use crate::mechanism::Mechanism;
-use crate::network::Network;
+use crate::network::{Formula, Network};
 use crate::scene::{Attractor, JointKind};
 use std::collections::BTreeMap;
 use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
@@ -53,8 +53,47 @@ pub struct Model {
     pub network: Network,
     /// Sensors.
     pub sensors: Vec<ModelSensor>,
+    /// Structural changes.
+    pub changes: Vec<ModelChange>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
+}
+
+/// A structural change.
+#[derive(Clone, Debug)]
+pub struct ModelChange {
+    /// Name for the log.
+    pub name: String,
+    /// At this time [s] ...
+    pub at: Option<f64>,
+    /// ... or where this first rises through zero.
+    pub when: Option<Formula>,
+    /// The free body whose island watches for it.
+    pub home: u32,
+    /// What happens.
+    pub action: ChangeAction,
+}
+
+/// What a structural change does; joints and bodies by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeAction {
+    /// A joint that is rows takes hold as things are.
+    Attach(u32),
+    /// A joint that is rows lets go.
+    Release(u32),
+    /// Coordinates of a joint are held.
+    Lock(u32),
+    /// Coordinates of a joint are free again.
+    Unlock(u32),
+    /// A body is gone.
+    Delete(u32),
+    /// Two bodies may touch, or may not.
+    Contact {
+        /// The two bodies, smaller first.
+        bodies: (u32, u32),
+        /// Whether they may.
+        on: bool,
+    },
 }
 
 /// A number recorded at every communication point.

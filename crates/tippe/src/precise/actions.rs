@@ -2,6 +2,7 @@
 
 use super::dynamics::{Dynamics, prescribed};
 use super::machine::Machine;
+use super::watch::Watch;
 use crate::force::{Anchor, Effect, ForceKind, bushing, spring};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
@@ -34,6 +35,8 @@ pub struct ActionRecord {
     pub states: Vec<f64>,
     /// Which elements are switched on.
     pub on: Vec<bool>,
+    /// Structural changes that have been made.
+    pub done: Vec<bool>,
 }
 
 /// One element in an island.
@@ -70,6 +73,10 @@ pub struct Actions {
     pub edge: f64,
     /// {torque, force} on the centres of mass of the island's bodies.
     pub loads: Vec<Six>,
+    /// What is watched.
+    pub watches: Vec<Watch>,
+    /// Structural changes that have been made, by index in the model.
+    pub done: Vec<bool>,
 }
 
 impl Actions {
@@ -93,7 +100,7 @@ impl Dynamics {
     }
 
     /// Value of a source at (t, y).
-    fn look(&self, model: &Model, t: f64, y: &[f64], machines: &[Machine], values: &[f64], source: Source) -> f64 {
+    pub(super) fn look(&self, model: &Model, t: f64, y: &[f64], machines: &[Machine], values: &[f64], source: Source) -> f64 {
         let states = |mechanism: u32| machines.iter().find(|m| m.index == mechanism).map(|m| m.states(y));
         match source {
             Source::Time => t,

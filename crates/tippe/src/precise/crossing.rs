@@ -25,7 +25,7 @@ const SAME_INSTANT: f64 = 1e-9;
 pub struct Crossing {
     /// When [s].
     pub time: f64,
-    /// Which pair of the island.
+    /// Which pair (or watch) of the island.
     pub pair: usize,
     /// What changes.
     pub what: What,
@@ -52,6 +52,10 @@ pub enum What {
     Recompress,
     /// The closing speed has its largest value.
     Peak,
+    /// A watch rises through zero.
+    Watch,
+    /// Equations have a kink or a jump.
+    Instant,
 }
 
 /// The attempted or last step of an island, open to questions.
@@ -66,6 +70,10 @@ pub struct Search<'a> {
     pub begin: &'a [Reading],
     /// Their gaps there [m].
     pub begin_gaps: &'a [f64],
+    /// Values of the watches at its start and end.
+    pub watched: &'a [f64],
+    /// See `watched`.
+    pub watched_end: &'a [f64],
     /// Room for the motion of the bodies within the step.
     pub scratch: &'a mut [Kinematics],
 }
@@ -152,6 +160,15 @@ impl Search<'_> {
                 }
             }
         }
+        for k in 0..self.dynamics.actions.watches.len() {
+            let (begin, last) = (self.watched[k], self.watched_end[k]);
+            if begin <= 0.0 && last > 0.0 {
+                let (d, dense) = (self.dynamics, &self.stepper.dense);
+                let start = begin.min(-1e-300);
+                let theta = locate(0.0, start, 1.0, last, 1e-13, |x| d.watch_at(self.model, k, t, h, dense, x));
+                crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Watch, logged: false });
+            }
+        }
         let first = crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
         if first.is_infinite() {
             return None;
@@ -161,6 +178,9 @@ impl Search<'_> {
 
     /// True when a crossing must end the step.
     pub fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
+        if matches!(crossing.what, What::Watch | What::Instant) {
+            return true;
+        }
         let pair = &self.dynamics.pairs[crossing.pair];
         match crossing.what {
             What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),

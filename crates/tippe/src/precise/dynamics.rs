@@ -357,7 +357,8 @@ impl Dynamics {
         if !actions.is_empty() {
             actions.loads = vec![Six::default(); n];
         }
-        Dynamics {
+        actions.done = vec![false; model.changes.len()];
+        let mut dynamics = Dynamics {
             actions,
             integral_starts,
             first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
@@ -391,7 +392,9 @@ impl Dynamics {
             bodies,
             externals,
             pairs,
-        }
+        };
+        dynamics.find_watches(model);
+        dynamics
     }
 
     /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
@@ -448,6 +451,7 @@ impl Dynamics {
             let k = force.element as usize;
             (force.mode, force.carried, force.on) = (record.modes[k], record.energies[k], record.on[k]);
         }
+        self.actions.done.clone_from(&record.done);
         for (&at, value) in self.actions.state_at.iter().zip(&record.states) {
             if at != usize::MAX {
                 y[at] = *value;

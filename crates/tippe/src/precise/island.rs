@@ -34,6 +34,10 @@ const NOT_STIFF: f64 = 0.8;
 const DECISION: u32 = 6;
 /// Attempted steps of one island in one horizon that are a failure.
 const STALL: u64 = 3_000_000;
+/// A step that ends this share of itself short of an instant ends there [-].
+const NEARLY: f64 = 1e-3;
+/// Rounds in which joint friction and drives find out who holds and who gives way.
+const SETTLING: usize = 10;
 /// Consecutive events without progress that are a failure.
 const STORM: u32 = 1000;
 
@@ -139,6 +143,9 @@ pub struct Island {
     begin_gaps: Vec<f64>,
     scratch: Vec<Kinematics>,
     corrections: Vec<f64>,
+    /// Values of the watches at the start of the next step, and at the end of the attempted one.
+    watched: Vec<f64>,
+    watched_end: Vec<f64>,
 }
 
 /// Everything of an island that cannot be recomputed.
@@ -208,6 +215,8 @@ impl Island {
         let mut island = Island {
             scratch: dynamics.kinematics.clone(),
             corrections: Vec::new(),
+            watched: Vec::new(),
+            watched_end: Vec::new(),
             dynamics,
             stepper: Stepper::default(),
             method,
@@ -221,11 +230,30 @@ impl Island {
             begin_gaps: Vec::new(),
             coupled: false,
         };
+        island.dynamics.actions.edge = t;
         island.stepper.resume(&mut Bound { model, dynamics: &mut island.dynamics }, t, &y);
         if fresh {
             island.initial_contacts(model, t);
         }
+        island.settle_forces(model);
         island
+    }
+
+    /// Joint friction, drives and watches at the start of the next step; after an evaluation there.
+    fn settle_forces(&mut self, model: &Model) {
+        let t = self.stepper.t0;
+        for _ in 0..SETTLING {
+            let d = &mut self.dynamics;
+            if d.actions.is_empty() || !d.settle_forces(model, t, &self.stepper.y0) {
+                break;
+            }
+            d.follow_motions(model, t, &mut self.stepper.y0);
+            let y = self.stepper.y0.clone();
+            self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
+        }
+        let mut watched = std::mem::take(&mut self.watched);
+        self.dynamics.watch(model, t, &self.stepper.y0, &mut watched);
+        self.watched = watched;
     }
 
     /// Contacts that already touch when the simulation starts.
@@ -303,9 +331,13 @@ impl Island {
         stepper.dense.clone_from(&record.dense);
         stepper.h = record.step;
         stepper.evaluations = 0;
+        let mut watched = Vec::new();
+        dynamics.watch(model, record.t0, &record.y0, &mut watched);
         Island {
             scratch: dynamics.kinematics.clone(),
             corrections: Vec::new(),
+            watched,
+            watched_end: Vec::new(),
             dynamics,
             stepper,
             method: record.method,
@@ -398,9 +430,14 @@ impl Island {
             let since = t - self.dynamics.frame_time;
             machines[machine.index as usize] = machine.record(model, &y, &self.dynamics.frames, since);
         }
-        self.dynamics.record_actions(actions, &y);
         let crossings = std::mem::take(&mut self.crossings);
         for crossing in crossings.iter().filter(|c| c.time <= t) {
+            if matches!(crossing.what, What::Watch | What::Instant) {
+                if crossing.what == What::Watch {
+                    self.dynamics.trip(model, crossing.pair, t, &mut y);
+                }
+                continue;
+            }
             let reading = self.read_at(model, crossing.pair, self.theta(crossing.time));
             match crossing.what {
                 What::Touch => self.touch(crossing.pair, &reading, crossing.time),
@@ -417,6 +454,7 @@ impl Island {
                 remember(memory, &reading);
             }
         }
+        self.dynamics.record_actions(actions, &y);
         let records = self
             .dynamics
             .pairs
@@ -474,6 +512,12 @@ impl Island {
         let fixed = self.method.is_fixed();
         let mut h = if fixed { settings.step.unwrap_or(self.h) } else { self.h.min(settings.max_step) };
         let smallest = SMALLEST_STEP * t.abs().max(1.0);
+        let instant = self.dynamics.next_instant(model, t);
+        if fixed {
+            self.dynamics.actions.edge = t;
+        } else if t + h * (1.0 + NEARLY) >= instant {
+            h = instant - t;
+        }
         let error = loop {
             let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
@@ -504,8 +548,14 @@ impl Island {
             self.error_old = error.max(1e-4);
             next = h * factor.clamp(0.2, 5.0);
         }
+        self.watch_end(model);
         let mut crossings = std::mem::take(&mut self.crossings);
         let mut stop = self.search(model).scan(h, fixed, &mut crossings);
+        if !fixed && h == instant - t {
+            crossings.push(Crossing { time: t + h, pair: 0, what: What::Instant, logged: true });
+            stop = stop.or(Some(1.0));
+            next = next.max(self.h);
+        }
         if let Some(theta) = stop
             && theta < 1.0
         {
@@ -515,12 +565,14 @@ impl Island {
             if again.is_err() {
                 return Err(self.failure(model, t, cut, Trouble::NotFinite));
             }
+            self.watch_end(model);
             crossings = self.search(model).cut(&crossings, h, cut);
             stop = Some(cut / h);
         }
         self.crossings = crossings;
         self.choose_method(outcome);
         self.stepper.accept();
+        std::mem::swap(&mut self.watched, &mut self.watched_end);
         self.project(model);
         outcome.counts.steps += 1;
         self.storm = if stop.is_some() && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
@@ -529,6 +581,13 @@ impl Island {
         }
         self.h = next;
         Ok(())
+    }
+
+    /// Values of the watches at the end of the attempted step.
+    fn watch_end(&mut self, model: &Model) {
+        let mut watched = std::mem::take(&mut self.watched_end);
+        self.dynamics.watch(model, self.stepper.t0 + self.stepper.h, &self.stepper.y1, &mut watched);
+        self.watched_end = watched;
     }
 
     /// Loops are closed again where the step left them open by its error; the dense output ends there too.
@@ -542,6 +601,7 @@ impl Island {
                 self.stepper.dense[n + offset + i] += c;
             }
         }
+        self.dynamics.follow_motions(model, self.stepper.t0, &mut self.stepper.y0);
     }
 
     /// A step that is held back by stability goes to the implicit method, one that is not comes back.
@@ -605,6 +665,8 @@ impl Island {
             stepper: &self.stepper,
             begin: &self.begin,
             begin_gaps: &self.begin_gaps,
+            watched: &self.watched,
+            watched_end: &self.watched_end,
             scratch: &mut self.scratch,
         }
     }
@@ -638,6 +700,15 @@ impl Island {
         let mut shortest = f64::INFINITY;
         for crossing in &crossings {
             let k = crossing.pair;
+            if matches!(crossing.what, What::Watch | What::Instant) {
+                if crossing.what == What::Watch {
+                    self.dynamics.trip(model, k, self.stepper.t0, &mut self.stepper.y0);
+                } else {
+                    self.dynamics.actions.edge = self.stepper.t0 * (1.0 + 4.0 * f64::EPSILON);
+                }
+                restart = true;
+                continue;
+            }
             let reading = self.read_at(model, k, self.theta(crossing.time));
             match crossing.what {
                 What::Touch => {
@@ -678,6 +749,7 @@ impl Island {
                     restart = true;
                     shortest = shortest.min(0.2 * self.h.max(h));
                 }
+                What::Watch | What::Instant => {}
             }
         }
         self.coupled &= !changed;
@@ -685,6 +757,7 @@ impl Island {
             let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
             self.settle(model);
+            self.settle_forces(model);
         }
         if !self.method.is_fixed() {
             self.h = self.h.min(shortest);
@@ -804,7 +877,12 @@ impl Island {
                 What::Roll => EventKind::RollStart,
                 What::Rest => EventKind::RollEnd,
                 What::Recompress => EventKind::Recompression,
-                What::Peak => continue,
+                What::Watch => {
+                    let (kind, source) = self.dynamics.tripping(model, crossing.pair);
+                    outcome.events.push(Event { time: crossing.time, kind, source: Some(source), contact: None });
+                    continue;
+                }
+                What::Peak | What::Instant => continue,
             };
             let theta = self.theta(crossing.time);
             let reading = self.read_at(model, crossing.pair, theta);

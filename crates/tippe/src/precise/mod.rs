@@ -8,6 +8,7 @@ mod machine;
 mod pair;
 mod patch;
 mod reach;
+mod watch;
 mod whole;
 
 use crate::event::Event;
@@ -265,6 +266,7 @@ impl<'a> Clock<'a> {
                 modes: vec![Default::default(); model.forces.len()],
                 states: model.network.starts.clone(),
                 on: vec![true; model.forces.len()],
+                done: vec![false; model.changes.len()],
             },
             end: state.time,
             last: false,
