@@ -84,7 +84,10 @@ mod tests {
         for word in NormalLaw::NAMES.iter().chain(FrictionLaw::NAMES).chain(Integrator::NAMES) {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
-        for word in ["0", "1", "2", "3", "4", "5", "contact_start", "recompression", "tolerance", "repeat"] {
+        for word in tippe::EventKind::ALL.iter().map(|kind| kind.name()) {
+            assert!(!find(word).is_empty(), "{word} is not explained");
+        }
+        for word in ["0", "1", "2", "3", "4", "5", "tolerance", "repeat"] {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
         assert!(find("nonsense").is_empty());

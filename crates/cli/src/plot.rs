@@ -27,7 +27,7 @@ pub struct Args {
     /// Width and height in pixels; by default 1200 wide and as high as the panels need
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// Leave out the marks at contact events
+    /// Leave out the marks where contacts, stops and changes begin
     #[arg(long)]
     no_events: bool,
 }
@@ -63,15 +63,12 @@ pub fn plot(args: &Args) -> Result<(), Stop> {
         return Err(Stop::Usage(format!("nothing is recorded in {} yet", args.run.display())));
     }
     let panels = panels(&wishes, &recording, args)?;
+    let (marks, mark_label) = if args.no_events { Default::default() } else { marks(&recording) };
     let figure = Figure {
         title: title(&run),
         subtitle: format!("{}  tippe {}", args.run.display(), run.manifest.tippe),
-        marks: if args.no_events { Vec::new() } else { contact_times(&recording) },
-        mark_label: if args.no_events || contact_times(&recording).is_empty() {
-            String::new()
-        } else {
-            "contact".to_owned()
-        },
+        marks,
+        mark_label,
         size: args.size.unwrap_or((1200, 100 + 240 * u32::try_from(panels.len().clamp(2, 20)).unwrap_or(2))),
         panels,
     };
@@ -184,9 +181,14 @@ fn panels(wishes: &[Wish], recording: &Recording, args: &Args) -> Result<Vec<Pan
     Ok(panels)
 }
 
-fn contact_times(recording: &Recording) -> Vec<f64> {
-    let starts = recording.events.iter().filter(|event| event.kind == EventKind::ContactStart);
-    starts.map(|event| event.time).collect()
+/// Times at which a contact, a stop or a new structure began, and which of these there are.
+fn marks(recording: &Recording) -> (Vec<f64>, String) {
+    let kinds = [(EventKind::ContactStart, "contact"), (EventKind::StopStart, "stop"), (EventKind::Change, "change")];
+    let events = |kind: EventKind| recording.events.iter().filter(move |event| event.kind == kind);
+    let mut times: Vec<f64> = kinds.iter().flat_map(|(kind, _)| events(*kind)).map(|event| event.time).collect();
+    times.sort_by(f64::total_cmp);
+    let words = kinds.iter().filter(|(kind, _)| events(*kind).next().is_some()).map(|(_, word)| *word);
+    (times, words.collect::<Vec<_>>().join(", "))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {

@@ -1,4 +1,4 @@
-//! The event log: what happened, when, between whom.
+//! The event log: what happened, when, between whom or in what.
 
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
@@ -21,9 +21,65 @@ pub enum EventKind {
     RollEnd,
     /// A touching pair began to compress again: its restitution memory starts afresh.
     Recompression,
+    /// A joint that moved came to stick by its dry friction.
+    JointStick,
+    /// A joint that stuck began to move against its dry friction.
+    JointSlip,
+    /// A joint reached a stop.
+    StopStart,
+    /// A joint left a stop.
+    StopEnd,
+    /// A motor reached the limit of its force or torque.
+    MotorLimit,
+    /// A motor at its limit came to hold its speed or position again.
+    MotorHold,
+    /// A crossing that a component watches took place.
+    Crossing,
+    /// The structure changed: something was attached, released, locked, deleted or switched.
+    Change,
 }
 
 impl EventKind {
+    /// All kinds, those of contacts first.
+    pub const ALL: [EventKind; 15] = [
+        EventKind::ContactStart,
+        EventKind::ContactEnd,
+        EventKind::SlipStart,
+        EventKind::StickStart,
+        EventKind::RollStart,
+        EventKind::RollEnd,
+        EventKind::Recompression,
+        EventKind::JointStick,
+        EventKind::JointSlip,
+        EventKind::StopStart,
+        EventKind::StopEnd,
+        EventKind::MotorLimit,
+        EventKind::MotorHold,
+        EventKind::Crossing,
+        EventKind::Change,
+    ];
+
+    /// True if two bodies take part ([`Event::contact`]), false if it belongs to one thing ([`Event::source`]).
+    pub fn is_of_contact(self) -> bool {
+        match self {
+            EventKind::ContactStart
+            | EventKind::ContactEnd
+            | EventKind::SlipStart
+            | EventKind::StickStart
+            | EventKind::RollStart
+            | EventKind::RollEnd
+            | EventKind::Recompression => true,
+            EventKind::JointStick
+            | EventKind::JointSlip
+            | EventKind::StopStart
+            | EventKind::StopEnd
+            | EventKind::MotorLimit
+            | EventKind::MotorHold
+            | EventKind::Crossing
+            | EventKind::Change => false,
+        }
+    }
+
     /// Name used in files and summaries.
     pub fn name(self) -> &'static str {
         match self {
@@ -34,6 +90,14 @@ impl EventKind {
             EventKind::RollStart => "roll_start",
             EventKind::RollEnd => "roll_end",
             EventKind::Recompression => "recompression",
+            EventKind::JointStick => "joint_stick",
+            EventKind::JointSlip => "joint_slip",
+            EventKind::StopStart => "stop_start",
+            EventKind::StopEnd => "stop_end",
+            EventKind::MotorLimit => "motor_limit",
+            EventKind::MotorHold => "motor_hold",
+            EventKind::Crossing => "crossing",
+            EventKind::Change => "change",
         }
     }
 }
@@ -45,6 +109,17 @@ pub struct Event {
     pub time: f64,
     /// What.
     pub kind: EventKind,
+    /// Name of the joint, motor, component or change it belongs to; `None` for events of contacts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<String>,
+    /// The contact it belongs to; `None` for all other events.
+    #[serde(flatten)]
+    pub contact: Option<EventContact>,
+}
+
+/// The contact an event belongs to, at that time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventContact {
     /// Index of the first body in the model's body list.
     pub body1: usize,
     /// Index of the second body in the model's body list.

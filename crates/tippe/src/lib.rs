@@ -17,7 +17,7 @@ pub mod precise;
 pub mod run;
 pub mod scene;
 
-pub use event::{Event, EventKind};
+pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;
 pub use observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};

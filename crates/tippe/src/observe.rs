@@ -83,7 +83,7 @@ pub trait Observe {
     fn sample(&mut self, sample: &Sample<'_>) {
         let _ = sample;
     }
-    /// An event; events come sorted by time, then pair.
+    /// An event; events come sorted by time, then pair, then source.
     fn event(&mut self, event: &Event) {
         let _ = event;
     }

@@ -10,7 +10,7 @@ use super::machine::MachineRecord;
 use super::pair::{Memory, Reading};
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;
-use crate::event::{Episode, Event, EventKind};
+use crate::event::{Episode, Event, EventContact, EventKind};
 use crate::kinematics::Kinematics;
 use crate::model::Model;
 use crate::observe::{BodyState, ContactSample};
@@ -894,14 +894,17 @@ impl Island {
             outcome.events.push(Event {
                 time: crossing.time,
                 kind,
-                body1: body(pair.id.0),
-                body2: body(pair.id.1),
-                pair: pair.id,
-                gap: reading.gap,
-                closing_speed: reading.closing_speed,
-                normal: reading.normal,
-                position: reading.point,
-                episode,
+                source: None,
+                contact: Some(EventContact {
+                    body1: body(pair.id.0),
+                    body2: body(pair.id.1),
+                    pair: pair.id,
+                    gap: reading.gap,
+                    closing_speed: reading.closing_speed,
+                    normal: reading.normal,
+                    position: reading.point,
+                    episode,
+                }),
             });
         }
     }

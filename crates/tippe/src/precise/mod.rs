@@ -535,7 +535,11 @@ impl<'a> Clock<'a> {
         let outcomes = std::mem::take(&mut self.outcomes);
         let mut events: Vec<&Event> =
             outcomes.iter().flat_map(|o| &o.events).filter(|e| e.time > self.recorded && e.time <= self.end).collect();
-        events.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.pair.cmp(&b.pair)).then(a.kind.cmp(&b.kind)));
+        let pair = |event: &Event| event.contact.as_ref().map(|contact| contact.pair);
+        events.sort_by(|a, b| {
+            let same_time = pair(a).cmp(&pair(b)).then_with(|| a.source.cmp(&b.source)).then(a.kind.cmp(&b.kind));
+            a.time.total_cmp(&b.time).then(same_time)
+        });
         let mut next_event = 0;
         let samples = std::mem::take(&mut self.samples);
         for (k, &t) in samples.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Answers to the questions of `expression.rs`.
 
-use super::expression::{EventField, EventFilter, Expression, Function, Node};
+use super::expression::{EventField, EventFilter, EventOf, Expression, Function, Node};
 use super::{Recording, Signal};
-use crate::Event;
+use crate::event::{Episode, Event, EventContact};
 use thiserror::Error;
 
 /// Why a question has no answer in this recording.
@@ -188,12 +188,13 @@ impl Function {
 impl EventFilter {
     fn events<'a>(&'a self, recording: &'a Recording) -> impl Iterator<Item = &'a Event> {
         recording.events.iter().filter(|event| {
-            let bodies = [event.body1, event.body2];
+            let bodies = event.contact.map(|contact| [contact.body1, contact.body2]);
             event.kind == self.kind
-                && match self.bodies[..] {
-                    [] => true,
-                    [a] => bodies.contains(&a),
-                    [a, b, ..] => bodies == [a, b] || bodies == [b, a],
+                && match &self.of {
+                    EventOf::Any => true,
+                    EventOf::Body(a) => bodies.is_some_and(|bodies| bodies.contains(a)),
+                    EventOf::Bodies(a, b) => bodies == Some([*a, *b]) || bodies == Some([*b, *a]),
+                    EventOf::Source(name) => event.source.as_ref() == Some(name),
                 }
         })
     }
@@ -201,14 +202,15 @@ impl EventFilter {
 
 impl EventField {
     fn of(self, event: &Event) -> f64 {
-        // A `contact_end` without its episode would be a defect of the clock: it shows as not-a-number, never as zero.
-        let episode = |field: fn(&crate::event::Episode) -> f64| event.episode.as_ref().map_or(f64::NAN, field);
+        // An event that lacks what its kind has would be a defect of the clock: it shows as not-a-number, never as zero.
+        let contact = |field: &dyn Fn(&EventContact) -> f64| event.contact.as_ref().map_or(f64::NAN, field);
+        let episode = |field: fn(&Episode) -> f64| contact(&|c| c.episode.as_ref().map_or(f64::NAN, field));
         match self {
             EventField::Time => event.time,
-            EventField::Gap => event.gap,
-            EventField::ClosingSpeed => event.closing_speed,
-            EventField::Position(axis) => axis.of(event.position),
-            EventField::Normal(axis) => axis.of(event.normal),
+            EventField::Gap => contact(&|c| c.gap),
+            EventField::ClosingSpeed => contact(&|c| c.closing_speed),
+            EventField::Position(axis) => contact(&|c| axis.of(c.position)),
+            EventField::Normal(axis) => contact(&|c| axis.of(c.normal)),
             EventField::EpisodeStart => episode(|e| e.start),
             EventField::EpisodeDuration => episode(|e| e.duration),
             EventField::EpisodeStartClosingSpeed => episode(|e| e.start_closing_speed),

@@ -11,9 +11,9 @@
 //!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
 //!          | "crossing(" sum "," sum ")" [ "[" index "]" ]           time at which the first passes the second
 //!          | "at(" sum "," sum ")"                                   the first at the time the second says
-//! filter  = "(" BODY [ "," BODY ] ")"
+//! filter  = "(" BODY [ "," BODY ] ")" | "(" SOURCE ")"
 //! ```
-//! BODY and SIGNAL (`hinge.angle`) are matched against the names of the run, longest first, so that names may hold dots,
+//! BODY, SIGNAL (`hinge.angle`) and SOURCE (what an event belongs to) are matched against the names of the run, longest first, so that names may hold dots,
 //! dashes and brackets.
 
 use super::{Account, Axis, Quantity, Signal, Subjects, Touch, Wanted};
@@ -51,13 +51,21 @@ pub(super) enum Node {
     },
 }
 
-/// Events of one kind, of all bodies, of one or of two.
+/// Events of one kind, of all or of some.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EventFilter {
     pub(super) kind: EventKind,
-    pub(super) bodies: Vec<usize>,
+    pub(super) of: EventOf,
     /// As it was written, for messages.
     pub(super) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum EventOf {
+    Any,
+    Body(usize),
+    Bodies(usize, usize),
+    Source(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,16 +99,6 @@ const EVENT_FIELDS: [(&str, EventField); 15] = [
     ("episode.max_depth", EventField::EpisodeMaxDepth),
     ("episode.max_force", EventField::EpisodeMaxForce),
     ("episode.impulse", EventField::EpisodeImpulse),
-];
-
-const EVENT_KINDS: [EventKind; 7] = [
-    EventKind::ContactStart,
-    EventKind::ContactEnd,
-    EventKind::SlipStart,
-    EventKind::StickStart,
-    EventKind::RollStart,
-    EventKind::RollEnd,
-    EventKind::Recompression,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -480,26 +478,39 @@ impl<'a> Parser<'a> {
         Ok(Node::Signal(Signal::Contact { body1, body2, touch }))
     }
 
-    /// `.kind` or `.kind(body)` or `.kind(body, body)`.
+    /// `.kind` or `.kind(body)` or `.kind(body, body)` or `.kind(source)`.
     fn filter(&mut self) -> Result<EventFilter, ExpressionError> {
         self.expect('.')?;
         self.space();
         let start = self.at;
         let word = self.word();
-        let Some(&kind) = EVENT_KINDS.iter().find(|kind| kind.name() == word) else {
+        let Some(&kind) = EventKind::ALL.iter().find(|kind| kind.name() == word) else {
             self.at = start;
-            let help = did_you_mean(word, EVENT_KINDS.iter().map(|kind| kind.name()));
+            let help = did_you_mean(word, EventKind::ALL.iter().map(|kind| kind.name()));
             return Err(self.error(format!("there is no kind of event `{word}`"), help));
         };
-        let mut bodies = Vec::new();
+        let mut of = EventOf::Any;
         if self.take('(') {
-            bodies.push(self.body()?);
-            if self.take(',') {
-                bodies.push(self.body()?);
-            }
+            of = if kind.is_of_contact() { self.bodies()? } else { self.source(kind)? };
             self.expect(')')?;
         }
-        Ok(EventFilter { kind, bodies, text: self.text[start..self.at].to_owned() })
+        Ok(EventFilter { kind, of, text: self.text[start..self.at].to_owned() })
+    }
+
+    fn bodies(&mut self) -> Result<EventOf, ExpressionError> {
+        let first = self.body()?;
+        Ok(if self.take(',') { EventOf::Bodies(first, self.body()?) } else { EventOf::Body(first) })
+    }
+
+    fn source(&mut self, kind: EventKind) -> Result<EventOf, ExpressionError> {
+        let sources = &self.subjects.sources;
+        let what = match kind {
+            EventKind::Change => "change",
+            EventKind::Crossing => "component",
+            EventKind::MotorLimit | EventKind::MotorHold => "motor",
+            _ => "joint",
+        };
+        self.argument(what, sources.iter()).map(|k| EventOf::Source(sources[k].clone()))
     }
 
     fn event(&mut self) -> Result<Node, ExpressionError> {
@@ -507,10 +518,13 @@ impl<'a> Parser<'a> {
         let index = self.index()?;
         self.expect('.')?;
         let field = EVENT_FIELDS[self.one_of("field of an event", &EVENT_FIELDS.map(|(name, _)| name))?].1;
-        if matches!(filter.kind, EventKind::ContactEnd) || !field.is_of_episode() {
-            return Ok(Node::Event { filter, index, field });
+        if !filter.kind.is_of_contact() && field != EventField::Time {
+            return Err(self.error(format!("{} has no field but time", filter.kind.name()), ""));
         }
-        Err(self.error("only contact_end has an episode", "ask event.contact_end[...].episode"))
+        if !matches!(filter.kind, EventKind::ContactEnd) && field.is_of_episode() {
+            return Err(self.error("only contact_end has an episode", "ask event.contact_end[...].episode"));
+        }
+        Ok(Node::Event { filter, index, field })
     }
 
     /// `[index]`, or 0 if there is none.

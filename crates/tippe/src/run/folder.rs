@@ -53,7 +53,12 @@ impl Run {
         for (k, line) in text.lines().enumerate() {
             let line: EventLine<'_> = serde_json::from_str(line)
                 .map_err(|error| RunError::read(&path, format!("line {}: {error}", k + 1)))?;
-            events.push(line.event.into_owned());
+            let event = line.event.into_owned();
+            if event.kind.is_of_contact() != event.contact.is_some() {
+                let reason = format!("line {}: the event {} is not whole", k + 1, event.kind.name());
+                return Err(RunError::read(&path, reason));
+            }
+            events.push(event);
         }
         Ok(events)
     }

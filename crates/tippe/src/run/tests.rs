@@ -1,7 +1,7 @@
 //! The run folder and its questions, on a ball that bounces by closed form.
 
 use super::*;
-use crate::event::{Episode, Event, EventKind};
+use crate::event::{Episode, Event, EventContact, EventKind};
 use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Observe, Sample, Summary};
 use std::path::Path;
 use tippe_geometry::{Quat, Vec3};
@@ -36,6 +36,10 @@ fn still(position: Vec3) -> BodyState {
     BodyState { position, orientation: Quat::IDENTITY, velocity: Vec3::ZERO, angular_velocity: Vec3::ZERO }
 }
 
+fn joint_event(time: f64, kind: EventKind, source: &str) -> Event {
+    Event { time, kind, source: Some(source.to_owned()), contact: None }
+}
+
 /// Shows a bouncing ball to `observe` until `until`, every `dt` seconds; a second ball flies along x at 3 m/s, a hinge turns
 /// at 0.5 rad/s, and a motor of 8 W works against damping (2 W), joint friction (5 W) and fastening (1 W).
 fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
@@ -49,14 +53,17 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
             let event = |kind, closing_speed, episode| Event {
                 time: impact(bounces),
                 kind,
-                body1: 0,
-                body2: 1,
-                pair: (0, 1),
-                gap: 0.0,
-                closing_speed,
-                normal: Vec3::Z,
-                position: Vec3::ZERO,
-                episode,
+                source: None,
+                contact: Some(EventContact {
+                    body1: 0,
+                    body2: 1,
+                    pair: (0, 1),
+                    gap: 0.0,
+                    closing_speed,
+                    normal: Vec3::Z,
+                    position: Vec3::ZERO,
+                    episode,
+                }),
             };
             let episode = Episode { start: impact(bounces), start_closing_speed: v, ..Episode::default() };
             observe.event(&event(EventKind::ContactStart, v, None));
@@ -74,6 +81,10 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
                 slipping: true,
             }];
             bounces += 1;
+        }
+        if i > 0 && i % 50 == 0 {
+            observe.event(&joint_event(t, EventKind::JointStick, "hinge"));
+            observe.event(&joint_event(t, EventKind::JointStick, "arm-2.hinge"));
         }
         // Flight after the last impact: z = v t - g t^2/2, before the first: z = h - g t^2/2.
         let (z, v) = if bounces == 0 {
@@ -171,6 +182,23 @@ fn events_and_contacts() {
     assert_eq!(ask(&r, "max(contact(ball, floor).depth)", None), 3e-3);
 }
 
+/// Events that belong to a joint are asked by its name; every kind has its name in files.
+#[test]
+fn events_of_joints() {
+    let r = recording();
+    assert_eq!(ask(&r, "events.joint_stick", None), 6.0);
+    assert_eq!(ask(&r, "events.joint_stick( arm-2.hinge )", None), 3.0);
+    assert_eq!(ask(&r, "event.joint_stick(hinge)[0].time", None), 0.5);
+    assert_eq!(ask(&r, "event.joint_stick(arm-2.hinge)[-1].time", None), 1.5);
+    assert_eq!(ask(&r, "events.joint_slip(hinge) + events.crossing + events.change", None), 0.0);
+    for kind in EventKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        assert!(Expression::parse(&format!("event.{}[0].time", kind.name()), &subjects()).is_ok());
+    }
+    let text = serde_json::to_string(&joint_event(0.5, EventKind::StopStart, "hinge")).unwrap();
+    assert_eq!(text, r#"{"time":0.5,"kind":"stop_start","source":"hinge"}"#);
+}
+
 /// Signals of the model are asked by their whole name, whatever it holds; the longest name that fits is meant.
 #[test]
 fn signals_of_the_model() {
@@ -245,9 +273,16 @@ fn mistakes_are_named() {
         "ball",
         "column 1: body \"ball\" has more than one number. help: ask for ball.position.z or another quantity of it",
     );
+    let kinds: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
     refuse(
         "event.touchdown[0].time",
-        "column 7: there is no kind of event `touchdown`. help: possible: contact_start, contact_end, slip_start, stick_start, roll_start, roll_end, recompression",
+        &format!("column 7: there is no kind of event `touchdown`. help: possible: {}", kinds.join(", ")),
+    );
+    refuse("events.joint_stick(hing)", "column 20: there is no joint \"hing\". help: did you mean `hinge`?");
+    refuse("event.change(hinge)[0].gap", "column 27: change has no field but time");
+    refuse(
+        "event.contact_start(hinge)[0].gap",
+        "column 21: there is no body \"hinge\". help: possible: floor, ball, ball-2",
     );
     refuse(
         "event.contact_start(ball,flor)[0].time",
@@ -352,6 +387,18 @@ fn folder_round_trip() {
     assert_eq!(run.signal("ball.position.z").unwrap().len(), run.time().unwrap().len());
     assert!(run.signal("ball.position.q").is_err());
     assert_eq!(run.signal("hinge.angle").unwrap(), recording().signals[0]);
+    let log = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
+    assert!(log.lines().any(|line| line == r#"{"time":0.5,"kind":"joint_stick","source":"hinge"}"#), "{log}");
+    let csv = std::fs::read_to_string(folder.join("events.csv")).unwrap();
+    assert!(csv.contains("\n0.5,joint_stick,hinge,,,,,,,,,,,,\n"), "{csv}");
+    assert!(csv.lines().all(|line| line.split(',').count() == 15));
+    let broken = log.replacen("\"gap\"", "\"gab\"", 1);
+    std::fs::write(folder.join("events.jsonl"), broken).unwrap();
+    assert_eq!(
+        run.events().unwrap_err().to_string(),
+        format!("cannot read {}: line 1: the event contact_start is not whole", folder.join("events.jsonl").display())
+    );
+    std::fs::write(folder.join("events.jsonl"), log).unwrap();
     let csv = std::fs::read_to_string(folder.join("signals.csv")).unwrap();
     assert!(csv.lines().next().unwrap().ends_with(",ball-2.angular_velocity.z,hinge.angle,arm-2.hinge.force.x,supply"));
     let part = Wanted { signals: vec![false, true, false], ..Wanted::none(&subjects()) };

@@ -41,7 +41,8 @@ pub struct RunWriter {
 /// One line of `events.jsonl`: an event with names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct EventLine<'a> {
-    pub(super) bodies: [Cow<'a, str>; 2],
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) bodies: Option<[Cow<'a, str>; 2]>,
     #[serde(flatten)]
     pub(super) event: Cow<'a, Event>,
 }
@@ -146,8 +147,7 @@ impl Observe for RunWriter {
 
     fn event(&mut self, event: &Event) {
         if self.error.is_none() {
-            let bodies = [event.body1, event.body2].map(|k| body_name(&self.manifest.subjects, k));
-            self.error = self.events.write(bodies, event).err();
+            self.error = self.events.write(&self.manifest.subjects, event).err();
         }
     }
 
@@ -205,9 +205,10 @@ fn contacts_schema() -> Vec<(String, Column)> {
     schema
 }
 
-const EVENT_COLUMNS: [&str; 14] = [
+const EVENT_COLUMNS: [&str; 15] = [
     "time",
     "kind",
+    "source",
     "body1",
     "body2",
     "element1",
@@ -241,18 +242,22 @@ impl EventLog {
         Ok(EventLog { json, csv })
     }
 
-    fn write(&mut self, bodies: [&str; 2], event: &Event) -> Result<(), RunError> {
-        let line = EventLine { bodies: bodies.map(Cow::Borrowed), event: Cow::Borrowed(event) };
+    fn write(&mut self, subjects: &Subjects, event: &Event) -> Result<(), RunError> {
+        let bodies = event.contact.map(|contact| [contact.body1, contact.body2].map(|k| body_name(subjects, k)));
+        let line = EventLine { bodies: bodies.map(|names| names.map(Cow::Borrowed)), event: Cow::Borrowed(event) };
         let text = serde_json::to_string(&line).map_err(|error| RunError::write(&self.json.path, error.into()))?;
         self.json.line(&text)?;
         if let Some(csv) = &mut self.csv {
-            let [body1, body2] = bodies.map(Cell::Text);
-            let (element1, element2) = elements(event.pair);
-            let head = [Cell::Real(event.time), Cell::Text(event.kind.name()), body1, body2, element1, element2];
-            let scalars = [event.gap, event.closing_speed];
-            let vectors = [event.normal, event.position];
-            let numbers = scalars.into_iter().chain(vectors.into_iter().flat_map(|v| v.to_array())).map(Cell::Real);
-            csv.line(&csv_line(head.into_iter().chain(numbers)))?;
+            let source = Cell::Text(event.source.as_deref().unwrap_or(""));
+            let mut cells = vec![Cell::Real(event.time), Cell::Text(event.kind.name()), source];
+            if let (Some(contact), Some(bodies)) = (event.contact, bodies) {
+                let (element1, element2) = elements(contact.pair);
+                cells.extend(bodies.map(Cell::Text).into_iter().chain([element1, element2]));
+                cells.extend([contact.gap, contact.closing_speed].map(Cell::Real));
+                cells.extend([contact.normal, contact.position].iter().flat_map(|v| v.to_array()).map(Cell::Real));
+            }
+            cells.resize(EVENT_COLUMNS.len(), Cell::Text(""));
+            csv.line(&csv_line(cells.into_iter()))?;
         }
         Ok(())
     }

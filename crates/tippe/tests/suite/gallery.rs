@@ -67,8 +67,8 @@ fn momentum_in_the_pool_is_what_the_obstacles_gave() {
     let (recording, summary) = run(&scene, &Settings::from_scene(&scene));
     let model = Model::compile(&scene).unwrap();
     let fixed = |body: usize| model.bodies[body].drive == Drive::Fixed;
-    let ends = recording.events.iter().filter(|e| e.kind == EventKind::ContactEnd && fixed(e.body1));
-    let given = ends.map(|e| e.episode.unwrap().impulse * e.normal).sum::<Vec3>();
+    let ends = recording.events.iter().filter(|e| e.kind == EventKind::ContactEnd).filter_map(|e| e.contact);
+    let given = ends.filter(|c| fixed(c.body1)).map(|c| c.episode.unwrap().impulse * c.normal).sum::<Vec3>();
     let error = (summary.energy.impulse - given).length() / scale;
     assert!(error < 1e-6, "relative difference {error:e}");
 }

@@ -56,7 +56,8 @@ velocity = [0, 0, {}]
         let model = Model::compile(&scene).unwrap();
         let mut ends = Ends::default();
         simulate(&model, &mut State::start(&model), 0.02, &Settings::from_scene(&scene), &mut ends).unwrap();
-        let episode = ends.0[0].episode.unwrap();
+        let end = ends.0[0].contact.unwrap();
+        let episode = end.episode.unwrap();
         let solid = |name: &str| {
             let m = tippe::material::find(name).unwrap();
             Solid { density: m.density, young: m.young, poisson: m.poisson }
@@ -71,7 +72,7 @@ velocity = [0, 0, {}]
             k_red: 1.0,
             gravity,
         });
-        let e = -ends.0[0].closing_speed / episode.start_closing_speed;
+        let e = -end.closing_speed / episode.start_closing_speed;
         for (what, measured, said) in [
             ("restitution", e, i.restitution),
             ("depth", episode.max_depth, i.depth),
