@@ -100,7 +100,15 @@ impl Dynamics {
     }
 
     /// Value of a source at (t, y).
-    pub(super) fn look(&self, model: &Model, t: f64, y: &[f64], machines: &[Machine], values: &[f64], source: Source) -> f64 {
+    pub(super) fn look(
+        &self,
+        model: &Model,
+        t: f64,
+        y: &[f64],
+        machines: &[Machine],
+        values: &[f64],
+        source: Source,
+    ) -> f64 {
         let states = |mechanism: u32| machines.iter().find(|m| m.index == mechanism).map(|m| m.states(y));
         match source {
             Source::Time => t,

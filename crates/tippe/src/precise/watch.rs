@@ -167,12 +167,16 @@ impl Dynamics {
         let mode = &mut self.actions.forces[k].mode;
         match kind {
             // it lets go against the force it held with
-            ForceKind::Friction { .. } if mode.held => *mode = ForceMode { held: false, sense: -effort.signum(), speed: 0.0 },
+            ForceKind::Friction { .. } if mode.held => {
+                *mode = ForceMode { held: false, sense: -effort.signum(), speed: 0.0 }
+            }
             ForceKind::Friction { .. } => {
                 y[rate] = 0.0;
                 mode.held = true;
             }
-            ForceKind::Speed { .. } if mode.held => *mode = ForceMode { held: false, sense: effort.signum(), speed: 0.0 },
+            ForceKind::Speed { .. } if mode.held => {
+                *mode = ForceMode { held: false, sense: effort.signum(), speed: 0.0 }
+            }
             ForceKind::Speed { value, .. } => {
                 y[rate] = value.value_and_rate(t).0;
                 mode.held = true;
@@ -243,6 +247,10 @@ impl Dynamics {
 
     /// The first time after t at which equations have a kink [s].
     pub fn next_instant(&self, model: &Model, t: f64) -> f64 {
-        self.actions.blocks.iter().map(|&b| model.network.blocks[b as usize].next_instant(t)).fold(f64::INFINITY, f64::min)
+        self.actions
+            .blocks
+            .iter()
+            .map(|&b| model.network.blocks[b as usize].next_instant(t))
+            .fold(f64::INFINITY, f64::min)
     }
 }
