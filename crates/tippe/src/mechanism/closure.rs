@@ -34,7 +34,11 @@ impl Mechanism {
                 Parent::Body(body) => of(body),
                 Parent::Link(k) => kinematics[k as usize],
             };
-            let frames = closing.sides.map(|side| centre(&side).of_frame(side.p, &side.R));
+            let mut sides = closing.sides;
+            if let Some((p, q)) = work.held_at[owner] {
+                (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
+            }
+            let frames = sides.map(|side| centre(&side).of_frame(side.p, &side.R));
             work.fresh.clear();
             closing.joint.rows(&frames[0], &frames[1], &mut work.fresh);
             for row in &work.fresh {

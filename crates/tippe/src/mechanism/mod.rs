@@ -8,7 +8,7 @@ pub use forest::LinkMotion;
 use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Row, Six};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::Semidefinite;
 
 /// Bodies that hang on each other, or are held together by rows.
@@ -117,6 +117,8 @@ pub struct Work {
     pub modes: Vec<Mode>,
     /// Loops that hold.
     pub active: Vec<bool>,
+    /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
+    pub held_at: Vec<Option<(Vec3, Quat)>>,
     e: Vec<f64>,
     /// Rows of the active loops and couplings.
     pub rows: Vec<ClosureRow>,
@@ -170,6 +172,7 @@ impl Mechanism {
             D: vec![[0.0; 21]; self.links.len()],
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],
+            held_at: vec![None; self.loops.len()],
             e: vec![0.0; self.coordinates],
             loads: vec![Six::default(); self.links.len()],
             tau: vec![0.0; self.coordinates],

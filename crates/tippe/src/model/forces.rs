@@ -1,7 +1,7 @@
 //! Force elements, signals, components and sensors of a scene, with their equations compiled and put in order.
 
 use super::compile::Compiler;
-use super::{Drive, JointPlace, Model, ModelSignal, SignalSource};
+use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, SignalSource};
 use crate::contact::normal::exact_damping;
 use crate::equation::{Input, Kind, Program, Quantity, Scope, Tree};
 use crate::force::{Anchor, At, ForceElement, ForceKind};
@@ -59,6 +59,7 @@ impl Compiler<'_> {
         let names = self.names(model);
         self.blocks(model, &names);
         self.elements(model, &names);
+        self.changes(model, &names);
         if self.errors.is_empty() {
             self.settle_homes(model);
             self.name_force_signals(model);
@@ -491,6 +492,92 @@ impl Compiler<'_> {
         model.forces = elements;
     }
 
+    /// Structural changes.
+    fn changes(&mut self, model: &mut Model, names: &Names) {
+        use crate::scene::Action;
+        for spec in &self.scene.changes {
+            let owner = format!("change \"{}\"", spec.name);
+            let place = spec.places.entity;
+            let joint = |name: &str| model.joints.iter().position(|j| j.name == name).map(|k| k as u32);
+            let is_loop = |k: u32| matches!(model.joints[k as usize].place, Some(JointPlace::Loop { .. }));
+            let unknown = |what: &str, name: &str| format!("{owner}: there is no {what} \"{name}\"");
+            let action = match &spec.action {
+                Action::Attach(name) | Action::Release(name) => match joint(name) {
+                    Some(k) if is_loop(k) && !model.joints[k as usize].kind.is_coupling() => {
+                        if matches!(spec.action, Action::Attach(_)) {
+                            ChangeAction::Attach(k)
+                        } else {
+                            ChangeAction::Release(k)
+                        }
+                    }
+                    Some(_) => {
+                        let message = format!("{owner}: joint \"{name}\" cannot be attached or released");
+                        self.fail(place, message, "joints between bodies can, gears and belts cannot");
+                        continue;
+                    }
+                    None => {
+                        self.fail(place, unknown("joint", name), "");
+                        continue;
+                    }
+                },
+                Action::Lock(name) | Action::Unlock(name) => match joint(name) {
+                    Some(k) if !is_loop(k) => {
+                        if matches!(spec.action, Action::Lock(_)) {
+                            ChangeAction::Lock(k)
+                        } else {
+                            ChangeAction::Unlock(k)
+                        }
+                    }
+                    Some(_) => {
+                        let message =
+                            format!("{owner}: joint \"{name}\" closes a loop, so it has no coordinate to hold");
+                        self.fail(place, message, "let another joint of the loop be rows = true");
+                        continue;
+                    }
+                    None => {
+                        self.fail(place, unknown("joint", name), "");
+                        continue;
+                    }
+                },
+                Action::Delete(name) => match model.body(name) {
+                    Some(body) => {
+                        let held = model.bodies[body].mechanism.is_some_and(|(m, link)| {
+                            let m = &model.mechanisms[m as usize];
+                            let carries = |l: &crate::mechanism::Link| l.parent == crate::mechanism::Parent::Link(link);
+                            m.links[link as usize].source.is_some() || m.links.iter().any(carries)
+                        });
+                        if held || model.bodies[body].drive != Drive::Free {
+                            let message =
+                                format!("{owner}: body \"{name}\" cannot go while joints give it coordinates");
+                            self.fail(place, message, "let its joints be rows = true, and release them before");
+                            continue;
+                        }
+                        ChangeAction::Delete(body as u32)
+                    }
+                    None => {
+                        self.fail(place, unknown("body", name), "");
+                        continue;
+                    }
+                },
+                Action::Contact { between, on } => {
+                    let [Some(a), Some(b)] = [0, 1].map(|k| model.body(&between[k])) else {
+                        self.fail(place, unknown("body", &between.join("\" or \"")), "");
+                        continue;
+                    };
+                    ChangeAction::Contact { bodies: (a.min(b) as u32, a.max(b) as u32), on: *on }
+                }
+            };
+            let when = match &spec.when {
+                None => None,
+                Some(when) => match self.formula(&owner, &[when], 0, &[], names) {
+                    None => continue,
+                    when => when,
+                },
+            };
+            model.changes.push(ModelChange { name: spec.name.clone(), at: spec.at, when, home: 0, action });
+        }
+    }
+
     /// Which bodies each element and block needs in one island.
     fn settle_homes(&mut self, model: &mut Model) {
         let Some(first_free) = model.bodies.iter().position(|b| b.drive == Drive::Free) else { return };
@@ -561,6 +648,18 @@ impl Compiler<'_> {
                     changed |= join(&mut element_sets[k], &mut sets[other]);
                 }
             }
+        }
+        let homes: Vec<u32> = model
+            .changes
+            .iter()
+            .map(|change| {
+                let reads = change.when.iter().flat_map(|when| &when.inputs);
+                let blocks = reads.clone().filter_map(owner_of).flat_map(|k| sets[k].iter().copied());
+                reads.flat_map(of).chain(blocks).min().unwrap_or(first_free as u32)
+            })
+            .collect();
+        for (change, home) in model.changes.iter_mut().zip(homes) {
+            change.home = home;
         }
         for (block, set) in model.network.blocks.iter_mut().zip(sets) {
             block.home = set.first().copied().unwrap_or(first_free as u32);

@@ -88,7 +88,7 @@ impl Compiler<'_> {
                 active: spec.active,
                 place: None,
             });
-            if is_coupling(spec.kind) {
+            if spec.kind.is_coupling() {
                 continue;
             }
             if let Some(joint) = self.find(model, &names, index, spec) {
@@ -259,12 +259,20 @@ impl Compiler<'_> {
         let ground = model.bodies.len();
         let mut root: Vec<usize> = (0..=ground).collect();
         let node = |e: &End| e.body.filter(|&b| model.bodies[b].drive == Drive::Free).unwrap_or(ground);
+        use crate::scene::Action;
+        let named = |wanted: fn(&Action) -> Option<&String>| -> Vec<&str> {
+            self.scene.changes.iter().filter_map(|c| wanted(&c.action)).map(String::as_str).collect()
+        };
+        // joints that come and go are rows, joints that are locked have coordinates
+        let loosened = named(|a| if let Action::Attach(j) | Action::Release(j) = a { Some(j) } else { None });
+        let locked = named(|a| if let Action::Lock(j) | Action::Unlock(j) = a { Some(j) } else { None });
         let coupled: Vec<&str> =
             self.scene.joints.iter().flat_map(|j| j.couples.iter().map(|(name, _)| name.as_str())).collect();
         let needed = |f: &Found| {
             let spec = &self.scene.joints[f.index];
             !(spec.springs.is_empty() && spec.limits.is_empty() && spec.frictions.is_empty() && spec.motors.is_empty())
                 || coupled.contains(&spec.name.as_str())
+                || locked.contains(&spec.name.as_str())
         };
         let started = |f: &Found| {
             let spec = &self.scene.joints[f.index];
@@ -278,7 +286,7 @@ impl Compiler<'_> {
         let mut spanning = vec![false; found.len()];
         for k in order {
             let spec = &self.scene.joints[found[k].index];
-            if spec.rows || !spec.active || !found[k].joint.has_motion() {
+            if spec.rows || !spec.active || loosened.contains(&spec.name.as_str()) || !found[k].joint.has_motion() {
                 continue;
             }
             let [a, b] = [0, 1].map(|side| representative(&mut root, node(&found[k].ends[side])));
@@ -320,7 +328,7 @@ impl Compiler<'_> {
                 join(a, b, &mut root);
             }
         }
-        for spec in self.scene.joints.iter().filter(|j| is_coupling(j.kind)) {
+        for spec in self.scene.joints.iter().filter(|j| j.kind.is_coupling()) {
             let ends: Vec<usize> = spec
                 .couples
                 .iter()
@@ -430,7 +438,7 @@ impl Compiler<'_> {
 
     /// Gears, racks and belts.
     fn couple(&mut self, model: &mut Model) {
-        for (index, spec) in self.scene.joints.iter().enumerate().filter(|(_, j)| is_coupling(j.kind)) {
+        for (index, spec) in self.scene.joints.iter().enumerate().filter(|(_, j)| j.kind.is_coupling()) {
             let mut coordinates = [0; 2];
             let mut mechanism = None;
             for (k, (name, coordinate)) in spec.couples.iter().enumerate().take(2) {
@@ -732,11 +740,6 @@ impl Compiler<'_> {
             }
         }
     }
-}
-
-/// Gears and their kin join coordinates, not bodies.
-fn is_coupling(kind: JointKind) -> bool {
-    matches!(kind, JointKind::Gear | JointKind::RackAndPinion | JointKind::Belt)
 }
 
 fn representative(root: &mut [usize], mut k: usize) -> usize {

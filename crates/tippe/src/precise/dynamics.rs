@@ -13,6 +13,7 @@
 use super::actions::{ActionRecord, Actions, LocalForce};
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
+use super::structure::Structure;
 use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
 use crate::event::Episode;
 use crate::force::Anchor;
@@ -152,6 +153,8 @@ pub struct Dynamics {
     pub machines: Vec<Machine>,
     /// Force elements and equations.
     pub actions: Actions,
+    /// Bodies that are gone.
+    gone: Vec<bool>,
     /// Where the integrals of each node start, behind the states.
     integral_starts: Vec<usize>,
     /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
@@ -360,6 +363,7 @@ impl Dynamics {
         actions.done = vec![false; model.changes.len()];
         let mut dynamics = Dynamics {
             actions,
+            gone: vec![false; n],
             integral_starts,
             first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
             offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
@@ -433,6 +437,14 @@ impl Dynamics {
         self.pattern.priority = priority;
         self.pattern.neighbours = neighbours;
         changed
+    }
+
+    /// Takes over which bodies are gone and which changes were made.
+    pub fn remember(&mut self, structure: &Structure) {
+        for (gone, &body) in self.gone.iter_mut().zip(&self.bodies) {
+            *gone = structure.gone[body as usize];
+        }
+        self.actions.done.clone_from(&structure.done);
     }
 
     /// Nodes that a force element joins.
@@ -912,6 +924,9 @@ impl Dynamics {
         }
         for (k, &body) in self.bodies.iter().enumerate() {
             let (body, kin) = (&model.bodies[body as usize], &self.kinematics[k]);
+            if self.gone[k] {
+                continue;
+            }
             let w_b = if body.isotropic { kin.w } else { kin.R.transpose() * kin.w };
             kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
             potential += body.mass * model.potential_at(kin.p);
@@ -1022,6 +1037,10 @@ impl System for Bound<'_> {
             let o = d.offset_of[k];
             let (linear, angular) = d.acceleration(model, k, vector(y, o + 9));
             let kin = &d.kinematics[k];
+            if d.gone[k] {
+                f[o..o + BODY_STATES].fill(0.0);
+                continue;
+            }
             set(f, o, kin.v);
             set(f, o + 3, gibbs_rate(vector(y, o + 3), kin.w, d.frames[k].rate));
             set(f, o + 6, linear);

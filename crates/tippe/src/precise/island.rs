@@ -8,6 +8,8 @@ use super::crossing::{Crossing, Search, What};
 use super::dynamics::{Bound, Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
 use super::pair::{Memory, Reading};
+use super::structure::Structure;
+use super::watch::Watch;
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;
 use crate::event::{Episode, Event, EventContact, EventKind};
@@ -109,6 +111,8 @@ pub struct IslandSample {
 pub struct Outcome {
     /// When a body left its reach box, if one did [s].
     pub exit: Option<f64>,
+    /// Structural changes that became due, and when [s].
+    pub due: Vec<(f64, u32)>,
     /// Events, by time.
     pub events: Vec<Event>,
     /// Communication points.
@@ -153,7 +157,7 @@ pub struct Island {
 pub struct IslandRecord {
     bodies: Vec<u32>,
     pairs: Vec<PairRecord>,
-    machines: Vec<Vec<bool>>,
+    machines: Vec<MachineRecord>,
     forces: Vec<(ForceMode, f64, bool)>,
     edge: f64,
     frames: Vec<Frame>,
@@ -182,6 +186,7 @@ impl Island {
         motions: &[Motion],
         machines: &[MachineRecord],
         actions: &ActionRecord,
+        structure: &Structure,
         records: &[PairRecord],
         fresh: bool,
     ) -> Island {
@@ -206,6 +211,7 @@ impl Island {
             machine.restore(model, &machines[machine.index as usize], &mut y, &mut dynamics.frames);
         }
         dynamics.restore_actions(actions, &mut y);
+        dynamics.remember(structure);
         dynamics.frame_time = t;
         for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
             pair.memory = record.memory;
@@ -272,7 +278,7 @@ impl Island {
     }
 
     /// The island as it must be saved.
-    pub fn record(&self) -> IslandRecord {
+    pub fn record(&self, model: &Model) -> IslandRecord {
         let d = &self.dynamics;
         IslandRecord {
             bodies: d.bodies.clone(),
@@ -281,7 +287,7 @@ impl Island {
                 .iter()
                 .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
                 .collect(),
-            machines: d.machines.iter().map(|m| m.work.active.clone()).collect(),
+            machines: d.machines.iter().map(|m| m.record(model, &self.stepper.y0, &d.frames, 0.0)).collect(),
             forces: d.actions.forces.iter().map(|f| (f.mode, f.carried, f.on)).collect(),
             edge: d.actions.edge,
             frames: d.frames.clone(),
@@ -302,14 +308,15 @@ impl Island {
     }
 
     /// The island a record was made of.
-    pub fn restore(model: &Model, settings: &Settings, record: &IslandRecord) -> Island {
+    pub fn restore(model: &Model, settings: &Settings, structure: &Structure, record: &IslandRecord) -> Island {
         let ids: Vec<(u32, u32)> = record.pairs.iter().map(|r| r.id).collect();
         let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
+        dynamics.remember(structure);
         for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
             pair.memory = saved.memory;
         }
-        for (machine, active) in dynamics.machines.iter_mut().zip(&record.machines) {
-            machine.work.active.clone_from(active);
+        for (machine, saved) in dynamics.machines.iter_mut().zip(&record.machines) {
+            machine.take_structure(saved);
         }
         for (force, saved) in dynamics.actions.forces.iter_mut().zip(&record.forces) {
             (force.mode, force.carried, force.on) = *saved;
@@ -487,11 +494,22 @@ impl Island {
                 return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));
             }
             outcome.exit = self.exit(model, reach, from, end);
+            self.find_due(end, &mut outcome);
             self.take_samples(model, samples, &mut sampled, end, &mut outcome);
         }
         self.log(model, end, &mut outcome);
         outcome.counts.evaluations += self.stepper.evaluations - before;
         Ok(outcome)
+    }
+
+    /// Structural changes that became due at the end of the last step end the horizon there.
+    fn find_due(&self, end: f64, outcome: &mut Outcome) {
+        for crossing in self.crossings.iter().filter(|c| c.what == What::Watch && self.stepper.t0 <= end) {
+            if let Watch::Change(k) = self.dynamics.actions.watches[crossing.pair] {
+                outcome.due.push((self.stepper.t0, k));
+                outcome.exit = Some(outcome.exit.map_or(self.stepper.t0, |e| e.min(self.stepper.t0)));
+            }
+        }
     }
 
     /// One accepted step.

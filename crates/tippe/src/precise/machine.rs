@@ -3,7 +3,7 @@
 use super::dynamics::Frame;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Parent, Work};
+use crate::mechanism::{Mode, Parent, Work};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -19,6 +19,10 @@ pub struct MachineRecord {
     pub bases: Vec<Quat>,
     /// Loops that hold.
     pub active: Vec<bool>,
+    /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
+    pub held_at: Vec<Option<(Vec3, Quat)>>,
+    /// Coordinates that are held.
+    pub locked: Vec<bool>,
 }
 
 /// A mechanism with room to work in.
@@ -38,6 +42,8 @@ pub struct Machine {
     pub loads: Vec<Six>,
     /// Forces on its coordinates.
     pub tau: Vec<f64>,
+    /// Coordinates that are held.
+    pub locked: Vec<bool>,
     /// Largest violation of a row before it was projected away [m, or - for directions].
     pub drift: f64,
     all_loads: Vec<Six>,
@@ -60,6 +66,7 @@ impl Machine {
             kinematics: vec![Kinematics::WORLD; links],
             loads: vec![Six::default(); links],
             tau: vec![0.0; n],
+            locked: vec![false; n],
             drift: 0.0,
             all_loads: Vec::new(),
             bases: vec![Quat::IDENTITY; links],
@@ -95,6 +102,11 @@ impl Machine {
         let (q, u) = (&y[self.offset..][..n], &y[self.offset + n..][..n]);
         let (q_dot, u_dot) = f[self.offset..][..2 * n].split_at_mut(n);
         let body = |b: u32| inertia(model, b);
+        for (mode, locked) in self.work.modes.iter_mut().zip(&self.locked) {
+            if *locked {
+                *mode = Mode::Given(0.0);
+            }
+        }
         mechanism.accelerate(&self.kinematics, body, &self.loads, &self.tau, &mut self.work, u_dot);
         if mechanism.has_rows() {
             mechanism.measure_rows(q, u, &self.kinematics, of, body, &mut self.work);
@@ -131,8 +143,14 @@ impl Machine {
     pub fn record(&self, model: &Model, y: &[f64], frames: &[Frame], turned: f64) -> MachineRecord {
         let mechanism = &model.mechanisms[self.index as usize];
         let (q, u) = self.states(y);
-        let mut record =
-            MachineRecord { q: q.to_vec(), u: u.to_vec(), bases: self.bases.clone(), active: self.work.active.clone() };
+        let mut record = MachineRecord {
+            q: q.to_vec(),
+            u: u.to_vec(),
+            bases: self.bases.clone(),
+            active: self.work.active.clone(),
+            held_at: self.work.held_at.clone(),
+            locked: self.locked.clone(),
+        };
         for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
             let g = Vec3::new(q[link.first], q[link.first + 1], q[link.first + 2]);
             record.bases[k] = frames[self.bodies[k]].orientation(turned, g).normalize();
@@ -147,12 +165,19 @@ impl Machine {
         let n = self.tau.len();
         y[self.offset..][..n].copy_from_slice(&record.q);
         y[self.offset + n..][..n].copy_from_slice(&record.u);
-        self.work.active.clone_from(&record.active);
+        self.take_structure(record);
         for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
             let i = link.first;
             let rate = Vec3::new(record.u[i], record.u[i + 1], record.u[i + 2]);
             frames[self.bodies[k]] = Frame { rotation: record.bases[k], rate };
         }
+    }
+
+    /// Takes over which loops hold and which coordinates are held.
+    pub fn take_structure(&mut self, record: &MachineRecord) {
+        self.work.active.clone_from(&record.active);
+        self.work.held_at.clone_from(&record.held_at);
+        self.locked.clone_from(&record.locked);
     }
 
     /// Moves coordinates and rates in y onto the rows; after an evaluation at y. Returns the largest violation there was;

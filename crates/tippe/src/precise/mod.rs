@@ -8,6 +8,7 @@ mod machine;
 mod pair;
 mod patch;
 mod reach;
+mod structure;
 mod watch;
 mod whole;
 
@@ -23,6 +24,7 @@ use island::{Island, IslandRecord, Motion, Outcome};
 use machine::MachineRecord;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use structure::Structure;
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_numerics::Method;
 pub use whole::Whole;
@@ -169,12 +171,20 @@ pub struct State {
     /// Stored energy at the start [J].
     initial: f64,
     islands: Vec<IslandRecord>,
+    structure: Structure,
 }
 
 impl State {
     /// The model at rest at the start of its scene.
-    pub fn start(_model: &Model) -> State {
-        State { time: 0.0, horizon: FIRST_HORIZON, recorded: None, initial: 0.0, islands: Vec::new() }
+    pub fn start(model: &Model) -> State {
+        State {
+            time: 0.0,
+            horizon: FIRST_HORIZON,
+            recorded: None,
+            initial: 0.0,
+            islands: Vec::new(),
+            structure: Structure::new(model),
+        }
     }
 }
 
@@ -194,6 +204,7 @@ pub fn simulate(
 ) -> Result<Summary, Failure> {
     let mut clock = Clock::resume(model, state, settings);
     while !clock.reached(until) {
+        clock.restructure(observe);
         clock.reach();
         clock.regroup();
         clock.advance(until);
@@ -223,6 +234,12 @@ struct Clock<'a> {
     machines: Vec<MachineRecord>,
     /// Elements and states of the network, likewise.
     actions: ActionRecord,
+    structure: Structure,
+    /// Structural changes to be made at `time`.
+    due: Vec<usize>,
+    /// Bodies and pairs of islands that a change took apart.
+    loose_motions: Vec<(u32, Motion)>,
+    loose_pairs: Vec<island::PairRecord>,
     /// What the last horizon brought: its end, whether it is final, its communication points, the islands' outcomes.
     end: f64,
     last: bool,
@@ -248,7 +265,7 @@ impl<'a> Clock<'a> {
             horizon: state.horizon,
             recorded: state.recorded.unwrap_or(f64::NEG_INFINITY),
             initial: state.recorded.map(|_| state.initial),
-            islands: state.islands.iter().map(|r| Island::restore(model, settings, r)).collect(),
+            islands: state.islands.iter().map(|r| Island::restore(model, settings, &state.structure, r)).collect(),
             saved: Vec::new(),
             boxes: Vec::new(),
             pairs: Vec::new(),
@@ -259,15 +276,15 @@ impl<'a> Clock<'a> {
                     u: start.u.clone(),
                     bases: start.bases.clone(),
                     active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
+                    held_at: vec![None; mechanism.loops.len()],
+                    locked: vec![false; mechanism.coordinates],
                 })
                 .collect(),
-            actions: ActionRecord {
-                energies: vec![0.0; model.forces.len()],
-                modes: vec![Default::default(); model.forces.len()],
-                states: model.network.starts.clone(),
-                on: vec![true; model.forces.len()],
-                done: vec![false; model.changes.len()],
-            },
+            actions: structure::first_actions(model, &state.structure),
+            structure: state.structure.clone(),
+            due: Vec::new(),
+            loose_motions: Vec::new(),
+            loose_pairs: Vec::new(),
             end: state.time,
             last: false,
             samples: Vec::new(),
@@ -295,7 +312,7 @@ impl<'a> Clock<'a> {
         let floor =
             free.map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt())).fold(self.horizon, f64::min);
         let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
-            reach::find(self.model, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
+            reach::find(self.model, &self.structure, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
             reach::work(self.model, pairs)
         };
         let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
@@ -330,6 +347,9 @@ impl<'a> Clock<'a> {
             for (k, &body) in island.dynamics.bodies.iter().enumerate() {
                 motions[body as usize] = island.motion(model, k, self.time);
             }
+        }
+        for &(body, motion) in &self.loose_motions {
+            motions[body as usize] = motion;
         }
         motions
     }
@@ -385,7 +405,8 @@ impl<'a> Clock<'a> {
             .collect();
         let keep: std::collections::BTreeSet<usize> = kept.iter().flatten().copied().collect();
         // what the islands that end hand over
-        let mut records = Vec::new();
+        let mut records = std::mem::take(&mut self.loose_pairs);
+        self.loose_motions.clear();
         for (k, island) in old.iter_mut().enumerate() {
             if let (false, Some(island)) = (keep.contains(&k), island) {
                 let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines, &mut self.actions);
@@ -423,6 +444,7 @@ impl<'a> Clock<'a> {
                 &motions,
                 &self.machines,
                 &self.actions,
+                &self.structure,
                 &pairs,
                 fresh,
             );
@@ -441,7 +463,7 @@ impl<'a> Clock<'a> {
 
     /// The horizon once, and again to a nearer end if a body left its box.
     fn advance_horizon(&mut self, until: f64) -> Result<(), Failure> {
-        self.end = self.time + self.horizon;
+        self.end = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
         self.last = self.end >= until;
         if self.last {
             self.end = until;
@@ -450,6 +472,8 @@ impl<'a> Clock<'a> {
         self.summary.horizons += 1;
         self.samples = self.sample_times(self.end, until);
         let mut outcomes = self.advance_islands()?;
+        let mut due: Vec<usize> =
+            outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= self.end).map(|d| d.1 as usize).collect();
         // An island may step beyond the end; what it leaves there is the next horizon's affair.
         let exits = outcomes.iter().filter_map(|o| o.exit).filter(|&exit| exit < self.end);
         if let Some(exit) = exits.reduce(f64::min) {
@@ -464,11 +488,15 @@ impl<'a> Clock<'a> {
             for reach in &mut self.boxes {
                 *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
             }
+            due = outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= exit).map(|d| d.1 as usize).collect();
             outcomes = self.advance_islands()?;
             self.horizon *= 0.5;
         } else if !self.last {
             self.horizon = (2.0 * self.horizon).min(LONGEST_HORIZON);
         }
+        let at = |c: &crate::model::ModelChange| c.at.is_some_and(|at| at <= self.end);
+        due.extend((0..self.model.changes.len()).filter(|&k| !self.structure.done[k] && at(&self.model.changes[k])));
+        self.due = due;
         self.outcomes = outcomes;
         Ok(())
     }
@@ -629,6 +657,8 @@ impl<'a> Clock<'a> {
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
+        ledger.fastening = self.structure.fastening;
+        ledger.work -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
@@ -643,7 +673,8 @@ impl<'a> Clock<'a> {
         state.horizon = self.horizon;
         state.recorded = self.initial.map(|_| self.recorded);
         state.initial = self.initial.unwrap_or(0.0);
-        state.islands = self.islands.iter().map(Island::record).collect();
+        state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
+        state.structure = self.structure.clone();
         if let Some(failure) = self.failure {
             return Err(failure);
         }

@@ -5,6 +5,7 @@
 //! box is as wide as its speed in every direction. Who leaves the box all the same ends the horizon there.
 
 use super::island::Motion;
+use super::structure::Structure;
 use crate::model::{Drive, Model};
 use tippe_geometry::broad::{Broad, pairs};
 use tippe_geometry::{Aabb, Shape, Vec3, separation};
@@ -26,6 +27,7 @@ pub struct Group {
 /// Boxes of the centres of mass by body (`speeds`: what a body may reach when thrown [m/s]), and the candidate pairs of elements, ascending.
 pub fn find(
     model: &Model,
+    structure: &Structure,
     motions: &[Motion],
     speeds: &[f64],
     touching: &[(u32, u32)],
@@ -35,7 +37,7 @@ pub fn find(
     candidates: &mut Vec<(u32, u32)>,
 ) {
     let mut thrown = vec![false; model.bodies.len()];
-    let mut found = sweep(model, motions, speeds, &thrown, time, H, boxes);
+    let mut found = sweep(model, structure, motions, speeds, &thrown, time, H, boxes);
     let body = |e: u32| model.elements[e as usize].body as usize;
     let mut any = false;
     for &(a, b) in &found {
@@ -46,13 +48,14 @@ pub fn find(
         }
     }
     if any {
-        found = sweep(model, motions, speeds, &thrown, time, H, boxes);
+        found = sweep(model, structure, motions, speeds, &thrown, time, H, boxes);
     }
     *candidates = found;
 }
 
 fn sweep(
     model: &Model,
+    structure: &Structure,
     motions: &[Motion],
     speeds: &[f64],
     thrown: &[bool],
@@ -106,7 +109,10 @@ fn sweep(
     let method = if elements.len() < 32 { Broad::All } else { Broad::Bvh };
     let mut found = pairs(&elements, method);
     found.retain(|&(a, b)| {
-        model.contact_between(a as usize, b as usize).is_some() && !far_from_plane(model, motions, boxes, a, b)
+        let (b1, b2) = (model.elements[a as usize].body, model.elements[b as usize].body);
+        model.contact_between(a as usize, b as usize).is_some()
+            && structure.may_touch(b1, b2)
+            && !far_from_plane(model, motions, boxes, a, b)
     });
     found
 }
