@@ -192,7 +192,8 @@ impl Compiler<'_> {
         body.isotropic = is_isotropic(&inertia);
         body.oriented = !body.isotropic;
         self.check_inertia(spec, mass, &inertia, body.p_bc, &shapes)?;
-        body.I_c_inverse = inertia.inverse();
+        // not used where a joint holds the body, which alone may lack inertia
+        body.I_c_inverse = if inertia.determinant() > 0.0 { inertia.inverse() } else { Mat3::ZERO };
         Some((body, shapes))
     }
 
@@ -271,27 +272,29 @@ impl Compiler<'_> {
         let symmetric =
             (*inertia - inertia.transpose()).to_cols_array().iter().all(|v| v.abs() <= 1e-12 * mass.max(1.0));
         let p = principal_moments(inertia);
-        if !symmetric || !p.is_finite() || p.min_element() <= 0.0 {
+        let jointed = self.scene.joints.iter().any(|j| j.between.iter().any(|a| a.body == *name));
+        let least = p.min_element();
+        if !symmetric || !p.is_finite() || least < 0.0 || (least == 0.0 && !jointed) {
             self.fail(
                 place,
                 format!(
                     "body \"{name}\" has impossible inertia: principal moments {:.3e}, {:.3e}, {:.3e} kg m2",
                     p.x, p.y, p.z
                 ),
-                "an inertia matrix is symmetric and positive; leave it out to compute it",
+                if least == 0.0 {
+                    "a moment may be zero only where a joint keeps the body from turning about that axis"
+                } else {
+                    "an inertia matrix is symmetric and positive; leave it out to compute it"
+                },
             );
             return None;
         }
         if p.x + p.y < p.z * (1.0 - 1e-9) {
-            self.fail(
-                place,
-                format!(
-                    "body \"{name}\" has impossible inertia: moments {:.6e} + {:.6e} < {:.6e} kg m2 break the triangle rule",
-                    p.x, p.y, p.z
-                ),
-                "no distribution of mass has these moments about its centre of mass",
-            );
-            return None;
+            self.warnings.push(format!(
+                "body \"{name}\": no distribution of mass has these moments about its centre of mass: {:.6e} + {:.6e} < \
+                 {:.6e} kg m2",
+                p.x, p.y, p.z
+            ));
         }
         let reach = shapes
             .iter()

@@ -1025,6 +1025,17 @@ impl Island {
             .iter()
             .filter(|p| p.last.gap <= 0.0)
             .max_by(|a, b| a.last.force.total().total_cmp(&b.last.force.total()));
+        let held = self.dynamics.link_of[self.dynamics.worst].and_then(|(machine, link)| {
+            let mechanism = &model.mechanisms[self.dynamics.machines[machine as usize].index as usize];
+            mechanism.links[link as usize].source
+        });
+        let acts = |element: u32| {
+            let kind = &model.forces[element as usize].kind;
+            kind.anchors().iter().any(|a| a.body == Some(body as u32))
+                || kind.at().is_some_and(|at| model.bodies[body].mechanism.is_some_and(|(m, _)| m == at.mechanism))
+        };
+        let element = (self.dynamics.actions.forces.iter().filter(|f| acts(f.element)))
+            .max_by(|a, b| a.effect.effort.abs().total_cmp(&b.effect.effort.abs()));
         Failure {
             time,
             step,
@@ -1034,6 +1045,8 @@ impl Island {
                 let name = |e: u32| model.bodies[model.elements[e as usize].body as usize].name.clone();
                 (name(p.id.0), name(p.id.1), -p.last.gap)
             }),
+            joint: held.map(|joint| model.joints[joint as usize].name.clone()),
+            element: element.map(|f| (model.forces[f.element as usize].name.clone(), f.effect.effort)),
         }
     }
 }

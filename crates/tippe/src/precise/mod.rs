@@ -127,6 +127,10 @@ pub struct Failure {
     pub body: String,
     /// The most loaded contact of its island: two bodies and their depth [m].
     pub partner: Option<(String, String, f64)>,
+    /// The joint the body hangs by.
+    pub joint: Option<String>,
+    /// The force element that acts on it most, with its force or torque [N or N m].
+    pub element: Option<(String, f64)>,
 }
 
 impl std::fmt::Display for Failure {
@@ -152,6 +156,12 @@ impl std::fmt::Display for Failure {
         write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", self.time, self.body, self.step)?;
         if let Some((a, b, depth)) = &self.partner {
             write!(f, "; most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m")?;
+        }
+        if let Some(joint) = &self.joint {
+            write!(f, "; it hangs by joint \"{joint}\"")?;
+        }
+        if let Some((element, effort)) = &self.element {
+            write!(f, "; \"{element}\" acts on it with {effort:.3e} N or N m")?;
         }
         write!(f, ". help: {help}")
     }
@@ -524,6 +534,8 @@ impl<'a> Clock<'a> {
             trouble: Trouble::Runaway,
             body: self.model.bodies[fastest].name.clone(),
             partner: None,
+            joint: None,
+            element: None,
         }
     }
 

@@ -209,9 +209,9 @@ fn inertia(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mat3> {
     let spread = Mat3::from_diagonal(Vec3::splat(half_trace)) - I;
     let message = if !symmetric {
         "is not symmetric"
-    } else if !positive(I, 0.0) || scale == 0.0 {
+    } else if !positive(I, 1e-12 * scale) {
         "is not positive"
-    } else if !positive(spread, 1e-9 * scale) {
+    } else if !positive(spread, NO_BODY * scale) {
         "belongs to no body: one principal moment exceeds the sum of the other two"
     } else {
         return Some(I);
@@ -219,6 +219,9 @@ fn inertia(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mat3> {
     reader.error(node.place, format!("{}: inertia {message}", fields.what), key.help);
     None
 }
+
+/// Inertia that no body can have by less than this share of it is taken as measured, with a warning [-].
+const NO_BODY: f64 = 0.1;
 
 /// True if no eigenvalue of a symmetric matrix is below -slack (leading minors of A + slack).
 fn positive(A: Mat3, slack: f64) -> bool {
