@@ -98,6 +98,12 @@ impl Source {
             return Err(Stop::Usage("this integrator has a fixed step. help: give it with --step SECONDS".to_owned()));
         }
         let until = options.until.unwrap_or(scene.run.until);
+        if let Some(message) = settings.too_many_points(until) {
+            let help = "help: choose a longer output_interval (--output-interval) or a nearer end (--until)";
+            let message = format!("{message}. {help}");
+            let asked = options.output_interval.or(options.until).is_some();
+            return Err(if asked { Stop::Usage(message) } else { Stop::Scene(format!("{}: {message}", self.file)) });
+        }
         Ok(Prepared { scene, model, settings, until })
     }
 }

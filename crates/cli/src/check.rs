@@ -163,6 +163,9 @@ fn try_scene(name: &str, no_run: bool, lines: &mut Vec<Line>) -> Result<(), Stop
             ..Settings::from_scene(&scene)
         };
         let until = case.until.unwrap_or(scene.run.until);
+        if let Some(message) = settings.too_many_points(until) {
+            return Err(Stop::Scene(format!("{}{message}", label(&case))));
+        }
         let mut recording = questions.recording();
         tippe::simulate(&model, &mut State::start(&model), until, &settings, &mut recording)
             .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(&case))))?;

@@ -7,7 +7,7 @@ use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::run::{Manifest, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
-use tippe::{Event, Failure, Observe, Progress, Sample, State, Summary};
+use tippe::{Event, Failure, MechanismSummary, Observe, Progress, Sample, State, Summary};
 
 /// Arguments of `tippe run`.
 #[derive(clap::Args)]
@@ -174,6 +174,9 @@ fn sum(first: &Summary, second: Summary) -> Summary {
     total.horizons += first.horizons;
     total.horizons_repeated += first.horizons_repeated;
     total.max_contacts = total.max_contacts.max(first.max_contacts);
+    for (mechanism, before) in total.mechanisms.iter_mut().zip(&first.mechanisms) {
+        mechanism.drift = mechanism.drift.max(before.drift);
+    }
     for (name, steps) in &first.steps_by_integrator {
         *total.steps_by_integrator.entry(name.clone()).or_default() += steps;
     }
@@ -202,6 +205,48 @@ fn free_folder(name: &str) -> PathBuf {
     (2..u32::MAX).map(numbered).find(|folder| !folder.exists()).unwrap_or(folder)
 }
 
+/// Mechanisms named one by one; the others are counted together.
+const MOST_MECHANISMS: usize = 8;
+
+/// Rows of the table of mechanisms, and a sentence for every one with more constraints than it needs.
+fn describe_mechanisms(mechanisms: &[MechanismSummary]) -> (Vec<Vec<String>>, Vec<String>) {
+    let row = |name: String, all: &[MechanismSummary]| {
+        let sum = |of: fn(&MechanismSummary) -> usize| count(all.iter().map(of).sum::<usize>() as u64);
+        let drift = all.iter().map(|m| m.drift).fold(0.0, f64::max);
+        let numbers = [sum(|m| m.coordinates), sum(|m| m.rows), sum(|m| m.redundant), sum(|m| m.freedom)];
+        [name].into_iter().chain(numbers).chain([number(drift)]).collect::<Vec<String>>()
+    };
+    let (shown, others) = mechanisms.split_at(mechanisms.len().min(MOST_MECHANISMS));
+    let mut rows: Vec<Vec<String>> = shown.iter().map(|m| row(mechanism_name(m), std::slice::from_ref(m))).collect();
+    if !others.is_empty() {
+        rows.push(row(format!("{} others", others.len()), others));
+    }
+    let sentence = |m: &MechanismSummary| {
+        let constraints = if m.redundant == 1 { "constraint; it runs" } else { "constraints; it runs" };
+        format!(
+            "the linkage of {} has {} redundant {constraints} with reactions of least size",
+            mechanism_name(m),
+            m.redundant
+        )
+    };
+    let mut sentences: Vec<String> = shown.iter().filter(|m| m.redundant > 0).map(sentence).collect();
+    match others.iter().filter(|m| m.redundant > 0).count() {
+        0 => {}
+        1 => sentences.push("1 other linkage has redundant constraints".to_owned()),
+        n => sentences.push(format!("{n} other linkages have redundant constraints")),
+    }
+    (rows, sentences)
+}
+
+/// How many bodies, and which if they are few.
+fn mechanism_name(mechanism: &MechanismSummary) -> String {
+    match &mechanism.bodies[..] {
+        [one] => format!("1 body ({one})"),
+        few if few.len() <= 4 => format!("{} bodies ({})", few.len(), few.join(", ")),
+        many => format!("{} bodies", many.len()),
+    }
+}
+
 /// The summary for people.
 fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -221,6 +266,8 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     let events: Vec<String> = report.events.iter().map(|(kind, n)| format!("{} {}", kind.name(), count(*n))).collect();
     row("events", count(report.events.values().sum()), events.join(", "));
     row("contacts", count(report.max_contacts as u64), "at most, at a recorded time".to_owned());
+
+    let (mechanisms, sentences) = describe_mechanisms(&report.mechanisms);
 
     let energy = &report.energy;
     let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
@@ -245,6 +292,14 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     text += &format!("{}\n\n", if title.is_empty() { &report.scene } else { title });
     text += &table(&[("run", false), ("", true), ("", false)], &rows);
     text += "\n\n";
+    if !mechanisms.is_empty() {
+        let head = ["coordinates", "rows", "redundant", "freedom", "largest drift"].map(|name| (name, true));
+        text += &table(&[&[("mechanism", false)], &head[..]].concat(), &mechanisms);
+        text += "\n\n";
+    }
+    for sentence in &sentences {
+        text += &format!("{sentence}\n\n");
+    }
     text += &table(&[("energy", false), ("J", true), ("", false)], &books);
     text += &format!("\n\nhash     {}\nresults  {}\n", report.hash, folder.display());
     text += &format!("next     tippe plot {} energy", folder.display());

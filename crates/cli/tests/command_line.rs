@@ -325,3 +325,108 @@ fn gallery_is_listed_and_timed() {
     assert_eq!(bench["scenes"][0]["met"], serde_json::json!([2, 2]));
     assert!(bench["machine"].as_str().is_some_and(|name| !name.is_empty()));
 }
+
+/// A four-bar linkage in a plane: one coordinate moves, the loop's five rows hold three that the others imply.
+const FOUR_BAR: &str = r#"format = 1
+[world]
+gravity = [0, -9.81, 0]
+[run]
+until = 0.2
+[defaults]
+collide = false
+mass = 1
+inertia = [0.01, 0.01, 0.01]
+[[body]]
+name = "crank"
+frames = [{ name = "foot" }, { name = "tip", position = [0, 1, 0] }]
+[[body]]
+name = "coupler"
+position = [0, 1, 0]
+frames = [{ name = "left" }, { name = "right", position = [2, 0, 0] }]
+[[body]]
+name = "rocker"
+position = [2, 0, 0]
+frames = [{ name = "foot" }, { name = "tip", position = [0, 1, 0] }]
+[[joint]]
+name = "A"
+kind = "revolute"
+bodies = ["world", "crank.foot"]
+speed = 2
+[[joint]]
+name = "B"
+kind = "revolute"
+bodies = ["crank.tip", "coupler.left"]
+[[joint]]
+name = "C"
+kind = "revolute"
+bodies = ["coupler.right", "rocker.tip"]
+[[joint]]
+name = "D"
+kind = "revolute"
+bodies = ["world", "rocker.foot"]
+at = [2, 0, 0]
+[[expect]]
+value = "max(abs(B.speed + A.speed))"
+below = 1e-6
+source = "the coupler of a parallelogram only translates"
+"#;
+
+/// Joints are signals everywhere: in the folder, in plots, in expectations, in the summary.
+#[test]
+fn mechanisms_are_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("bars.toml"), FOUR_BAR).unwrap();
+    let run = tippe(dir.path(), &["run", "bars.toml", "--json", "--csv"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let text = stderr(&run);
+    let sentence = "the linkage of 3 bodies (crank, coupler, rocker) has 3 redundant constraints; \
+        it runs with reactions of least size";
+    for part in ["mechanism", "coordinates", "largest drift", sentence] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    let mechanism = &report["mechanisms"][0];
+    assert_eq!(mechanism["bodies"], serde_json::json!(["crank", "coupler", "rocker"]));
+    let counts = ["coordinates", "rows", "redundant", "freedom"].map(|key| mechanism[key].as_u64().unwrap());
+    assert_eq!(counts, [3, 5, 3, 1]);
+    assert!(mechanism["drift"].as_f64().unwrap() < 1e-6);
+    let causes = report["energy"]["by_cause"].as_object().unwrap();
+    assert!(["damping", "joint_friction", "fastening"].iter().all(|cause| causes[*cause] == 0.0));
+    let signal = |name: &str| report["signals"][name].as_f64().unwrap();
+    assert!((signal("B.speed") + signal("A.speed")).abs() < 1e-6);
+
+    let folder = Run::open(&dir.path().join("runs/bars")).unwrap();
+    assert_eq!(folder.signal("A.speed").unwrap().first(), Some(&2.0));
+    assert_eq!(folder.signal("A.angle").unwrap().last(), Some(&signal("A.angle")));
+    let named = |name: &str| folder.manifest.subjects.signals.iter().find(|signal| signal.name == name).unwrap();
+    assert_eq!((&named("A.angle").unit[..], &named("C.torque.z").unit[..]), ("rad", "N m"));
+    let plot = tippe(dir.path(), &["plot", "runs/bars", "A.angle", "B.force", "D", "2*C.force.x", "-o", "a.svg"]);
+    assert_eq!(code(&plot), 0, "{}", stderr(&plot));
+    let svg = std::fs::read_to_string(dir.path().join("a.svg")).unwrap();
+    for part in ["angle [rad]", "force [N]", "torque [N m]", "B.force.y", "D.torque.z"] {
+        assert!(svg.contains(part), "no {part}");
+    }
+    let wrong = tippe(dir.path(), &["plot", "runs/bars", "A.angel"]);
+    assert_eq!(code(&wrong), 1);
+    assert!(stderr(&wrong).contains("did you mean `A.angle`?"), "{}", stderr(&wrong));
+    let check = tippe(dir.path(), &["check", "bars.toml"]);
+    assert_eq!(code(&check), 0, "{}{}", stdout(&check), stderr(&check));
+}
+
+/// More points than anybody can keep are refused before the run.
+#[test]
+fn too_many_points_are_refused() {
+    let dir = starter();
+    let asked = tippe(dir.path(), &["run", "first.toml", "--output-interval", "1e-12"]);
+    assert_eq!(code(&asked), 1);
+    let said = "an output interval of 1e-12 s until 1.5 s makes 1.5e12 points; a run has at most 1e9";
+    assert!(stderr(&asked).contains(said), "{}", stderr(&asked));
+    let scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();
+    let scene = scene.replace("until = \"1.5 s\"", "until = \"1.5 s\"\noutput_interval = 1e-300");
+    std::fs::write(dir.path().join("tiny.toml"), scene).unwrap();
+    for command in ["run", "check", "bench"] {
+        let refused = tippe(dir.path(), &[command, "tiny.toml"]);
+        assert_eq!(code(&refused), 2, "{command}: {}{}", stdout(&refused), stderr(&refused));
+    }
+    assert!(!dir.path().join("runs").exists());
+}

@@ -40,6 +40,14 @@ const GROWTH: f64 = 1.3;
 /// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
 const SHORTEST_HORIZON: f64 = 1e-14;
 
+/// A run has at most this many communication points [-].
+const MOST_POINTS: f64 = 1e9;
+/// A horizon ends where it has this many communication points [-], or fewer where there are many bodies, so that they are
+/// handed over before they fill the memory.
+const POINTS_OF_HORIZON: f64 = 1e5;
+/// States of bodies at the communication points of a horizon, about [-].
+const STATES_OF_HORIZON: f64 = 4e6;
+
 /// How to run the precise clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -51,7 +59,7 @@ pub struct Settings {
     pub step: Option<f64>,
     /// Largest step [s].
     pub max_step: f64,
-    /// Time between communication points [s]; infinite for none but start and end.
+    /// Time between communication points [s]; infinite for none but start and end. See [`Settings::too_many_points`].
     pub output_interval: f64,
     /// More times to record at, ascending [s].
     pub record_at: Vec<f64>,
@@ -84,6 +92,19 @@ impl Settings {
             output_interval: scene.run.output_interval,
             ..Settings::default()
         }
+    }
+}
+
+impl Settings {
+    /// Says why a run from time zero to `until` [s] would record more than anybody can keep.
+    pub fn too_many_points(&self, until: f64) -> Option<String> {
+        let points = until / self.output_interval;
+        (points > MOST_POINTS).then(|| {
+            format!(
+                "an output interval of {:e} s until {until} s makes {points:.1e} points; a run has at most {MOST_POINTS:e}",
+                self.output_interval
+            )
+        })
     }
 }
 
@@ -153,7 +174,7 @@ impl std::fmt::Display for Failure {
             ),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
-        write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", self.time, self.body, self.step)?;
+        write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", plain(self.time), self.body, self.step)?;
         if let Some((a, b, depth)) = &self.partner {
             write!(f, "; most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m")?;
         }
@@ -165,6 +186,11 @@ impl std::fmt::Display for Failure {
         }
         write!(f, ". help: {help}")
     }
+}
+
+/// All digits, and no rows of zeros.
+fn plain(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
 
 impl std::error::Error for Failure {}
@@ -473,7 +499,9 @@ impl<'a> Clock<'a> {
 
     /// The horizon once, and again to a nearer end if a body left its box.
     fn advance_horizon(&mut self, until: f64) -> Result<(), Failure> {
-        self.end = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
+        let full = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
+        self.end = full.min(self.full_of_points());
+        let cut = self.end < full;
         self.last = self.end >= until;
         if self.last {
             self.end = until;
@@ -501,7 +529,7 @@ impl<'a> Clock<'a> {
             due = outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= exit).map(|d| d.1 as usize).collect();
             outcomes = self.advance_islands()?;
             self.horizon *= 0.5;
-        } else if !self.last {
+        } else if !self.last && !cut {
             self.horizon = (2.0 * self.horizon).min(LONGEST_HORIZON);
         }
         let at = |c: &crate::model::ModelChange| c.at.is_some_and(|at| at <= self.end);
@@ -539,6 +567,14 @@ impl<'a> Clock<'a> {
         }
     }
 
+    /// Time at which a horizon has as many communication points as it may [s].
+    fn full_of_points(&self) -> f64 {
+        let bodies = self.model.bodies.len().max(1) as f64;
+        let points = (STATES_OF_HORIZON / bodies).clamp(400.0, POINTS_OF_HORIZON);
+        let shortest = SHORTEST_HORIZON * self.time.abs().max(1.0);
+        self.time + (points * self.settings.output_interval).max(shortest)
+    }
+
     /// Communication points of the horizon that were not recorded yet.
     fn sample_times(&self, end: f64, until: f64) -> Vec<f64> {
         let mut times = Vec::new();
@@ -548,14 +584,11 @@ impl<'a> Clock<'a> {
         let interval = self.settings.output_interval;
         if interval.is_finite() && interval > 0.0 {
             let from = self.recorded.max(self.time);
-            let mut k = (from / interval).floor() as u64;
-            while k as f64 * interval <= end {
-                let t = k as f64 * interval;
-                if t > from {
-                    times.push(t);
-                }
-                k += 1;
-            }
+            let first = (from / interval).floor();
+            // More can only be where the interval is below the resolution of the time.
+            let most = POINTS_OF_HORIZON as u32 + 2;
+            let points = (0..most).map(|k| (first + f64::from(k)) * interval);
+            times.extend(points.take_while(|&t| t <= end).filter(|&t| t > from));
         }
         let from = self.recorded.max(self.time);
         times.extend(self.settings.record_at.iter().copied().filter(|&t| t > from && t <= end));
@@ -615,7 +648,7 @@ impl<'a> Clock<'a> {
             events: self.events,
         };
         self.stopped = !observe.progress(&progress) && !self.last;
-        self.recorded = self.end;
+        self.recorded = self.recorded.max(self.end);
         if self.last {
             self.islands = std::mem::take(&mut self.saved);
             self.done = true;
@@ -642,7 +675,8 @@ impl<'a> Clock<'a> {
         let mut contacts: Vec<ContactSample> = Vec::new();
         let mut signals = vec![0.0; model.signals.len()];
         for (island, outcome) in self.islands.iter().zip(outcomes) {
-            let Some(sample) = outcome.samples.iter().find(|s| s.index == k) else { continue };
+            let Ok(at) = outcome.samples.binary_search_by_key(&k, |s| s.index) else { continue };
+            let sample = &outcome.samples[at];
             for (&body, state) in island.dynamics.bodies.iter().zip(&sample.bodies) {
                 bodies[body as usize] = *state;
             }

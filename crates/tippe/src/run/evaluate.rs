@@ -194,9 +194,18 @@ impl EventFilter {
                     EventOf::Any => true,
                     EventOf::Body(a) => bodies.is_some_and(|bodies| bodies.contains(a)),
                     EventOf::Bodies(a, b) => bodies == Some([*a, *b]) || bodies == Some([*b, *a]),
-                    EventOf::Source(name) => event.source.as_ref() == Some(name),
+                    EventOf::Source(name) => event.source.as_ref().is_some_and(|source| belongs(source, name)),
                 }
         })
+    }
+}
+
+/// True if `source` is what `name` says, or a part of it: `hinge.friction` belongs to `hinge`.
+fn belongs(source: &str, name: &str) -> bool {
+    match source.strip_prefix(name) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('.').is_some_and(|part| !part.contains('.')),
+        None => false,
     }
 }
 

@@ -4,6 +4,7 @@ use super::Recording;
 use crate::model::{Drive, Model};
 use crate::{BodyState, Ledger};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use tippe_geometry::Vec3;
 
 /// Who takes part in a run: enough of the model to name and weigh what was recorded.
@@ -14,7 +15,7 @@ pub struct Subjects {
     /// Numbers recorded beside the motion of bodies, in model order: joints, force elements, sensors, equations.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub signals: Vec<SignalName>,
-    /// Names that events may have as their source.
+    /// Names that events may have as their source, and joints, which own some of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sources: Vec<String>,
 }
@@ -52,7 +53,7 @@ impl Subjects {
         Subjects {
             bodies: model.bodies.iter().map(subject).collect(),
             signals: model.signals.iter().map(signal).collect(),
-            sources: model.joints.iter().map(|joint| joint.name.clone()).collect(),
+            sources: sources(model),
         }
     }
 
@@ -74,6 +75,17 @@ impl Subjects {
         }
         p
     }
+}
+
+/// Joints, what acts in them, components and changes.
+fn sources(model: &Model) -> Vec<String> {
+    let joints = model.joints.iter().map(|joint| &joint.name);
+    let forces = model.forces.iter().map(|force| &force.name);
+    let blocks = model.network.blocks.iter().map(|block| &block.name);
+    let changes = model.changes.iter().map(|change| &change.name);
+    let mut seen = BTreeSet::new();
+    let all = joints.chain(forces).chain(blocks).chain(changes);
+    all.filter(|name| !name.is_empty() && seen.insert(name.as_str())).cloned().collect()
 }
 
 /// Axis of a vector.

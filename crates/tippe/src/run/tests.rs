@@ -28,7 +28,7 @@ fn subjects() -> Subjects {
     Subjects {
         bodies: vec![subject("floor", 0.0), subject("ball", MASS), subject("ball-2", 0.5)],
         signals: vec![signal("hinge.angle", "rad"), signal("arm-2.hinge.force.x", "N"), signal("supply", "V")],
-        sources: vec!["hinge".to_owned(), "arm-2.hinge".to_owned()],
+        sources: ["hinge", "arm-2", "arm-2.hinge", "arm-2.hinge.friction"].map(str::to_owned).to_vec(),
     }
 }
 
@@ -84,7 +84,7 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
         }
         if i > 0 && i % 50 == 0 {
             observe.event(&joint_event(t, EventKind::JointStick, "hinge"));
-            observe.event(&joint_event(t, EventKind::JointStick, "arm-2.hinge"));
+            observe.event(&joint_event(t, EventKind::JointStick, "arm-2.hinge.friction"));
         }
         // Flight after the last impact: z = v t - g t^2/2, before the first: z = h - g t^2/2.
         let (z, v) = if bounces == 0 {
@@ -188,6 +188,8 @@ fn events_of_joints() {
     let r = recording();
     assert_eq!(ask(&r, "events.joint_stick", None), 6.0);
     assert_eq!(ask(&r, "events.joint_stick( arm-2.hinge )", None), 3.0);
+    assert_eq!(ask(&r, "events.joint_stick(arm-2.hinge.friction)", None), 3.0);
+    assert_eq!(ask(&r, "events.joint_stick(arm-2)", None), 0.0);
     assert_eq!(ask(&r, "event.joint_stick(hinge)[0].time", None), 0.5);
     assert_eq!(ask(&r, "event.joint_stick(arm-2.hinge)[-1].time", None), 1.5);
     assert_eq!(ask(&r, "events.joint_slip(hinge) + events.crossing + events.change", None), 0.0);

@@ -1,7 +1,8 @@
 //! Everything a person can get wrong: each a clear error with its place, its name, its number and what to try.
 
-use tippe::Model;
+use tippe::precise::Trouble;
 use tippe::scene::Scene;
+use tippe::{Failure, Model, Observe, Progress, Sample, Settings, State, simulate};
 
 /// A scene without a fault; line 5 is gravity, 8 the end, 11 to 14 the floor, 17 to 20 the ball.
 const GOOD: &str = r#"format = 1
@@ -456,4 +457,71 @@ fn physics_that_is_only_odd_is_a_warning() {
 fn all_errors_of_a_file_come_at_once() {
     let said = complaints(&edited(&[(17, 1, "name = \"floor\""), (19, 1, "shape = { kind = \"cube\" }")]));
     assert!(said.contains("bad.toml:17:8") && said.contains("bad.toml:19:18"), "{said}");
+}
+
+/// Counts communication points, and the most between two calls of `progress`.
+#[derive(Default)]
+struct Points {
+    all: usize,
+    since: usize,
+    most: usize,
+    calls: usize,
+    stop_after: usize,
+}
+
+impl Observe for Points {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        assert!((sample.time - self.all as f64 * 1e-6).abs() < 1e-12 || self.stop_after > 0);
+        self.all += 1;
+        self.since += 1;
+    }
+
+    fn progress(&mut self, _: &Progress) -> bool {
+        self.most = self.most.max(self.since);
+        self.since = 0;
+        self.calls += 1;
+        self.stop_after == 0 || self.calls < self.stop_after
+    }
+}
+
+/// However many points are asked for, they are handed over in parts, and the run can be stopped between them.
+#[test]
+fn tiny_output_intervals() {
+    let scene = Scene::parse("t.toml", GOOD, &[]).unwrap();
+    let model = Model::compile(&scene).unwrap();
+    let run = |output_interval: f64, stop_after: usize| {
+        let settings = Settings { output_interval, threads: 1, ..Settings::from_scene(&scene) };
+        let mut points = Points { stop_after, ..Points::default() };
+        let summary = simulate(&model, &mut State::start(&model), 0.3, &settings, &mut points).unwrap();
+        (points, summary)
+    };
+    let (points, summary) = run(1e-6, 0);
+    assert_eq!(points.all, 300_001);
+    assert!(points.most <= 100_001, "{}", points.most);
+    let z = summary.bodies[1].position.z;
+    assert!((z - (1.0 - 0.5 * 9.81 * 0.09)).abs() < 1e-9, "{z}");
+    for interval in [1e-12, 1e-19, 1e-300, f64::MIN_POSITIVE] {
+        let (points, summary) = run(interval, 3);
+        assert!(summary.stopped && points.calls == 3 && points.most <= 100_003, "{interval:e}: {}", points.most);
+    }
+    let settings = |output_interval: f64| Settings { output_interval, ..Settings::default() };
+    assert_eq!(
+        settings(1e-12).too_many_points(2.0).as_deref(),
+        Some("an output interval of 1e-12 s until 2 s makes 2.0e12 points; a run has at most 1e9")
+    );
+    assert!(settings(1e-300).too_many_points(1e300).is_some());
+    assert_eq!(settings(1e-9).too_many_points(0.9), None);
+    assert_eq!(settings(f64::INFINITY).too_many_points(1.0), None);
+}
+
+#[test]
+fn times_of_failures_are_short() {
+    let at = |time: f64| {
+        let failure = Failure { time, step: 1e-15, trouble: Trouble::Stall, body: "ball".to_owned(), partner: None };
+        failure.to_string().split(" body").next().unwrap().to_owned()
+    };
+    assert_eq!(at(1e-300), "at t = 1e-300 s");
+    assert_eq!(at(0.0), "at t = 0 s");
+    assert_eq!(at(0.451_523_6), "at t = 0.4515236 s");
+    assert_eq!(at(1.5e300), "at t = 1.5e300 s");
 }
