@@ -1,7 +1,8 @@
 //! Symmetric positive semidefinite systems with redundant rows: A x = b with x of least size.
 //!
 //! Cholesky with pivoting gives P A P^T = L L^T with as many columns as A has independent rows (Higham 2002, 10.3). With
-//! K = L^T L the solution of least size is x = L K^-1 K^-1 L^T b.
+//! L = Q R, orthonormal columns times a triangle, the solution of least size is x = Q R^-T R^-1 Q^T b. (L^T L in place of R
+//! would square the condition: a loop near its dead point could not be passed.)
 
 /// Factors of one matrix.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +15,10 @@ pub struct Semidefinite {
     L: Vec<f64>,
     /// Rows in the order they were eliminated.
     order: Vec<usize>,
-    /// Cholesky factor of K, where rows are redundant.
-    K: Vec<f64>,
+    /// Orthonormal columns that span those of L, where rows are redundant; column after column.
+    Q: Vec<f64>,
+    /// L in these columns, upper triangle, row major.
+    R: Vec<f64>,
     scale: Vec<f64>,
     work: Vec<f64>,
 }
@@ -68,27 +71,45 @@ impl Semidefinite {
             }
         }
         if self.rank < n {
-            self.factor_gram();
+            self.factor_orthogonal();
         }
         self.rank
     }
 
-    /// K = L^T L and its Cholesky factor.
-    fn factor_gram(&mut self) {
-        let (n, r) = (self.n, self.rank);
-        self.K.clear();
-        self.K.resize(r * r, 0.0);
-        for a in 0..r {
-            for b in 0..=a {
-                let mut sum = 0.0;
-                for i in 0..n {
-                    sum += self.L[i * n + a] * self.L[i * n + b];
-                }
-                for c in 0..b {
-                    sum -= self.K[a * r + c] * self.K[b * r + c];
-                }
-                self.K[a * r + b] = if a == b { sum.sqrt() } else { sum / self.K[b * r + b] };
+    /// The smallest pivot of the last factors, of rows of size 1; 1 without rows. Small near where a row becomes redundant.
+    pub fn smallest_pivot(&self) -> f64 {
+        match self.rank {
+            0 => 1.0,
+            r => {
+                let l = self.L[self.order[r - 1] * self.n + r - 1];
+                l * l
             }
+        }
+    }
+
+    /// L = Q R by Gram and Schmidt, each column made orthogonal twice.
+    fn factor_orthogonal(&mut self) {
+        let (n, r) = (self.n, self.rank);
+        self.Q.clear();
+        self.Q.resize(r * n, 0.0);
+        self.R.clear();
+        self.R.resize(r * r, 0.0);
+        for a in 0..r {
+            let (before, rest) = self.Q.split_at_mut(a * n);
+            let column = &mut rest[..n];
+            for (i, q) in column.iter_mut().enumerate() {
+                *q = self.L[i * n + a];
+            }
+            for _ in 0..2 {
+                for (b, q) in before.chunks_exact(n).enumerate() {
+                    let along = dot(q, column);
+                    self.R[b * r + a] += along;
+                    column.iter_mut().zip(q).for_each(|(c, q)| *c -= along * q);
+                }
+            }
+            let length = dot(column, column).sqrt();
+            self.R[a * r + a] = length;
+            column.iter_mut().for_each(|c| *c /= length);
         }
     }
 
@@ -143,26 +164,32 @@ impl Semidefinite {
         }
     }
 
-    /// L K^-1 K^-1 L^T b.
+    /// Q R^-T R^-1 Q^T b.
     fn least(&self, b: &[f64]) -> Vec<f64> {
         let (n, r) = (self.n, self.rank);
-        let mut y: Vec<f64> = (0..r).map(|c| (0..n).map(|i| self.L[i * n + c] * b[i]).sum()).collect();
-        for _ in 0..2 {
-            for a in 0..r {
-                for c in 0..a {
-                    y[a] -= self.K[a * r + c] * y[c];
-                }
-                y[a] /= self.K[a * r + a];
+        let mut y: Vec<f64> = self.Q.chunks_exact(n).map(|q| dot(q, b)).collect();
+        for a in (0..r).rev() {
+            for c in a + 1..r {
+                y[a] -= self.R[a * r + c] * y[c];
             }
-            for a in (0..r).rev() {
-                for c in a + 1..r {
-                    y[a] -= self.K[c * r + a] * y[c];
-                }
-                y[a] /= self.K[a * r + a];
-            }
+            y[a] /= self.R[a * r + a];
         }
-        (0..n).map(|i| (0..r).map(|c| self.L[i * n + c] * y[c]).sum()).collect()
+        for a in 0..r {
+            for c in 0..a {
+                y[a] -= self.R[c * r + a] * y[c];
+            }
+            y[a] /= self.R[a * r + a];
+        }
+        let mut x = vec![0.0; n];
+        for (q, y) in self.Q.chunks_exact(n).zip(&y) {
+            x.iter_mut().zip(q).for_each(|(x, q)| *x += q * y);
+        }
+        x
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
@@ -196,6 +223,29 @@ mod tests {
             for (x, y) in x.iter().zip(&y) {
                 assert!((x - y).abs() < 1e-10, "{n} {r}: {x} {y}");
             }
+        }
+    }
+
+    #[test]
+    fn near_a_dead_point_the_error_grows_with_the_condition_not_its_square() {
+        // A = Q diag(1, 1e-5)^2 Q^T + a redundant row: rows 1 and 3 equal, rows 1 and 2 nearly so
+        let s = 1e-5;
+        let B = [[1.0, 0.0], [1.0, s], [1.0, 0.0]];
+        let mut A = vec![0.0; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                A[3 * i + j] = B[i][0] * B[j][0] + B[i][1] * B[j][1];
+            }
+        }
+        let y = [1.0, -2.0, 1.0];
+        let b: Vec<f64> = (0..3).map(|i| (0..3).map(|j| A[3 * i + j] * y[j]).sum()).collect();
+        let mut solver = Semidefinite::default();
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-13), 2);
+        assert!((solver.smallest_pivot() - s * s).abs() < 1e-5 * s * s);
+        let mut x = [0.0; 3];
+        solver.solve(&b, &mut x);
+        for (x, y) in x.iter().zip(&y) {
+            assert!((x - y).abs() < 1e-5, "{x} {y}");
         }
     }
 

@@ -164,6 +164,12 @@ impl Stepper {
         self.forget_jacobian();
     }
 
+    /// Rates anew at the present state, which was moved a little.
+    pub fn refresh(&mut self, system: &mut dyn System) {
+        system.rates(self.t0, &self.y0, &mut self.f0);
+        self.evaluations += 1;
+    }
+
     /// The Jacobian must be computed anew at the next implicit attempt.
     pub fn forget_jacobian(&mut self) {
         if let Some(implicit) = &mut self.implicit {

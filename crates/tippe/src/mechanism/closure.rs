@@ -11,7 +11,7 @@ use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 /// Rows that see less than this share of the inverse mass of their free bodies are redundant [-].
-const REDUNDANT: f64 = 1e-10;
+const REDUNDANT: f64 = 1e-13;
 
 impl Mechanism {
     /// Rows of the active loops and of the couplings at the motion in place; after `place`.

@@ -157,6 +157,16 @@ pub struct ClosureRow {
     scale: f64,
 }
 
+/// Below this smallest pivot of the rows a mechanism is near a dead point [-].
+const NEAR: f64 = 1e-4;
+
+impl Work {
+    /// True near a place where a row becomes redundant; after the rows were factored.
+    pub fn near_dead_point(&self) -> bool {
+        !self.rows.is_empty() && self.solver.smallest_pivot() < NEAR
+    }
+}
+
 impl Mechanism {
     /// True if some of its joints are rows.
     pub fn has_rows(&self) -> bool {

@@ -608,8 +608,19 @@ impl Island {
         self.watched_end = watched;
     }
 
-    /// Loops are closed again where the step left them open by its error; the dense output ends there too.
+    /// Loops are closed again where the step left them open by its error; the dense output ends there too. Near a dead
+    /// point the rates that fit the old place do not fit the new one, and what is left of them is divided by the distance
+    /// from the dead point twice: there it is done again at the new place.
     fn project(&mut self, model: &Model) {
+        self.project_once(model);
+        if self.dynamics.machines.iter().any(|machine| machine.work.near_dead_point()) {
+            self.stepper.refresh(&mut Bound { model, dynamics: &mut self.dynamics });
+            self.project_once(model);
+            self.stepper.refresh(&mut Bound { model, dynamics: &mut self.dynamics });
+        }
+    }
+
+    fn project_once(&mut self, model: &Model) {
         let n = self.stepper.y0.len();
         for k in 0..self.dynamics.machines.len() {
             let machine = &mut self.dynamics.machines[k];
