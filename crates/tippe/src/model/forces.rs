@@ -190,7 +190,11 @@ impl Compiler<'_> {
             }
         }
         let named: Vec<Input<'_>> = inputs.iter().map(|(name, _)| Input { name, kind: Kind::Bare }).collect();
-        let texts: Vec<(&str, &str)> = equations.iter().map(|e| (e.name.as_str(), e.text.as_str())).collect();
+        // results have no names: a rate must not hide its state
+        let name_of = |k: usize, e: &'_ Equation| if k < lets { e.name.clone() } else { String::new() };
+        let texts: Vec<(String, &str)> =
+            equations.iter().enumerate().map(|(k, e)| (name_of(k, e), e.text.as_str())).collect();
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), *text)).collect();
         match Program::compile(&named, &params, &texts, lets) {
             Ok(program) => {
                 Some(Formula::new(program, inputs.iter().map(|(_, s)| *s).collect(), equations.len() - lets))

@@ -209,9 +209,9 @@ fn inertia(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mat3> {
     let spread = Mat3::from_diagonal(Vec3::splat(half_trace)) - I;
     let message = if !symmetric {
         "is not symmetric"
-    } else if !positive(I, 1e-12 * scale) {
+    } else if scale > 0.0 && !positive(I, 1e-12 * scale) {
         "is not positive"
-    } else if !positive(spread, NO_BODY * scale) {
+    } else if scale > 0.0 && !positive(spread, NO_BODY * scale) {
         "belongs to no body: one principal moment exceeds the sum of the other two"
     } else {
         return Some(I);
