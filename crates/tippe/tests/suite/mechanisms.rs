@@ -54,3 +54,114 @@ fn a_double_pendulum_in_coordinates_and_in_rows() {
         assert!(error < 1e-9, "rows {rows}: {error:e}");
     }
 }
+
+/// A body on one joint to the world, another on a second joint of the same kind to the first; everything moves.
+fn two_links(kind: JointKind, rows: bool) -> Scene {
+    let mut scene = Scene { gravity: Vec3::new(0.3, -2.0, -9.81), ..Scene::default() };
+    for (k, position) in [Vec3::new(0.3, 0.1, -0.2), Vec3::new(0.7, -0.2, -0.1)].into_iter().enumerate() {
+        let name = format!("link{k}");
+        scene.bodies.push(Body {
+            name: name.clone(),
+            mass: Some(1.0 + k as f64),
+            inertia: Some(Mat3::from_diagonal(Vec3::new(0.05, 0.06, 0.07))),
+            position,
+            ..Body::default()
+        });
+        let previous = if k == 0 { "world" } else { "link0" };
+        scene.joints.push(Joint {
+            name: format!("joint{k}"),
+            kind,
+            between: [on(previous), on(&name)],
+            at: Some(Vec3::new(0.4 * k as f64, 0.0, 0.0)),
+            axis: Some(if k == 0 { Vec3::new(0.2, 0.9, 0.3) } else { Vec3::new(-0.4, 0.5, 0.8) }),
+            axis2: (kind == JointKind::Universal).then_some(Vec3::new(1.0, 0.0, 0.0)),
+            pitch: 0.2,
+            rows,
+            ..Joint::default()
+        });
+    }
+    scene
+}
+
+#[test]
+fn coordinates_and_rows_of_every_joint_give_the_same_motion() {
+    for kind in [
+        JointKind::Fixed,
+        JointKind::Revolute,
+        JointKind::Prismatic,
+        JointKind::Cylindrical,
+        JointKind::Spherical,
+        JointKind::Universal,
+        JointKind::Planar,
+        JointKind::Free,
+        JointKind::Screw,
+        JointKind::ConstantVelocity,
+    ] {
+        let [tree, loops] = [false, true].map(|rows| end(&two_links(kind, rows), 0.5, 1e-10));
+        for (a, b) in tree.bodies.iter().zip(&loops.bodies) {
+            let apart = (a.position - b.position).length();
+            assert!(apart < 1e-8, "{}: {apart:e} m apart", kind.name());
+            assert!((a.velocity - b.velocity).length() < 1e-7, "{}", kind.name());
+        }
+        for (form, summary) in [("coordinates", &tree), ("rows", &loops)] {
+            // ideal constraints do no work
+            let residual = summary.energy.residual().abs();
+            assert!(residual < 1e-8, "{} in {form}: residual {residual:e} J", kind.name());
+        }
+    }
+}
+
+#[test]
+fn a_restart_at_any_time_changes_no_bit() {
+    for (name, until) in [
+        ("double_pendulum", 1.0),
+        ("four_bar", 0.5),
+        ("heavy_top", 0.3),
+        ("attach", 3.0),
+        ("joint_friction", 8.0),
+        ("speed_drive", 6.0),
+        ("filter_pulse", 4.0),
+        ("two_stage_rocket", 12.0),
+    ] {
+        let scene = Scene::load(name, &[]).unwrap();
+        let model = Model::compile(&scene).unwrap();
+        let settings = Settings { tolerance: 1e-7, ..Settings::default() };
+        let whole = simulate(&model, &mut State::start(&model), until, &settings, &mut ()).unwrap();
+        let mut state = State::start(&model);
+        let mut parts = whole.clone();
+        for share in [0.137, 0.31, 0.5, 0.77, 1.0] {
+            let two = Settings { threads: 2, ..settings.clone() };
+            parts = simulate(&model, &mut state, share * until, &two, &mut ()).unwrap();
+            let saved = serde_json::to_string(&state).unwrap();
+            state = serde_json::from_str(&saved).unwrap();
+        }
+        assert_eq!(whole.hash, parts.hash, "{name}");
+    }
+}
+
+#[test]
+fn integrators_keep_their_order_on_a_mechanism() {
+    let truth = end(&chain(2, 1.0, 1.0, false), 0.5, 1e-12).bodies[1].position;
+    let error = |method: tippe_numerics::Method, step: f64| {
+        let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
+        let settings = Settings { method: Some(method), step: Some(step), ..Settings::default() };
+        let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
+        (summary.bodies[1].position - truth).length()
+    };
+    use tippe_numerics::Method;
+    for (method, order) in [(Method::Rk4, 4.0), (Method::Heun, 2.0), (Method::Euler, 1.0)] {
+        let seen = libm::log2(error(method, 0.005) / error(method, 0.0025));
+        assert!((seen - order).abs() < 0.4, "{}: order {seen}", method.name());
+    }
+    for method in [Method::Dopri5, Method::Rodas4] {
+        // the error follows the tolerance
+        let error = |tolerance: f64| {
+            let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
+            let settings = Settings { method: Some(method), tolerance, ..Settings::default() };
+            let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
+            (summary.bodies[1].position - truth).length()
+        };
+        let (coarse, fine) = (error(1e-5), error(1e-8));
+        assert!(fine < coarse / 50.0 && fine < 1e-7, "{}: {coarse:e} {fine:e}", method.name());
+    }
+}
