@@ -236,7 +236,7 @@ fn folders() {
 /// A scene that would run for a very long time.
 fn endless(dir: &Path) {
     let scene = std::fs::read_to_string(dir.join("first.toml")).unwrap();
-    let scene = scene.replace("restitution = 0.6", "restitution = 1").replace("\"1.5 s\"", "1e7");
+    let scene = scene.replace("restitution = 0.6", "restitution = 1").replace("\"1.5 s\"", "1e5");
     std::fs::write(dir.join("endless.toml"), scene).unwrap();
 }
 
@@ -334,17 +334,21 @@ gravity = [0, -9.81, 0]
 until = 0.2
 [defaults]
 collide = false
-mass = 1
-inertia = [0.01, 0.01, 0.01]
 [[body]]
 name = "crank"
+mass = 1
+inertia = [0.01, 0.01, 0.01]
 frames = [{ name = "foot" }, { name = "tip", position = [0, 1, 0] }]
 [[body]]
 name = "coupler"
+mass = 1
+inertia = [0.01, 0.01, 0.01]
 position = [0, 1, 0]
 frames = [{ name = "left" }, { name = "right", position = [2, 0, 0] }]
 [[body]]
 name = "rocker"
+mass = 1
+inertia = [0.01, 0.01, 0.01]
 position = [2, 0, 0]
 frames = [{ name = "foot" }, { name = "tip", position = [0, 1, 0] }]
 [[joint]]
@@ -363,7 +367,7 @@ bodies = ["coupler.right", "rocker.tip"]
 [[joint]]
 name = "D"
 kind = "revolute"
-bodies = ["world", "rocker.foot"]
+bodies = ["world", "rocker"]
 at = [2, 0, 0]
 [[expect]]
 value = "max(abs(B.speed + A.speed))"

@@ -189,7 +189,7 @@ impl std::fmt::Display for Failure {
 }
 
 /// All digits, and no rows of zeros.
-fn plain(x: f64) -> String {
+pub(crate) fn plain(x: f64) -> String {
     if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
 

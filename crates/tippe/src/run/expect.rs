@@ -1,6 +1,7 @@
 //! What a scene expects of its run, and whether it was met.
 
 use super::{Expression, Recording, Subjects, Wanted};
+use crate::precise::plain;
 use crate::scene::{Expect, Scene, SceneError};
 
 /// Expectations that one run can answer: same parameters, tolerance and end.
@@ -141,9 +142,4 @@ fn judge(expect: &Expect, expression: &Expression, recording: &Recording) -> Ver
         pass,
         source: expect.source.clone(),
     }
-}
-
-/// All digits, and no rows of zeros.
-fn plain(x: f64) -> String {
-    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
