@@ -4,6 +4,9 @@
 //! L = Q R, orthonormal columns times a triangle, the solution of least size is x = Q R^-T R^-1 Q^T b. (L^T L in place of R
 //! would square the condition: a loop near its dead point could not be passed.)
 
+/// A row of size 1 less its part along others is zero if it is below this [-].
+const ROUND_OFF: f64 = 1e-15;
+
 /// Factors of one matrix.
 #[derive(Clone, Debug, Default)]
 pub struct Semidefinite {
@@ -20,13 +23,16 @@ pub struct Semidefinite {
     /// L in these columns, upper triangle, row major.
     R: Vec<f64>,
     scale: Vec<f64>,
+    rest: f64,
     work: Vec<f64>,
 }
 
 impl Semidefinite {
     /// Factors A (n x n, row major). Row and column i are divided by the root of `sizes[i]` (zero: left out) first; what
-    /// is then below `tolerance` is zero. Returns the number of independent rows.
-    pub fn factor(&mut self, A: &[f64], sizes: &[f64], tolerance: f64) -> usize {
+    /// is then below `tolerance` is zero. Where the number of independent rows is `known` that many are taken, however near
+    /// they come to being dependent, and no more. Returns the number of independent rows.
+    pub fn factor(&mut self, A: &[f64], sizes: &[f64], tolerance: f64, known: Option<usize>) -> usize {
+        let (most, tolerance) = known.map_or((sizes.len(), tolerance), |rank| (rank, ROUND_OFF));
         let n = sizes.len();
         self.n = n;
         self.scale.clear();
@@ -44,6 +50,7 @@ impl Semidefinite {
         self.work.clear();
         self.work.extend((0..n).map(|i| self.A[i * n + i]));
         self.rank = n;
+        self.rest = 0.0;
         for r in 0..n {
             let mut best = r;
             for k in r + 1..n {
@@ -53,8 +60,9 @@ impl Semidefinite {
             }
             self.order.swap(r, best);
             let pivot = self.order[r];
-            if !(self.work[pivot] > tolerance) {
+            if r == most || !(self.work[pivot] > tolerance) {
                 self.rank = r;
+                self.rest = self.work[pivot].max(0.0);
                 break;
             }
             let d = self.work[pivot].sqrt();
@@ -74,6 +82,11 @@ impl Semidefinite {
             self.factor_orthogonal();
         }
         self.rank
+    }
+
+    /// What is left of the largest row beyond those taken, of rows of size 1; 0 if all were taken.
+    pub fn rest(&self) -> f64 {
+        self.rest
     }
 
     /// The smallest pivot of the last factors, of rows of size 1; 1 without rows. Small near where a row becomes redundant.
@@ -217,7 +230,7 @@ mod tests {
             let y: Vec<f64> = (0..n).map(|i| (0..r).map(|c| B[i * r + c] * z[c]).sum()).collect();
             let b: Vec<f64> = (0..n).map(|i| (0..n).map(|j| A[i * n + j] * y[j]).sum()).collect();
             let mut solver = Semidefinite::default();
-            assert_eq!(solver.factor(&A, &vec![1.0; n], 1e-10), r);
+            assert_eq!(solver.factor(&A, &vec![1.0; n], 1e-10, None), r);
             let mut x = vec![0.0; n];
             solver.solve(&b, &mut x);
             for (x, y) in x.iter().zip(&y) {
@@ -240,20 +253,24 @@ mod tests {
         let y = [1.0, -2.0, 1.0];
         let b: Vec<f64> = (0..3).map(|i| (0..3).map(|j| A[3 * i + j] * y[j]).sum()).collect();
         let mut solver = Semidefinite::default();
-        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-13), 2);
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-13, None), 2);
         assert!((solver.smallest_pivot() - s * s).abs() < 1e-5 * s * s);
         let mut x = [0.0; 3];
         solver.solve(&b, &mut x);
         for (x, y) in x.iter().zip(&y) {
             assert!((x - y).abs() < 1e-5, "{x} {y}");
         }
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-9, None), 1);
+        assert!((solver.rest() - s * s).abs() < 1e-5 * s * s);
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-9, Some(2)), 2);
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-13, Some(1)), 1);
     }
 
     #[test]
     fn rows_without_size_are_left_out() {
         let A = [2.0, 0.0, 0.0, 0.0];
         let mut solver = Semidefinite::default();
-        assert_eq!(solver.factor(&A, &[2.0, 0.0], 1e-10), 1);
+        assert_eq!(solver.factor(&A, &[2.0, 0.0], 1e-10, None), 1);
         let mut x = [0.0; 2];
         solver.solve(&[4.0, 1.0], &mut x);
         assert_eq!(x, [2.0, 0.0]);

@@ -11,7 +11,9 @@ use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
 /// Rows that see less than this share of the inverse mass of their free bodies are redundant [-].
-const REDUNDANT: f64 = 1e-13;
+const REDUNDANT: f64 = 1e-10;
+/// Loops that are open by x make redundant rows differ by this times x^2 at most [1/m^2].
+const OPEN: f64 = 1e6;
 
 impl Mechanism {
     /// Rows of the active loops and of the couplings at the motion in place; after `place`.
@@ -77,6 +79,11 @@ impl Mechanism {
     /// Everything that depends on the place alone: answers to unit multipliers, and the factors of G M^-1 G^T; after
     /// `accelerate` (for the articulated bodies) and [`Self::measure_rows`].
     pub fn factor_rows(&self, work: &mut Work) {
+        self.factor_counted(None, work);
+    }
+
+    /// [`Self::factor_rows`] where the number of independent rows may be known.
+    fn factor_counted(&self, known: Option<usize>, work: &mut Work) {
         let (m, n, links) = (work.rows.len(), self.coordinates, self.links.len());
         work.answers_u.resize(m * n, 0.0);
         work.answers_a.resize(m * links, Six::default());
@@ -118,7 +125,15 @@ impl Mechanism {
         work.answers_u = answers_u;
         work.answers_a = answers_a;
         let scales: Vec<f64> = work.rows.iter().map(|row| row.scale).collect();
-        work.rank = work.solver.factor(&work.A, &scales, REDUNDANT);
+        work.rank = work.solver.factor(&work.A, &scales, REDUNDANT, known);
+    }
+
+    /// More rows count than did, if they are seen to be independent where the loops are closed but for `violation` [m]: so a
+    /// mechanism leaves a dead point it started from. After [`Self::close`] there.
+    pub fn count_rows(&self, violation: f64, work: &mut Work) {
+        if work.solver.rest() > REDUNDANT + OPEN * violation * violation {
+            work.known = None;
+        }
     }
 
     /// G x of one row for rates (or rates of rates) of the coordinates and motions of the links.
@@ -155,7 +170,19 @@ impl Mechanism {
             return;
         }
         let free: Vec<Six> = work.links.iter().map(|l| l.a).collect();
-        self.factor_rows(work);
+        // Redundant rows stay so where the trials of a step leave the loops open, and a dead point makes no other row redundant:
+        // how many count is found where the loops are closed, and kept.
+        let known = work.known.filter(|_| {
+            let given = work.modes.iter().map(|mode| *mode != Mode::Free);
+            work.known_for.iter().copied().eq(work.active.iter().copied().chain(given))
+        });
+        self.factor_counted(known, work);
+        if known.is_none() {
+            work.known = Some(work.rank);
+            work.known_for.clear();
+            work.known_for.extend(&work.active);
+            work.known_for.extend(work.modes.iter().map(|mode| *mode != Mode::Free));
+        }
         work.right.clear();
         for r in 0..work.rows.len() {
             let row = &work.rows[r];
@@ -170,6 +197,21 @@ impl Mechanism {
             link.a = a;
         }
         work.lambda = lambda;
+    }
+
+    /// Takes from changes of the coordinates (`rates` false) or rates, and from the motions of the links they mean, what
+    /// [`Self::correction`] will undo.
+    pub fn keep_along_rows(&self, rates: bool, work: &mut Work, change: &mut [f64], motions: &mut [Six]) {
+        let mut right = std::mem::take(&mut work.right);
+        right.clear();
+        right.extend(work.rows.iter().map(|row| match rates || row.holonomic {
+            true => -self.row_rate(row, change, motions),
+            false => 0.0,
+        }));
+        let mut x = vec![0.0; right.len()];
+        work.solver.solve(&right, &mut x);
+        work.right = right;
+        self.add_answers(&x, work, change, Some(motions));
     }
 
     /// Changes of the coordinates that undo the rows' violation (`rates` false) or of the rates that undo its rate, least in

@@ -191,6 +191,7 @@ impl Machine {
         }
         let violation = mechanism.correction(false, &mut self.work, &mut self.change);
         self.drift = self.drift.max(violation);
+        mechanism.count_rows(violation, &mut self.work);
         for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
             // g' = w/2 near g = 0; the correction is small
             for i in link.first..link.first + 3 {
@@ -271,7 +272,8 @@ impl Machine {
         on
     }
 
-    /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link.
+    /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link; without
+    /// what the projection will take away, so that the error of a step counts along the rows only.
     pub fn displace(&mut self, model: &Model, error: &[f64], rates: bool) {
         let mechanism = &model.mechanisms[self.index as usize];
         let n = self.tau.len();
@@ -285,6 +287,9 @@ impl Machine {
             }
         }
         mechanism.displace(&self.change, &self.work, &mut self.displaced);
+        if !self.work.rows.is_empty() {
+            mechanism.keep_along_rows(rates, &mut self.work, &mut self.change, &mut self.displaced);
+        }
     }
 }
 
