@@ -60,7 +60,7 @@ impl Semidefinite {
             }
             self.order.swap(r, best);
             let pivot = self.order[r];
-            if r == most || !(self.work[pivot] > tolerance) {
+            if r == most || self.work[pivot].is_nan() || self.work[pivot] <= tolerance {
                 self.rank = r;
                 self.rest = self.work[pivot].max(0.0);
                 break;

@@ -132,7 +132,7 @@ impl Mechanism {
     /// mechanism leaves a dead point it started from. After [`Self::close`] there.
     pub fn count_rows(&self, violation: f64, work: &mut Work) {
         if work.solver.rest() > REDUNDANT + OPEN * violation * violation {
-            work.known = None;
+            work.counted = None;
         }
     }
 
@@ -172,16 +172,14 @@ impl Mechanism {
         let free: Vec<Six> = work.links.iter().map(|l| l.a).collect();
         // Redundant rows stay so where the trials of a step leave the loops open, and a dead point makes no other row redundant:
         // how many count is found where the loops are closed, and kept.
-        let known = work.known.filter(|_| {
-            let given = work.modes.iter().map(|mode| *mode != Mode::Free);
-            work.known_for.iter().copied().eq(work.active.iter().copied().chain(given))
-        });
+        let given = work.modes.iter().map(|mode| *mode != Mode::Free);
+        let structure = work.active.iter().copied().chain(given);
+        let known =
+            work.counted.as_ref().filter(|(_, of)| of.iter().copied().eq(structure.clone())).map(|(rank, _)| *rank);
+        let structure = if known.is_none() { structure.collect() } else { Vec::new() };
         self.factor_counted(known, work);
         if known.is_none() {
-            work.known = Some(work.rank);
-            work.known_for.clear();
-            work.known_for.extend(&work.active);
-            work.known_for.extend(work.modes.iter().map(|mode| *mode != Mode::Free));
+            work.counted = Some((work.rank, structure));
         }
         work.right.clear();
         for r in 0..work.rows.len() {

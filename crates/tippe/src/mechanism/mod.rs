@@ -126,9 +126,8 @@ pub struct Work {
     pub lambda: Vec<f64>,
     /// Number of rows that are not redundant.
     pub rank: usize,
-    /// The number kept between trials, and which loops were active and which coordinates given when it was found.
-    known: Option<usize>,
-    known_for: Vec<bool>,
+    /// The number kept between steps, and which loops were active and which coordinates given when it was found.
+    pub counted: Option<(usize, Vec<bool>)>,
     fresh: Vec<Row>,
     /// Answers of coordinates and links to a unit multiplier, row by row.
     answers_u: Vec<f64>,

@@ -236,7 +236,7 @@ impl Compiler<'_> {
             JointKind::Distance => {
                 let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]).1);
                 let length = spec.length.unwrap_or((b - a).length());
-                if !(length > 0.0) {
+                if length.is_nan() || length <= 0.0 {
                     self.fail(
                         spec.places.of("length"),
                         format!("distance joint \"{}\" has length {length} m; a length is > 0", spec.name),
@@ -604,7 +604,7 @@ impl Compiler<'_> {
             }
         }
         work.modes.fill(Mode::Free);
-        if !(violation <= 1e-9 * size) {
+        if violation.is_nan() || violation > 1e-9 * size {
             let worst = work.rows.iter().max_by(|a, b| a.phi.abs().total_cmp(&b.phi.abs()));
             if let Some(row) = worst {
                 let source = match mechanism.loops.get(row.owner) {

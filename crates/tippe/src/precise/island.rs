@@ -1047,18 +1047,20 @@ impl Island {
         };
         let element = (self.dynamics.actions.forces.iter().filter(|f| acts(f.element)))
             .max_by(|a, b| a.effect.effort.abs().total_cmp(&b.effect.effort.abs()));
-        Failure {
-            time,
-            step,
-            trouble,
-            body: model.bodies[body].name.clone(),
-            partner: pair.map(|p| {
-                let name = |e: u32| model.bodies[model.elements[e as usize].body as usize].name.clone();
-                (name(p.id.0), name(p.id.1), -p.last.gap)
-            }),
-            joint: held.map(|joint| model.joints[joint as usize].name.clone()),
-            element: element.map(|f| (model.forces[f.element as usize].name.clone(), f.effect.effort)),
+        let mut suspects = Vec::new();
+        if let Some(p) = pair {
+            let name = |e: u32| &model.bodies[model.elements[e as usize].body as usize].name;
+            let (a, b, depth) = (name(p.id.0), name(p.id.1), -p.last.gap);
+            suspects.push(format!("most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m"));
         }
+        if let Some(joint) = held {
+            suspects.push(format!("it hangs by joint \"{}\"", model.joints[joint as usize].name));
+        }
+        if let Some(force) = element {
+            let name = &model.forces[force.element as usize].name;
+            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", force.effect.effort));
+        }
+        Failure { time, step, trouble, body: model.bodies[body].name.clone(), suspects }
     }
 }
 

@@ -23,6 +23,8 @@ pub struct MachineRecord {
     pub held_at: Vec<Option<(Vec3, Quat)>>,
     /// Coordinates that are held.
     pub locked: Vec<bool>,
+    /// Number of rows that are not redundant, once it was counted, and for which loops and given coordinates.
+    pub counted: Option<(usize, Vec<bool>)>,
 }
 
 /// A mechanism with room to work in.
@@ -150,6 +152,7 @@ impl Machine {
             active: self.work.active.clone(),
             held_at: self.work.held_at.clone(),
             locked: self.locked.clone(),
+            counted: self.work.counted.clone(),
         };
         for (k, link) in mechanism.links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
             let g = Vec3::new(q[link.first], q[link.first + 1], q[link.first + 2]);
@@ -178,6 +181,7 @@ impl Machine {
         self.work.active.clone_from(&record.active);
         self.work.held_at.clone_from(&record.held_at);
         self.locked.clone_from(&record.locked);
+        self.work.counted.clone_from(&record.counted);
     }
 
     /// Moves coordinates and rates in y onto the rows; after an evaluation at y. Returns the largest violation there was;

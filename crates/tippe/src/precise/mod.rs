@@ -146,12 +146,9 @@ pub struct Failure {
     pub trouble: Trouble,
     /// The body that asked for the smallest step.
     pub body: String,
-    /// The most loaded contact of its island: two bodies and their depth [m].
-    pub partner: Option<(String, String, f64)>,
-    /// The joint the body hangs by.
-    pub joint: Option<String>,
-    /// The force element that acts on it most, with its force or torque [N or N m].
-    pub element: Option<(String, f64)>,
+    /// The most loaded contact of its island, the joint the body hangs by, the force element that acts on it most: in
+    /// words.
+    pub suspects: Vec<String>,
 }
 
 impl std::fmt::Display for Failure {
@@ -175,14 +172,8 @@ impl std::fmt::Display for Failure {
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", plain(self.time), self.body, self.step)?;
-        if let Some((a, b, depth)) = &self.partner {
-            write!(f, "; most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m")?;
-        }
-        if let Some(joint) = &self.joint {
-            write!(f, "; it hangs by joint \"{joint}\"")?;
-        }
-        if let Some((element, effort)) = &self.element {
-            write!(f, "; \"{element}\" acts on it with {effort:.3e} N or N m")?;
+        for suspect in &self.suspects {
+            write!(f, "; {suspect}")?;
         }
         write!(f, ". help: {help}")
     }
@@ -314,6 +305,7 @@ impl<'a> Clock<'a> {
                     active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
                     held_at: vec![None; mechanism.loops.len()],
                     locked: vec![false; mechanism.coordinates],
+                    counted: None,
                 })
                 .collect(),
             actions: structure::first_actions(model, &state.structure),
@@ -561,9 +553,7 @@ impl<'a> Clock<'a> {
             step: self.horizon,
             trouble: Trouble::Runaway,
             body: self.model.bodies[fastest].name.clone(),
-            partner: None,
-            joint: None,
-            element: None,
+            suspects: Vec::new(),
         }
     }
 
