@@ -120,11 +120,12 @@ impl Compiler<'_> {
     }
 
     /// A frame on a body, by name, or at a place of the written pose.
-    fn anchor(&mut self, model: &Model, attachment: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
+    fn anchor(&mut self, model: &mut Model, attachment: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
         let mut anchor = Anchor { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY };
         if attachment.body != "world" {
             let body = model.body(&attachment.body)?;
             anchor.body = Some(body as u32);
+            model.bodies[body].oriented = true;
             anchor.p = -model.bodies[body].p_bc;
             if let Some(frame) = self.scene.bodies[body].frames.iter().find(|f| f.name == attachment.frame) {
                 anchor.p += frame.position;
