@@ -227,6 +227,7 @@ fn step(
             J[i * n + j] = rates[f + i];
         }
     }
+    *way = way.min(here.shallow());
     let mut slipped = 0;
     for _ in 0..ATTEMPTS {
         let mut matrix: Vec<f64> = J.iter().map(|x| -x).collect();

@@ -23,6 +23,8 @@ const RATE_SHARE: f64 = 1e-4;
 const REDUNDANT: f64 = 1e-9;
 /// Rounds of Newton's method on the rows.
 const ROUNDS: usize = 30;
+/// Contacts less deep than this share of their scale have just begun to touch [-].
+const SHALLOW: f64 = 0.1;
 /// Speed at which the springs of contacts are asked for their stiffness [m/s].
 const SLOW: f64 = 1e-6;
 
@@ -84,6 +86,7 @@ impl Tangent {
     pub fn new(mut whole: Whole, time: f64) -> Tangent {
         let y = whole.present(time);
         whole.read(time, &y);
+        whole.turn_frames();
         whole.evaluate(time);
         let mut tangent = Tangent {
             time,
@@ -396,6 +399,7 @@ impl Tangent {
             self.base[machine.offset + n..machine.offset + 2 * n].fill(0.0);
         }
         self.whole.inner.clone_from(&self.base);
+        self.whole.turn_frames();
         self.whole.evaluate(self.time);
         self.base_rates.clone_from(&self.whole.rates);
     }
@@ -404,6 +408,20 @@ impl Tangent {
     pub fn slips(&self) -> bool {
         let sticks = self.whole.dynamics.pairs.iter().filter(|p| p.springs.is_some() && p.memory.touching);
         sticks.filter(|p| p.last.gap <= 0.0 && !p.memory.modes.slipping).any(|p| p.last.friction.slip_margin >= 0.0)
+    }
+
+    /// Longest way before contacts that have just begun to touch know their stiffness, as a share of the bodies' sizes [-].
+    pub fn shallow(&self) -> f64 {
+        let d = &self.whole.dynamics;
+        let mut share = f64::INFINITY;
+        for (pair, &gap) in d.pairs.iter().zip(&d.gaps) {
+            if pair.springs.is_some() && pair.memory.touching && -gap < SHALLOW * pair.scale {
+                for &k in pair.sides.iter().filter(|&&k| k < d.bodies.len()) {
+                    share = share.min(pair.scale / self.whole.model.bodies[d.bodies[k] as usize].size.max(1e-9));
+                }
+            }
+        }
+        share
     }
 
     /// The place of the last displacement is the new instant's: contacts join and leave the contact set there.

@@ -389,6 +389,22 @@ impl Whole {
         }
     }
 
+    /// Frames of orientations turn as the bodies do: small turns from there are turns relative to the motion itself.
+    pub(super) fn turn_frames(&mut self) {
+        let d = &mut self.dynamics;
+        for piece in &self.pieces {
+            match *piece {
+                Piece::Body(k) => {
+                    let w = vector(&self.inner, d.offset_of[k] + 9);
+                    let isotropic = self.model.bodies[d.bodies[k] as usize].isotropic;
+                    d.frames[k].rate = if isotropic { w } else { d.frames[k].rotation * w };
+                }
+                Piece::Turn(body, _, rates) => d.frames[body].rate = vector(&self.inner, rates),
+                Piece::Same(_) => {}
+            }
+        }
+    }
+
     /// States of the island to y.
     fn write(&self, y: &mut [f64]) {
         let d = &self.dynamics;
