@@ -116,7 +116,8 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+/// NAME=VALUE.
+pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))

@@ -4,8 +4,10 @@ mod args;
 mod bench;
 mod check;
 mod contact;
+mod equilibrium;
 mod explain;
 mod figure;
+mod linearize;
 mod list;
 mod new;
 mod plot;
@@ -40,12 +42,16 @@ enum Command {
     List(list::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal or an exit code
+    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, an analysis or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),
     /// Show what two materials imply for an impact: stiffness, depth, duration, force, step size
     Contact(contact::Args),
+    /// Find the pose in which a scene can rest, what its joints carry there, and whether it is stable
+    Equilibrium(equilibrium::Args),
+    /// Linearise a scene at an instant: A, B, C, D, frequencies, damping
+    Linearize(linearize::Args),
     /// Time scenes, with accuracy next to time
     Bench(bench::Args),
     /// Write a commented scene to start from
@@ -124,6 +130,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Bench(args) => bench::bench(&args),
+        Command::Equilibrium(args) => equilibrium::run(&args),
+        Command::Linearize(args) => linearize::run(&args),
         Command::Contact(args) => contact::contact(&args),
         Command::New(args) => new::new(&args),
     };

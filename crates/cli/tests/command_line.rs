@@ -434,3 +434,55 @@ fn too_many_points_are_refused() {
     }
     assert!(!dir.path().join("runs").exists());
 }
+
+/// The pose of rest: table, JSON, a scene that starts there; what falls is an error that names it.
+#[test]
+fn equilibrium_of_a_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = tippe(dir.path(), &["equilibrium", "oscillator"]);
+    assert_eq!(code(&table), 0, "{}", stderr(&table));
+    for part in ["body", "weight", "guide.position", "frequency [Hz]", "damping ratio"] {
+        assert!(stdout(&table).contains(part), "no `{part}` in\n{}", stdout(&table));
+    }
+    assert!(stderr(&table).starts_with("stable; largest acceleration left"), "{}", stderr(&table));
+
+    let json = tippe(dir.path(), &["equilibrium", "oscillator", "--json", "--out", "rest.toml"]);
+    assert_eq!(code(&json), 0, "{}", stderr(&json));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    // rest - m g/k
+    let position = report["signals"]["guide.position"].as_f64().unwrap();
+    assert!((position + 0.005 + 9.81 / 100.0).abs() < 1e-9, "{position}");
+    assert_eq!(report["stability"], "stable");
+    let again = tippe(dir.path(), &["equilibrium", "rest.toml", "--json"]);
+    let again: serde_json::Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!(again["steps"], 0);
+
+    let scene = "format = 1\ntitle = \"t\"\n[world]\ngravity = [0, 0, -1]\n[run]\nuntil = 1\n\
+        [[body]]\nname = \"stone\"\nmass = 1\ninertia = [1, 1, 1]\n";
+    std::fs::write(dir.path().join("falls.toml"), scene).unwrap();
+    let falls = tippe(dir.path(), &["equilibrium", "falls.toml"]);
+    assert_eq!(code(&falls), 3);
+    assert!(stderr(&falls).contains("body \"stone\" falls"), "{}", stderr(&falls));
+}
+
+/// A linear system: table, JSON, files.
+#[test]
+fn linear_system_of_a_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = tippe(dir.path(), &["linearize", "oscillator", "--at", "0.5", "--out", "system.csv"]);
+    assert_eq!(code(&table), 0, "{}", stderr(&table));
+    assert!(stdout(&table).contains("time constant [s]") && stdout(&table).contains("1.59155"), "{}", stdout(&table));
+    let csv = std::fs::read_to_string(dir.path().join("system.csv")).unwrap();
+    assert!(csv.starts_with("matrix,row,column,value\nA,\"guide.position\",\"guide.position\","), "{csv}");
+    let json = tippe(dir.path(), &["linearize", "oscillator", "--json", "--out", "system.json"]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert!((report["A"][1][0].as_f64().unwrap() + 100.0).abs() < 1e-6, "{}", report["A"]);
+    // omega = 10 rad/s, c/(2 m omega) = 0.1
+    assert!((report["modes"][0]["damping"].as_f64().unwrap() - 0.1).abs() < 1e-8);
+    let stored = std::fs::read(dir.path().join("system.json")).unwrap();
+    assert_eq!(report, serde_json::from_slice::<serde_json::Value>(&stored).unwrap());
+    let wrong = tippe(dir.path(), &["linearize", "oscillator", "--out", "system.txt"]);
+    assert_eq!(code(&wrong), 1);
+    assert!(stderr(&wrong).contains(".json or .csv"));
+    assert_eq!(code(&tippe(dir.path(), &["linearize", "oscillator", "--at", "-1"])), 1);
+}

@@ -144,6 +144,22 @@ impl Mechanism {
         row.on.iter().filter_map(|(link, on)| link.map(|k| on.dot(&a[k as usize]))).sum()
     }
 
+    /// G itself, row by row; after [`Self::measure_rows`]. `moved` is room, one for every link.
+    pub fn gradients(&self, work: &Work, moved: &mut [Six], G: &mut Vec<f64>) {
+        let n = self.coordinates;
+        G.clear();
+        G.resize(work.rows.len() * n, 0.0);
+        let mut unit = vec![0.0; n];
+        for i in 0..n {
+            unit[i] = 1.0;
+            self.displace(&unit, work, moved);
+            for (r, row) in work.rows.iter().enumerate() {
+                G[r * n + i] = self.row_rate(row, &unit, moved);
+            }
+            unit[i] = 0.0;
+        }
+    }
+
     /// Adds M^-1 G^T x to rates of the coordinates and motions of the links.
     fn add_answers(&self, x: &[f64], work: &Work, u: &mut [f64], mut a: Option<&mut [Six]>) {
         let (n, links) = (self.coordinates, self.links.len());

@@ -155,6 +155,10 @@ pub struct Dynamics {
     pub actions: Actions,
     /// Bodies that are gone.
     gone: Vec<bool>,
+    /// {torque, force} from outside on the centres of mass of the bodies; empty for none.
+    pub pushes: Vec<Six>,
+    /// Forces from outside on coordinates: machine, coordinate, force or torque [N or N m].
+    pub efforts: Vec<(usize, usize, f64)>,
     /// Where the integrals of each node start, behind the states.
     integral_starts: Vec<usize>,
     /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
@@ -364,6 +368,8 @@ impl Dynamics {
         let mut dynamics = Dynamics {
             actions,
             gone: vec![false; n],
+            pushes: Vec::new(),
+            efforts: Vec::new(),
             integral_starts,
             first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
             offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
@@ -602,7 +608,7 @@ impl Dynamics {
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
     fn load(&self, k: usize) -> Six {
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
-        if let Some(load) = self.actions.loads.get(k) {
+        for load in self.actions.loads.get(k).into_iter().chain(self.pushes.get(k)) {
             force.add(load.linear);
             torque.add(load.angular);
         }
@@ -622,6 +628,9 @@ impl Dynamics {
     /// Rates of the mechanisms' states at (t, y) into f, under what was measured.
     fn move_machines(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
         let mut machines = std::mem::take(&mut self.machines);
+        for &(machine, coordinate, effort) in &self.efforts {
+            machines[machine].tau[coordinate] += effort;
+        }
         for machine in &mut machines {
             for (link, &k) in machine.bodies.iter().enumerate() {
                 let mass = model.bodies[self.bodies[k] as usize].mass;
@@ -669,21 +678,6 @@ impl Dynamics {
     /// Rates of a pair's springs as measured, zero where it is apart or its touch is not yet handled.
     pub fn spring_rates(pair: &Pair) -> Springs {
         if pair.last.gap <= 0.0 && pair.memory.touching { pair.last.friction.rates } else { Springs::default() }
-    }
-
-    /// Another vector y: `stride` numbers per body that begin with its place, then the springs; no ledger.
-    /// Returns its length.
-    pub fn lay_out(&mut self, stride: usize) -> usize {
-        for s in &mut self.simple {
-            s.offsets = self.pairs[s.pair as usize].sides.map(|side| (stride * side) as u32);
-        }
-        let mut next = stride * self.bodies.len();
-        for pair in self.pairs.iter_mut().filter(|p| p.springs.is_some()) {
-            pair.springs = Some(next);
-            next += SPRING_STATES;
-        }
-        self.accounts = 0;
-        next
     }
 
     /// Prescribed bodies at time t.
@@ -900,7 +894,7 @@ impl Dynamics {
     }
 
     /// {angular, linear} acceleration of body `k` (local), resolved in world; after an evaluation.
-    fn body_acceleration(&self, model: &Model, k: usize) -> Six {
+    pub fn body_acceleration(&self, model: &Model, k: usize) -> Six {
         if let Some((machine, link)) = self.link_of[k] {
             return self.machines[machine as usize].work.links[link as usize].a;
         }

@@ -9,6 +9,7 @@ mod pair;
 mod patch;
 mod reach;
 mod structure;
+pub(crate) mod tangent;
 mod watch;
 mod whole;
 
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use structure::Structure;
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_numerics::Method;
-pub use whole::Whole;
+pub use whole::{Input, Whole};
 
 /// First horizon [s].
 const FIRST_HORIZON: f64 = 1e-3;

@@ -7,4 +7,5 @@ mod implied;
 mod layering;
 mod mechanisms;
 mod random_scenes;
+mod statics;
 mod whole;
