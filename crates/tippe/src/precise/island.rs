@@ -147,6 +147,8 @@ pub struct Island {
     begin_gaps: Vec<f64>,
     scratch: Vec<Kinematics>,
     corrections: Vec<f64>,
+    /// The island as it was at the start of the horizon, if it has moved since.
+    before: Option<Box<Island>>,
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
     watched_end: Vec<f64>,
@@ -223,6 +225,7 @@ impl Island {
             corrections: Vec::new(),
             watched: Vec::new(),
             watched_end: Vec::new(),
+            before: None,
             dynamics,
             stepper: Stepper::default(),
             method,
@@ -345,6 +348,7 @@ impl Island {
             corrections: Vec::new(),
             watched,
             watched_end: Vec::new(),
+            before: None,
             dynamics,
             stepper,
             method: record.method,
@@ -483,11 +487,13 @@ impl Island {
         samples: &[f64],
     ) -> Result<Outcome, Failure> {
         let mut outcome = Outcome::default();
+        self.before = None;
         let before = self.stepper.evaluations;
         let mut sampled = 0;
         self.take_samples(model, samples, &mut sampled, end, &mut outcome);
         outcome.exit = self.exit(model, reach, from, end);
         while outcome.exit.is_none() && self.stepper.t0 < end {
+            self.keep();
             self.act(model, &mut outcome)?;
             self.step(model, settings, &mut outcome)?;
             if outcome.counts.steps + outcome.counts.rejected > STALL {
@@ -500,6 +506,20 @@ impl Island {
         self.log(model, end, &mut outcome);
         outcome.counts.evaluations += self.stepper.evaluations - before;
         Ok(outcome)
+    }
+
+    /// Remembers the island as it is, unless it has moved in this horizon.
+    fn keep(&mut self) {
+        if self.before.is_none() {
+            self.before = Some(Box::new(self.clone()));
+        }
+    }
+
+    /// The island as it was at the start of the horizon.
+    pub fn put_back(&mut self) {
+        if let Some(before) = self.before.take() {
+            *self = *before;
+        }
     }
 
     /// Structural changes that became due at the end of the last step end the horizon there.
@@ -897,6 +917,7 @@ impl Island {
             if crossing.logged || crossing.time > t {
                 continue;
             }
+            self.keep();
             self.crossings[i].logged = true;
             let kind = match crossing.what {
                 What::Touch => EventKind::ContactStart,

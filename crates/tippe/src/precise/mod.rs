@@ -251,8 +251,6 @@ struct Clock<'a> {
     recorded: f64,
     initial: Option<f64>,
     islands: Vec<Island>,
-    /// Islands as they were at `time`, while the horizon that starts there is not yet committed.
-    saved: Vec<Island>,
     /// Reach boxes of the centres of mass, by body [m].
     boxes: Vec<Aabb>,
     /// Candidate pairs of the horizon.
@@ -294,7 +292,6 @@ impl<'a> Clock<'a> {
             recorded: state.recorded.unwrap_or(f64::NEG_INFINITY),
             initial: state.recorded.map(|_| state.initial),
             islands: state.islands.iter().map(|r| Island::restore(model, settings, &state.structure, r)).collect(),
-            saved: Vec::new(),
             boxes: Vec::new(),
             pairs: Vec::new(),
             motions: Vec::new(),
@@ -372,9 +369,16 @@ impl<'a> Clock<'a> {
                 }
             })
             .collect();
-        for island in &self.islands {
-            for (k, &body) in island.dynamics.bodies.iter().enumerate() {
-                motions[body as usize] = island.motion(model, k, self.time);
+        let of = |island: &Island| -> Vec<Motion> {
+            (0..island.dynamics.bodies.len()).map(|k| island.motion(model, k, self.time)).collect()
+        };
+        let moved: Vec<Vec<Motion>> = match &self.pool {
+            Some(pool) => pool.install(|| self.islands.par_iter().with_min_len(64).map(of).collect()),
+            None => self.islands.iter().map(of).collect(),
+        };
+        for (island, moved) in self.islands.iter().zip(moved) {
+            for (&body, motion) in island.dynamics.bodies.iter().zip(moved) {
+                motions[body as usize] = motion;
             }
         }
         for &(body, motion) in &self.loose_motions {
@@ -485,7 +489,7 @@ impl<'a> Clock<'a> {
     /// Every island to the end of the horizon on its own clock; a failure leaves them at its start.
     fn advance(&mut self, until: f64) {
         if let Err(failure) = self.advance_horizon(until) {
-            self.islands = std::mem::take(&mut self.saved);
+            self.put_back();
             self.failure = Some(failure);
         }
     }
@@ -499,7 +503,6 @@ impl<'a> Clock<'a> {
         if self.last {
             self.end = until;
         }
-        self.saved = self.islands.clone();
         self.summary.horizons += 1;
         self.samples = self.sample_times(self.end, until);
         let mut outcomes = self.advance_islands()?;
@@ -514,7 +517,7 @@ impl<'a> Clock<'a> {
             self.summary.horizons_repeated += 1;
             self.end = exit;
             self.last = false;
-            self.islands = self.saved.clone();
+            self.put_back();
             self.samples = self.sample_times(exit, until);
             for reach in &mut self.boxes {
                 *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
@@ -543,6 +546,11 @@ impl<'a> Clock<'a> {
             }
             _ => self.islands.iter_mut().map(one).collect(),
         }
+    }
+
+    /// Islands as they were at the start of the horizon.
+    fn put_back(&mut self) {
+        self.islands.iter_mut().for_each(Island::put_back);
     }
 
     fn runaway(&self) -> Failure {
@@ -641,7 +649,7 @@ impl<'a> Clock<'a> {
         self.stopped = !observe.progress(&progress) && !self.last;
         self.recorded = self.recorded.max(self.end);
         if self.last {
-            self.islands = std::mem::take(&mut self.saved);
+            self.put_back();
             self.done = true;
         } else {
             self.time = self.end;
