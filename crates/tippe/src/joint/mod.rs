@@ -176,7 +176,7 @@ pub struct Row {
     pub phi: f64,
     /// Derivatives by the motions of frames 1 and 2, in world axes.
     pub J: [Six; 2],
-    /// J' V.
+    /// J' V [unit of phi per second squared].
     pub convective: f64,
     /// False: only the rate is constrained.
     pub holonomic: bool,

@@ -150,7 +150,7 @@ pub struct ClosureRow {
     pub on_2: Six,
     /// Violation [m, or - for directions].
     pub phi: f64,
-    /// Its rate at the present rates.
+    /// Its rate at the present rates [m/s, or 1/s for directions].
     pub rate: f64,
     convective: f64,
     /// False if only the rate is constrained.

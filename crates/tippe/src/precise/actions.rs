@@ -151,10 +151,7 @@ impl Dynamics {
     /// of the network's states into f (unless it is empty).
     pub fn exert(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
         let mut machines = std::mem::take(&mut self.machines);
-        for machine in &mut machines {
-            machine.tau.fill(0.0);
-            machine.work.modes.fill(Mode::Free);
-        }
+        machines.iter_mut().for_each(Machine::unload);
         let mut values = std::mem::take(&mut self.actions.values);
         let mut loads = std::mem::take(&mut self.actions.loads);
         loads.fill(Six::default());

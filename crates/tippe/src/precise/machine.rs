@@ -77,6 +77,12 @@ impl Machine {
         }
     }
 
+    /// No force on any coordinate, none given.
+    pub fn unload(&mut self) {
+        self.tau.fill(0.0);
+        self.work.modes.fill(Mode::Free);
+    }
+
     /// Coordinates and rates in y.
     pub fn states<'y>(&self, y: &'y [f64]) -> (&'y [f64], &'y [f64]) {
         let n = self.tau.len();

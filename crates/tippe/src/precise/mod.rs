@@ -8,6 +8,7 @@ mod machine;
 mod pair;
 mod patch;
 mod reach;
+mod signals;
 mod structure;
 pub(crate) mod tangent;
 mod watch;
