@@ -33,7 +33,7 @@ pub fn solve(A: &mut [f64], b: &mut [f64]) -> bool {
 /// Columns of G (rows of length n) that elimination with full exchange takes for pivots, ascending: as many as G has rank.
 /// What is left of G counts as zero below `threshold` times its largest element. G is used up.
 pub fn pivot_columns(G: &mut [f64], n: usize, threshold: f64) -> Vec<usize> {
-    let rows = if n == 0 { 0 } else { G.len() / n };
+    let rows = G.len().checked_div(n).unwrap_or(0);
     let largest = G.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
     let mut columns = Vec::new();
     for k in 0..rows.min(n) {
