@@ -74,15 +74,16 @@ pub fn mode_table(modes: &[Eigenmode]) -> String {
 /// One line for each element: matrix, row, column, value.
 fn csv(system: &Linearization) -> String {
     let mut text = String::from("matrix,row,column,value\n");
-    let (x, u, y) = (&system.states, &system.inputs, &system.outputs);
-    let matrices: [(&str, &[Vec<f64>], &[Quantity], &[Quantity]); 4] =
-        [("A", &system.A, x, x), ("B", &system.B, x, u), ("C", &system.C, y, x), ("D", &system.D, y, u)];
-    for (name, matrix, rows, columns) in matrices {
+    let mut add = |name: &str, matrix: &[Vec<f64>], rows: &[Quantity], columns: &[Quantity]| {
         for (row, values) in rows.iter().zip(matrix) {
             for (column, value) in columns.iter().zip(values) {
                 text += &format!("{name},\"{}\",\"{}\",{value:e}\n", row.name, column.name);
             }
         }
-    }
+    };
+    add("A", &system.A, &system.states, &system.states);
+    add("B", &system.B, &system.states, &system.inputs);
+    add("C", &system.C, &system.outputs, &system.states);
+    add("D", &system.D, &system.outputs, &system.inputs);
     text
 }

@@ -187,15 +187,12 @@ pub fn equilibrium(model: &Model, search: &Search) -> Result<Equilibrium, NoEqui
         if steps == search.steps || lost.is_some() {
             return Err(failure(model, &here, &now, lost, steps));
         }
-        let stepped = step(model, here, &now, reference, &mut way, &mut tau);
-        here = match stepped {
-            Ok(next) => next,
-            Err(same) if now.share < ROUNDING => {
-                here = same;
+        if !step(model, &mut here, &now, reference, &mut way, &mut tau) {
+            if now.share < ROUNDING {
                 break;
             }
-            Err(same) => return Err(failure(model, &same, &now, None, steps)),
-        };
+            return Err(failure(model, &here, &now, None, steps));
+        }
         steps += 1;
         now = unrest(model, &here, reference);
     }
@@ -205,15 +202,8 @@ pub fn equilibrium(model: &Model, search: &Search) -> Result<Equilibrium, NoEqui
     Ok(Equilibrium { bodies, signals, states, stability: stability(&modes), modes, residual: now.residual, steps })
 }
 
-/// One step from where the model is; where it still is if none helps.
-fn step(
-    model: &Model,
-    mut here: Tangent,
-    now: &Unrest,
-    reference: f64,
-    way: &mut f64,
-    tau: &mut f64,
-) -> Result<Tangent, Tangent> {
+/// One step from where the model is; false, and it is still there, if none helps.
+fn step(model: &Model, here: &mut Tangent, now: &Unrest, reference: f64, way: &mut f64, tau: &mut f64) -> bool {
     let f = here.freedom;
     let all = here.variables.len();
     let unknowns: Vec<usize> = (0..f).chain(2 * f..all).collect();
@@ -222,7 +212,10 @@ fn step(
     let from = here.moving();
     let mut J = vec![0.0; n * n];
     for (j, &column) in unknowns.iter().enumerate() {
-        let Some((rates, _)) = here.column(column, &[]) else { return Err(here) };
+        let Some((rates, _)) = here.column(column, &[]) else {
+            here.displace(&vec![0.0; all]);
+            return false;
+        };
         for i in 0..n {
             J[i * n + j] = rates[f + i];
         }
@@ -255,7 +248,7 @@ fn step(
             full.iter_mut().for_each(|c| *c *= 0.9 * share);
         }
         if let Some((mean, first)) = gained {
-            let next = unrest(model, &here, reference);
+            let next = unrest(model, here, reference);
             let careful = here.slips() && slipped < CAREFUL;
             slipped += usize::from(careful);
             let calmer = next.share < 0.9 * now.share && (first >= 0.0 || f < n);
@@ -263,16 +256,16 @@ fn step(
                 let ease = (now.share / next.share.max(1e-300)).clamp(1.5, 10.0);
                 *tau = (*tau * if whole_step { ease } else { 1.5 }).min(LARGEST_TAU);
                 *way = (2.0 * *way).min(LONGEST_WAY);
-                let mut next = here.accept();
-                next.stop();
-                return Ok(next);
+                here.accept();
+                here.stop();
+                return true;
             }
         }
         *tau *= 0.3;
         *way *= 0.3;
     }
     here.displace(&vec![0.0; all]);
-    Err(here)
+    false
 }
 
 /// The body that went farthest, if it is lost: index and way [m].

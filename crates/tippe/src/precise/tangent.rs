@@ -83,22 +83,31 @@ pub struct Tangent {
 
 impl Tangent {
     /// The ways a model can move from where it is at time t.
-    pub fn new(mut whole: Whole, time: f64) -> Tangent {
-        let y = whole.present(time);
-        whole.read(time, &y);
-        whole.turn_frames();
-        whole.evaluate(time);
+    pub fn new(whole: Whole, time: f64) -> Tangent {
         let mut tangent = Tangent {
             time,
             variables: Vec::new(),
             freedom: 0,
-            base: whole.inner.clone(),
-            base_rates: whole.rates.clone(),
-            dependent: vec![Vec::new(); whole.dynamics.machines.len()],
+            base: Vec::new(),
+            base_rates: Vec::new(),
+            dependent: Vec::new(),
             whole,
         };
-        tangent.find_variables();
+        tangent.settle();
         tangent
+    }
+
+    /// The states in place are those of the instant.
+    fn settle(&mut self) {
+        let whole = &mut self.whole;
+        let y = whole.present(self.time);
+        whole.read(self.time, &y);
+        whole.turn_frames();
+        whole.evaluate(self.time);
+        self.base.clone_from(&whole.inner);
+        self.base_rates.clone_from(&whole.rates);
+        self.dependent = vec![Vec::new(); whole.dynamics.machines.len()];
+        self.find_variables();
     }
 
     fn find_variables(&mut self) {
@@ -425,9 +434,9 @@ impl Tangent {
     }
 
     /// The place of the last displacement is the new instant's: contacts join and leave the contact set there.
-    pub fn accept(mut self) -> Tangent {
+    pub fn accept(&mut self) {
         self.whole.rebuild(self.time, false);
-        Tangent::new(self.whole, self.time)
+        self.settle();
     }
 
     /// Free bodies where the equations were evaluated last.

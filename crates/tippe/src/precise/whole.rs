@@ -100,8 +100,11 @@ impl Whole {
 
     /// The model as the precise clock has it at time t.
     pub fn at(model: &Model, time: f64, settings: &Settings) -> Result<Whole, Failure> {
+        if time <= 0.0 {
+            return Ok(Whole::new(model));
+        }
         let mut clock = Clock::resume(model, &State::start(model), settings);
-        while time > 0.0 {
+        loop {
             clock.restructure(&mut ());
             clock.reach();
             clock.regroup();
@@ -124,7 +127,6 @@ impl Whole {
                 return Err(failure);
             }
         }
-        Ok(Whole::new(model))
     }
 
     fn of(clock: &Clock<'_>, time: f64, motions: &[Motion], records: &[PairRecord]) -> Whole {
