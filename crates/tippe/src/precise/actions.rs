@@ -56,6 +56,8 @@ pub struct LocalForce {
     pub on: bool,
     /// What it did at the last evaluation.
     pub effect: Effect,
+    /// Force or torque it last held its coordinate with, at the end of an evaluation of all equations [N or N m].
+    pub holding: f64,
 }
 
 /// Elements and blocks of one island.
@@ -265,6 +267,7 @@ impl Dynamics {
                 let effort = machine.held_effort(model, i);
                 let u = machine.states(y).1[i];
                 let friction = matches!(kind, ForceKind::Friction { .. });
+                force.holding = effort;
                 force.effect = Effect { effort, stored: 0.0, power: if friction { 0.0 } else { effort * u } };
             }
             f[rows + force.integral] = force.effect.power;

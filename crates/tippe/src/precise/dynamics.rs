@@ -352,6 +352,7 @@ impl Dynamics {
                         carried: 0.0,
                         on: true,
                         effect: Default::default(),
+                        holding: 0.0,
                     });
                     end += 1;
                 }

@@ -11,7 +11,7 @@ use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
 
 /// Efforts beyond their limit by less than this share of it do not count [-].
-const SLACK: f64 = 1e-9;
+const SLACK: f64 = 1e-12;
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Dynamics {
         let kind = &model.forces[force.element as usize].kind;
         let Some(at) = kind.at() else { return -1.0 };
         let (q, u) = self.coordinate(force.machine, at, y);
-        let beyond = |limit: f64| force.effect.effort.abs() - limit * (1.0 + SLACK);
+        let beyond = |limit: f64| force.holding.abs() - limit * (1.0 + SLACK);
         match kind {
             ForceKind::Friction { sticking, .. } if force.mode.held => beyond(*sticking),
             ForceKind::Friction { .. } => -u * force.mode.sense,
@@ -160,7 +160,7 @@ impl Dynamics {
         let force = &self.actions.forces[k];
         let kind = &model.forces[force.element as usize].kind;
         let Some(at) = kind.at() else { return };
-        let (machine, effort) = (force.machine, force.effect.effort);
+        let (machine, effort) = (force.machine, force.holding);
         let (_, u) = self.coordinate(machine, at, y);
         let n = self.machines[machine].tau.len();
         let rate = self.machines[machine].offset + n + at.coordinate as usize;
@@ -195,7 +195,7 @@ impl Dynamics {
             let kind = &model.forces[force.element as usize].kind;
             let Some(at) = kind.at() else { continue };
             let (_, u) = self.coordinate(force.machine, at, y);
-            let (mode, effort) = (force.mode, force.effect.effort);
+            let (mode, effort) = (force.mode, force.holding);
             let mode_now = &mut self.actions.forces[k].mode;
             match kind {
                 ForceKind::Friction { sticking, .. } => {
