@@ -31,7 +31,7 @@ pub trait System {
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64;
     /// Which blocks of the Jacobian may be non-zero (quadratures not counted).
     fn pattern(&self) -> &BlockPattern;
-    /// Increment of each component for the differences of the Jacobian.
+    /// Increment of each component for the differences of the Jacobian; zero for one on which no rate depends now.
     fn increments(&mut self, y: &[f64], delta: &mut [f64]);
 }
 

@@ -136,21 +136,25 @@ impl Stepper {
                 self.stage.copy_from_slice(&self.y0);
                 for k in 0..pattern.nodes() {
                     if implicit.colours[k] == colour && c < pattern.size(k) {
-                        self.stage[pattern.offsets[k] + c] += implicit.delta[pattern.offsets[k] + c];
-                        any = true;
+                        let delta = implicit.delta[pattern.offsets[k] + c];
+                        self.stage[pattern.offsets[k] + c] += delta;
+                        any |= delta != 0.0;
                     }
                 }
-                if !any {
-                    continue;
+                if any {
+                    system.rates(self.t0, &self.stage, &mut self.f1);
+                    self.evaluations += 1;
+                } else {
+                    self.f1.copy_from_slice(&self.f0);
                 }
-                system.rates(self.t0, &self.stage, &mut self.f1);
-                self.evaluations += 1;
                 for k in 0..pattern.nodes() {
                     if implicit.colours[k] != colour || c >= pattern.size(k) {
                         continue;
                     }
                     let column = pattern.offsets[k] + c;
-                    let inverse = 1.0 / (self.stage[column] - self.y0[column]);
+                    // nothing depends on a component without increment
+                    let difference = self.stage[column] - self.y0[column];
+                    let inverse = if difference == 0.0 { 0.0 } else { 1.0 / difference };
                     let size = pattern.size(k);
                     for (r, q) in system.quadratures(k).enumerate() {
                         let i = m + q;

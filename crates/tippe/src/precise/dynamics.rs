@@ -1077,6 +1077,10 @@ impl System for Bound<'_> {
         }
         for pair in &d.pairs {
             if let Some(k) = pair.springs {
+                if !pair.memory.touching && pair.last.gap > 0.0 {
+                    delta[k..k + SPRING_STATES].fill(0.0);
+                    continue;
+                }
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
                 let p = d.kinematics[d.first_of[pair.node]].p;
                 let odd = turning_side(p);
