@@ -7,56 +7,130 @@
 //! and with the articulated inertia I = [J H; H^T M] and bias force p of the body and everything behind it
 //! (Featherstone 2008, 7.3; his spatial acceleration differs from ours by w x v, which is part of zeta here)
 //!   U = I S,   D = S^T U,   e = tau - S^T p,   I_a = I - U D^-1 U^T,   p_a = p + I_a zeta + U D^-1 e
-//! are handed to the parent, shifted by r, and u' = D^-1 (e - U^T a') follows from base to tips. With D = L L^T the
-//! columns of U are kept as U L^-T.
+//! are handed to the parent, shifted by r, and u' = D^-1 (e - U^T a') follows from base to tips. With D = L d L^T, L of
+//! unit diagonal and d diagonal, the columns of U are kept as Y = U L^-T and e as L^-1 e:
+//!   I_a = I - Y d^-1 Y^T,   p_a = p + I_a zeta + Y d^-1 (L^-1 e),   u' = L^-T d^-1 (L^-1 e - Y^T a')
 
-use super::{Mechanism, Mode, Parent, Work};
-use crate::joint::Six;
+use super::{Link, Mechanism, Mode, Parent, Work};
+use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// A symmetric matrix by its upper triangle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Symmetric {
+    xx: f64,
+    xy: f64,
+    xz: f64,
+    yy: f64,
+    yz: f64,
+    zz: f64,
+}
+
+impl Symmetric {
+    /// R I R^T of a symmetric I.
+    #[inline]
+    fn rotated(R: &Mat3, I: &Mat3) -> Symmetric {
+        let A = *R * *I;
+        let entry =
+            |i: usize, j: usize| A.x_axis[i] * R.x_axis[j] + A.y_axis[i] * R.y_axis[j] + A.z_axis[i] * R.z_axis[j];
+        Symmetric {
+            xx: entry(0, 0),
+            xy: entry(0, 1),
+            xz: entry(0, 2),
+            yy: entry(1, 1),
+            yz: entry(1, 2),
+            zz: entry(2, 2),
+        }
+    }
+
+    #[inline]
+    fn columns(&self) -> [Vec3; 3] {
+        [
+            Vec3::new(self.xx, self.xy, self.xz),
+            Vec3::new(self.xy, self.yy, self.yz),
+            Vec3::new(self.xz, self.yz, self.zz),
+        ]
+    }
+
+    #[inline]
+    fn times(&self, v: Vec3) -> Vec3 {
+        let [x, y, z] = self.columns();
+        x * v.x + y * v.y + z * v.z
+    }
+
+    /// Takes off a b^T, which is symmetric.
+    #[inline]
+    fn take_off(&mut self, a: Vec3, b: Vec3) {
+        self.xx -= a.x * b.x;
+        self.xy -= a.x * b.y;
+        self.xz -= a.x * b.z;
+        self.yy -= a.y * b.y;
+        self.yz -= a.y * b.z;
+        self.zz -= a.z * b.z;
+    }
+
+    #[inline]
+    fn add(&mut self, other: &Symmetric) {
+        self.xx += other.xx;
+        self.xy += other.xy;
+        self.xz += other.xz;
+        self.yy += other.yy;
+        self.yz += other.yz;
+        self.zz += other.zz;
+    }
+}
 
 /// Articulated inertia [J H; H^T M]: {torque, force} from {alpha, a}.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inertia {
-    J: Mat3,
+    J: Symmetric,
     H: Mat3,
-    M: Mat3,
+    M: Symmetric,
 }
 
 impl Inertia {
+    #[inline]
     fn times(&self, x: Six) -> Six {
-        Six {
-            angular: self.J * x.angular + self.H * x.linear,
-            linear: self.H.transpose() * x.angular + self.M * x.linear,
-        }
+        let H_T_alpha =
+            Vec3::new(self.H.x_axis.dot(x.angular), self.H.y_axis.dot(x.angular), self.H.z_axis.dot(x.angular));
+        Six { angular: self.J.times(x.angular) + self.H * x.linear, linear: H_T_alpha + self.M.times(x.linear) }
     }
 
-    /// I - y y^T/d.
-    fn reduce(&mut self, y: Six, d: f64) {
-        let (a, l) = (y.angular / d, y.linear / d);
-        self.J -= outer(y.angular, a);
-        self.H -= outer(y.angular, l);
-        self.M -= outer(y.linear, l);
+    /// I - y y^T inverse_d.
+    #[inline]
+    fn reduce(&mut self, y: Six, inverse_d: f64) {
+        let (a, l) = (y.angular * inverse_d, y.linear * inverse_d);
+        self.J.take_off(y.angular, a);
+        self.H.x_axis -= y.angular * l.x;
+        self.H.y_axis -= y.angular * l.y;
+        self.H.z_axis -= y.angular * l.z;
+        self.M.take_off(y.linear, l);
     }
 
-    /// The same inertia at a point from which this one's lies at r:
-    /// M' = M, H' = H + r~ M, J' = J + r~ H^T - H' r~.
+    /// Adds an inertia of a point that lies at r from this one's:
+    /// M' = M, H' = H + r~ M, J' = J + r~ H^T - H' r~, where H' r~ = -(r~ H'^T)^T.
+    #[inline]
     fn add_shifted(&mut self, inner: &Inertia, r: Vec3) {
-        let H = inner.H + cross_columns(r, &inner.M);
-        self.M += inner.M;
+        let [Mx, My, Mz] = inner.M.columns();
+        let H =
+            Mat3::from_cols(inner.H.x_axis + r.cross(Mx), inner.H.y_axis + r.cross(My), inner.H.z_axis + r.cross(Mz));
+        let row = |H: &Mat3, i: usize| Vec3::new(H.x_axis[i], H.y_axis[i], H.z_axis[i]);
+        let of = |H: &Mat3, i: usize| r.cross(row(H, i));
+        let (Ax, Ay, Az) = (of(&inner.H, 0), of(&inner.H, 1), of(&inner.H, 2));
+        let (Bx, By, Bz) = (of(&H, 0), of(&H, 1), of(&H, 2));
+        self.J.add(&inner.J);
+        self.J.add(&Symmetric {
+            xx: Ax.x + Bx.x,
+            xy: Ay.x + Bx.y,
+            xz: Az.x + Bx.z,
+            yy: Ay.y + By.y,
+            yz: Az.y + By.z,
+            zz: Az.z + Bz.z,
+        });
         self.H += H;
-        // H' r~ = -(r~ H'^T)^T
-        self.J += inner.J + cross_columns(r, &inner.H.transpose()) + cross_columns(r, &H.transpose()).transpose();
+        self.M.add(&inner.M);
     }
-}
-
-fn outer(a: Vec3, b: Vec3) -> Mat3 {
-    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
-}
-
-/// r~ A.
-fn cross_columns(r: Vec3, A: &Mat3) -> Mat3 {
-    Mat3::from_cols(r.cross(A.x_axis), r.cross(A.y_axis), r.cross(A.z_axis))
 }
 
 /// What is known of one link at one instant.
@@ -75,6 +149,78 @@ pub struct LinkMotion {
     pub origin: Vec3,
     /// Axes of frame 1.
     pub R_w1: Mat3,
+    /// R_p1 of the link is 1.
+    along_parent: bool,
+    /// R_2c of the link is 1.
+    along_joint: bool,
+}
+
+impl LinkMotion {
+    /// Room for the motion of a link.
+    pub fn new(link: &Link) -> LinkMotion {
+        LinkMotion {
+            along_parent: link.R_p1 == Mat3::IDENTITY,
+            along_joint: link.R_2c == Mat3::IDENTITY,
+            ..LinkMotion::default()
+        }
+    }
+}
+
+/// Frame 2 of a joint as the motion of the parent and the coordinates give it, resolved in world.
+struct Carried {
+    /// Axes of frame 2.
+    R_w2: Mat3,
+    /// Origin of frame 2 from the parent's centre of mass [m].
+    arm: Vec3,
+    /// Angular velocity relative to the parent [rad/s].
+    w_rel: Vec3,
+    /// Velocity of the origin beyond that of the parent's centre of mass [m/s].
+    v: Vec3,
+    /// Angular acceleration without that of rates and parent [rad/s^2].
+    alpha: Vec3,
+    /// Acceleration of the origin without that of rates and parent [m/s^2].
+    a: Vec3,
+}
+
+impl Link {
+    /// Frame 2, and the columns of S for its origin. Rates move it by  v = wp x arm + v_rel,
+    ///   alpha = S' u + wp x w_rel,   a = S' u + wp x (wp x arm) + 2 wp x v_rel.
+    #[inline]
+    fn carry(&self, q: &[f64], u: &[f64], base: Quat, parent: &Kinematics, R_w1: &Mat3, S: &mut [Six]) -> Carried {
+        let wp = parent.w;
+        let to_1 = parent.R * self.p_p1;
+        if self.joint == Joint::Revolute {
+            // seen from its other side a hinge turns by -q about -z
+            let sign = if self.reversed { -1.0 } else { 1.0 };
+            let (sin, cos) = libm::sincos(sign * q[0]);
+            let Mat3 { x_axis: x, y_axis: y, z_axis: z } = *R_w1;
+            S[0] = Six::new(z * sign, Vec3::ZERO);
+            let w_rel = S[0].angular * u[0];
+            let v = wp.cross(to_1);
+            let R_w2 = Mat3::from_cols(x * cos + y * sin, y * cos - x * sin, z);
+            return Carried { R_w2, arm: to_1, w_rel, v, alpha: wp.cross(w_rel), a: wp.cross(v) };
+        }
+        let mut motion = self.joint.motion(q, u, base);
+        if self.reversed {
+            motion = motion.reversed(u);
+        }
+        let arm = to_1 + *R_w1 * motion.p_12;
+        let (mut w_rel, mut v_rel) = (Vec3::ZERO, Vec3::ZERO);
+        for (k, (S, u)) in S.iter_mut().zip(u).enumerate() {
+            *S = Six::new(*R_w1 * motion.S[k].angular, *R_w1 * motion.S[k].linear);
+            w_rel += S.angular * *u;
+            v_rel += S.linear * *u;
+        }
+        let v_arm = wp.cross(arm);
+        Carried {
+            R_w2: *R_w1 * motion.R_12,
+            arm,
+            w_rel,
+            v: v_arm + v_rel,
+            alpha: *R_w1 * motion.bias.angular + wp.cross(w_rel),
+            a: *R_w1 * motion.bias.linear + wp.cross(v_arm + 2.0 * v_rel),
+        }
+    }
 }
 
 impl Mechanism {
@@ -89,42 +235,37 @@ impl Mechanism {
         work: &mut Work,
         out: &mut [Kinematics],
     ) {
-        for (k, link) in self.links.iter().enumerate() {
+        for (k, (link, here)) in self.links.iter().zip(&mut work.links).enumerate() {
+            let (before, rest) = out.split_at_mut(k);
+            let base;
             let parent = match link.parent {
-                Parent::World => Kinematics::WORLD,
-                Parent::Body(body) => of(body),
-                Parent::Link(parent) => out[parent as usize],
+                Parent::Link(parent) => &before[parent as usize],
+                Parent::World => &Kinematics::WORLD,
+                Parent::Body(body) => {
+                    base = of(body);
+                    &base
+                }
             };
             let span = link.first..link.first + link.count;
-            let mut motion = link.joint.motion(&q[span.clone()], &u[span.clone()], bases[k]);
-            if link.reversed {
-                motion = motion.reversed(&u[span.clone()]);
-            }
-            let R_w1 = parent.R * link.R_p1;
-            let arm = parent.R * link.p_p1 + R_w1 * motion.p_12;
-            let R_w2 = R_w1 * motion.R_12;
+            let S = &mut work.S[span.clone()];
+            let R_w1 = if here.along_parent { parent.R } else { parent.R * link.R_p1 };
+            let carried = link.carry(&q[span.clone()], &u[span], bases[k], parent, &R_w1, S);
+            let Carried { R_w2, arm, alpha, .. } = carried;
             let c = R_w2 * link.p_2c;
-            let r = arm + c;
-            let (mut w_rel, mut v_rel) = (Vec3::ZERO, Vec3::ZERO);
-            for (S, i) in motion.S.iter().zip(span) {
-                let (angular, linear) = (R_w1 * S.angular, R_w1 * S.linear);
-                w_rel += angular * u[i];
-                v_rel += linear * u[i];
-                work.S[i] = Six { angular, linear: linear + angular.cross(c) };
+            for S in S {
+                S.linear += S.angular.cross(c);
             }
-            let wp = parent.w;
-            let w = wp + w_rel;
-            let zeta = R_w1 * motion.bias.angular + wp.cross(w_rel);
-            let zeta_origin = R_w1 * motion.bias.linear + wp.cross(wp.cross(arm)) + 2.0 * wp.cross(v_rel);
-            out[k] = Kinematics {
+            let r = arm + c;
+            let w = parent.w + carried.w_rel;
+            let v_c = w.cross(c);
+            rest[0] = Kinematics {
                 p: parent.p + r,
-                R: R_w2 * link.R_2c,
-                v: parent.v + wp.cross(arm) + v_rel + w.cross(c),
+                R: if here.along_joint { R_w2 } else { R_w2 * link.R_2c },
+                v: parent.v + carried.v + v_c,
                 w,
             };
-            let here = &mut work.links[k];
             here.r = r;
-            here.zeta = Six { angular: zeta, linear: zeta_origin + zeta.cross(c) + w.cross(w.cross(c)) };
+            here.zeta = Six { angular: alpha, linear: carried.a + alpha.cross(c) + w.cross(v_c) };
             here.origin = parent.p + arm;
             here.R_w1 = R_w1;
         }
@@ -172,7 +313,7 @@ impl Mechanism {
     pub fn massless(&self, work: &Work) -> Option<usize> {
         (0..self.links.len()).find(|&k| {
             let link = &self.links[k];
-            (0..link.count).any(|i| work.modes[link.first + i] == Mode::Free && !work.D[k][i * (i + 3) / 2].is_finite())
+            (0..link.count).any(|i| work.modes[link.first + i] == Mode::Free && !work.L[k][diagonal(i)].is_finite())
         })
     }
 
@@ -187,45 +328,39 @@ impl Mechanism {
         work: &mut Work,
         u_dot: &mut [f64],
     ) {
-        for (k, link) in self.links.iter().enumerate() {
+        for (((link, here), kin), load) in self.links.iter().zip(&mut work.links).zip(kinematics).zip(loads) {
             let (mass, I_c) = body(link.body);
-            let kin = &kinematics[k];
-            let J = kin.R * I_c * kin.R.transpose();
-            let here = &mut work.links[k];
-            here.inertia = Inertia { J, H: Mat3::ZERO, M: Mat3::from_diagonal(Vec3::splat(mass)) };
-            here.p = Six { angular: kin.w.cross(J * kin.w) - loads[k].angular, linear: -loads[k].linear };
+            let J = Symmetric::rotated(&kin.R, &I_c);
+            let M = Symmetric { xx: mass, yy: mass, zz: mass, ..Symmetric::default() };
+            here.inertia = Inertia { J, H: Mat3::ZERO, M };
+            here.p = Six { angular: kin.w.cross(J.times(kin.w)) - load.angular, linear: -load.linear };
             for i in link.first..link.first + link.count {
                 if let Mode::Given(rate) = work.modes[i] {
                     here.zeta = here.zeta + work.S[i] * rate;
                 }
             }
         }
-        for k in (0..self.links.len()).rev() {
-            let link = &self.links[k];
-            let here = work.links[k];
-            let (mut inertia, mut p) = (here.inertia, here.p);
+        for (k, link) in self.links.iter().enumerate().rev() {
+            let (before, from) = work.links.split_at_mut(k);
+            let LinkMotion { inertia, p, zeta, r, .. } = &mut from[0];
             let span = link.first..link.first + link.count;
-            for i in span.clone() {
-                work.U[i] = inertia.times(work.S[i]);
-                work.e[i] = tau[i] - work.S[i].dot(&here.p);
+            let (S, Y, e) = (&work.S[span.clone()], &mut work.Y[span.clone()], &mut work.e[span.clone()]);
+            for i in 0..link.count {
+                Y[i] = inertia.times(S[i]);
+                e[i] = tau[link.first + i] - S[i].dot(p);
             }
-            let D = &mut work.D[k];
-            factor(&work.S[span.clone()], &mut work.U[span.clone()], &work.modes[span.clone()], D);
-            // with D = L L^T the columns of U become U L^-T, and I_a = I - sum of their squares
-            let mut y = [0.0; 6];
-            y[..link.count].copy_from_slice(&work.e[span.clone()]);
-            forward(D, &work.modes[span.clone()], &mut y[..link.count]);
-            for (j, i) in span.clone().enumerate() {
-                if work.modes[i] == Mode::Free {
-                    inertia.reduce(work.U[i], 1.0);
-                    p = p + work.U[i] * y[j];
-                }
+            let L = &mut work.L[k];
+            factor(S, Y, &work.modes[span], L);
+            forward(L, e);
+            for (i, (Y, e)) in Y.iter().zip(e).enumerate() {
+                inertia.reduce(*Y, L[diagonal(i)]);
+                *p = *p + *Y * (*e * L[diagonal(i)]);
             }
             if let Parent::Link(parent) = link.parent {
-                p = p + inertia.times(here.zeta);
-                let outer = &mut work.links[parent as usize];
-                outer.inertia.add_shifted(&inertia, here.r);
-                outer.p.angular += p.angular + here.r.cross(p.linear);
+                let p = *p + inertia.times(*zeta);
+                let outer = &mut before[parent as usize];
+                outer.inertia.add_shifted(inertia, *r);
+                outer.p.angular += p.angular + r.cross(p.linear);
                 outer.p.linear += p.linear;
             }
         }
@@ -241,6 +376,7 @@ impl Mechanism {
     }
 
     /// Acceleration the parent gives link k. What the tree hangs on does not accelerate: prescribed velocities are constant.
+    #[inline]
     fn base_acceleration(&self, k: usize, work: &Work) -> Six {
         match self.links[k].parent {
             Parent::Link(parent) => {
@@ -251,27 +387,20 @@ impl Mechanism {
         }
     }
 
-    /// u' = D^-1 (e - U^T a') of link k, and the acceleration with it.
-    fn joint_rates(&self, k: usize, a: Six, work: &Work, u_dot: &mut [f64]) -> Six {
+    /// u' = L^-T d^-1 (L^-1 e - Y^T a') of link k, and the acceleration with it.
+    #[inline]
+    fn joint_rates(&self, k: usize, mut a: Six, work: &Work, u_dot: &mut [f64]) -> Six {
         let link = &self.links[k];
         let span = link.first..link.first + link.count;
-        let modes = &work.modes[span.clone()];
-        let D = &work.D[k];
-        let mut y = [0.0; 6];
-        y[..link.count].copy_from_slice(&work.e[span.clone()]);
-        forward(D, modes, &mut y[..link.count]);
-        for (j, i) in span.clone().enumerate() {
-            y[j] -= work.U[i].dot(&a);
+        let (S, Y, e) = (&work.S[span.clone()], &work.Y[span.clone()], &work.e[span.clone()]);
+        let L = &work.L[k];
+        let u_dot = &mut u_dot[span];
+        for (i, rate) in u_dot.iter_mut().enumerate() {
+            *rate = (e[i] - Y[i].dot(&a)) * L[diagonal(i)];
         }
-        backward(D, modes, &mut y[..link.count]);
-        let mut a = a;
-        for (j, i) in span.enumerate() {
-            if work.modes[i] == Mode::Free {
-                u_dot[i] = y[j];
-                a = a + work.S[i] * y[j];
-            } else {
-                u_dot[i] = 0.0;
-            }
+        backward(L, u_dot);
+        for (S, rate) in S.iter().zip(u_dot) {
+            a = a + *S * *rate;
         }
         a
     }
@@ -286,16 +415,14 @@ impl Mechanism {
             let link = &self.links[k];
             let mut p = work.links[k].p;
             let span = link.first..link.first + link.count;
-            let mut y = [0.0; 6];
-            for (j, i) in span.clone().enumerate() {
-                work.e[i] = tau[i] - work.S[i].dot(&p);
-                y[j] = work.e[i];
+            let (S, Y, e) = (&work.S[span.clone()], &work.Y[span.clone()], &mut work.e[span]);
+            for i in 0..link.count {
+                e[i] = tau[link.first + i] - S[i].dot(&p);
             }
-            forward(&work.D[k], &work.modes[span.clone()], &mut y[..link.count]);
-            for (j, i) in span.enumerate() {
-                if work.modes[i] == Mode::Free {
-                    p = p + work.U[i] * y[j];
-                }
+            let L = &work.L[k];
+            forward(L, e);
+            for (i, (Y, e)) in Y.iter().zip(e).enumerate() {
+                p = p + *Y * (*e * L[diagonal(i)]);
             }
             if let Parent::Link(parent) = link.parent {
                 let r = work.links[k].r;
@@ -329,9 +456,10 @@ impl Mechanism {
         for (k, link) in self.links.iter().enumerate() {
             let (mass, I_c) = body(link.body);
             let kin = &kinematics[k];
-            let J = kin.R * I_c * kin.R.transpose();
+            let J = Symmetric::rotated(&kin.R, &I_c);
             let a = work.links[k].a;
-            out[k] = Six { angular: J * a.angular + kin.w.cross(J * kin.w), linear: a.linear * mass } - loads[k];
+            out[k] =
+                Six { angular: J.times(a.angular) + kin.w.cross(J.times(kin.w)), linear: a.linear * mass } - loads[k];
         }
         for k in (0..self.links.len()).rev() {
             if let Parent::Link(parent) = self.links[k].parent {
@@ -362,60 +490,54 @@ impl Mechanism {
     }
 }
 
-/// Cholesky factor L of D = S^T U over the free coordinates, packed by rows with the diagonal inverted, and U <- U L^-T.
+/// Where the packed factor of [`factor`] keeps 1/d of coordinate i.
 #[inline]
-fn factor(S: &[Six], U: &mut [Six], modes: &[Mode], L: &mut [f64; 21]) {
+fn diagonal(i: usize) -> usize {
+    i * (i + 3) / 2
+}
+
+/// Factors L and d of D = S^T U, packed by rows with 1/d on the diagonal, and Y = U L^-T in the place of U. Coordinates that
+/// are not free have zeros: they take no part.
+#[inline]
+fn factor(S: &[Six], Y: &mut [Six], modes: &[Mode], L: &mut [f64; 21]) {
     for i in 0..S.len() {
         let row = i * (i + 1) / 2;
         if modes[i] != Mode::Free {
             L[row..=row + i].fill(0.0);
-            U[i] = Six::default();
+            Y[i] = Six::default();
             continue;
         }
-        // U[i] is still I S_i; those before are columns of U L^-T, so L_ij = S_i . (U L^-T)_j
-        let mut column = U[i];
+        // Y[i] is still I S_i; those before are columns of U L^-T, so L_ij d_j = S_i . Y_j
+        let mut column = Y[i];
         for j in 0..i {
-            let l = S[i].dot(&U[j]);
+            let l = S[i].dot(&Y[j]) * L[diagonal(j)];
             L[row + j] = l;
-            column = column - U[j] * l;
+            column = column - Y[j] * l;
         }
         let d = S[i].dot(&column);
-        let inverse = 1.0 / d.sqrt();
-        L[row + i] = inverse;
-        U[i] = column * inverse;
+        L[row + i] = if d > 0.0 { 1.0 / d } else { f64::INFINITY };
+        Y[i] = column;
     }
 }
 
 /// y <- L^-1 y.
 #[inline]
-fn forward(L: &[f64; 21], modes: &[Mode], y: &mut [f64]) {
-    for i in 0..y.len() {
+fn forward(L: &[f64; 21], y: &mut [f64]) {
+    for i in 1..y.len() {
         let row = i * (i + 1) / 2;
-        if modes[i] != Mode::Free {
-            y[i] = 0.0;
-            continue;
-        }
-        let mut sum = y[i];
         for j in 0..i {
-            sum -= L[row + j] * y[j];
+            y[i] -= L[row + j] * y[j];
         }
-        y[i] = sum * L[row + i];
     }
 }
 
 /// y <- L^-T y.
 #[inline]
-fn backward(L: &[f64; 21], modes: &[Mode], y: &mut [f64]) {
-    for i in (0..y.len()).rev() {
+fn backward(L: &[f64; 21], y: &mut [f64]) {
+    for i in (1..y.len()).rev() {
         let row = i * (i + 1) / 2;
-        if modes[i] != Mode::Free {
-            y[i] = 0.0;
-            continue;
-        }
-        y[i] *= L[row + i];
-        let value = y[i];
         for j in 0..i {
-            y[j] -= L[row + j] * value;
+            y[j] -= L[row + j] * y[i];
         }
     }
 }

@@ -110,9 +110,9 @@ pub struct Work {
     pub links: Vec<LinkMotion>,
     /// Columns of S, by coordinate.
     pub S: Vec<Six>,
-    U: Vec<Six>,
-    /// Factor of D by link: lower triangle by rows, diagonal inverted.
-    D: Vec<[f64; 21]>,
+    Y: Vec<Six>,
+    /// Factors of D by link: lower triangle L by rows, 1/d on the diagonal.
+    L: Vec<[f64; 21]>,
     /// Modes of the coordinates.
     pub modes: Vec<Mode>,
     /// Loops that hold.
@@ -178,10 +178,10 @@ impl Mechanism {
     /// Room for the recursions.
     pub fn work(&self) -> Work {
         Work {
-            links: vec![LinkMotion::default(); self.links.len()],
+            links: self.links.iter().map(LinkMotion::new).collect(),
             S: vec![Six::default(); self.coordinates],
-            U: vec![Six::default(); self.coordinates],
-            D: vec![[0.0; 21]; self.links.len()],
+            Y: vec![Six::default(); self.coordinates],
+            L: vec![[0.0; 21]; self.links.len()],
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],
             held_at: vec![None; self.loops.len()],

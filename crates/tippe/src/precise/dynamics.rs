@@ -605,6 +605,9 @@ impl Dynamics {
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
     fn load(&self, k: usize) -> Six {
+        if self.acting_starts[k] == self.acting_starts[k + 1] {
+            return self.actions.loads.get(k).copied().unwrap_or_default();
+        }
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
         for load in self.actions.loads.get(k).into_iter().chain(self.pushes.get(k)) {
             force.add(load.linear);

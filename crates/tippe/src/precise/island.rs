@@ -399,16 +399,7 @@ impl Island {
         let at = |i: usize| interpolate(&self.stepper.dense, n, i, theta);
         let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
         let d = &self.dynamics;
-        let node = d.node_of[k];
-        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
-        if d.first_of[node] == k {
-            // the first body keeps the books of its mechanism
-            accounts = d.carried[node];
-            let own = d.accounts(&self.stepper.y0, node).len();
-            for (i, a) in accounts.iter_mut().enumerate().take(own) {
-                *a += at(d.account_start(node) + i);
-            }
-        }
+        let accounts = self.accounts(k, theta);
         if d.link_of[k].is_some() {
             let kin = d.motion_at(model, k, t - d.frame_time, &at);
             let q = Quat::from_mat3(&kin.R).normalize();
@@ -423,6 +414,22 @@ impl Island {
         let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
         let w = if isotropic { three(o + 9) } else { q * three(o + 9) };
         Motion { p: three(o), q, v: three(o + 6), w, a: vector(&self.stepper.f0, o + 6), accounts }
+    }
+
+    /// Integrals of the ledger that body `k` keeps, at theta of the last step [J].
+    fn accounts(&self, k: usize, theta: f64) -> [f64; super::dynamics::ACCOUNTS] {
+        let d = &self.dynamics;
+        let node = d.node_of[k];
+        if d.first_of[node] != k {
+            // the first body keeps the books of its mechanism
+            return [0.0; super::dynamics::ACCOUNTS];
+        }
+        let mut accounts = d.carried[node];
+        let own = d.accounts(&self.stepper.y0, node).len();
+        for (i, a) in accounts.iter_mut().enumerate().take(own) {
+            *a += interpolate(&self.stepper.dense, self.stepper.y0.len(), d.account_start(node) + i, theta);
+        }
+        accounts
     }
 
     /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
@@ -1015,16 +1022,26 @@ impl Island {
         let n = self.dynamics.bodies.len();
         let mut bodies = Vec::with_capacity(n);
         let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        let theta = self.theta(t);
+        let mut y = vec![0.0; self.stepper.y0.len()];
+        interpolate_all(&self.stepper.dense, theta, &mut y);
+        let energies = self.dynamics.energies(model, t, &y);
         for k in 0..n {
-            let m = self.motion(model, k, t);
-            bodies.push(super::body_state(model, self.dynamics.bodies[k] as usize, m.p, m.q, m.v, m.w));
-            for (sum, a) in accounts.iter_mut().zip(m.accounts) {
+            let body = self.dynamics.bodies[k] as usize;
+            // the energies placed the mechanisms as a whole, O(n)
+            let (state, own) = if self.dynamics.link_of[k].is_some() {
+                let kin = &self.dynamics.kinematics[k];
+                let q = Quat::from_mat3(&kin.R).normalize();
+                (super::body_state(model, body, kin.p, q, kin.v, kin.w), self.accounts(k, theta))
+            } else {
+                let m = self.motion(model, k, t);
+                (super::body_state(model, body, m.p, m.q, m.v, m.w), m.accounts)
+            };
+            bodies.push(state);
+            for (sum, a) in accounts.iter_mut().zip(own) {
                 *sum += a;
             }
         }
-        let mut y = vec![0.0; self.stepper.y0.len()];
-        interpolate_all(&self.stepper.dense, self.theta(t), &mut y);
-        let energies = self.dynamics.energies(model, t, &y);
         let mut contacts = Vec::new();
         for pair in &self.dynamics.pairs {
             let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, &y), false);
