@@ -2,6 +2,8 @@
 
 /// Iterations for one eigenvalue after which the search has failed.
 const ITERATIONS: usize = 90;
+/// Elements on the diagonal below this share of the largest element say nothing about what is negligible beside them [-].
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// Solves A x = b by elimination with row exchanges; A and b are used up, x is left in b. False if A is singular.
 pub fn solve(A: &mut [f64], b: &mut [f64]) -> bool {
@@ -74,6 +76,7 @@ pub fn eigenvalues(A: &[f64], n: usize) -> Option<Vec<[f64; 2]>> {
     let mut H = A.to_vec();
     balance(&mut H, n);
     hessenberg(&mut H, n);
+    let least = NEGLIGIBLE * H.iter().fold(0.0, |m: f64, h| m.max(h.abs()));
     let mut all = Vec::with_capacity(n);
     let (mut end, mut steps) = (n, 0);
     while end > 0 {
@@ -81,8 +84,7 @@ pub fn eigenvalues(A: &[f64], n: usize) -> Option<Vec<[f64; 2]>> {
         let mut start = end - 1;
         while start > 0 {
             let size = H[(start - 1) * n + start - 1].abs() + H[start * n + start].abs();
-            let size = if size > 0.0 { size } else { H.iter().fold(0.0, |m: f64, h| m.max(h.abs())) };
-            if H[start * n + start - 1].abs() <= f64::EPSILON * size {
+            if H[start * n + start - 1].abs() <= f64::EPSILON * size.max(least) {
                 H[start * n + start - 1] = 0.0;
                 break;
             }
