@@ -182,19 +182,19 @@ fn hessenberg(A: &mut [f64], n: usize) {
 fn double_step(H: &mut [f64], n: usize, start: usize, end: usize, odd: bool) {
     let at = |i: usize, j: usize| i * n + j;
     let last = end - 1;
-    // sum and product of the shifts: eigenvalues of the last two rows
-    let (mut sum, mut product) = (
-        H[at(last - 1, last - 1)] + H[at(last, last)],
-        H[at(last - 1, last - 1)] * H[at(last, last)] - H[at(last - 1, last)] * H[at(last, last - 1)],
-    );
-    if odd {
-        let size = H[at(last, last - 1)].abs() + H[at(last - 1, last - 2)].abs();
-        (sum, product) = (1.5 * size, size * size);
-    }
-    // first column of H^2 - sum H + product
+    // first column of (H - s1)(H - s2), divided by its second row's element: with differences to the first diagonal
+    // element nothing cancels where all eigenvalues are nearly equal
     let (a, b, c, d) =
         (H[at(start, start)], H[at(start, start + 1)], H[at(start + 1, start)], H[at(start + 1, start + 1)]);
-    let mut column = [a * a + b * c - sum * a + product, c * (a + d - sum), c * H[at(start + 2, start + 1)]];
+    // (s1 - a)(s2 - a) and s1 + s2 - 2 a, of the eigenvalues of the last two rows
+    let (r, s) = (H[at(last, last)] - a, H[at(last - 1, last - 1)] - a);
+    let (mut product, mut sum) = (r * s - H[at(last, last - 1)] * H[at(last - 1, last)], r + s);
+    if odd {
+        let size = H[at(last, last - 1)].abs() + H[at(last - 1, last - 2)].abs();
+        let e = r + 0.75 * size;
+        (product, sum) = (e * e + 0.4375 * size * size, 2.0 * e);
+    }
+    let mut column = [product / c + b, d - a - sum, H[at(start + 2, start + 1)]];
     for k in start..last {
         let size = 3.min(end - k);
         let beta = reflection(&mut column[..size]);
