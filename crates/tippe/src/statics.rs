@@ -32,6 +32,8 @@ const CAREFUL: usize = 12;
 const LOST: f64 = 1e5;
 /// Where no step helps any more, accelerations below this share of gravity are rounding [-].
 const ROUNDING: f64 = 1e-6;
+/// Without gravity accelerations are measured against those at the start, and at least this [m/s^2].
+const FAINT: f64 = 1e-3;
 /// Eigenvalues below this share of the largest cannot be told from zero [-].
 const NEUTRAL: f64 = 1e-5;
 
@@ -177,13 +179,16 @@ pub fn equilibrium(model: &Model, search: &Search) -> Result<Equilibrium, NoEqui
     let begin = here.bodies();
     let gravity = here.moving().iter().map(|m| model.gravity_at(m.place()).length()).fold(0.0, f64::max);
     let first = unrest(model, &here, 1.0);
-    let reference = if gravity > 0.0 { gravity } else { first.residual };
+    let reference = if gravity > 0.0 { gravity } else { first.residual.max(FAINT) };
     let mut now = unrest(model, &here, reference);
     let mut way = FIRST_WAY;
     let mut tau = 1e-2;
     let mut steps = 0;
     while now.share > search.tolerance {
         let lost = lost(model, &here, &begin);
+        if steps == search.steps && now.share < ROUNDING {
+            break;
+        }
         if steps == search.steps || lost.is_some() {
             return Err(failure(model, &here, &now, lost, steps));
         }
