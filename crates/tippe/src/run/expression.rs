@@ -122,7 +122,7 @@ pub(super) enum Function {
 }
 
 /// Functions by name with the number of their arguments; `max` and `min` of two or more compare at each time.
-const FUNCTIONS: [(&str, Function, std::ops::RangeInclusive<usize>); 10] = [
+const FUNCTIONS: [(&str, Function, std::ops::RangeInclusive<usize>); 11] = [
     ("sqrt", Function::Sqrt, 1..=1),
     ("abs", Function::Abs, 1..=1),
     ("hypot", Function::Hypot, 2..=3),
@@ -131,6 +131,7 @@ const FUNCTIONS: [(&str, Function, std::ops::RangeInclusive<usize>); 10] = [
     ("atan2", Function::Atan2, 2..=2),
     ("exp", Function::Exp, 1..=1),
     ("ln", Function::Ln, 1..=1),
+    ("log", Function::Ln, 1..=1),
     ("max", Function::Max, 2..=16),
     ("min", Function::Min, 2..=16),
 ];
