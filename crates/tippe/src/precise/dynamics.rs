@@ -29,6 +29,8 @@ pub const BODY_STATES: usize = 12;
 pub const ACCOUNTS: usize = 9;
 /// Speed below which the velocity error of a body is measured against this [m/s].
 const SPEED_FLOOR: f64 = 0.01;
+/// The skin is renewed when more than so many pairs, and an eighth of all, had to be read.
+const WORN: usize = 4;
 /// States of components below this are measured against it [SI].
 const STATE_FLOOR: f64 = 1e-3;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
@@ -123,6 +125,37 @@ fn rotated(g: Vec3, x: Vec3) -> Vec3 {
     x + t + g.cross(t)
 }
 
+/// What keeps pairs that are far apart from being read at every evaluation: gaps at some instant, and how far each body
+/// has moved since. A gap cannot have shrunk by more; the pair cannot touch before that is used up. Nothing in the motion
+/// depends on when the skin is renewed.
+#[derive(Clone, Debug, Default)]
+pub struct Skin {
+    /// Asked for.
+    pub used: bool,
+    /// Gaps, or less, when it was renewed [m].
+    gaps: Vec<f64>,
+    /// Motions of all bodies then.
+    kinematics: Vec<Kinematics>,
+    /// Farthest way of any point of each body since [m].
+    moved: Vec<f64>,
+}
+
+impl Skin {
+    /// Farthest ways: |p - p0| + r |R - R0|/sqrt(2) (Frobenius), since a point at distance r from the axis of a turn by t
+    /// moves by 2 r sin(t/2) and |R - R0| = 2 sqrt(2) sin(t/2).
+    fn wear(&mut self, model: &Model, bodies: &[u32], externals: &[u32], now: &[Kinematics]) {
+        self.moved.clear();
+        for ((&body, now), then) in bodies.iter().chain(externals).zip(now).zip(&self.kinematics) {
+            let turned = now.R - then.R;
+            let turn = turned.x_axis.length_squared() + turned.y_axis.length_squared() + turned.z_axis.length_squared();
+            let radius = model.bodies[body as usize].radius;
+            let swing = if turn == 0.0 { 0.0 } else { radius * (0.5 * turn).sqrt() };
+            // what rounding may add
+            self.moved.push((1.0 + 1e-12) * ((now.p - then.p).length() + swing));
+        }
+    }
+}
+
 /// Bodies and pairs of one island, and their equations.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
@@ -170,6 +203,8 @@ pub struct Dynamics {
     pub worst: usize,
     /// Gaps of the pairs at the last evaluation [m].
     pub gaps: Vec<f64>,
+    /// Pairs that need not be read.
+    pub skin: Skin,
     /// Pairs with a short way to their force.
     pub simple: Vec<Simple>,
     /// All other pairs.
@@ -388,6 +423,7 @@ impl Dynamics {
                 general.iter().for_each(|&k| is[k as usize] = false);
                 is
             },
+            skin: Skin::default(),
             simple,
             general,
             forces: vec![Vec3::ZERO; pairs.len()],
@@ -575,14 +611,32 @@ impl Dynamics {
                 self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
             }
         }
+        let skips = self.skin.gaps.len() == self.pairs.len();
+        if skips {
+            self.skin.wear(model, &self.bodies, &self.externals, &self.kinematics);
+        }
+        let mut read = 0;
         for &k in &self.general {
             let pair = &mut self.pairs[k as usize];
+            if skips && !pair.memory.touching {
+                let least = self.skin.gaps[k as usize] - pair.sides.iter().map(|&s| self.skin.moved[s]).sum::<f64>();
+                if least > 0.0 {
+                    self.gaps[k as usize] = least;
+                    pair.last.gap = least;
+                    continue;
+                }
+                read += 1;
+            }
             let springs = Dynamics::springs(pair, y);
             let mut last = pair.last;
             pair.read_into(model, &self.kinematics, &springs, false, &mut last);
             self.gaps[k as usize] = last.gap;
             self.forces[k as usize] = last.total;
             pair.last = last;
+        }
+        if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
+            self.skin.gaps.clone_from(&self.gaps);
+            self.skin.kinematics.clone_from(&self.kinematics);
         }
     }
 
@@ -701,10 +755,9 @@ impl Dynamics {
         // in the limit of small depth f/N = kappa v_t/v_n while sticking
         let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
         let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
-        let lever = pair.last.radius.max(reading.radius);
         pair.memory.modes = Modes {
             slipping: kappa * reading.v_t.length() > mu * speed,
-            rolling: kappa * lever.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
+            rolling: kappa * reading.radius.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
             ..Modes::default()
         };
         let springs = Springs::default();

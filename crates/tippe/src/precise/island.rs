@@ -36,6 +36,8 @@ const NOT_STIFF: f64 = 0.8;
 const DECISION: u32 = 6;
 /// Attempted steps of one island in one horizon that are a failure.
 const STALL: u64 = 3_000_000;
+/// Islands with so many pairs keep a skin.
+const MANY_PAIRS: usize = 12;
 /// A step that ends this share of itself short of an instant ends there [-].
 const NEARLY: f64 = 1e-3;
 /// Rounds in which joint friction and drives find out who holds and who gives way.
@@ -194,6 +196,7 @@ impl Island {
     ) -> Island {
         let ids: Vec<(u32, u32)> = records.iter().map(|r| r.id).collect();
         let mut dynamics = Dynamics::new(model, bodies, &ids, settings.tolerance);
+        dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
         let mut y = vec![0.0; dynamics.length()];
         for (k, m) in motions.iter().enumerate() {
             for (sum, a) in dynamics.carried[dynamics.node_of[k]].iter_mut().zip(m.accounts) {
@@ -314,6 +317,7 @@ impl Island {
     pub fn restore(model: &Model, settings: &Settings, structure: &Structure, record: &IslandRecord) -> Island {
         let ids: Vec<(u32, u32)> = record.pairs.iter().map(|r| r.id).collect();
         let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
+        dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
         dynamics.remember(structure);
         for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
             pair.memory = saved.memory;
