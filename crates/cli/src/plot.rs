@@ -112,19 +112,9 @@ fn default_signals(run: &Run) -> Result<Vec<String>, Stop> {
 /// of the panel it belongs to, where that does not follow from its unit.
 fn expand(text: &str, subjects: &Subjects) -> Vec<(String, Option<String>)> {
     if text == "energy" && subjects.body("energy").is_none() {
-        let stored = [Account::Kinetic, Account::Potential, Account::Elastic];
-        let lost = [
-            Account::ContactDamping,
-            Account::Sliding,
-            Account::Spin,
-            Account::Rolling,
-            Account::Damping,
-            Account::JointFriction,
-            Account::Fastening,
-            Account::Work,
-        ];
+        let drawn = |a: &&Account| !matches!(a, Account::Initial | Account::Residual);
         let account = |a: &Account| (format!("energy.{}", a.name()), Some("energy [J]".to_owned()));
-        let mut all: Vec<_> = stored.iter().chain(&lost).map(account).collect();
+        let mut all: Vec<_> = Account::STORED.iter().filter(drawn).map(account).collect();
         all.push(("energy.residual".to_owned(), Some("residual [J]".to_owned())));
         return all;
     }

@@ -25,6 +25,10 @@ pub struct Semidefinite {
     scale: Vec<f64>,
     rest: f64,
     work: Vec<f64>,
+    /// Room for [`Self::solve`]: the right-hand side, the solution in the columns of Q, one correction.
+    right: Vec<f64>,
+    inner: Vec<f64>,
+    correction: Vec<f64>,
 }
 
 impl Semidefinite {
@@ -137,15 +141,15 @@ impl Semidefinite {
             x.copy_from_slice(&work);
         } else {
             x.fill(0.0);
-            let right = work.clone();
+            self.right.clone_from(&work);
             for _ in 0..2 {
-                let correction = self.least(&work);
-                for (x, c) in x.iter_mut().zip(&correction) {
+                self.least(&work);
+                for (x, c) in x.iter_mut().zip(&self.correction) {
                     *x += c;
                 }
                 for i in 0..n {
                     let row = &self.A[i * n..][..n];
-                    work[i] = right[i] - row.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
+                    work[i] = self.right[i] - row.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
                 }
             }
         }
@@ -177,10 +181,12 @@ impl Semidefinite {
         }
     }
 
-    /// Q R^-T R^-1 Q^T b.
-    fn least(&self, b: &[f64]) -> Vec<f64> {
+    /// Q R^-T R^-1 Q^T b, as the correction.
+    fn least(&mut self, b: &[f64]) {
         let (n, r) = (self.n, self.rank);
-        let mut y: Vec<f64> = self.Q.chunks_exact(n).map(|q| dot(q, b)).collect();
+        let y = &mut self.inner;
+        y.clear();
+        y.extend(self.Q.chunks_exact(n).map(|q| dot(q, b)));
         for a in (0..r).rev() {
             for c in a + 1..r {
                 y[a] -= self.R[a * r + c] * y[c];
@@ -193,11 +199,11 @@ impl Semidefinite {
             }
             y[a] /= self.R[a * r + a];
         }
-        let mut x = vec![0.0; n];
-        for (q, y) in self.Q.chunks_exact(n).zip(&y) {
-            x.iter_mut().zip(q).for_each(|(x, q)| *x += q * y);
+        self.correction.clear();
+        self.correction.resize(n, 0.0);
+        for (q, y) in self.Q.chunks_exact(n).zip(y) {
+            self.correction.iter_mut().zip(q).for_each(|(x, q)| *x += q * *y);
         }
-        x
     }
 }
 

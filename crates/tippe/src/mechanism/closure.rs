@@ -124,8 +124,9 @@ impl Mechanism {
         }
         work.answers_u = answers_u;
         work.answers_a = answers_a;
-        let scales: Vec<f64> = work.rows.iter().map(|row| row.scale).collect();
-        work.rank = work.solver.factor(&work.A, &scales, REDUNDANT, known);
+        work.right.clear();
+        work.right.extend(work.rows.iter().map(|row| row.scale));
+        work.rank = work.solver.factor(&work.A, &work.right, REDUNDANT, known);
     }
 
     /// More rows count than did, if they are seen to be independent where the loops are closed but for `violation` [m]: so a
@@ -185,7 +186,9 @@ impl Mechanism {
             work.lambda.clear();
             return;
         }
-        let free: Vec<Six> = work.links.iter().map(|l| l.a).collect();
+        let mut a = std::mem::take(&mut work.free);
+        a.clear();
+        a.extend(work.links.iter().map(|l| l.a));
         // Redundant rows stay so where the trials of a step leave the loops open, and a dead point makes no other row redundant:
         // how many count is found where the loops are closed, and kept.
         let given = work.modes.iter().map(|mode| *mode != Mode::Free);
@@ -200,16 +203,16 @@ impl Mechanism {
         work.right.clear();
         for r in 0..work.rows.len() {
             let row = &work.rows[r];
-            work.right.push(-row.convective - self.row_rate(row, u_dot, &free));
+            work.right.push(-row.convective - self.row_rate(row, u_dot, &a));
         }
         let mut lambda = std::mem::take(&mut work.lambda);
         lambda.resize(work.rows.len(), 0.0);
         work.solver.solve(&work.right, &mut lambda);
-        let mut a = free;
         self.add_answers(&lambda, work, u_dot, Some(&mut a));
-        for (link, a) in work.links.iter_mut().zip(a) {
-            link.a = a;
+        for (link, a) in work.links.iter_mut().zip(&a) {
+            link.a = *a;
         }
+        work.free = a;
         work.lambda = lambda;
     }
 

@@ -134,6 +134,8 @@ pub struct Work {
     answers_a: Vec<Six>,
     A: Vec<f64>,
     right: Vec<f64>,
+    /// Accelerations of the links without the rows.
+    free: Vec<Six>,
     loads: Vec<Six>,
     tau: Vec<f64>,
     solver: Semidefinite,

@@ -743,7 +743,7 @@ impl Clock<'_> {
                 coordinates: mechanism.coordinates,
                 rows: start.rows,
                 redundant: start.redundant,
-                freedom: mechanism.coordinates - (start.rows - start.redundant),
+                freedom: (mechanism.coordinates + start.redundant).saturating_sub(start.rows),
                 drift: 0.0,
             })
             .collect();
