@@ -618,7 +618,7 @@ impl Compiler<'_> {
                         "joint \"{}\" cannot close: after {ITERATIONS} iterations its frames are {:.3e} m apart or askew",
                         spec.name, violation
                     ),
-                    "look at the lengths and start values of the loop it closes; the nearest pose was taken from there",
+                    "look at the lengths and start values of the loop it closes",
                 );
             }
             return false;
