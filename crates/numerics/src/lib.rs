@@ -5,6 +5,7 @@
 
 pub mod block_lu;
 pub mod dense;
+pub mod kkt;
 pub mod ode;
 pub mod root;
 pub mod semidefinite;

@@ -1,0 +1,372 @@
+//! Block LDL^T of a symmetric quasi-definite matrix with 6x6 blocks.
+//!
+//! Vertices are bodies (positive definite blocks) and groups of exact rows (zero or negative semidefinite blocks that become
+//! negative definite once a body beside them is eliminated). With D_k the pivot and A_ik a block below it,
+//!   L_ik = A_ik D_k^-1,    A_ij <- A_ij - L_ik A_jk^T   for all later neighbours i, j of k,
+//! in an order of least degree where a group of rows waits until a body beside it, which has not answered for another group
+//! yet, is gone (or all of them are): its pivot is then -J M^-1 J^T of at least that body, which has full rank. Trees are
+//! eliminated without fill.
+
+/// A 6x6 block by rows.
+pub type Block = [f64; 36];
+
+/// What a vertex is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vertex {
+    /// A body: its block is positive definite.
+    Body,
+    /// Exact rows: minus its block is positive definite when its turn comes.
+    Rows,
+}
+
+/// Pattern, order and factors.
+#[derive(Clone, Debug, Default)]
+pub struct BlockLdl {
+    /// Vertex by position.
+    order: Vec<u32>,
+    /// Position by vertex.
+    place: Vec<u32>,
+    /// True for bodies, by position.
+    positive: Vec<bool>,
+    /// Where the column of a position begins in `rows`, and the end of the last.
+    start: Vec<u32>,
+    /// Positions of the blocks below the diagonal, ascending in each column.
+    rows: Vec<u32>,
+    /// Those blocks: of A, then L.
+    values: Vec<Block>,
+    /// Diagonal blocks of A, then of D.
+    pivots: Vec<Block>,
+    /// D^-1.
+    inverse: Vec<Block>,
+    /// Where the block of each edge is, and whether it is that of (b, a) there.
+    slots: Vec<(u32, bool)>,
+    /// Room for a column before it is divided by its pivot, transposed.
+    column: Vec<Block>,
+    x: Vec<f64>,
+}
+
+impl BlockLdl {
+    /// Order and pattern for these vertices and edges (a, b), a != b, each pair once.
+    pub fn new(vertices: &[Vertex], edges: &[(u32, u32)]) -> BlockLdl {
+        let n = vertices.len();
+        let (order, columns) = eliminate(vertices, edges);
+        let mut place = vec![0; n];
+        for (position, &v) in order.iter().enumerate() {
+            place[v as usize] = position as u32;
+        }
+        let (mut start, mut rows) = (vec![0], Vec::new());
+        for column in &columns {
+            let from = rows.len();
+            rows.extend(column.iter().map(|&v| place[v as usize]));
+            rows[from..].sort_unstable();
+            start.push(rows.len() as u32);
+        }
+        let slots = edges
+            .iter()
+            .map(|&(a, b)| {
+                let (pa, pb) = (place[a as usize], place[b as usize]);
+                let (low, high) = (pa.min(pb), pa.max(pb));
+                let column = start[low as usize] as usize..start[low as usize + 1] as usize;
+                let at = rows[column.clone()].partition_point(|&r| r < high);
+                ((column.start + at) as u32, pa > pb)
+            })
+            .collect();
+        let widest = columns.iter().map(Vec::len).max().unwrap_or(0);
+        BlockLdl {
+            positive: order.iter().map(|&v| vertices[v as usize] == Vertex::Body).collect(),
+            values: vec![[0.0; 36]; rows.len()],
+            pivots: vec![[0.0; 36]; n],
+            inverse: vec![[0.0; 36]; n],
+            column: vec![[0.0; 36]; widest],
+            x: vec![0.0; 6 * n],
+            order,
+            place,
+            start,
+            rows,
+            slots,
+        }
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Number of blocks below the diagonal, fill included.
+    pub fn blocks(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// All blocks zero.
+    pub fn clear(&mut self) {
+        self.values.fill([0.0; 36]);
+        self.pivots.fill([0.0; 36]);
+    }
+
+    /// Diagonal block of a vertex, to be filled.
+    #[inline]
+    pub fn diagonal(&mut self, vertex: usize) -> &mut Block {
+        &mut self.pivots[self.place[vertex] as usize]
+    }
+
+    /// Adds a block to A_ab of edge `k`, the k-th of those given to [`Self::new`].
+    #[inline]
+    pub fn add(&mut self, k: usize, block: &Block) {
+        let (slot, straight) = self.slots[k];
+        let target = &mut self.values[slot as usize];
+        if straight {
+            // a is eliminated after b: the stored block is A_ab
+            for (t, b) in target.iter_mut().zip(block) {
+                *t += b;
+            }
+        } else {
+            for i in 0..6 {
+                for j in 0..6 {
+                    target[6 * j + i] += block[6 * i + j];
+                }
+            }
+        }
+    }
+
+    /// Factors what was filled in. False if a pivot is not definite, even after a tiny share was added to it.
+    pub fn factor(&mut self) -> bool {
+        let mut good = true;
+        for k in 0..self.order.len() {
+            good &= invert(&self.pivots[k], self.positive[k], &mut self.inverse[k]);
+            let span = self.start[k] as usize..self.start[k + 1] as usize;
+            let below = span.len();
+            for (kept, value) in self.column.iter_mut().zip(&self.values[span.clone()]) {
+                transpose(value, kept);
+            }
+            let inverse = &self.inverse[k];
+            for value in &mut self.values[span.clone()] {
+                let raw = *value;
+                multiply(&raw, inverse, value);
+            }
+            for j in 0..below {
+                let target = self.rows[span.start + j] as usize;
+                subtract(&self.values[span.start + j], &self.column[j], &mut self.pivots[target]);
+                let mut at = self.start[target] as usize;
+                for i in j + 1..below {
+                    let row = self.rows[span.start + i];
+                    while self.rows[at] != row {
+                        at += 1;
+                    }
+                    // values of column k come before those of later columns
+                    let (left, right) = self.values.split_at_mut(at);
+                    subtract(&left[span.start + i], &self.column[j], &mut right[0]);
+                }
+            }
+        }
+        good
+    }
+
+    /// x <- A^-1 x, six numbers per vertex in the order given to [`Self::new`].
+    pub fn solve(&mut self, x: &mut [f64]) {
+        for (position, &v) in self.order.iter().enumerate() {
+            self.x[6 * position..6 * position + 6].copy_from_slice(&x[6 * v as usize..6 * v as usize + 6]);
+        }
+        for k in 0..self.order.len() {
+            let (before, after) = self.x.split_at_mut(6 * k + 6);
+            let own = &before[6 * k..];
+            for s in self.start[k] as usize..self.start[k + 1] as usize {
+                let row = self.rows[s] as usize;
+                let target = &mut after[6 * (row - k - 1)..][..6];
+                let L = &self.values[s];
+                for i in 0..6 {
+                    let mut sum = 0.0;
+                    for j in 0..6 {
+                        sum += L[6 * i + j] * own[j];
+                    }
+                    target[i] -= sum;
+                }
+            }
+        }
+        for k in (0..self.order.len()).rev() {
+            let (before, after) = self.x.split_at_mut(6 * k + 6);
+            let own = &mut before[6 * k..];
+            let mut scaled = [0.0; 6];
+            let D = &self.inverse[k];
+            for i in 0..6 {
+                for j in 0..6 {
+                    scaled[i] += D[6 * i + j] * own[j];
+                }
+            }
+            for s in self.start[k] as usize..self.start[k + 1] as usize {
+                let row = self.rows[s] as usize;
+                let source = &after[6 * (row - k - 1)..][..6];
+                let L = &self.values[s];
+                for i in 0..6 {
+                    for j in 0..6 {
+                        scaled[j] -= L[6 * i + j] * source[i];
+                    }
+                }
+            }
+            own.copy_from_slice(&scaled);
+        }
+        for (position, &v) in self.order.iter().enumerate() {
+            x[6 * v as usize..6 * v as usize + 6].copy_from_slice(&self.x[6 * position..6 * position + 6]);
+        }
+    }
+}
+
+/// Order of least degree and the vertices that remain beside each one when its turn comes.
+fn eliminate(vertices: &[Vertex], edges: &[(u32, u32)]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let n = vertices.len();
+    let mut beside: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for &(a, b) in edges {
+        beside[a as usize].push(b);
+        beside[b as usize].push(a);
+    }
+    for list in &mut beside {
+        list.sort_unstable();
+        list.dedup();
+    }
+    // bodies a group of rows still waits for, and whether one has answered for it
+    let mut waits: Vec<usize> = (0..n)
+        .map(|v| match vertices[v] {
+            Vertex::Body => 0,
+            Vertex::Rows => beside[v].iter().filter(|&&b| vertices[b as usize] == Vertex::Body).count(),
+        })
+        .collect();
+    let original = beside.clone();
+    let mut queue: std::collections::BTreeSet<(u32, u32)> =
+        (0..n).filter(|&v| waits[v] == 0).map(|v| (beside[v].len() as u32, v as u32)).collect();
+    let mut gone = vec![false; n];
+    let (mut order, mut columns) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let mut merged = Vec::new();
+    while let Some((_, v)) = queue.pop_first() {
+        gone[v as usize] = true;
+        let around = std::mem::take(&mut beside[v as usize]);
+        for &a in &around {
+            let list = &mut beside[a as usize];
+            let queued = queue.remove(&(list.len() as u32, a));
+            merged.clear();
+            let (mut i, mut j) = (0, 0);
+            while i < list.len() || j < around.len() {
+                let next = match (list.get(i), around.get(j)) {
+                    (Some(&x), Some(&y)) => x.min(y),
+                    (Some(&x), None) => x,
+                    (None, Some(&y)) => y,
+                    (None, None) => break,
+                };
+                i += usize::from(list.get(i) == Some(&next));
+                j += usize::from(around.get(j) == Some(&next));
+                if next != v && next != a {
+                    merged.push(next);
+                }
+            }
+            std::mem::swap(list, &mut merged);
+            if queued {
+                queue.insert((list.len() as u32, a));
+            }
+        }
+        if vertices[v as usize] == Vertex::Body {
+            // it answers for one group; the others wait until all their bodies are gone
+            let mut answered = false;
+            for &r in &original[v as usize] {
+                let r = r as usize;
+                if vertices[r] != Vertex::Rows || gone[r] || waits[r] == 0 {
+                    continue;
+                }
+                waits[r] -= 1;
+                if waits[r] == 0 || !answered {
+                    answered |= waits[r] > 0;
+                    waits[r] = 0;
+                    queue.insert((beside[r].len() as u32, r as u32));
+                }
+            }
+        }
+        order.push(v);
+        columns.push(around);
+    }
+    (order, columns)
+}
+
+/// out = a b.
+#[inline]
+fn multiply(a: &Block, b: &Block, out: &mut Block) {
+    *out = [0.0; 36];
+    for i in 0..6 {
+        for k in 0..6 {
+            let x = a[6 * i + k];
+            for j in 0..6 {
+                out[6 * i + j] += x * b[6 * k + j];
+            }
+        }
+    }
+}
+
+/// out -= a b.
+#[inline]
+fn subtract(a: &Block, b: &Block, out: &mut Block) {
+    for i in 0..6 {
+        let mut row = [out[6 * i], out[6 * i + 1], out[6 * i + 2], out[6 * i + 3], out[6 * i + 4], out[6 * i + 5]];
+        for k in 0..6 {
+            let x = a[6 * i + k];
+            for j in 0..6 {
+                row[j] -= x * b[6 * k + j];
+            }
+        }
+        out[6 * i..6 * i + 6].copy_from_slice(&row);
+    }
+}
+
+#[inline]
+fn transpose(a: &Block, out: &mut Block) {
+    for i in 0..6 {
+        for j in 0..6 {
+            out[6 * j + i] = a[6 * i + j];
+        }
+    }
+}
+
+/// Inverse of a definite block by Cholesky's factors; a pivot that rounding made indefinite counts as a tiny share of its
+/// diagonal entry, and the answer is false when there was nothing to begin with.
+fn invert(a: &Block, positive: bool, out: &mut Block) -> bool {
+    let sign = if positive { 1.0 } else { -1.0 };
+    let mut L = [0.0; 36];
+    let mut good = true;
+    for i in 0..6 {
+        for j in 0..=i {
+            let mut sum = sign * a[6 * i + j];
+            for k in 0..j {
+                sum -= L[6 * i + k] * L[6 * j + k];
+            }
+            if i == j {
+                let scale = (sign * a[6 * i + i]).abs();
+                let floor = 1e-14 * scale;
+                if !(sum > floor) {
+                    good &= scale > 0.0;
+                    sum = if floor > 0.0 { floor } else { 1.0 };
+                }
+                L[6 * i + i] = sum.sqrt();
+            } else {
+                L[6 * i + j] = sum / L[6 * j + j];
+            }
+        }
+    }
+    // columns of L^-1, then L^-T L^-1
+    let mut R = [0.0; 36];
+    for j in 0..6 {
+        R[6 * j + j] = 1.0 / L[6 * j + j];
+        for i in j + 1..6 {
+            let mut sum = 0.0;
+            for k in j..i {
+                sum += L[6 * i + k] * R[6 * k + j];
+            }
+            R[6 * i + j] = -sum / L[6 * i + i];
+        }
+    }
+    for i in 0..6 {
+        for j in 0..=i {
+            let mut sum = 0.0;
+            for k in i..6 {
+                sum += R[6 * k + i] * R[6 * k + j];
+            }
+            out[6 * i + j] = sign * sum;
+            out[6 * j + i] = sign * sum;
+        }
+    }
+    good
+}

@@ -1,0 +1,263 @@
+//! Velocities of bodies under rows: the mixed complementarity problem of one time step, solved in body velocities.
+//!
+//! With the bodies' masses M (blocks of 6), momenta p without rows, and rows J of compliance eps and target b,
+//!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper                      (seed 004, eq. 16 and 22)
+//! where a row at a bound gives up its equation: J u + eps lambda <= b at the upper one, >= at the lower one. Two rows of a
+//! disc share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
+//!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.
+//!
+//! - [`Solver::newton`]: projected Newton. The equations of the rows f that are not at a bound are solved in velocities: one
+//!   block LDL^T of M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). q falls in every step and
+//!   there are finitely many sets f, so it ends; with last step's impulses it usually starts at the right set.
+//! - [`Solver::sweep`]: projected Gauss-Seidel over rows and exact groups, for rubble.
+//!
+//! [`Problem::residual`] judges both.
+
+mod ldl;
+mod newton;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+pub use ldl::{Block, BlockLdl, Vertex};
+
+/// Stands for "no body": the ground, or something whose motion is given (its part of J u is in the target).
+pub const GROUND: u32 = u32::MAX;
+
+/// Smallest compliance of a bounded row as a share of what its bodies yield, J M^-1 J^T [-]. Less is not felt, and costs digits.
+pub const LEAST_COMPLIANCE: f64 = 1e-10;
+
+/// One row with a compliance and bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Its bodies; [`GROUND`] for none.
+    pub bodies: [u32; 2],
+    /// Its derivatives by their velocities.
+    pub J: [[f64; 6]; 2],
+    /// b: what J u would be without force.
+    pub target: f64,
+    /// eps: velocity per impulse; raised to [`LEAST_COMPLIANCE`].
+    pub compliance: f64,
+    /// Smallest impulse.
+    pub lower: f64,
+    /// Largest impulse.
+    pub upper: f64,
+    /// True for the first of two rows (same bodies, same compliance) whose impulses stay in a disc of radius `upper`.
+    pub disc: bool,
+    /// The impulse: start value (NaN: unknown) and answer.
+    pub lambda: f64,
+}
+
+/// Up to six exact rows over up to four bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Its bodies; [`GROUND`] for none.
+    pub bodies: [u32; 4],
+    /// Derivatives, row by row, body by body.
+    pub J: [Block; 4],
+    /// Number of rows.
+    pub count: usize,
+    /// b by row.
+    pub target: [f64; 6],
+    /// eps by row, usually zero.
+    pub compliance: [f64; 6],
+    /// The impulses: answer.
+    pub lambda: [f64; 6],
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Group {
+            bodies: [GROUND; 4],
+            J: [[0.0; 36]; 4],
+            count: 0,
+            target: [0.0; 6],
+            compliance: [0.0; 6],
+            lambda: [0.0; 6],
+        }
+    }
+}
+
+/// The problem of one partition.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// Mass of each body.
+    pub mass: Vec<Block>,
+    /// Inverse mass of each body.
+    pub inverse: Vec<Block>,
+    /// M times the velocity without rows.
+    pub momentum: Vec<f64>,
+    /// Velocities: answer.
+    pub u: Vec<f64>,
+    /// Rows with compliance.
+    pub rows: Vec<Row>,
+    /// Exact rows.
+    pub groups: Vec<Group>,
+}
+
+/// How a solution was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Factorisations.
+    pub factorisations: usize,
+    /// Sweeps.
+    pub sweeps: usize,
+    /// False if the limit came first: the best point found is there.
+    pub converged: bool,
+    /// [`Problem::residual`] of the answer.
+    pub residual: f64,
+}
+
+/// Room to work in, and the pattern of the last problem: nothing in it changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct Solver {
+    ldl: BlockLdl,
+    vertices: Vec<Vertex>,
+    edges: Vec<(u32, u32)>,
+    /// Edge of each row, `u32::MAX` for rows of one body.
+    row_edge: Vec<u32>,
+    /// First edge of each group; its bodies follow in order.
+    group_edge: Vec<u32>,
+    states: Vec<newton::Status>,
+    x: Vec<f64>,
+    start: Vec<f64>,
+    best: Vec<f64>,
+    slack: Vec<f64>,
+    yields: Vec<f64>,
+}
+
+impl Problem {
+    /// Empties the problem, keeps its room.
+    pub fn clear(&mut self) {
+        self.mass.clear();
+        self.inverse.clear();
+        self.momentum.clear();
+        self.u.clear();
+        self.rows.clear();
+        self.groups.clear();
+    }
+
+    /// J u of a row.
+    #[inline]
+    pub(crate) fn rate(row: &Row, u: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (&body, J) in row.bodies.iter().zip(&row.J) {
+            if body != GROUND {
+                let u = &u[6 * body as usize..][..6];
+                // linear and angular parts apart, so that mirrored rows give mirrored sums
+                sum += (J[0] * u[0] + J[1] * u[1] + J[2] * u[2]) + (J[3] * u[3] + J[4] * u[4] + J[5] * u[5]);
+            }
+        }
+        sum
+    }
+
+    /// J M^-1 J^T of a row.
+    pub(crate) fn yields(&self, row: &Row) -> f64 {
+        let mut sum = 0.0;
+        for (&body, J) in row.bodies.iter().zip(&row.J) {
+            if body != GROUND {
+                let W = &self.inverse[body as usize];
+                for i in 0..6 {
+                    for j in 0..6 {
+                        sum += J[i] * W[6 * i + j] * J[j];
+                    }
+                }
+            }
+        }
+        sum
+    }
+
+    /// How far velocities and impulses are from solving the problem, as a velocity: the largest of
+    /// |M^-1 (p + J^T lambda) - u|, of what free rows miss of their equation, and of what bounded ones would take back.
+    pub fn residual(&self) -> f64 {
+        let mut momentum = self.momentum.clone();
+        for row in &self.rows {
+            push(row, row.lambda, &mut momentum);
+        }
+        for group in &self.groups {
+            push_group(group, &group.lambda, &mut momentum);
+        }
+        let mut worst: f64 = 0.0;
+        for (k, W) in self.inverse.iter().enumerate() {
+            for i in 0..6 {
+                let v: f64 = (0..6).map(|j| W[6 * i + j] * momentum[6 * k + j]).sum();
+                worst = worst.max((v - self.u[6 * k + i]).abs());
+            }
+        }
+        let mut k = 0;
+        while k < self.rows.len() {
+            let row = &self.rows[k];
+            let eps = row.compliance.max(LEAST_COMPLIANCE * self.yields(row));
+            if row.disc {
+                let other = &self.rows[k + 1];
+                let w = [row, other].map(|r| r.target - Self::rate(r, &self.u) - eps * r.lambda);
+                let scale = eps + self.yields(row).max(self.yields(other));
+                let at = [row.lambda + w[0] / scale, other.lambda + w[1] / scale];
+                let size = libm::hypot(at[0], at[1]);
+                let shrink = if size > row.upper { row.upper / size } else { 1.0 };
+                let off = libm::hypot(at[0] * shrink - row.lambda, at[1] * shrink - other.lambda);
+                worst = worst.max(off * scale);
+                k += 2;
+            } else {
+                let w = row.target - Self::rate(row, &self.u) - eps * row.lambda;
+                let scale = eps + self.yields(row);
+                let back = (row.lambda + w / scale).clamp(row.lower, row.upper) - row.lambda;
+                worst = worst.max((back * scale).abs());
+                k += 1;
+            }
+        }
+        for group in &self.groups {
+            for i in 0..group.count {
+                let rate = group_rate(group, i, &self.u);
+                worst = worst.max((group.target[i] - rate - group.compliance[i] * group.lambda[i]).abs());
+            }
+        }
+        worst
+    }
+}
+
+/// Adds J^T lambda of a row.
+#[inline]
+pub(crate) fn push(row: &Row, lambda: f64, momentum: &mut [f64]) {
+    if lambda == 0.0 {
+        return;
+    }
+    for (&body, J) in row.bodies.iter().zip(&row.J) {
+        if body != GROUND {
+            let m = &mut momentum[6 * body as usize..][..6];
+            for i in 0..6 {
+                m[i] += J[i] * lambda;
+            }
+        }
+    }
+}
+
+/// Adds J^T lambda of a group.
+#[inline]
+pub(crate) fn push_group(group: &Group, lambda: &[f64; 6], momentum: &mut [f64]) {
+    for (&body, J) in group.bodies.iter().zip(&group.J) {
+        if body != GROUND {
+            let m = &mut momentum[6 * body as usize..][..6];
+            for r in 0..group.count {
+                for i in 0..6 {
+                    m[i] += J[6 * r + i] * lambda[r];
+                }
+            }
+        }
+    }
+}
+
+/// J u of row `r` of a group.
+#[inline]
+pub(crate) fn group_rate(group: &Group, r: usize, u: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for (&body, J) in group.bodies.iter().zip(&group.J) {
+        if body != GROUND {
+            let u = &u[6 * body as usize..][..6];
+            for i in 0..6 {
+                sum += J[6 * r + i] * u[i];
+            }
+        }
+    }
+    sum
+}

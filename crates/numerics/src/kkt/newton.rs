@@ -1,0 +1,503 @@
+//! Projected Newton on the impulses (Bertsekas 1982; machine-modules.md 6.4): rows inside their bounds, or at one they want to
+//! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
+//! onto the bounds as far as the energy q falls.
+
+use super::{Block, GROUND, LEAST_COMPLIANCE, Problem, Report, Solver, Vertex, group_rate, push, push_group};
+
+/// Exact rows get this share of what their bodies yield as compliance inside the factors, so that redundant ones have a
+/// pivot; refinement takes it out again [-].
+const SOFTENING: f64 = 1e-11;
+/// Rounds of refinement after each factorisation.
+const REFINEMENTS: usize = 2;
+/// An impulse may leave its bounds by this share of them before its row changes sides [-].
+const SLACK: f64 = 1e-12;
+
+/// Rounding of a row's velocity, as a share of the largest velocity [-].
+const NOISE: f64 = 1e-14;
+/// The impulse of a rim may point this far from its slip [rad].
+const TURN: f64 = 1e-10;
+
+/// The first steps go all the way whether they gain or not: they find most of the sets.
+const BOLD: usize = 2;
+/// Rounding of q, as a share of it [-].
+const ROUNDING: f64 = 1e-12;
+/// Steps are halved this often at most.
+const HALVINGS: usize = 40;
+
+/// What a row does in the linear problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Status {
+    /// Its equation holds.
+    #[default]
+    Free,
+    /// At a bound, with this impulse (zero in a disc without radius).
+    Bound(f64),
+    /// A disc at its rim: along the rim, tangent t, the slip v fulfils v . t = (v . d/radius) lambda . t.
+    Rim {
+        /// Direction of the impulse.
+        d: [f64; 2],
+        /// radius/(v . d).
+        across: f64,
+    },
+    /// The second row of a disc: see the first.
+    Second,
+}
+
+impl Solver {
+    /// Solves to rounding; at most `limit` factorisations. Impulses in the rows and groups are the start and the answer.
+    pub fn newton(&mut self, problem: &mut Problem, limit: usize) -> Report {
+        self.pattern(problem);
+        self.raise_compliance(problem);
+        self.first_impulses(problem);
+        let mut report = Report::default();
+        let mut energy = f64::INFINITY;
+        while report.factorisations < limit {
+            self.classify(problem);
+            self.assemble(problem);
+            self.ldl.factor();
+            report.factorisations += 1;
+            self.start.clear();
+            self.start.extend(problem.rows.iter().map(|row| row.lambda));
+            self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
+            self.linear_solution(problem);
+            if self.consistent(problem) {
+                report.converged = true;
+                break;
+            }
+            let bold = report.factorisations <= BOLD;
+            energy = self.search(problem, if bold { f64::INFINITY } else { energy });
+        }
+        for row in problem.rows.iter_mut().filter(|row| !row.disc) {
+            row.lambda = row.lambda.clamp(row.lower, row.upper);
+        }
+        report
+    }
+
+    /// Vertices and edges; the order of elimination is kept if they did not change.
+    fn pattern(&mut self, problem: &Problem) {
+        let n = problem.mass.len();
+        self.vertices.clear();
+        self.vertices.resize(n, Vertex::Body);
+        self.vertices.resize(n + problem.groups.len(), Vertex::Rows);
+        let mut edges: Vec<(u32, u32)> = Vec::with_capacity(self.edges.len());
+        let mut last = (GROUND, GROUND);
+        for row in &problem.rows {
+            let [a, b] = row.bodies;
+            if a != GROUND && b != GROUND && a != b && (a, b) != last {
+                last = (a, b);
+                edges.push((a.min(b), a.max(b)));
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        let pairs = edges.len();
+        self.group_edge.clear();
+        for (g, group) in problem.groups.iter().enumerate() {
+            self.group_edge.push(edges.len() as u32);
+            edges.extend(group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (b, (n + g) as u32)));
+        }
+        self.row_edge.clear();
+        let mut known = (last, u32::MAX);
+        known.0 = (GROUND, GROUND);
+        for row in &problem.rows {
+            let [a, b] = row.bodies;
+            if a == GROUND || b == GROUND || a == b {
+                self.row_edge.push(u32::MAX);
+                continue;
+            }
+            if known.0 != (a, b) {
+                let at = edges[..pairs].partition_point(|&e| e < (a.min(b), a.max(b)));
+                known = ((a, b), at as u32);
+            }
+            self.row_edge.push(known.1);
+        }
+        if edges != self.edges || self.ldl.vertices() != self.vertices.len() {
+            self.ldl = super::BlockLdl::new(&self.vertices, &edges);
+            self.edges = edges;
+        }
+    }
+
+    /// Compliances not smaller than what can be felt.
+    fn raise_compliance(&mut self, problem: &mut Problem) {
+        for k in 0..problem.rows.len() {
+            let least = LEAST_COMPLIANCE * problem.yields(&problem.rows[k]);
+            let row = &mut problem.rows[k];
+            row.compliance = row.compliance.max(least);
+        }
+    }
+
+    /// Impulses to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity without
+    /// rows would need, as far as their bodies yield.
+    fn first_impulses(&mut self, problem: &mut Problem) {
+        velocities(problem, false);
+        for k in 0..problem.rows.len() {
+            let row = &problem.rows[k];
+            let wanted = match row.lambda.is_nan() {
+                true if row.disc || (k > 0 && problem.rows[k - 1].disc) => 0.0,
+                true => (row.target - Problem::rate(row, &problem.u)) / (row.compliance + problem.yields(row)),
+                false => row.lambda,
+            };
+            problem.rows[k].lambda = wanted.clamp(row.lower, row.upper);
+        }
+        for k in 0..problem.rows.len() {
+            if problem.rows[k].disc {
+                to_disc(problem, k);
+            }
+        }
+        velocities(problem, true);
+    }
+
+    /// Which rows hold their equation at the impulses and velocities at hand: those inside their bounds, and those at a bound
+    /// they want to leave.
+    fn classify(&mut self, problem: &Problem) {
+        self.states.clear();
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = &problem.rows[k];
+            let v = row.target - Problem::rate(row, &problem.u);
+            if row.disc {
+                let second = &problem.rows[k + 1];
+                let w = second.target - Problem::rate(second, &problem.u);
+                let at = [row.lambda, second.lambda];
+                let size = libm::hypot(at[0], at[1]);
+                let along = (v * at[0] + w * at[1]) / size;
+                let outward = along > row.compliance * size;
+                self.states.push(if row.upper <= 0.0 {
+                    Status::Bound(0.0)
+                } else if size >= row.upper * (1.0 - SLACK) && outward {
+                    Status::Rim { d: [at[0] / size, at[1] / size], across: row.upper / along }
+                } else {
+                    Status::Free
+                });
+                self.states.push(Status::Second);
+                k += 2;
+                continue;
+            }
+            let wants = v - row.compliance * row.lambda;
+            self.states.push(if row.lambda <= row.lower && wants <= 0.0 {
+                Status::Bound(row.lower)
+            } else if row.lambda >= row.upper && wants >= 0.0 {
+                Status::Bound(row.upper)
+            } else {
+                Status::Free
+            });
+            k += 1;
+        }
+    }
+
+    /// M + J_f^T W J_f, bordered by the exact rows.
+    fn assemble(&mut self, problem: &Problem) {
+        let n = problem.mass.len();
+        self.ldl.clear();
+        for (k, M) in problem.mass.iter().enumerate() {
+            *self.ldl.diagonal(k) = *M;
+        }
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = &problem.rows[k];
+            match self.states[k] {
+                Status::Free => {
+                    let w = 1.0 / row.compliance;
+                    self.add_row(&row.bodies, &row.J, &row.J, w, k);
+                    if row.disc {
+                        let second = &problem.rows[k + 1];
+                        self.add_row(&second.bodies, &second.J, &second.J, w, k);
+                    }
+                }
+                Status::Rim { d, across } => {
+                    let second = &problem.rows[k + 1];
+                    let mut J = [[0.0; 6]; 2];
+                    for side in 0..2 {
+                        for i in 0..6 {
+                            J[side][i] = d[0] * second.J[side][i] - d[1] * row.J[side][i];
+                        }
+                    }
+                    self.add_row(&row.bodies, &J, &J, across, k);
+                }
+                _ => {}
+            }
+            k += if row.disc { 2 } else { 1 };
+        }
+        for (g, group) in problem.groups.iter().enumerate() {
+            let mut D: Block = [0.0; 36];
+            for i in 0..6 {
+                D[7 * i] = -1.0;
+            }
+            let mut edge = self.group_edge[g] as usize;
+            let mut yields = [0.0; 6];
+            for (&body, J) in group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND) {
+                // the edge is (body, group): its block is J^T
+                let mut block: Block = [0.0; 36];
+                let W = &problem.inverse[body as usize];
+                for r in 0..group.count {
+                    for i in 0..6 {
+                        block[6 * i + r] = J[6 * r + i];
+                        yields[r] += J[6 * r + i] * J[6 * r + i] * W[7 * i];
+                    }
+                }
+                self.ldl.add(edge, &block);
+                edge += 1;
+            }
+            for r in 0..group.count {
+                D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
+            }
+            *self.ldl.diagonal(n + g) = D;
+        }
+    }
+
+    /// Adds w J^T J of one row.
+    fn add_row(&mut self, bodies: &[u32; 2], J: &[[f64; 6]; 2], K: &[[f64; 6]; 2], w: f64, k: usize) {
+        for side in 0..2 {
+            if bodies[side] != GROUND {
+                let D = self.ldl.diagonal(bodies[side] as usize);
+                for i in 0..6 {
+                    let x = w * J[side][i];
+                    for j in 0..6 {
+                        D[6 * i + j] += x * K[side][j];
+                    }
+                }
+            }
+        }
+        let edge = self.row_edge[k];
+        if edge != u32::MAX {
+            let (low, high) = if bodies[0] < bodies[1] { (0, 1) } else { (1, 0) };
+            let mut block: Block = [0.0; 36];
+            for i in 0..6 {
+                let x = w * J[low][i];
+                for j in 0..6 {
+                    block[6 * i + j] = x * K[high][j];
+                }
+            }
+            self.ldl.add(edge as usize, &block);
+        }
+    }
+
+    /// Velocities and impulses of the linear problem with the sets at hand, refined against the equations as they were posed.
+    fn linear_solution(&mut self, problem: &mut Problem) {
+        let n = problem.mass.len();
+        let m = n + problem.groups.len();
+        // impulses of rows at bounds, of rims at the present velocities
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = problem.rows[k];
+            match self.states[k] {
+                Status::Bound(lambda) => {
+                    problem.rows[k].lambda = lambda;
+                    if row.disc {
+                        problem.rows[k + 1].lambda = 0.0;
+                    }
+                }
+                Status::Rim { d, across } => {
+                    let [v, w] = [row, problem.rows[k + 1]].map(|r| r.target - Problem::rate(&r, &problem.u));
+                    let turned = across * (d[0] * w - d[1] * v);
+                    problem.rows[k].lambda = row.upper * d[0] - d[1] * turned;
+                    problem.rows[k + 1].lambda = row.upper * d[1] + d[0] * turned;
+                }
+                _ => {}
+            }
+            k += if row.disc { 2 } else { 1 };
+        }
+        for _ in 0..=REFINEMENTS {
+            // what the equations miss
+            self.x.clear();
+            self.x.extend_from_slice(&problem.momentum);
+            for (k, M) in problem.mass.iter().enumerate() {
+                let u = &problem.u[6 * k..][..6];
+                for i in 0..6 {
+                    self.x[6 * k + i] -= (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>();
+                }
+            }
+            for row in &problem.rows {
+                push(row, row.lambda, &mut self.x);
+            }
+            for group in &problem.groups {
+                push_group(group, &group.lambda, &mut self.x);
+            }
+            self.x.resize(6 * m, 0.0);
+            for (g, group) in problem.groups.iter().enumerate() {
+                for r in 0..group.count {
+                    let miss =
+                        group.target[r] - group_rate(group, r, &problem.u) - group.compliance[r] * group.lambda[r];
+                    self.x[6 * (n + g) + r] = miss;
+                }
+            }
+            self.slack.resize(problem.rows.len(), 0.0);
+            for k in 0..problem.rows.len() {
+                let free = match self.states[k] {
+                    Status::Free => true,
+                    Status::Second => self.states[k - 1] == Status::Free,
+                    _ => false,
+                };
+                if free {
+                    let row = &problem.rows[k];
+                    let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
+                    self.slack[k] = miss;
+                    push(row, miss / row.compliance, &mut self.x);
+                }
+            }
+            self.ldl.solve(&mut self.x);
+            for (u, x) in problem.u.iter_mut().zip(&self.x) {
+                *u += x;
+            }
+            for k in 0..problem.rows.len() {
+                let row = &problem.rows[k];
+                match self.states[k] {
+                    Status::Free => {
+                        let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
+                        problem.rows[k].lambda += change;
+                    }
+                    Status::Second if self.states[k - 1] == Status::Free => {
+                        let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
+                        problem.rows[k].lambda += change;
+                    }
+                    Status::Rim { d, across } => {
+                        let second = &problem.rows[k + 1];
+                        let turn = d[0] * Problem::rate(second, &self.x) - d[1] * Problem::rate(row, &self.x);
+                        let change = -across * turn;
+                        problem.rows[k].lambda -= d[1] * change;
+                        problem.rows[k + 1].lambda += d[0] * change;
+                    }
+                    _ => {}
+                }
+            }
+            for (g, group) in problem.groups.iter_mut().enumerate() {
+                for r in 0..group.count {
+                    // the block system has (u, -lambda)
+                    group.lambda[r] -= self.x[6 * (n + g) + r];
+                }
+            }
+        }
+    }
+
+    /// True if the linear solution solves the problem itself.
+    fn consistent(&self, problem: &Problem) -> bool {
+        let noise = NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = &problem.rows[k];
+            if row.disc {
+                let second = &problem.rows[k + 1];
+                let fits = match self.states[k] {
+                    Status::Free => {
+                        let slack = SLACK * row.upper + noise / row.compliance;
+                        libm::hypot(row.lambda, second.lambda) <= row.upper + slack
+                    }
+                    Status::Bound(_) => row.upper <= 0.0,
+                    Status::Rim { d, .. } => {
+                        let v = [row, second].map(|r| r.target - Problem::rate(r, &problem.u));
+                        let size = libm::hypot(v[0], v[1]);
+                        // at the rim, sliding against the impulse, within a share of its direction
+                        let along = v[0] * d[0] + v[1] * d[1];
+                        let turned = (v[1] * d[0] - v[0] * d[1]).abs();
+                        size >= row.compliance * row.upper * (1.0 - SLACK) - noise
+                            && along > 0.0
+                            && turned <= TURN * size + noise
+                    }
+                    Status::Second => true,
+                };
+                if !fits {
+                    return false;
+                }
+                k += 2;
+                continue;
+            }
+            let span = if row.upper.is_finite() { row.upper.abs() } else { 0.0 }.max(if row.lower.is_finite() {
+                row.lower.abs()
+            } else {
+                0.0
+            });
+            let fits = match self.states[k] {
+                Status::Free => {
+                    let slack = SLACK * span + noise / row.compliance;
+                    row.lambda >= row.lower - slack && row.lambda <= row.upper + slack
+                }
+                _ => {
+                    let v = row.target - Problem::rate(row, &problem.u);
+                    let low = row.lambda == row.lower && v <= row.compliance * row.lower + noise;
+                    let high = row.lambda == row.upper && v >= row.compliance * row.upper - noise;
+                    low || high
+                }
+            };
+            if !fits {
+                return false;
+            }
+            k += 1;
+        }
+        true
+    }
+
+    /// Goes from `start` towards the linear solution, along the projection onto the bounds, until
+    ///   q = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,
+    /// has fallen below `energy`; q is returned, and the velocities that belong to the impulses are in place.
+    fn search(&mut self, problem: &mut Problem, energy: f64) -> f64 {
+        self.best.clear();
+        self.best.extend(problem.rows.iter().map(|row| row.lambda));
+        self.best.extend(problem.groups.iter().flat_map(|group| group.lambda));
+        let rows = problem.rows.len();
+        let mut alpha = 1.0;
+        for round in 0.. {
+            let at = |k: usize| self.start[k] + alpha * (self.best[k] - self.start[k]);
+            for (k, row) in problem.rows.iter_mut().enumerate() {
+                row.lambda = at(k);
+                if !row.disc {
+                    row.lambda = row.lambda.clamp(row.lower, row.upper);
+                }
+            }
+            for (g, group) in problem.groups.iter_mut().enumerate() {
+                group.lambda = std::array::from_fn(|r| at(rows + 6 * g + r));
+            }
+            for k in 0..rows {
+                if problem.rows[k].disc {
+                    problem.rows[k + 1].lambda = at(k + 1);
+                    to_disc(problem, k);
+                }
+            }
+            let q = velocities(problem, true);
+            if q <= energy + ROUNDING * (q.abs() + energy.abs()) || round == HALVINGS {
+                return q;
+            }
+            alpha *= 0.5;
+        }
+        energy
+    }
+}
+
+/// Impulses of a disc back inside it.
+fn to_disc(problem: &mut Problem, k: usize) {
+    let (x, y) = (problem.rows[k].lambda, problem.rows[k + 1].lambda);
+    let size = libm::hypot(x, y);
+    let radius = problem.rows[k].upper;
+    if size > radius {
+        problem.rows[k].lambda = x * (radius / size);
+        problem.rows[k + 1].lambda = y * (radius / size);
+    }
+}
+
+/// u = M^-1 (p + J^T lambda), with or without impulses; returns q.
+fn velocities(problem: &mut Problem, pushed: bool) -> f64 {
+    let Problem { inverse, momentum, u, rows, groups, .. } = problem;
+    u.clear();
+    u.extend_from_slice(momentum);
+    let mut q = 0.0;
+    if pushed {
+        for row in rows.iter() {
+            push(row, row.lambda, u);
+            q += row.lambda * (0.5 * row.compliance * row.lambda - row.target);
+        }
+        for group in groups.iter() {
+            push_group(group, &group.lambda, u);
+            for r in 0..group.count {
+                q += group.lambda[r] * (0.5 * group.compliance[r] * group.lambda[r] - group.target[r]);
+            }
+        }
+    }
+    for (k, W) in inverse.iter().enumerate() {
+        let w: [f64; 6] = std::array::from_fn(|i| u[6 * k + i]);
+        for i in 0..6 {
+            let v: f64 = (0..6).map(|j| W[6 * i + j] * w[j]).sum();
+            q += 0.5 * w[i] * v;
+            u[6 * k + i] = v;
+        }
+    }
+    q
+}

@@ -1,0 +1,174 @@
+//! Projected Gauss-Seidel: one row (or disc, or exact group) after the other takes the impulse that satisfies it.
+
+use super::{LEAST_COMPLIANCE, Problem, Report, Solver, group_rate};
+
+impl Solver {
+    /// `sweeps` passes over all rows, there and back in turn; stops where no velocity changes by more than `tolerance`.
+    /// Impulses in the rows and groups are the start and the answer.
+    pub fn sweep(&mut self, problem: &mut Problem, sweeps: usize, tolerance: f64) -> Report {
+        let Problem { mass, inverse, momentum, u, rows, groups } = problem;
+        u.clear();
+        for k in 0..mass.len() {
+            for i in 0..6 {
+                u.push((0..6).map(|j| inverse[k][6 * i + j] * momentum[6 * k + j]).sum());
+            }
+        }
+        self.yields.clear();
+        for row in rows.iter_mut() {
+            if row.lambda.is_nan() {
+                row.lambda = 0.0;
+            }
+            let mut sum = 0.0;
+            for side in 0..2 {
+                if row.bodies[side] != super::GROUND {
+                    let WJ = times(&inverse[row.bodies[side] as usize], &row.J[side]);
+                    sum += (0..6).map(|i| row.J[side][i] * WJ[i]).sum::<f64>();
+                }
+            }
+            row.compliance = row.compliance.max(LEAST_COMPLIANCE * sum);
+            self.yields.push(sum + row.compliance);
+        }
+        for row in rows.iter() {
+            shift(inverse, &row.bodies, &row.J, row.lambda, u);
+        }
+        for group in groups.iter() {
+            shift_group(inverse, group, &group.lambda, u);
+        }
+        let mut report = Report::default();
+        for sweep in 0..sweeps {
+            report.sweeps += 1;
+            let mut largest: f64 = 0.0;
+            for g in 0..groups.len() {
+                let g = if sweep % 2 == 0 { g } else { groups.len() - 1 - g };
+                largest = largest.max(settle(inverse, &mut groups[g], u));
+            }
+            let mut k = 0;
+            while k < rows.len() {
+                let at = if sweep % 2 == 0 { k } else { rows.len() - 1 - k };
+                // backwards a disc is met at its second row
+                let at = if sweep % 2 == 1 && at > 0 && rows[at - 1].disc { at - 1 } else { at };
+                let row = rows[at];
+                let rate = Problem::rate(&row, u);
+                if row.disc {
+                    let second = rows[at + 1];
+                    let scale = self.yields[at].max(self.yields[at + 1]);
+                    let wanted = [
+                        row.lambda + (row.target - rate - row.compliance * row.lambda) / scale,
+                        second.lambda
+                            + (second.target - Problem::rate(&second, u) - second.compliance * second.lambda) / scale,
+                    ];
+                    let size = libm::hypot(wanted[0], wanted[1]);
+                    let shrink = if size > row.upper { row.upper / size } else { 1.0 };
+                    let change = [wanted[0] * shrink - row.lambda, wanted[1] * shrink - second.lambda];
+                    rows[at].lambda += change[0];
+                    rows[at + 1].lambda += change[1];
+                    shift(inverse, &row.bodies, &row.J, change[0], u);
+                    shift(inverse, &second.bodies, &second.J, change[1], u);
+                    largest = largest.max(scale * change[0].abs().max(change[1].abs()));
+                    k += 2;
+                } else {
+                    let wanted = row.lambda + (row.target - rate - row.compliance * row.lambda) / self.yields[at];
+                    let change = wanted.clamp(row.lower, row.upper) - row.lambda;
+                    rows[at].lambda += change;
+                    shift(inverse, &row.bodies, &row.J, change, u);
+                    largest = largest.max(self.yields[at] * change.abs());
+                    k += 1;
+                }
+            }
+            if largest <= tolerance {
+                report.converged = true;
+                break;
+            }
+        }
+        report
+    }
+}
+
+/// W x.
+#[inline]
+fn times(W: &super::Block, x: &[f64; 6]) -> [f64; 6] {
+    std::array::from_fn(|i| (0..6).map(|j| W[6 * i + j] * x[j]).sum())
+}
+
+/// u += M^-1 J^T lambda.
+#[inline]
+fn shift(inverse: &[super::Block], bodies: &[u32; 2], J: &[[f64; 6]; 2], lambda: f64, u: &mut [f64]) {
+    if lambda == 0.0 {
+        return;
+    }
+    for side in 0..2 {
+        if bodies[side] != super::GROUND {
+            let WJ = times(&inverse[bodies[side] as usize], &J[side]);
+            let u = &mut u[6 * bodies[side] as usize..][..6];
+            for i in 0..6 {
+                u[i] += WJ[i] * lambda;
+            }
+        }
+    }
+}
+
+fn shift_group(inverse: &[super::Block], group: &super::Group, lambda: &[f64; 6], u: &mut [f64]) {
+    for (&body, J) in group.bodies.iter().zip(&group.J) {
+        if body != super::GROUND {
+            let push: [f64; 6] = std::array::from_fn(|i| (0..group.count).map(|r| J[6 * r + i] * lambda[r]).sum());
+            let du = times(&inverse[body as usize], &push);
+            let u = &mut u[6 * body as usize..][..6];
+            for i in 0..6 {
+                u[i] += du[i];
+            }
+        }
+    }
+}
+
+/// Satisfies the rows of one group together: (J M^-1 J^T + eps) dlambda = miss. Returns the largest miss.
+fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut [f64]) -> f64 {
+    let n = group.count;
+    let mut A = [0.0; 36];
+    for (&body, J) in group.bodies.iter().zip(&group.J) {
+        if body == super::GROUND {
+            continue;
+        }
+        let W = &inverse[body as usize];
+        for s in 0..n {
+            let WJ = times(W, &std::array::from_fn(|i| J[6 * s + i]));
+            for r in 0..n {
+                A[6 * r + s] += (0..6).map(|i| J[6 * r + i] * WJ[i]).sum::<f64>();
+            }
+        }
+    }
+    let mut miss = [0.0; 6];
+    let mut largest: f64 = 0.0;
+    for r in 0..n {
+        A[7 * r] = A[7 * r] * (1.0 + 1e-12) + group.compliance[r];
+        miss[r] = group.target[r] - group_rate(group, r, u) - group.compliance[r] * group.lambda[r];
+        largest = largest.max(miss[r].abs());
+    }
+    // Cholesky in place, forward, backward
+    for i in 0..n {
+        for j in 0..=i {
+            let mut sum = A[6 * i + j];
+            for k in 0..j {
+                sum -= A[6 * i + k] * A[6 * j + k];
+            }
+            A[6 * i + j] =
+                if i == j { sum.max(1e-14 * A[7 * i].abs()).max(f64::MIN_POSITIVE).sqrt() } else { sum / A[7 * j] };
+        }
+    }
+    for i in 0..n {
+        for k in 0..i {
+            miss[i] -= A[6 * i + k] * miss[k];
+        }
+        miss[i] /= A[7 * i];
+    }
+    for i in (0..n).rev() {
+        for k in i + 1..n {
+            miss[i] -= A[6 * k + i] * miss[k];
+        }
+        miss[i] /= A[7 * i];
+    }
+    for r in 0..n {
+        group.lambda[r] += miss[r];
+    }
+    shift_group(inverse, group, &miss, u);
+    largest
+}

@@ -1,0 +1,201 @@
+use super::*;
+
+/// Numbers in [0, 1) from a linear congruence.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn around(&mut self) -> f64 {
+        2.0 * self.next() - 1.0
+    }
+}
+
+fn body(problem: &mut Problem, mass: f64, inertia: f64, u: [f64; 6]) {
+    let (mut M, mut W) = ([0.0; 36], [0.0; 36]);
+    for i in 0..6 {
+        M[7 * i] = if i < 3 { inertia } else { mass };
+        W[7 * i] = 1.0 / M[7 * i];
+    }
+    problem.momentum.extend((0..6).map(|i| M[7 * i] * u[i]));
+    problem.mass.push(M);
+    problem.inverse.push(W);
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn unit(a: [f64; 3]) -> [f64; 3] {
+    let size = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt();
+    a.map(|x| x / size)
+}
+
+/// Bodies with random contacts of three rows, half of them with discs, half with boxes.
+fn rubble(dice: &mut Dice, bodies: usize, contacts: usize, ratio: f64, eps: f64) -> Problem {
+    let mut problem = Problem::default();
+    for _ in 0..bodies {
+        let mass = libm::pow(ratio, dice.next());
+        let u = std::array::from_fn(|_| dice.around());
+        body(&mut problem, mass, 0.1 * mass, u);
+    }
+    for c in 0..contacts {
+        let a = (dice.next() * bodies as f64) as u32;
+        let b = if dice.next() < 0.2 { GROUND } else { (dice.next() * bodies as f64) as u32 };
+        if a == b {
+            continue;
+        }
+        let radius = dice.next();
+        // three axes at right angles, an arm on either side
+        let mut axes = [[0.0; 3]; 3];
+        axes[0] = unit([dice.around(), dice.around(), dice.around()]);
+        axes[1] = unit(cross(axes[0], [dice.around(), dice.around(), dice.around()]));
+        axes[2] = cross(axes[0], axes[1]);
+        let arms = [0.5, -0.5].map(|s: f64| axes[0].map(|x| s * x + 0.2 * dice.around()));
+        for axis in 0..3 {
+            let mut row = Row { bodies: [a, b], compliance: eps, lambda: f64::NAN, ..Row::default() };
+            for side in 0..2 {
+                let sign = if side == 0 { -1.0 } else { 1.0 };
+                let turn = cross(arms[side], axes[axis]);
+                for i in 0..3 {
+                    row.J[side][i] = sign * turn[i];
+                    row.J[side][3 + i] = sign * axes[axis][i];
+                }
+            }
+            if axis == 0 {
+                (row.lower, row.upper) = (0.0, f64::INFINITY);
+                row.target = 0.3 * dice.around();
+            } else {
+                (row.lower, row.upper) = (-radius, radius);
+                row.disc = axis == 1 && c % 2 == 0;
+            }
+            problem.rows.push(row);
+        }
+    }
+    problem
+}
+
+#[test]
+fn newton_solves_random_contacts() {
+    let mut dice = Dice(1);
+    let mut solver = Solver::default();
+    for (bodies, contacts, ratio) in
+        [(10, 10, 1.0), (20, 40, 1.0), (20, 40, 1e4), (40, 100, 1.0), (40, 100, 1e4), (40, 100, 1e5)]
+    {
+        let (mut most, mut sum) = (0, 0);
+        for _ in 0..50 {
+            let mut problem = rubble(&mut dice, bodies, contacts, ratio, 1e-6);
+            let report = solver.newton(&mut problem, 100);
+            let residual = problem.residual();
+            assert!(report.converged && residual < 1e-9, "{bodies} {contacts} {ratio}: {report:?} {residual:e}");
+            most = most.max(report.factorisations);
+            sum += report.factorisations;
+            // from its own solution it knows the sets
+            let again = solver.newton(&mut problem, 100);
+            assert!(again.converged && again.factorisations <= 8, "{again:?}");
+        }
+        println!("{bodies} bodies {contacts} contacts 1:{ratio}: mean {} most {most}", sum as f64 / 50.0);
+    }
+}
+
+#[test]
+fn sweeps_find_the_same_where_it_is_easy() {
+    let mut dice = Dice(2);
+    let mut solver = Solver::default();
+    for _ in 0..20 {
+        let mut problem = rubble(&mut dice, 10, 8, 1.0, 1e-2);
+        let mut swept = problem.clone();
+        assert!(solver.newton(&mut problem, 100).converged);
+        let report = solver.sweep(&mut swept, 20_000, 1e-12);
+        assert!(report.converged && swept.residual() < 1e-8, "{report:?} {:e}", swept.residual());
+        for (x, y) in problem.u.iter().zip(&swept.u) {
+            assert!((x - y).abs() < 1e-7, "{x} {y}");
+        }
+    }
+}
+
+/// Links on a line, ball joints, the last with a load: exact rows see the weight of everything below.
+#[test]
+fn a_chain_of_exact_rows_carries_a_load() {
+    let (links, load, h, g) = (20, 1e5, 1.0 / 60.0, 9.81);
+    let mut problem = Problem::default();
+    for k in 0..links {
+        let mass = if k + 1 == links { load } else { 1.0 };
+        body(&mut problem, mass, 0.01 * mass, [0.0, 0.0, 0.0, 0.0, 0.0, -g * h]);
+    }
+    for k in 0..links as u32 {
+        let mut group = Group { count: 3, ..Group::default() };
+        group.bodies[0] = k;
+        // point 0.1 m above the centre: v + w x r
+        let point = |z: f64| {
+            let mut J = [0.0; 36];
+            for r in 0..3 {
+                J[6 * r + 3 + r] = 1.0;
+            }
+            (J[1], J[6]) = (z, -z);
+            J
+        };
+        group.J[0] = point(0.1);
+        if k > 0 {
+            group.bodies[1] = k - 1;
+            group.J[1] = point(-0.1).map(|x| -x);
+        }
+        problem.groups.push(group);
+    }
+    let mut solver = Solver::default();
+    let report = solver.newton(&mut problem, 10);
+    assert!(report.converged && report.factorisations == 1);
+    let weight = (load + (links - 1) as f64) * g * h;
+    assert!((problem.groups[0].lambda[2] / weight - 1.0).abs() < 1e-12, "{}", problem.groups[0].lambda[2]);
+    assert!(problem.u.iter().all(|u| u.abs() < 1e-14), "{:?}", problem.u);
+}
+
+#[test]
+fn redundant_exact_rows_share_the_load() {
+    let mut problem = Problem::default();
+    body(&mut problem, 2.0, 0.1, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0]);
+    for _ in 0..2 {
+        let mut group = Group { count: 6, ..Group::default() };
+        group.bodies[0] = 0;
+        for r in 0..6 {
+            group.J[0][7 * r] = 1.0;
+        }
+        problem.groups.push(group);
+    }
+    let report = Solver::default().newton(&mut problem, 10);
+    let sum = problem.groups[0].lambda[5] + problem.groups[1].lambda[5];
+    assert!(
+        report.converged && (sum - 2.0).abs() < 1e-9 && problem.u[5].abs() < 1e-12,
+        "{report:?} {sum} {:?}",
+        problem.u
+    );
+}
+
+/// A motor with a limit: E04's first steps.
+#[test]
+fn a_bounded_row_without_compliance_holds_or_gives_way() {
+    let (J, b, limit, target, h) = (0.2, 0.5, 2.0, 6.0, 1.0 / 60.0);
+    let mut w = 0.0;
+    let mut torque = 0.0;
+    for _ in 0..60 {
+        let mut problem = Problem::default();
+        body(&mut problem, 1.0, J, [0.0, 0.0, w - h * b / J, 0.0, 0.0, 0.0]);
+        let mut row = Row {
+            bodies: [0, GROUND],
+            target,
+            lower: -limit * h,
+            upper: limit * h,
+            lambda: f64::NAN,
+            ..Row::default()
+        };
+        row.J[0][2] = 1.0;
+        problem.rows.push(row);
+        assert!(Solver::default().newton(&mut problem, 10).converged);
+        w = problem.u[2];
+        torque = problem.rows[0].lambda / h;
+    }
+    assert!((w - target).abs() < 1e-10 && (torque - b).abs() < 1e-9, "{w} {torque}");
+}
