@@ -1,7 +1,7 @@
 //! Where things are and whether they touch. No time, no mass in motion.
 //!
 //! A [`Shape`] answers support, box, mass and surface; [`separation`] gives the signed distance of two placed shapes,
-//! [`overlap()`] the volume they share,
+//! [`manifold()`] the points in which they touch, [`overlap()`] the volume they share,
 //! [`pairs`] the boxes that may touch, [`cast`] what a ray hits.
 #![allow(rustdoc::broken_intra_doc_links)] // units stand in brackets: `[m]` is no link
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
@@ -9,6 +9,7 @@
 
 pub mod aabb;
 pub mod broad;
+pub mod manifold;
 pub mod narrow;
 pub mod overlap;
 pub mod ray;
@@ -17,6 +18,7 @@ pub mod space;
 
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
+pub use manifold::{Manifold, ManifoldPoint, manifold};
 pub use narrow::{Separation, separation, separation_mpr};
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};

@@ -20,6 +20,18 @@ pub struct Hull {
     /// Where hill climbing starts: farthest vertices along -x, +x, -y, +y, -z, +z.
     extremes: [u32; 6],
     radius: f64,
+    facets: Vec<Facet>,
+    /// Corners of all facets, one after the other.
+    outlines: Vec<u32>,
+}
+
+/// Flat face of a hull: all triangles of one plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Facet {
+    /// Outward unit normal [-].
+    pub normal: Vec3,
+    from: u32,
+    to: u32,
 }
 
 /// Triangle of a hull.
@@ -86,6 +98,16 @@ impl Hull {
     /// Pairs of corners joined by an edge, including those between coplanar triangles.
     pub fn edges(&self) -> &[[u32; 2]] {
         &self.edges
+    }
+
+    /// Flat faces.
+    pub(crate) fn facets(&self) -> &[Facet] {
+        &self.facets
+    }
+
+    /// Indices of a facet's corners, anticlockwise seen from outside.
+    pub(crate) fn outline(&self, facet: &Facet) -> &[u32] {
+        &self.outlines[facet.from as usize..facet.to as usize]
     }
 
     /// Largest distance of a corner from the origin [m].
@@ -211,8 +233,63 @@ impl Hull {
                 }
             }
         }
-        Some(Hull { vertices, faces, edges, first, neighbours, extremes, radius })
+        let (facets, outlines) = flat_faces(&vertices, &faces, radius);
+        Some(Hull { vertices, faces, edges, first, neighbours, extremes, radius, facets, outlines })
     }
+}
+
+/// Corners this near to the plane of a triangle lie in it, as a share of the radius [-].
+const COPLANAR: f64 = 1e-6;
+
+/// Joins triangles that lie in one plane, the largest first, and walks around each group.
+fn flat_faces(vertices: &[Vec3], faces: &[HullFace], radius: f64) -> (Vec<Facet>, Vec<u32>) {
+    let twice_area = |f: &HullFace| {
+        let [a, b, c] = f.corners.map(|i| vertices[i as usize]);
+        (b - a).cross(c - a).length()
+    };
+    let mut order: Vec<usize> = (0..faces.len()).collect();
+    order.sort_by(|&i, &j| twice_area(&faces[j]).total_cmp(&twice_area(&faces[i])).then(i.cmp(&j)));
+    let mut taken = vec![false; faces.len()];
+    let (mut facets, mut outlines) = (Vec::new(), Vec::new());
+    let mut next = vec![u32::MAX; vertices.len()];
+    for &seed in &order {
+        if taken[seed] {
+            continue;
+        }
+        let plane = &faces[seed];
+        let in_plane = |f: &HullFace| {
+            f.normal.dot(plane.normal) > 0.5
+                && f.corners
+                    .iter()
+                    .all(|&i| (plane.normal.dot(vertices[i as usize]) - plane.offset).abs() <= COPLANAR * radius)
+        };
+        let (mut sides, mut normal) = (Vec::new(), Vec3::ZERO);
+        for (i, f) in faces.iter().enumerate() {
+            if i == seed || !taken[i] && in_plane(f) {
+                taken[i] = true;
+                normal += f.normal * twice_area(f);
+                sides.extend((0..3).map(|k| [f.corners[k], f.corners[(k + 1) % 3]]));
+            }
+        }
+        // Sides without a twin are the rim.
+        sides.sort_unstable();
+        for s in sides.iter().filter(|s| sides.binary_search(&[s[1], s[0]]).is_err()) {
+            next[s[0] as usize] = s[1];
+        }
+        let from = outlines.len();
+        let start = plane.corners.iter().copied().find(|&i| next[i as usize] != u32::MAX);
+        let mut here = start.unwrap_or(plane.corners[0]);
+        while next[here as usize] != u32::MAX {
+            outlines.push(here);
+            here = std::mem::replace(&mut next[here as usize], u32::MAX);
+        }
+        for s in &sides {
+            next[s[0] as usize] = u32::MAX;
+        }
+        let normal = normal.try_normalize().unwrap_or(plane.normal);
+        facets.push(Facet { normal, from: from as u32, to: outlines.len() as u32 });
+    }
+    (facets, outlines)
 }
 
 /// Face while the hull grows: `across[k]` lies over the edge from corner k to corner k+1.

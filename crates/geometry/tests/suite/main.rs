@@ -6,6 +6,7 @@ mod broad;
 mod closed_forms;
 mod continuity;
 mod distance_truth;
+mod manifolds;
 mod overlap_truth;
 mod random;
 mod random_pairs;

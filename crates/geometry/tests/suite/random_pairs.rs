@@ -55,7 +55,7 @@ fn rotation(r: &mut Random) -> Quat {
 }
 
 /// Two shapes in one of several relations: anywhere near, same centre, just touching, nearly touching.
-fn case(r: &mut Random) -> (Shape, Pose, Shape, Pose) {
+pub fn case(r: &mut Random) -> (Shape, Pose, Shape, Pose) {
     let (s1, mut s2) = (shape(r), shape(r));
     if r.below(8) == 0 {
         s2 = s1.clone();

@@ -1,0 +1,174 @@
+//! The flat or straight part of a core that faces a direction.
+
+use crate::shape::Core;
+use crate::{Mat3, Pose, Vec3};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// Most corners of a face; of a hull's face with more every so manieth is taken.
+pub(super) const ROOM: usize = 24;
+
+/// Corner of a face with its number on the shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Corner {
+    pub p: Vec3,
+    pub tag: u32,
+}
+
+/// Face (three corners and more), line (two) or plane without end (none), along the world's axes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facet {
+    /// Outward unit normal of a face [-].
+    pub normal: Vec3,
+    /// Corners, anticlockwise seen from outside [m].
+    pub corners: [Corner; ROOM],
+    pub count: usize,
+    /// Number of the face on the shape.
+    pub id: u32,
+    /// Centre and radius, where the corners stand for a circle [m].
+    pub disc: Option<(Vec3, f64)>,
+}
+
+/// Cosine and sine of k/24 of a turn for k = 0..6; the other quarters follow by symmetry, so that every bit mirrors.
+const QUARTER: [(f64, f64); 6] = [
+    (1.0, 0.0),
+    (0.965_925_826_289_068_3, 0.258_819_045_102_520_8),
+    (0.866_025_403_784_438_6, 0.5),
+    (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+    (0.5, 0.866_025_403_784_438_6),
+    (0.258_819_045_102_520_8, 0.965_925_826_289_068_3),
+];
+
+fn around(k: usize) -> (f64, f64) {
+    let (c, s) = QUARTER[k % 6];
+    match k / 6 % 4 {
+        0 => (c, s),
+        1 => (-s, c),
+        2 => (-c, -s),
+        _ => (s, -c),
+    }
+}
+
+impl Facet {
+    pub(super) fn is_face(&self) -> bool {
+        self.count != 2
+    }
+
+    /// The face of a half-space.
+    pub(super) fn endless(&mut self, X_ws: &Pose, normal: Vec3, o_w: Vec3) {
+        self.normal = normal;
+        self.count = 0;
+        self.corners[0] = Corner { p: X_ws.position - o_w, tag: 0 };
+    }
+
+    /// The part of a core that faces the unit direction `d` most.
+    pub(super) fn set(&mut self, core: &Core<'_>, X_ws: &Pose, o_w: Vec3, d: Vec3) {
+        let R = Mat3::from_quat(X_ws.rotation);
+        let (p, d_s) = (X_ws.position - o_w, R.mul_transpose_vec3(d));
+        self.disc = None;
+        match core {
+            Core::Box { half } => self.side_of_box(*half, &R, p, d_s),
+            Core::Segment { half } => {
+                self.normal = d;
+                self.line(p - R.z_axis * *half, p + R.z_axis * *half);
+            }
+            Core::Frustum { low, low_radius, high, high_radius } => {
+                let rho = (d_s.x * d_s.x + d_s.y * d_s.y).sqrt();
+                let (H, W) = (high - low, low_radius - high_radius);
+                let slope = (rho * H + d_s.z * W) / (H * H + W * W).sqrt();
+                let up = d_s.z > 0.0;
+                let (z, radius) = if up { (*high, *high_radius) } else { (*low, *low_radius) };
+                if d_s.z.abs() >= slope && radius > 0.0 {
+                    self.normal = if up { R.z_axis } else { -R.z_axis };
+                    let c = p + R.z_axis * z;
+                    self.count = ROOM;
+                    self.id = up as u32;
+                    self.disc = Some((c, radius));
+                    for k in 0..ROOM {
+                        let tag = if up { k } else { (ROOM - k) % ROOM };
+                        let (cos, sin) = around(tag);
+                        let q = c + R.x_axis * (radius * cos) + R.y_axis * (radius * sin);
+                        self.corners[k] = Corner { p: q, tag: (tag + ROOM * up as usize) as u32 };
+                    }
+                } else {
+                    self.normal = d;
+                    let out = if rho > 0.0 { (R.x_axis * d_s.x + R.y_axis * d_s.y) / rho } else { R.x_axis };
+                    self.line(p + R.z_axis * *low + out * *low_radius, p + R.z_axis * *high + out * *high_radius);
+                }
+            }
+            Core::Hull(hull) => {
+                let (mut best, mut most) = (0, f64::NEG_INFINITY);
+                for (i, f) in hull.facets().iter().enumerate() {
+                    let along = f.normal.dot(d_s);
+                    if along > most {
+                        (best, most) = (i, along);
+                    }
+                }
+                let facet = &hull.facets()[best];
+                let outline = hull.outline(facet);
+                self.normal = R * facet.normal;
+                self.id = best as u32;
+                self.count = outline.len().min(ROOM);
+                for k in 0..self.count {
+                    let i = outline[k * outline.len() / self.count];
+                    self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i };
+                }
+            }
+            Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => {
+                self.normal = d;
+                self.line(p, p);
+            }
+        }
+    }
+
+    fn line(&mut self, a: Vec3, b: Vec3) {
+        (self.count, self.id) = (2, 0);
+        self.corners[0] = Corner { p: a, tag: 0 };
+        self.corners[1] = Corner { p: b, tag: 1 };
+    }
+
+    /// Corners are numbered by the signs of their coordinates, a bit each.
+    fn side_of_box(&mut self, half: Vec3, R: &Mat3, p: Vec3, d_s: Vec3) {
+        let a = d_s.abs();
+        let i = if a.x >= a.y && a.x >= a.z {
+            0
+        } else if a.y >= a.z {
+            1
+        } else {
+            2
+        };
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let up = d_s[i] > 0.0;
+        let axes = [R.x_axis, R.y_axis, R.z_axis];
+        self.normal = if up { axes[i] } else { -axes[i] };
+        (self.count, self.id) = (4, 2 * i as u32 + up as u32);
+        let (c, u, v) = (p + self.normal * half[i], axes[j] * half[j], axes[k] * half[k]);
+        let around = if up {
+            [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+        } else {
+            [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
+        };
+        for (corner, (s, t)) in self.corners.iter_mut().zip(around) {
+            let tag = (up as u32) << i | ((s > 0.0) as u32) << j | ((t > 0.0) as u32) << k;
+            *corner = Corner { p: c + u * s + v * t, tag };
+        }
+    }
+
+    /// Only the edge that reaches farthest along n; a line stays.
+    pub(super) fn keep_edge(&mut self, n: Vec3) {
+        if self.count <= 2 {
+            return;
+        }
+        let height = |k: usize| n.dot(self.corners[k % self.count].p);
+        let (mut best, mut most) = (0, f64::NEG_INFINITY);
+        for k in 0..self.count {
+            let both = height(k) + height(k + 1);
+            if both > most {
+                (best, most) = (k, both);
+            }
+        }
+        let (a, b) = (self.corners[best], self.corners[(best + 1) % self.count]);
+        (self.corners[0], self.corners[1]) = if a.tag < b.tag { (a, b) } else { (b, a) };
+        self.count = 2;
+        self.disc = None;
+    }
+}
