@@ -29,6 +29,10 @@ pub struct Ledger {
     pub joint_friction: f64,
     /// Lost when parts were fastened together while they moved, since the start [J].
     pub fastening: f64,
+    /// Lost (gained, if negative) by the integration with a fixed step itself since the start [J]; zero in the precise clock, whose
+    /// errors are the residual.
+    #[serde(default)]
+    pub integration: f64,
     /// Work put in by prescribed motions and applied forces since the start [J].
     pub work: f64,
     /// kinetic + potential + elastic at the start [J].
@@ -53,6 +57,7 @@ impl Ledger {
             + self.damping
             + self.joint_friction
             + self.fastening
+            + self.integration
     }
 
     /// What the books do not explain [J].
@@ -61,7 +66,7 @@ impl Ledger {
     }
 
     /// Losses by cause, in the order they are written to files [J].
-    pub fn causes(&self) -> [(&'static str, f64); 7] {
+    pub fn causes(&self) -> [(&'static str, f64); 8] {
         [
             ("contact_damping", self.contact_damping),
             ("sliding", self.sliding),
@@ -70,6 +75,7 @@ impl Ledger {
             ("damping", self.damping),
             ("joint_friction", self.joint_friction),
             ("fastening", self.fastening),
+            ("integration", self.integration),
         ]
     }
 }

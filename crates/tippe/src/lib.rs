@@ -15,6 +15,7 @@ pub mod model;
 pub mod network;
 pub mod observe;
 pub mod precise;
+pub mod realtime;
 pub mod run;
 pub mod scene;
 pub mod statics;

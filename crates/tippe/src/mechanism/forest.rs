@@ -156,6 +156,11 @@ pub struct LinkMotion {
 }
 
 impl LinkMotion {
+    /// Acceleration that needs no force of the joint [rad/s^2, m/s^2].
+    pub fn zeta(&self) -> Six {
+        self.zeta
+    }
+
     /// Room for the motion of a link.
     pub fn new(link: &Link) -> LinkMotion {
         LinkMotion {

@@ -27,6 +27,23 @@ pub struct MachineRecord {
     pub counted: Option<(usize, Vec<bool>)>,
 }
 
+impl MachineRecord {
+    /// Those of a model at its start.
+    pub fn starts(model: &Model) -> Vec<MachineRecord> {
+        (model.mechanisms.iter().zip(&model.mechanism_starts))
+            .map(|(mechanism, start)| MachineRecord {
+                q: start.q.clone(),
+                u: start.u.clone(),
+                bases: start.bases.clone(),
+                active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
+                held_at: vec![None; mechanism.loops.len()],
+                locked: vec![false; mechanism.coordinates],
+                counted: None,
+            })
+            .collect()
+    }
+}
+
 /// A mechanism with room to work in.
 #[derive(Clone, Debug)]
 pub struct Machine {

@@ -20,16 +20,18 @@ use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
-use actions::ActionRecord;
 use dynamics::Account;
 use island::{Island, IslandRecord, Motion, Outcome};
-use machine::MachineRecord;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use structure::Structure;
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_numerics::Method;
 pub use whole::{Input, Whole};
+pub(crate) use actions::ActionRecord;
+pub(crate) use dynamics::{gibbs_rate, prescribed};
+pub(crate) use machine::{MachineRecord, inertia};
+pub(crate) use pair::Hardness;
+pub(crate) use structure::{Structure, first_actions};
 
 /// First horizon [s].
 const FIRST_HORIZON: f64 = 1e-3;
@@ -218,7 +220,7 @@ impl State {
 }
 
 /// Motion of a body's origin from that of its centre of mass.
-fn body_state(model: &Model, body: usize, p: Vec3, q: Quat, v: Vec3, w: Vec3) -> BodyState {
+pub(crate) fn body_state(model: &Model, body: usize, p: Vec3, q: Quat, v: Vec3, w: Vec3) -> BodyState {
     let arm = q * model.bodies[body].p_bc;
     BodyState { position: p - arm, orientation: q, velocity: v - w.cross(arm), angular_velocity: w }
 }
@@ -296,17 +298,7 @@ impl<'a> Clock<'a> {
             boxes: Vec::new(),
             pairs: Vec::new(),
             motions: Vec::new(),
-            machines: (model.mechanisms.iter().zip(&model.mechanism_starts))
-                .map(|(mechanism, start)| MachineRecord {
-                    q: start.q.clone(),
-                    u: start.u.clone(),
-                    bases: start.bases.clone(),
-                    active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
-                    held_at: vec![None; mechanism.loops.len()],
-                    locked: vec![false; mechanism.coordinates],
-                    counted: None,
-                })
-                .collect(),
+            machines: MachineRecord::starts(model),
             actions: structure::first_actions(model, &state.structure),
             structure: state.structure.clone(),
             due: Vec::new(),
@@ -755,7 +747,7 @@ impl Clock<'_> {
 }
 
 /// FNV-1a over the bits of all numbers.
-fn hash(bodies: &[BodyState], energy: &Ledger) -> u64 {
+pub(crate) fn hash(bodies: &[BodyState], energy: &Ledger) -> u64 {
     let mut h: u64 = 0xcbf29ce484222325;
     let mut add = |x: f64| {
         for byte in x.to_bits().to_le_bytes() {

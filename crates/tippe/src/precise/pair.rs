@@ -2,7 +2,7 @@
 
 use super::patch::{Patch, rocking};
 use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
-use crate::contact::normal::{LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::contact::normal::{exact_damping, LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
@@ -605,4 +605,101 @@ fn patch_stiffness(law: &NormalLaw, modulus: f64, patch: &Patch) -> f64 {
         // E*/L pi a^2: a rigid punch
         _ => 2.0 * modulus * patch.size,
     }
+}
+
+/// What the elastic laws of a pair mean to a clock that does not resolve impacts.
+#[derive(Clone, Copy, Debug)]
+pub struct Hardness {
+    /// K of F = K depth^n [N/m^n], whole pair.
+    pub stiffness: f64,
+    /// n [-].
+    pub exponent: f64,
+    /// E* times k_red [Pa].
+    pub modulus: f64,
+    /// L of the elastic foundation of a flat pair [m].
+    pub layer: Option<f64>,
+    /// Reduced mass [kg].
+    pub mass: f64,
+    /// Weight of the lighter body [N].
+    pub weight: f64,
+    /// Tangential over normal stiffness [-].
+    pub kappa: f64,
+    /// mu, kinetic [-].
+    pub mu: f64,
+    /// mu, static [-].
+    pub mu_static: f64,
+    /// Largest rolling torque over normal force [m].
+    pub rolling: f64,
+    /// Largest spin torque over normal force [m].
+    pub spin: f64,
+    /// Restitution [-].
+    pub restitution: f64,
+    /// b of the exact damping [-].
+    pub damping: f64,
+    /// Damping ratio of a linear contact with that restitution [-].
+    pub damping_ratio: f64,
+    /// Slower impacts do not rebound [m/s].
+    pub rest_speed: f64,
+}
+
+impl Hardness {
+    /// That of two elements; `None` if they never touch.
+    pub fn of(model: &Model, id: (u32, u32)) -> Option<Hardness> {
+        let pair = Pair::new(model, id, [0, 0], 0)?;
+        let g = model.gravity.length();
+        let lighter = [id.0, id.1]
+            .map(|e| model.bodies[model.elements[e as usize].body as usize].mass)
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        let (layer, size) = match &pair.geometry {
+            Geometry::Patch(patch) => {
+                let foundation = matches!(pair.law, NormalLaw::Foundation { .. });
+                (foundation.then(|| patch.layer()), patch.rolling_radius)
+            }
+            _ => {
+                let radii = [id.0, id.1].map(|e| model.elements[e as usize].radius);
+                (None, pair.radius.unwrap_or(radii[0].min(radii[1])))
+            }
+        };
+        let restitution = match &pair.law {
+            NormalLaw::Hertz { restitution, .. }
+            | NormalLaw::Foundation { restitution, .. }
+            | NormalLaw::Modia3d { restitution, .. } => *restitution,
+            _ => restitution_of(&pair.law, pair.normal.mass, pair.stiffness),
+        };
+        let friction = !matches!(pair.friction_law, FrictionLaw::None);
+        let mu = if friction { pair.friction.mu } else { 0.0 };
+        let log = libm::log(restitution.clamp(0.01, 1.0));
+        let pi = std::f64::consts::PI;
+        Some(Hardness {
+            stiffness: pair.stiffness,
+            exponent: pair.exponent,
+            modulus: pair.normal.modulus,
+            layer,
+            mass: pair.normal.mass,
+            weight: lighter.min(pair.normal.mass * 1e6) * g,
+            kappa: if pair.friction.kappa > 0.0 { pair.friction.kappa } else { 1.0 },
+            mu,
+            mu_static: mu.max(if friction { pair.friction.mu_static } else { 0.0 }),
+            rolling: pair.friction.rolling * size,
+            spin: pair.friction.spin * size,
+            restitution,
+            damping: exact_damping(restitution.max(0.01)),
+            damping_ratio: -log / (pi * pi + log * log).sqrt(),
+            rest_speed: pair.normal.rest_speed.max(pair.normal.blend_speed),
+        })
+    }
+}
+
+/// Restitution of laws that give a damping instead, at an impact of 1 m/s: that of a linear spring and damper of the same size.
+fn restitution_of(law: &NormalLaw, mass: f64, stiffness: f64) -> f64 {
+    let c = match law {
+        NormalLaw::Linear { damping, .. } | NormalLaw::Bardaro { damping, .. } | NormalLaw::CollisionLib { damping, .. } => {
+            *damping
+        }
+        NormalLaw::Volume { damping } => damping * (stiffness * mass).sqrt(),
+        _ => 0.0,
+    };
+    let zeta = c / (2.0 * (stiffness * mass).sqrt()).max(f64::MIN_POSITIVE);
+    if zeta >= 1.0 { 0.0 } else { libm::exp(-std::f64::consts::PI * zeta / (1.0 - zeta * zeta).sqrt()) }
 }

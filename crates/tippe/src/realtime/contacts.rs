@@ -1,0 +1,259 @@
+//! Contact points: who may touch, where, how stiff, and what they remember.
+
+use super::{Clock, FrictionBound};
+use crate::joint::Six;
+use crate::model::Drive;
+use crate::precise::Hardness;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::space::any_orthogonal;
+use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, Pose, Vec3, manifold, pairs_into};
+
+/// Below this many elements all pairs of boxes are tried.
+const FEW: usize = 24;
+/// Overlap is pushed out over this many steps where a contact is stiff [-].
+const PUSH_STEPS: f64 = 3.0;
+/// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
+const MARGIN: f64 = 1e-3;
+
+/// What a contact point carries from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The two elements.
+    pub pair: (u32, u32),
+    /// Which features touch.
+    pub id: u32,
+    /// Impulses of the last step: normal, two tangential (resolved in world, along `tangent`).
+    pub normal: f64,
+    /// See `normal` [N s].
+    pub tangent: Vec3,
+    /// Displacement of the tangential spring, of 2 relative to 1, resolved in world [m].
+    pub spring: Vec3,
+    /// Whether it slid.
+    pub sliding: bool,
+    /// Impulses of rolling (resolved in world) and spin resistance [N m s].
+    pub turn: Vec3,
+}
+
+/// One contact point in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// What it remembers, and will.
+    pub memory: Memory,
+    /// Whether it was there in the last step.
+    pub known: bool,
+    /// Its bodies.
+    pub bodies: [usize; 2],
+    /// Midpoint [m].
+    pub point: Vec3,
+    /// Unit normal from 1 to 2, and two tangents.
+    pub axes: [Vec3; 3],
+    /// Gap [m].
+    pub gap: f64,
+    /// Stiffness k [N/m].
+    pub stiffness: f64,
+    /// Damping over stiffness c/k [s].
+    pub relaxation: f64,
+    /// k of the elastic law F = k depth^n [N/m^n].
+    pub hardness: f64,
+    /// n [-].
+    pub exponent: f64,
+    /// Tangential stiffness over normal stiffness [-].
+    pub kappa: f64,
+    /// mu, kinetic and static [-].
+    pub mu: [f64; 2],
+    /// Largest rolling torque over normal force [m].
+    pub rolling: f64,
+    /// Largest spin torque over normal force [m].
+    pub spin: f64,
+    /// Restitution [-].
+    pub restitution: f64,
+    /// Closing speeds below this do not rebound [m/s].
+    pub rest_speed: f64,
+    /// b of the exact damping [-].
+    pub damping: f64,
+    /// First of its rows.
+    pub row: usize,
+    /// Largest pull [N].
+    pub adhesion: f64,
+}
+
+/// A pair of elements whose boxes overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct Near {
+    /// The two elements.
+    pub pair: (u32, u32),
+    /// How hard they are.
+    pub hardness: Hardness,
+}
+
+/// Pairs near each other.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    near: Vec<Near>,
+    last: Vec<Near>,
+    boxes: Vec<Aabb>,
+    margins: Vec<f64>,
+    found: Vec<(u32, u32)>,
+    scratch: BroadScratch,
+    manifold: Manifold,
+}
+
+impl Clock<'_> {
+    /// Contact points of the step.
+    pub(super) fn detect(&mut self) {
+        self.search();
+        let mut touches = std::mem::take(&mut self.touches);
+        touches.clear();
+        let mut pairs = std::mem::take(&mut self.pairs);
+        for near in &pairs.near {
+            let (e1, e2) = near.pair;
+            let [a, b] = [e1, e2].map(|e| &self.model.elements[e as usize]);
+            let pose = |e: &crate::model::Element| {
+                let kin = &self.kin[e.body as usize];
+                Pose::new(self.orientation(e.body as usize), kin.p).then(&e.X_cs)
+            };
+            let margin = pairs.margins[e1 as usize] + pairs.margins[e2 as usize];
+            let (X_1, X_2) = (pose(a), pose(b));
+            if !manifold(&a.shape, &X_1, &b.shape, &X_2, margin, self.settings.points, &mut pairs.manifold) {
+                continue;
+            }
+            let from = touches.len();
+            for point in pairs.manifold.points() {
+                let normal = pairs.manifold.normal;
+                let (memory, known) = self.recall(near.pair, point.id);
+                let mut touch = near.hardness.touch(self.h, point, pairs.manifold.points().len(), &memory);
+                touch.memory = Memory { pair: near.pair, id: point.id, ..memory };
+                touch.known = known;
+                touch.bodies = [a.body as usize, b.body as usize];
+                touch.axes = self.axes(normal, &touch);
+                // tangential memory stays in the plane of the contact
+                touch.memory.spring -= normal * normal.dot(touch.memory.spring);
+                touch.memory.tangent -= normal * normal.dot(touch.memory.tangent);
+                touches.push(touch);
+            }
+            touches[from..].sort_by_key(|t| t.memory.id);
+        }
+        self.pairs = pairs;
+        self.touches = touches;
+    }
+
+    /// Pairs of elements whose boxes, grown by what bodies can travel, overlap.
+    fn search(&mut self) {
+        let pairs = &mut self.pairs;
+        let (model, h) = (self.model, self.h);
+        let g = model.gravity.length();
+        pairs.boxes.clear();
+        pairs.margins.clear();
+        for e in &model.elements {
+            let body = &model.bodies[e.body as usize];
+            let kin = &self.kin[e.body as usize];
+            let reach = (kin.v.length() + g * h + kin.w.length() * body.radius.min(1e3)) * h;
+            let moving = body.drive != Drive::Fixed;
+            let margin = if moving { reach + MARGIN * body.size } else { 0.0 };
+            let X_wc = Pose::new(self.state.bodies[e.body as usize].q, kin.p);
+            let X_wc = if body.drive == Drive::Free { X_wc } else { Pose::new(tippe_geometry::Quat::from_mat3(&kin.R), kin.p) };
+            pairs.boxes.push(e.aabb(&X_wc).grown(margin));
+            pairs.margins.push(margin);
+        }
+        let method = if pairs.boxes.len() < FEW { Broad::All } else { Broad::Bvh };
+        pairs_into(&pairs.boxes, method, &mut pairs.scratch, &mut pairs.found);
+        std::mem::swap(&mut pairs.near, &mut pairs.last);
+        pairs.near.clear();
+        let mut old = pairs.last.iter().peekable();
+        for &(e1, e2) in &pairs.found {
+            let [a, b] = [e1, e2].map(|e| &model.elements[e as usize]);
+            while old.next_if(|n| n.pair < (e1, e2)).is_some() {}
+            if !self.state.structure.may_touch(a.body, b.body) {
+                continue;
+            }
+            if let Some(near) = old.next_if(|n| n.pair == (e1, e2)) {
+                pairs.near.push(*near);
+            } else if let Some(hardness) = Hardness::of(model, (e1, e2)) {
+                pairs.near.push(Near { pair: (e1, e2), hardness });
+            }
+        }
+    }
+
+    /// What a contact point remembers; nothing if it was not there.
+    fn recall(&self, pair: (u32, u32), id: u32) -> (Memory, bool) {
+        match self.state.contacts.binary_search_by_key(&(pair, id), |m| (m.pair, m.id)) {
+            Ok(k) => (self.state.contacts[k], true),
+            Err(_) => (Memory::default(), false),
+        }
+    }
+
+    /// Orientation of a body at the beginning of the step.
+    pub(super) fn orientation(&self, body: usize) -> tippe_geometry::Quat {
+        match self.model.bodies[body].drive {
+            Drive::Free => self.state.bodies[body].q,
+            _ => tippe_geometry::Quat::from_mat3(&self.kin[body].R),
+        }
+    }
+
+    /// Normal and tangents; where friction is a box the first one is along the slip.
+    fn axes(&self, normal: Vec3, touch: &Touch) -> [Vec3; 3] {
+        let mut first = any_orthogonal(normal);
+        if self.settings.friction == FrictionBound::Box {
+            let v = self.slip(touch, normal);
+            let along = if v.length() > 1e-6 { v } else { touch.memory.tangent };
+            if let Some(t) = (along - normal * normal.dot(along)).try_normalize() {
+                first = t;
+            }
+        }
+        [normal, first, normal.cross(first)]
+    }
+
+    fn slip(&self, touch: &Touch, normal: Vec3) -> Vec3 {
+        let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(touch.point - self.kin[b].p);
+        let v = at(touch.bodies[1]) - at(touch.bodies[0]);
+        v - normal * normal.dot(v)
+    }
+
+    /// Derivative of a point's relative velocity (2 minus 1) along `axis` by the motion of side k, about its centre of mass.
+    pub(super) fn lever(&self, body: usize, point: Vec3, axis: Vec3, side: usize) -> Six {
+        let sign = if side == 0 { -1.0 } else { 1.0 };
+        Six::new((point - self.kin[body].p).cross(axis), axis) * sign
+    }
+}
+
+impl Hardness {
+    /// A contact point of this pair, one of `count`: its stiffness is the secant of the law at the load of the last step, so
+    /// that it rests at the depth of the law; stiff contacts push out over a few steps, soft ones are damped as their law says.
+    fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, count: usize, memory: &Memory) -> Touch {
+        let share = 1.0 / count as f64;
+        let hardness = match self.layer {
+            Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
+            _ => self.stiffness * share,
+        };
+        let load = (memory.normal / h).max(0.2 * share * self.weight).max(f64::MIN_POSITIVE);
+        let stiffness = if self.exponent == 1.0 {
+            hardness
+        } else {
+            // k depth = K depth^n = N
+            libm::pow(hardness, 1.0 / self.exponent) * libm::pow(load, 1.0 - 1.0 / self.exponent)
+        };
+        let omega = (stiffness / (self.mass * share)).sqrt();
+        let relaxation = if omega * h > 1.0 { PUSH_STEPS * h } else { 2.0 * self.damping_ratio / omega };
+        Touch {
+            memory: *memory,
+            known: false,
+            bodies: [0; 2],
+            point: point.point,
+            axes: [Vec3::ZERO; 3],
+            gap: point.gap,
+            stiffness,
+            relaxation,
+            hardness,
+            exponent: self.exponent,
+            kappa: self.kappa,
+            mu: [self.mu, self.mu_static],
+            rolling: self.rolling,
+            spin: self.spin,
+            restitution: if omega * h > 1.0 { self.restitution } else { 0.0 },
+            rest_speed: self.rest_speed,
+            damping: self.damping,
+            row: usize::MAX,
+            adhesion: 0.0,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2; docs/theory/realtime.md).
+//!
+//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
+//! where it is smooth; rows then act on the velocities at the end of the step:
+//!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
+
+mod contacts;
+mod forces;
+mod free;
+mod impact;
+mod joints;
+mod partition;
+mod record;
+
+use crate::event::Event;
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::ledger::Ledger;
+use crate::model::{Drive, Model};
+use crate::observe::{Observe, Summary};
+use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
+use contacts::{Memory, Pairs, Touch};
+use joints::Machine;
+use partition::{Partition, Rows};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// Default step [s].
+pub const STEP: f64 = 1.0 / 60.0;
+
+/// Form of the friction bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrictionBound {
+    /// |f| <= mu N, the same in all directions.
+    #[default]
+    Cone,
+    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
+    Box,
+}
+
+/// How partitions are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solve {
+    /// Direct up to some size, sweeps beyond it unless masses differ much.
+    #[default]
+    Auto,
+    /// Projected Newton with a sparse factorisation.
+    Direct,
+    /// Projected Gauss-Seidel.
+    Sweeps,
+}
+
+/// How to run the realtime clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Step h [s].
+    pub step: f64,
+    /// Time between communication points [s]; they are the steps nearest to it.
+    pub output_interval: f64,
+    /// Threads; 0 for all there are. The result does not depend on it.
+    pub threads: usize,
+    /// Friction bound.
+    pub friction: FrictionBound,
+    /// Solutions per step with the friction bounds of the last one, at most.
+    pub passes: usize,
+    /// Points per pair of shapes, 1 to 8.
+    pub points: usize,
+    /// Solver.
+    pub solve: Solve,
+    /// Sweeps per step.
+    pub sweeps: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            step: STEP,
+            output_interval: STEP,
+            threads: 0,
+            friction: FrictionBound::Cone,
+            passes: 8,
+            points: 4,
+            solve: Solve::Auto,
+            sweeps: 30,
+        }
+    }
+}
+
+/// Why a simulation stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// When [s].
+    pub time: f64,
+    /// Who.
+    pub body: String,
+    /// What, how much, what to try.
+    pub what: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at t = {} s body \"{}\" {}", crate::precise::plain(self.time), self.body, self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Motion of a body's frame c.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyMotion {
+    /// Centre of mass [m].
+    pub p: Vec3,
+    /// Orientation.
+    pub q: Quat,
+    /// Velocity of the centre of mass [m/s].
+    pub v: Vec3,
+    /// Angular velocity [rad/s].
+    pub w: Vec3,
+}
+
+/// Everything that survives a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Steps made.
+    pub steps: u64,
+    /// Now [s].
+    pub time: f64,
+    /// Bodies, in model order.
+    bodies: Vec<BodyMotion>,
+    /// Mechanisms, in model order.
+    machines: Vec<MachineRecord>,
+    /// Contacts of the last step, sorted.
+    contacts: Vec<Memory>,
+    /// Force elements and equations.
+    actions: ActionRecord,
+    structure: Structure,
+    /// Causes so far.
+    ledger: Ledger,
+    /// Whether the start has been recorded.
+    recorded: bool,
+}
+
+impl State {
+    /// The model at the start of its scene.
+    pub fn start(model: &Model) -> State {
+        let structure = Structure::new(model);
+        State {
+            steps: 0,
+            time: 0.0,
+            bodies: (0..model.bodies.len())
+                .map(|b| {
+                    let kin = model.standing(b as u32);
+                    BodyMotion { p: kin.p, q: model.start[b].orientation, v: kin.v, w: kin.w }
+                })
+                .collect(),
+            machines: MachineRecord::starts(model),
+            contacts: Vec::new(),
+            actions: crate::precise::first_actions(model, &structure),
+            structure,
+            ledger: Ledger::default(),
+            recorded: false,
+        }
+    }
+}
+
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+pub fn simulate(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    let mut clock = Clock::resume(model, state, settings);
+    clock.begin(observe);
+    while !clock.reached(until) {
+        clock.step();
+        clock.record(until, observe)?;
+        state.clone_from(&clock.state);
+    }
+    state.clone_from(&clock.state);
+    Ok(clock.finish())
+}
+
+/// The clock at work: all but `state` can be dropped between steps.
+pub struct Clock<'a> {
+    model: &'a Model,
+    settings: &'a Settings,
+    pool: Option<rayon::ThreadPool>,
+    /// What survives.
+    pub state: State,
+    /// Step [s].
+    h: f64,
+    /// Motion of all bodies at the beginning of the step.
+    kin: Vec<Kinematics>,
+    /// Principal axes and moments of the bodies.
+    principal: Vec<free::Principal>,
+    machines: Vec<Machine>,
+    pairs: Pairs,
+    touches: Vec<Touch>,
+    /// {torque, force} on the centres of mass, without gravity.
+    loads: Vec<Six>,
+    /// Velocities {w, v} at the end of the step without rows.
+    coasted: Vec<Six>,
+    /// Orientations at the end of the step without rows.
+    turned: Vec<Quat>,
+    /// Displacement that impacts inside the step add to h u+ [m, rad].
+    hops: Vec<Six>,
+    rows: Rows,
+    partitions: Vec<Partition>,
+    /// Partition of each body, `u32::MAX` for those that are not free.
+    partition_of: Vec<u32>,
+    /// Whether an impulse of a row acted on the body in this step.
+    pushed: Vec<bool>,
+    values: Vec<f64>,
+    events: Vec<Event>,
+    stopped: bool,
+    summary: Summary,
+    tally: record::Tally,
+}
+
+impl<'a> Clock<'a> {
+    /// Ready to go on from `state`.
+    pub fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Clock<'a> {
+        let n = model.bodies.len();
+        let pool = (settings.threads != 1)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
+            .flatten();
+        Clock {
+            model,
+            settings,
+            pool,
+            state: state.clone(),
+            h: settings.step,
+            kin: vec![Kinematics::WORLD; n],
+            principal: model.bodies.iter().map(free::Principal::of).collect(),
+            machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
+            pairs: Pairs::default(),
+            touches: Vec::new(),
+            loads: vec![Six::ZERO; n],
+            coasted: vec![Six::ZERO; n],
+            turned: vec![Quat::IDENTITY; n],
+            hops: vec![Six::ZERO; n],
+            rows: Rows::default(),
+            partitions: Vec::new(),
+            partition_of: vec![u32::MAX; n],
+            pushed: vec![false; n],
+            values: vec![0.0; model.network.values],
+            events: Vec::new(),
+            stopped: false,
+            summary: Summary::default(),
+            tally: record::Tally::default(),
+        }
+    }
+
+    /// One step.
+    pub fn step(&mut self) {
+        self.restructure();
+        self.place();
+        self.detect();
+        self.strike();
+        self.load();
+        self.coast();
+        self.assemble();
+        self.split();
+        self.solve();
+        self.integrate();
+        self.book();
+    }
+
+    /// True if forces move the body.
+    fn is_free(&self, body: usize) -> bool {
+        self.model.bodies[body].drive == Drive::Free && !self.state.structure.gone[body]
+    }
+
+    /// Motion of all bodies from the state.
+    fn place(&mut self) {
+        let t = self.state.time;
+        for (b, body) in self.model.bodies.iter().enumerate() {
+            let s = &self.state.bodies[b];
+            self.kin[b] = match body.drive {
+                Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
+                _ => prescribed(self.model, b, t),
+            };
+        }
+        for k in 0..self.machines.len() {
+            self.place_machine(k);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Rows of a step, the partitions they tie together, and their solution.
+
+use super::joints::flat;
+use super::{Clock, FrictionBound, Solve};
+use crate::joint::Six;
+use crate::model::Drive;
+use rayon::prelude::*;
+use tippe_geometry::{Mat3, Vec3};
+use tippe_numerics::kkt::{Block, GROUND, Group, Problem, Report, Row, Solver};
+
+/// Partitions of more bodies than this are swept unless asked otherwise, or masses differ much.
+const MANY: usize = 2000;
+/// ... by more than this factor [-].
+const UNEQUAL: f64 = 100.0;
+/// Factorisations of one solution at most.
+const FACTORISATIONS: usize = 60;
+/// Friction bounds that change by less than this share of the largest are settled [-].
+const SETTLED: f64 = 1e-11;
+/// Overlap is pushed out at most at this speed [m/s].
+const PUSH_SPEED: f64 = 1.0;
+
+/// What a row belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Normal of a touch.
+    Normal(u32),
+    /// Tangent 1 or 2 of a touch.
+    Tangent(u32, u8),
+    /// Rolling about tangent 1 or 2.
+    Roll(u32, u8),
+    /// Spin about the normal.
+    Spin(u32),
+    /// A force element.
+    Element(u32),
+    /// Damping of a taut chain.
+    Bend,
+}
+
+/// All rows of a step, with model indices of bodies.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// What they belong to.
+    pub owners: Vec<Owner>,
+    /// For bounds that follow a normal impulse: that row and the factor; `u32::MAX` for none.
+    pub follows: Vec<(u32, f64)>,
+    /// J times the velocity of bodies whose motion is given.
+    pub given: Vec<f64>,
+}
+
+/// Bodies that rows and joints tie together.
+#[derive(Debug, Default)]
+pub struct Partition {
+    /// Model indices.
+    pub bodies: Vec<u32>,
+    /// Indices of its rows among all.
+    pub rows: Vec<u32>,
+    /// Its mechanisms.
+    pub machines: Vec<u32>,
+    /// False if nothing but smooth free motion happens.
+    pub active: bool,
+    /// The problem and its solution.
+    pub problem: Problem,
+    /// Mechanism, link or loop, and wrench on side 2 of each exact group.
+    pub owners: Vec<(u32, u32, [Six; 6])>,
+    /// How it was solved.
+    pub report: Report,
+    /// Whether it was swept.
+    pub swept: bool,
+    follows: Vec<(u32, f64)>,
+    solver: Solver,
+}
+
+impl Rows {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.owners.clear();
+        self.follows.clear();
+        self.given.clear();
+    }
+}
+
+impl Clock<'_> {
+    /// Rows of contacts, force elements and taut chains.
+    pub(super) fn assemble(&mut self) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clear();
+        let mut touches = std::mem::take(&mut self.touches);
+        for (k, touch) in touches.iter_mut().enumerate() {
+            self.contact_rows(k as u32, touch, &mut rows);
+        }
+        self.touches = touches;
+        self.element_rows(&mut rows);
+        for k in 0..self.machines.len() {
+            self.bend_rows(k, |bodies, J, compliance| {
+                let row = Row { compliance, lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..Row::default() };
+                self.push_row(&mut rows, bodies, J, row, Owner::Bend, (u32::MAX, 0.0));
+            });
+        }
+        self.rows = rows;
+    }
+
+    /// Appends a row; bodies whose motion is given go into the target.
+    pub(super) fn push_row(
+        &self,
+        rows: &mut Rows,
+        bodies: [Option<usize>; 2],
+        J: [Six; 2],
+        mut row: Row,
+        owner: Owner,
+        follows: (u32, f64),
+    ) {
+        let mut given = 0.0;
+        row.bodies = [GROUND; 2];
+        for s in 0..2 {
+            let Some(b) = bodies[s] else { continue };
+            if self.is_free(b) {
+                row.bodies[s] = b as u32;
+                row.J[s] = flat(J[s]);
+            } else if self.model.bodies[b].drive != Drive::Free {
+                given += J[s].dot(&Six::new(self.kin[b].w, self.kin[b].v));
+            }
+        }
+        row.target -= given;
+        rows.rows.push(row);
+        rows.owners.push(owner);
+        rows.follows.push(follows);
+        rows.given.push(given);
+    }
+
+    /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
+    ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h.
+    fn contact_rows(&self, k: u32, touch: &mut super::Touch, rows: &mut Rows) {
+        let h = self.h;
+        touch.row = rows.rows.len();
+        let bodies = touch.bodies.map(Some);
+        let J = |axis: Vec3| [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, axis, s));
+        let eps = |stiffness: f64| 1.0 / (h * stiffness * (h + touch.relaxation));
+        let gamma = h / (h + touch.relaxation);
+        let n = touch.axes[0];
+        let normal = J(n);
+        let phi = touch.gap + (0..2).map(|s| normal[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
+        let target = if phi > 0.0 { -phi / h } else { (-gamma * phi / h).min(PUSH_SPEED) };
+        let row = Row {
+            target,
+            compliance: eps(touch.stiffness),
+            lower: -touch.adhesion * h,
+            upper: f64::INFINITY,
+            lambda: if touch.known { touch.memory.normal } else { f64::NAN },
+            ..Row::default()
+        };
+        self.push_row(rows, bodies, normal, row, Owner::Normal(k), (u32::MAX, 0.0));
+        let at = touch.row as u32;
+        let mu = if touch.memory.sliding { touch.mu[0] } else { touch.mu[1] };
+        let known = if touch.known { touch.memory.normal.max(0.0) } else { 0.0 };
+        let disc = self.settings.friction == FrictionBound::Cone;
+        if mu > 0.0 {
+            for a in 0..2 {
+                let axis = touch.axes[a + 1];
+                let row = Row {
+                    target: -gamma * touch.memory.spring.dot(axis) / h,
+                    compliance: eps(touch.kappa * touch.stiffness),
+                    lower: -mu * known,
+                    upper: mu * known,
+                    disc: disc && a == 0,
+                    lambda: if touch.known { touch.memory.tangent.dot(axis) } else { f64::NAN },
+                    ..Row::default()
+                };
+                self.push_row(rows, bodies, J(axis), row, Owner::Tangent(k, a as u8), (at, mu));
+            }
+        }
+        let turn = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
+        let angular = |bound: f64, disc: bool, axis: Vec3| Row {
+            lower: -bound * known,
+            upper: bound * known,
+            disc,
+            lambda: if touch.known { touch.memory.turn.dot(axis) } else { f64::NAN },
+            ..Row::default()
+        };
+        if touch.rolling > 0.0 {
+            for a in 0..2 {
+                let axis = touch.axes[a + 1];
+                let row = angular(touch.rolling, a == 0, axis);
+                self.push_row(rows, bodies, turn(axis), row, Owner::Roll(k, a as u8), (at, touch.rolling));
+            }
+        }
+        if touch.spin > 0.0 {
+            let row = angular(touch.spin, false, n);
+            self.push_row(rows, bodies, turn(n), row, Owner::Spin(k), (at, touch.spin));
+        }
+    }
+
+    /// Bodies tied together by rows and joints, in order of their smallest body; problems of those where rows act.
+    pub(super) fn split(&mut self) {
+        let n = self.model.bodies.len();
+        let mut root: Vec<u32> = (0..n as u32).collect();
+        fn find(root: &mut [u32], mut b: u32) -> u32 {
+            while root[b as usize] != b {
+                root[b as usize] = root[root[b as usize] as usize];
+                b = root[b as usize];
+            }
+            b
+        }
+        let mut join = |a: u32, b: u32| {
+            let (a, b) = (find(&mut root, a), find(&mut root, b));
+            root[a.max(b) as usize] = a.min(b);
+        };
+        for row in &self.rows.rows {
+            if row.bodies[0] != GROUND && row.bodies[1] != GROUND {
+                join(row.bodies[0], row.bodies[1]);
+            }
+        }
+        for mechanism in &self.model.mechanisms {
+            for pair in mechanism.links.windows(2) {
+                join(pair[0].body, pair[1].body);
+            }
+        }
+        let mut count = 0;
+        for partition in &mut self.partitions {
+            partition.bodies.clear();
+            partition.rows.clear();
+            partition.machines.clear();
+            partition.problem.clear();
+            partition.owners.clear();
+            partition.active = false;
+        }
+        self.partition_of.fill(u32::MAX);
+        for b in 0..n {
+            if !self.is_free(b) {
+                continue;
+            }
+            let r = find(&mut root, b as u32) as usize;
+            // a root that is gone has no partition yet either
+            if self.partition_of[r] == u32::MAX {
+                self.partition_of[r] = count as u32;
+                if self.partitions.len() == count {
+                    self.partitions.push(Partition::default());
+                }
+                count += 1;
+            }
+            let p = self.partition_of[r];
+            self.partition_of[b] = p;
+            self.partitions[p as usize].bodies.push(b as u32);
+        }
+        self.partitions.truncate(count);
+        for (k, row) in self.rows.rows.iter().enumerate() {
+            let b = if row.bodies[0] != GROUND { row.bodies[0] } else { row.bodies[1] };
+            if b != GROUND {
+                let partition = &mut self.partitions[self.partition_of[b as usize] as usize];
+                partition.rows.push(k as u32);
+                partition.active = true;
+            }
+        }
+        for (k, mechanism) in self.model.mechanisms.iter().enumerate() {
+            let machine = &self.machines[k];
+            let free = mechanism.links.iter().find(|l| self.partition_of[l.body as usize] != u32::MAX);
+            if let Some(link) = free {
+                let partition = &mut self.partitions[self.partition_of[link.body as usize] as usize];
+                partition.machines.push(k as u32);
+                partition.active |= !machine.smooth || machine.given.iter().any(Option::is_some);
+            }
+        }
+        for p in 0..self.partitions.len() {
+            if self.partitions[p].active {
+                self.pose(p);
+            }
+        }
+    }
+
+    /// The problem of one partition.
+    fn pose(&mut self, p: usize) {
+        let mut partition = std::mem::take(&mut self.partitions[p]);
+        let Partition { bodies, problem, .. } = &mut partition;
+        let local = |bodies: &[u32], b: u32| bodies.binary_search(&b).map_or(GROUND, |k| k as u32);
+        for &b in bodies.iter() {
+            let (M, W) = masses(&self.model.bodies[b as usize], &self.kin[b as usize].R);
+            let u = flat(self.coasted[b as usize]);
+            problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
+            problem.mass.push(M);
+            problem.inverse.push(W);
+        }
+        partition.follows.clear();
+        for &k in &partition.rows {
+            let mut row = self.rows.rows[k as usize];
+            row.bodies = row.bodies.map(|b| if b == GROUND { GROUND } else { local(&partition.bodies, b) });
+            partition.problem.rows.push(row);
+            let (normal, factor) = self.rows.follows[k as usize];
+            let at = if normal == u32::MAX {
+                u32::MAX
+            } else {
+                partition.rows.binary_search(&normal).map_or(u32::MAX, |k| k as u32)
+            };
+            partition.follows.push((at, factor));
+        }
+        let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
+        let mut owners = std::mem::take(&mut partition.owners);
+        for &k in &partition.machines {
+            self.joint_groups(k as usize, &mut groups, &mut owners);
+        }
+        for group in &mut groups {
+            group.bodies = group.bodies.map(|b| if b == GROUND { GROUND } else { local(&partition.bodies, b) });
+        }
+        partition.problem.groups = groups;
+        partition.owners = owners;
+        self.partitions[p] = partition;
+    }
+
+    /// Velocities and impulses of all partitions.
+    pub(super) fn solve(&mut self) {
+        let mut partitions = std::mem::take(&mut self.partitions);
+        let settings = self.settings;
+        let work = |partition: &mut Partition| {
+            if partition.active {
+                partition.solve(settings);
+            }
+        };
+        match &self.pool {
+            Some(pool) if partitions.len() > 1 => pool.install(|| partitions.par_iter_mut().for_each(work)),
+            _ => partitions.iter_mut().for_each(work),
+        }
+        self.partitions = partitions;
+    }
+}
+
+impl Partition {
+    /// Solves with the friction bounds at hand, then with those of the solution, until they settle.
+    fn solve(&mut self, settings: &super::Settings) {
+        let masses = self.problem.mass.iter().map(|M| M[35]);
+        let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
+        self.swept = match settings.solve {
+            Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
+            Solve::Direct => false,
+            Solve::Sweeps => true,
+        };
+        self.report = Report { converged: true, ..Report::default() };
+        for pass in 0..settings.passes.max(1) {
+            let report = if self.swept {
+                let sweeps = settings.sweeps.div_ceil(settings.passes.clamp(1, 3));
+                self.solver.sweep(&mut self.problem, sweeps, 0.0)
+            } else {
+                self.solver.newton(&mut self.problem, FACTORISATIONS)
+            };
+            self.report.factorisations += report.factorisations;
+            self.report.sweeps += report.sweeps;
+            self.report.converged = report.converged;
+            if self.swept && pass >= 2 || !self.follow() {
+                break;
+            }
+        }
+    }
+
+    /// Bounds that follow normal impulses; true if that changes anything.
+    fn follow(&mut self) -> bool {
+        let rows = &mut self.problem.rows;
+        let largest = self.follows.iter().enumerate().fold(0.0_f64, |most, (k, _)| most.max(rows[k].upper.min(1e300)));
+        let mut changed = false;
+        let mut k = 0;
+        while k < rows.len() {
+            let (normal, factor) = self.follows[k];
+            if normal == u32::MAX {
+                k += 1;
+                continue;
+            }
+            let bound = factor * rows[normal as usize].lambda.max(0.0);
+            let count = if rows[k].disc { 2 } else { 1 };
+            let size = if count == 2 { libm::hypot(rows[k].lambda, rows[k + 1].lambda) } else { rows[k].lambda.abs() };
+            let old = rows[k].upper;
+            let held = size >= old * (1.0 - 1e-9);
+            if (held || size > bound) && (bound - old).abs() > SETTLED * largest.max(bound) {
+                changed = true;
+            }
+            for row in &mut rows[k..k + count] {
+                (row.lower, row.upper) = (-bound, bound);
+            }
+            k += count;
+        }
+        changed
+    }
+}
+
+/// Mass and inverse mass of a body, {angular, linear} in world axes.
+pub fn masses(body: &crate::model::Body, R: &Mat3) -> (Block, Block) {
+    let (mut M, mut W) = ([0.0; 36], [0.0; 36]);
+    let I = *R * body.I_c * R.transpose();
+    let J = *R * body.I_c_inverse * R.transpose();
+    for i in 0..3 {
+        for j in 0..3 {
+            // symmetric to the last bit
+            M[6 * i + j] = 0.5 * (I.col(j)[i] + I.col(i)[j]);
+            W[6 * i + j] = 0.5 * (J.col(j)[i] + J.col(i)[j]);
+        }
+        M[6 * (3 + i) + 3 + i] = body.mass;
+        W[6 * (3 + i) + 3 + i] = 1.0 / body.mass;
+    }
+    (M, W)
+}

@@ -1,0 +1,486 @@
+//! After the solution: positions, memories, the books, samples, the summary.
+
+use super::contacts::Memory;
+use super::free::rotated;
+use super::joints::flat;
+use super::partition::{Owner, masses};
+use super::{Clock, Failure};
+use crate::event::{Event, EventContact, EventKind};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::model::Drive;
+use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
+use crate::precise::{body_state, hash, prescribed};
+use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_numerics::kkt::GROUND;
+
+/// Counts of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Solutions of partitions.
+    pub solutions: u64,
+    /// Factorisations.
+    pub factorisations: u64,
+    /// Solutions that did not converge.
+    pub unconverged: u64,
+    /// Solutions by sweeps.
+    pub swept: u64,
+    /// Events so far.
+    pub events: u64,
+    /// Next communication point.
+    pub next: u64,
+}
+
+impl Clock<'_> {
+    /// Positions at the end of the step, and what contacts remember.
+    pub(super) fn integrate(&mut self) {
+        let h = self.h;
+        let n = self.model.bodies.len();
+        let mut velocity = std::mem::take(&mut self.coasted);
+        let coasted = velocity.clone();
+        self.pushed.fill(false);
+        for partition in self.partitions.iter().filter(|p| p.active) {
+            for (k, &b) in partition.bodies.iter().enumerate() {
+                let u = &partition.problem.u[6 * k..6 * k + 6];
+                velocity[b as usize] = Six::new(Vec3::new(u[0], u[1], u[2]), Vec3::new(u[3], u[4], u[5]));
+            }
+            let mut any = !partition.problem.groups.is_empty();
+            for (&k, row) in partition.rows.iter().zip(&partition.problem.rows) {
+                self.rows.rows[k as usize].lambda = row.lambda;
+                any |= row.lambda != 0.0;
+            }
+            if any {
+                for &b in &partition.bodies {
+                    self.pushed[b as usize] = true;
+                }
+            }
+        }
+        for b in 0..n {
+            if !self.is_free(b) || self.model.bodies[b].mechanism.is_some() {
+                continue;
+            }
+            let kin = self.kin[b];
+            let u = velocity[b];
+            let hop = self.hops[b];
+            let motion = &mut self.state.bodies[b];
+            let (v0, w_free) = (kin.v, coasted[b].angular);
+            // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
+            let shift = if self.pushed[b] { u.linear * h } else { 0.5 * h * (v0 + u.linear) };
+            motion.p = kin.p + shift + hop.linear;
+            motion.q = rotated(self.turned[b], (u.angular - w_free) * h + hop.angular);
+            motion.v = u.linear;
+            motion.w = u.angular;
+        }
+        for k in 0..self.machines.len() {
+            let bodies = &self.model.mechanisms[k].links;
+            let solved = bodies.iter().any(|l| self.pushed[l.body as usize]);
+            self.read_reactions(k);
+            self.integrate_machine(k, solved, &velocity);
+        }
+        self.remember(&velocity);
+        self.solved_velocity(velocity, coasted);
+        self.state.steps += 1;
+        self.state.time = self.state.steps as f64 * h;
+        self.advance_states();
+    }
+
+    /// Keeps the velocities the rows were solved for, for the books.
+    fn solved_velocity(&mut self, velocity: Vec<Six>, coasted: Vec<Six>) {
+        self.coasted = coasted;
+        self.hops.clone_from(&velocity);
+    }
+
+    /// What the exact rows of the solution add to the reactions of joints.
+    fn read_reactions(&mut self, k: usize) {
+        for partition in self.partitions.iter().filter(|p| p.active) {
+            for (group, (machine, slot, wrench)) in partition.problem.groups.iter().zip(&partition.owners) {
+                if *machine as usize == k
+                    && let Some(added) = self.machines[k].added.get_mut(*slot as usize)
+                {
+                    *added = Six::ZERO;
+                    for r in 0..group.count {
+                        *added = *added + wrench[r] * (group.lambda[r] / self.h);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Memories of the contacts, and their events.
+    fn remember(&mut self, velocity: &[Six]) {
+        let h = self.h;
+        let mut contacts = std::mem::take(&mut self.state.contacts);
+        let before: Vec<Memory> = contacts.drain(..).collect();
+        let rows = &self.rows;
+        for touch in &mut self.touches {
+            let memory = &mut touch.memory;
+            let at = touch.row;
+            memory.normal = rows.rows[at].lambda;
+            memory.tangent = Vec3::ZERO;
+            memory.turn = Vec3::ZERO;
+            let (mut k, mut size, mut radius) = (at + 1, 0.0, 0.0);
+            let mut rates = [0.0; 2];
+            while k < rows.rows.len() {
+                let row = &rows.rows[k];
+                match rows.owners[k] {
+                    Owner::Tangent(t, a) if rows.owners[at] == Owner::Normal(t) => {
+                        let axis = touch.axes[a as usize + 1];
+                        memory.tangent += axis * row.lambda;
+                        size = libm::hypot(size, row.lambda);
+                        radius = rows.follows[k].1 * memory.normal;
+                        rates[a as usize] = rows.given[k]
+                            + (0..2)
+                                .filter(|&s| row.bodies[s] != GROUND)
+                                .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
+                                .sum::<f64>();
+                    }
+                    Owner::Roll(t, a) if rows.owners[at] == Owner::Normal(t) => {
+                        memory.turn += touch.axes[a as usize + 1] * row.lambda;
+                    }
+                    Owner::Spin(t) if rows.owners[at] == Owner::Normal(t) => memory.turn += touch.axes[0] * row.lambda,
+                    _ => break,
+                }
+                k += 1;
+            }
+            memory.sliding = size > 0.0 && size >= radius * (1.0 - 1e-7);
+            let stiffness = touch.kappa * touch.stiffness;
+            if memory.normal <= 0.0 {
+                memory.spring = Vec3::ZERO;
+                memory.sliding = false;
+            } else if memory.sliding {
+                memory.spring = -memory.tangent / (h * stiffness);
+            } else {
+                memory.spring += (touch.axes[1] * rates[0] + touch.axes[2] * rates[1]) * h;
+            }
+            contacts.push(*memory);
+        }
+        contacts.sort_by_key(|m| (m.pair, m.id));
+        self.note_contacts(&before, &contacts);
+        self.state.contacts = contacts;
+    }
+
+    /// Events of pairs that began or ceased to touch.
+    fn note_contacts(&mut self, before: &[Memory], after: &[Memory]) {
+        let touching = |list: &[Memory]| {
+            let mut pairs: Vec<(u32, u32)> = list.iter().filter(|m| m.normal > 0.0).map(|m| m.pair).collect();
+            pairs.dedup();
+            pairs
+        };
+        let (old, new) = (touching(before), touching(after));
+        for (pair, kind) in (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
+            .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
+        {
+            let touch = self.touches.iter().find(|t| t.memory.pair == pair);
+            let [b1, b2] = [pair.0, pair.1].map(|e| self.model.elements[e as usize].body as usize);
+            let at = |b: usize, p: Vec3| self.kin[b].v + self.kin[b].w.cross(p - self.kin[b].p);
+            let contact = EventContact {
+                body1: b1,
+                body2: b2,
+                pair,
+                gap: touch.map_or(f64::NAN, |t| t.gap),
+                closing_speed: touch.map_or(f64::NAN, |t| t.axes[0].dot(at(b1, t.point) - at(b2, t.point))),
+                normal: touch.map_or(Vec3::NAN, |t| t.axes[0]),
+                position: touch.map_or(Vec3::NAN, |t| t.point),
+                episode: None,
+            };
+            self.events.push(Event { time: self.state.time + self.h, kind, source: None, contact: Some(contact) });
+        }
+    }
+
+    /// The step's energies by cause. For constant masses
+    ///   M (u+ - u0) = P_free + J^T lambda   means   T+ - T0 = (P_free + J^T lambda) . (u+ + u0)/2,
+    /// so each row's energy is lambda (J u+ + J u0)/2, and what the fixed step makes of the rest is booked by name.
+    pub(super) fn book(&mut self) {
+        let h = self.h;
+        let velocity = std::mem::take(&mut self.hops);
+        let mut ledger = self.state.ledger;
+        let mut mean: Vec<Six> = Vec::with_capacity(velocity.len());
+        for (u, kin) in velocity.iter().zip(&self.kin) {
+            mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
+        }
+        let mut elastic = 0.0;
+        let mut elastic_before = 0.0;
+        let mut released = 0.0;
+        for (k, row) in self.rows.rows.iter().enumerate() {
+            let own: f64 = (0..2)
+                .filter(|&s| row.bodies[s] != GROUND)
+                .map(|s| dot(&row.J[s], mean[row.bodies[s] as usize]))
+                .sum();
+            let given = self.rows.given[k];
+            let work = row.lambda * (own + given);
+            ledger.work -= row.lambda * given;
+            match self.rows.owners[k] {
+                Owner::Normal(t) => {
+                    let touch = &self.touches[t as usize];
+                    let ahead: f64 = (0..2)
+                        .filter(|&s| row.bodies[s] != GROUND)
+                        .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
+                        .sum::<f64>()
+                        + given;
+                    let energy = |gap: f64| {
+                        let depth = (-gap).max(0.0);
+                        touch.hardness * libm::pow(depth, touch.exponent + 1.0) / (touch.exponent + 1.0)
+                    };
+                    let (e0, e1) = (energy(touch.gap), energy(touch.gap + h * ahead));
+                    elastic_before += e0;
+                    elastic += e1;
+                    ledger.contact_damping -= work + e1 - e0;
+                }
+                Owner::Tangent(t, a) => {
+                    let touch = &self.touches[t as usize];
+                    let stiffness = touch.kappa * touch.stiffness;
+                    let axis = touch.axes[a as usize + 1];
+                    let e1 = 0.5 * stiffness * touch.memory.spring.dot(axis) * touch.memory.spring.dot(axis);
+                    let e0 = 0.5 * stiffness * (row.target * h * (1.0 + touch.relaxation / h)).powi(2);
+                    elastic_before += e0;
+                    elastic += e1;
+                    ledger.sliding -= work + e1 - e0;
+                }
+                Owner::Roll(..) => ledger.rolling -= work,
+                Owner::Spin(_) => ledger.spin -= work,
+                Owner::Element(e) => released += self.book_element(e, k, work, &mut ledger, &mut elastic, &mut elastic_before),
+                Owner::Bend => ledger.damping -= work,
+            }
+        }
+        let _ = released;
+        // free motion: gravity is potential, loads are work, the rest is the step's own
+        for b in 0..self.model.bodies.len() {
+            if !self.is_free(b) {
+                continue;
+            }
+            let body = &self.model.bodies[b];
+            let (M, _) = masses(body, &self.kin[b].R);
+            let change = flat(self.coasted[b] - Six::new(self.kin[b].w, self.kin[b].v));
+            let avg = flat(mean[b]);
+            let mut external = 0.0;
+            for i in 0..6 {
+                external += avg[i] * (0..6).map(|j| M[6 * i + j] * change[j]).sum::<f64>();
+            }
+            let load = self.loads[b];
+            let pushed = h * load.dot(&mean[b]);
+            let after = self.motion(b);
+            let fall = body.mass * (self.model.potential_at(self.kin[b].p) - self.model.potential_at(after.p));
+            ledger.integration -= external - pushed - fall;
+            // the state's kinetic energy against that of the solved velocities
+            ledger.integration -= kinetic(body, &after) - {
+                let u = velocity[b];
+                kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: self.kin[b].R })
+            };
+        }
+        ledger.integration -= elastic_before - ledger.elastic;
+        ledger.elastic = elastic;
+        self.book_loads(&mean, &mut ledger);
+        self.state.ledger = ledger;
+        self.hops = velocity;
+        self.hops.fill(Six::ZERO);
+        for partition in self.partitions.iter().filter(|p| p.active) {
+            self.tally.solutions += 1;
+            self.tally.factorisations += partition.report.factorisations as u64;
+            self.tally.unconverged += u64::from(!partition.report.converged && !partition.swept);
+            self.tally.swept += u64::from(partition.swept);
+        }
+    }
+
+    /// Motion of a body as the state has it now.
+    pub(super) fn motion(&self, b: usize) -> Kinematics {
+        match self.model.bodies[b].drive {
+            Drive::Free => {
+                let s = &self.state.bodies[b];
+                Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) }
+            }
+            _ => prescribed(self.model, b, self.state.time),
+        }
+    }
+
+    /// The start, if it was not recorded yet.
+    pub(super) fn begin(&mut self, observe: &mut dyn Observe) {
+        self.tally.next = self.point(self.state.time) + 1;
+        if self.state.recorded {
+            return;
+        }
+        self.place();
+        self.detect();
+        let mut ledger = crate::Ledger::default();
+        for b in 0..self.model.bodies.len() {
+            if self.is_free(b) {
+                let (body, kin) = (&self.model.bodies[b], self.motion(b));
+                ledger.kinetic += kinetic(body, &kin);
+                ledger.potential += body.mass * self.model.potential_at(kin.p);
+            }
+        }
+        ledger.elastic = self.touches.iter().map(|t| {
+            let depth = (-t.gap).max(0.0);
+            t.hardness * libm::pow(depth, t.exponent + 1.0) / (t.exponent + 1.0)
+        }).sum::<f64>() + self.stored();
+        ledger.initial = ledger.stored();
+        self.state.ledger = ledger;
+        self.state.recorded = true;
+        self.touches.clear();
+        self.sample(observe);
+    }
+
+    fn point(&self, t: f64) -> u64 {
+        ((t + 0.5 * self.h) / self.settings.output_interval.max(self.h)).floor() as u64
+    }
+
+    /// True when the run is over.
+    pub(super) fn reached(&self, until: f64) -> bool {
+        self.stopped || self.state.time >= until - 1e-9 * self.h
+    }
+
+    /// Hands the step to the observer.
+    pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
+        for k in 0..self.machines.len() {
+            self.place_machine(k);
+        }
+        self.check()?;
+        for event in std::mem::take(&mut self.events) {
+            *self.summary.events.entry(event.kind).or_default() += 1;
+            self.tally.events += 1;
+            observe.event(&event);
+        }
+        self.summary.steps += 1;
+        let at = self.point(self.state.time);
+        if at >= self.tally.next || self.state.time >= until - 1e-9 * self.h {
+            self.tally.next = at + 1;
+            self.sample(observe);
+        }
+        let progress = Progress {
+            time: self.state.time,
+            until,
+            step: self.h,
+            limiter: None,
+            steps: self.summary.steps,
+            contacts: self.summary.max_contacts,
+            events: self.tally.events,
+        };
+        self.stopped = !observe.progress(&progress);
+        Ok(())
+    }
+
+    /// Finite, or a failure that says who is not.
+    fn check(&self) -> Result<(), Failure> {
+        for (b, s) in self.state.bodies.iter().enumerate() {
+            if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
+                return Err(Failure {
+                    time: self.state.time,
+                    body: self.model.bodies[b].name.clone(),
+                    what: format!(
+                        "has a position or velocity that is not a finite number (step {:.3e} s). help: look for forces that grow \
+                         without bound, or use a smaller step",
+                        self.h
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, observe: &mut dyn Observe) {
+        let model = self.model;
+        let mut ledger = self.state.ledger;
+        (ledger.kinetic, ledger.potential) = (0.0, 0.0);
+        let mut bodies: Vec<BodyState> = Vec::with_capacity(model.bodies.len());
+        for b in 0..model.bodies.len() {
+            let kin = self.motion(b);
+            if self.is_free(b) {
+                ledger.kinetic += kinetic(&model.bodies[b], &kin);
+                ledger.potential += model.bodies[b].mass * model.potential_at(kin.p);
+            }
+            let q = match model.bodies[b].drive {
+                Drive::Free => self.state.bodies[b].q,
+                _ => Quat::from_mat3(&kin.R),
+            };
+            bodies.push(body_state(model, b, kin.p, q, kin.v, kin.w));
+        }
+        let contacts = self.contact_samples();
+        let signals = self.signals(&contacts);
+        self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
+        observe.sample(&Sample {
+            time: self.state.time,
+            bodies: &bodies,
+            contacts: &contacts,
+            energy: &ledger,
+            signals: &signals,
+        });
+        self.summary.bodies = bodies;
+        self.summary.signals = signals;
+        self.summary.energy = ledger;
+    }
+
+    /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
+    fn contact_samples(&self) -> Vec<ContactSample> {
+        let mut samples: Vec<ContactSample> = Vec::new();
+        for group in self.touches.chunk_by(|a, b| a.memory.pair == b.memory.pair) {
+            let loaded = || group.iter().filter(|t| t.memory.normal != 0.0);
+            let total: f64 = loaded().map(|t| t.memory.normal).sum();
+            if total == 0.0 {
+                continue;
+            }
+            let normal = group[0].axes[0];
+            let position = loaded().map(|t| t.point * t.memory.normal).sum::<Vec3>() / total;
+            let (mut force, mut torque, mut depth) = (Vec3::ZERO, Vec3::ZERO, 0.0_f64);
+            for t in loaded() {
+                let f = (t.axes[0] * t.memory.normal + t.memory.tangent) / self.h;
+                force += f;
+                torque += (t.point - position).cross(f) + t.memory.turn / self.h;
+                depth = depth.max(-t.gap);
+            }
+            let [b1, b2] = group[0].bodies;
+            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(position - self.kin[b].p);
+            samples.push(ContactSample {
+                body1: b1,
+                body2: b2,
+                pair: group[0].memory.pair,
+                position,
+                normal,
+                depth,
+                closing_speed: normal.dot(at(b1) - at(b2)),
+                force,
+                torque,
+                slipping: loaded().all(|t| t.memory.sliding),
+            });
+        }
+        samples
+    }
+
+    /// Counts and the last sample.
+    pub(super) fn finish(mut self) -> Summary {
+        self.summary.stopped = self.stopped;
+        self.summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
+            .map(|((mechanism, start), machine)| MechanismSummary {
+                bodies: mechanism.links.iter().map(|l| self.model.bodies[l.body as usize].name.clone()).collect(),
+                coordinates: mechanism.coordinates,
+                rows: start.rows,
+                redundant: start.redundant,
+                freedom: (mechanism.coordinates + start.redundant).saturating_sub(start.rows),
+                drift: machine.drift,
+            })
+            .collect();
+        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
+        self.summary.rhs_evaluations = self.tally.factorisations;
+        self.summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
+        self.summary.warnings = self.model.warnings.clone();
+        if self.tally.unconverged > 0 {
+            self.summary.warnings.push(format!(
+                "{} of {} solutions did not converge: the best point found was taken",
+                self.tally.unconverged, self.tally.solutions
+            ));
+        }
+        for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
+            self.summary.events.entry(kind).or_default();
+        }
+        self.summary
+    }
+}
+
+/// Kinetic energy [J].
+pub fn kinetic(body: &crate::model::Body, kin: &Kinematics) -> f64 {
+    let w_b = kin.R.transpose() * kin.w;
+    0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b)
+}
+
+fn dot(J: &[f64; 6], u: Six) -> f64 {
+    let u = flat(u);
+    (0..6).map(|i| J[i] * u[i]).sum()
+}
