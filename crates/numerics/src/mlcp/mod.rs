@@ -1,0 +1,408 @@
+//! Linear complementarity with bounds: the multipliers of contacts, stops, motors and dry friction of one instant.
+//!
+//! Find x and w = w+ - w- with
+//! ```text
+//!   A x + b = w+ - w-,   l <= x <= u                                                                  (1)
+//!   0 <= w+  perpendicular to  x - l >= 0,   0 <= w-  perpendicular to  u - x >= 0                    (2)
+//! ```
+//! In words, row by row: between its bounds a multiplier makes w vanish; at the lower bound w may be positive, at the upper
+//! bound negative. Bounds may be infinite: with both infinite the row is an equation. The natural residual
+//! ```text
+//!   r_i = x_i - clip(x_i - w_i, l_i, u_i) = min(x_i - l_i, max(x_i - u_i, w_i)),   w = A x + b        (3)
+//! ```
+//! vanishes exactly at solutions and is the one judge of every solver here ([`residual`]).
+//!
+//! - A symmetric and positive semidefinite: (1), (2) are the conditions for the least q(x) = x^T A x / 2 + b^T x in the
+//!   box, found by projected Newton steps (`newton.rs`).
+//! - Rows without bounds in a matrix that is not symmetric, as in [M -J^T; J eps], are eliminated first (`condense.rs`);
+//!   what is left of that form is J M^-1 J^T + eps, symmetric again.
+//! - Everything else: block pivoting (`pivot.rs`), and complementary pivoting after Lemke where that fails (`lemke.rs`).
+//! - [`sweep`]: projected Gauss-Seidel and an accelerated variant, for many rows and moderate accuracy (`sweep.rs`).
+
+mod condense;
+mod factor;
+mod lemke;
+mod newton;
+mod pivot;
+mod sweep;
+
+pub use sweep::{Sweep, sweep};
+
+use condense::Condensed;
+use factor::Face;
+use std::fmt;
+
+/// A direct solution is accepted if no row's residual is larger than this share of the row's largest terms [-].
+const ACCEPTED: f64 = 1e-10;
+/// At this share only rounding is left: iterations stop [-].
+const EXACT: f64 = 1e-14;
+/// a_ij and a_ji that differ by less than this share of the diagonal are equal [-]. Not critical: symmetric solvers correct
+/// their steps with A as given.
+const SYMMETRIC: f64 = 1e-10;
+
+/// A problem (1), (2). Units are those of the rows: for velocity rows A [1/kg], b [m/s], bounds [N s].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    /// Number of rows.
+    pub n: usize,
+    /// A, row by row [unit of b / unit of x].
+    pub a: Vec<f64>,
+    /// Constant part of w [unit of b].
+    pub b: Vec<f64>,
+    /// l, lower bounds [unit of x]; -inf for none.
+    pub lower: Vec<f64>,
+    /// u, upper bounds [unit of x]; inf for none.
+    pub upper: Vec<f64>,
+}
+
+/// What is wrong with a problem or a start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    /// A list has the wrong length.
+    Length {
+        /// Which list.
+        list: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it must have.
+        wanted: usize,
+    },
+    /// A number is not finite (bounds: not a number).
+    NotFinite {
+        /// Which list.
+        list: &'static str,
+        /// Row of the problem.
+        row: usize,
+        /// The number.
+        value: f64,
+    },
+    /// No finite number lies between the bounds of a row.
+    Bounds {
+        /// Row of the problem.
+        row: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { list, found, wanted } => write!(f, "{list} has {found} numbers, {wanted} are needed"),
+            Self::NotFinite { list, row, value } => write!(f, "{list} has {value} in row {row}: give a finite number"),
+            Self::Bounds { row, lower, upper } => {
+                write!(f, "row {row} has infeasible bounds: lower {lower}, upper {upper}; no number lies between")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Which solver gave a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Projected Newton on the quadratic program, A symmetric.
+    ProjectedNewton,
+    /// Block principal pivoting.
+    BlockPivoting,
+    /// Complementary pivoting after Lemke.
+    Lemke,
+    /// Projected Gauss-Seidel.
+    GaussSeidel,
+    /// Gauss-Seidel accelerated by conjugate directions.
+    Accelerated,
+}
+
+/// Why a solution is only the best point found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The limit on factorisations, pivots or sweeps was reached.
+    Limit,
+    /// No step makes anything better: there is no solution nearby, or rounding hides it.
+    Stalled,
+    /// Complementary pivoting left along a ray: in general there is no solution.
+    Ray,
+    /// Numbers grew beyond what can be represented.
+    Overflow,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Limit => "the limit on iterations was reached",
+            Self::Stalled => "no step makes the residual smaller: there may be no solution",
+            Self::Ray => "pivoting left along a ray: there may be no solution",
+            Self::Overflow => "numbers grew beyond what can be represented",
+        })
+    }
+}
+
+/// A point between the bounds, and how it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// x, between its bounds even after a failure [unit of x].
+    pub x: Vec<f64>,
+    /// w = A x + b [unit of b].
+    pub w: Vec<f64>,
+    /// -1 at the lower bound, 1 at the upper bound, 0 between. Where both bounds are equal the sign of w decides.
+    pub active: Vec<i8>,
+    /// Natural residual (3), [`residual`].
+    pub residual: f64,
+    /// [`relative_residual`] [-].
+    pub relative_residual: f64,
+    /// The solver that gave x.
+    pub method: Method,
+    /// Rows without bounds that were eliminated first.
+    pub eliminated: usize,
+    /// Factorisations of blocks of A; for Lemke's method the pivots as well.
+    pub factorisations: usize,
+    /// Passes over all rows.
+    pub sweeps: usize,
+    /// Nothing, or why x is only the best point found.
+    pub failure: Option<Failure>,
+}
+
+impl Solution {
+    /// Whether x solves the problem to the solver's tolerance.
+    pub fn converged(&self) -> bool {
+        self.failure.is_none()
+    }
+}
+
+impl Problem {
+    /// Whether the problem can be posed: lengths fit, numbers are finite, no lower bound is above its upper bound.
+    pub fn validate(&self) -> Result<(), Error> {
+        let n = self.n;
+        let lists = [("b", &self.b, n), ("lower", &self.lower, n), ("upper", &self.upper, n)];
+        for (list, values, wanted) in [("a", &self.a, n.saturating_mul(n))].into_iter().chain(lists) {
+            if values.len() != wanted {
+                return Err(Error::Length { list, found: values.len(), wanted });
+            }
+        }
+        for row in 0..n {
+            let finite = |list, value: f64, good: bool| match good {
+                true => Ok(()),
+                false => Err(Error::NotFinite { list, row, value }),
+            };
+            for &a in self.row(row) {
+                finite("a", a, a.is_finite())?;
+            }
+            let (lower, upper) = (self.lower[row], self.upper[row]);
+            finite("b", self.b[row], self.b[row].is_finite())?;
+            finite("lower", lower, !lower.is_nan())?;
+            finite("upper", upper, !upper.is_nan())?;
+            if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+                return Err(Error::Bounds { row, lower, upper });
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.a[i * self.n..][..self.n]
+    }
+
+    fn clip(&self, i: usize, x: f64) -> f64 {
+        x.max(self.lower[i]).min(self.upper[i])
+    }
+
+    fn unbounded(&self, i: usize) -> bool {
+        self.lower[i] == f64::NEG_INFINITY && self.upper[i] == f64::INFINITY
+    }
+
+    fn is_symmetric(&self) -> bool {
+        let diagonal = |i: usize| self.a[i * self.n + i];
+        (0..self.n).all(|i| {
+            (0..i).all(|j| {
+                let size = (diagonal(i).abs().sqrt()) * (diagonal(j).abs().sqrt());
+                (self.a[i * self.n + j] - self.a[j * self.n + i]).abs() <= SYMMETRIC * size
+            })
+        })
+    }
+
+    /// The start: the point of the box nearest to `warm`, or to 0.
+    fn start(&self, warm: Option<&[f64]>) -> Result<Vec<f64>, Error> {
+        self.validate()?;
+        if let Some(x) = warm {
+            if x.len() != self.n {
+                return Err(Error::Length { list: "warm start", found: x.len(), wanted: self.n });
+            }
+            if let Some(row) = x.iter().position(|x| !x.is_finite()) {
+                return Err(Error::NotFinite { list: "warm start", row, value: x[row] });
+            }
+        }
+        Ok((0..self.n).map(|i| self.clip(i, warm.map_or(0.0, |x| x[i]))).collect())
+    }
+
+    /// w = A x + b and the size of its terms, |x_i| + |b_i| + sum_j |a_ij x_j|; returns the natural residual and the largest
+    /// share of it in the row's terms. Not finite counts as infinite.
+    fn evaluate(&self, x: &[f64], w: &mut [f64], size: &mut [f64]) -> [f64; 2] {
+        let mut worst = [0.0_f64; 2];
+        for i in 0..self.n {
+            (w[i], size[i]) = factor::dot_with_size(self.row(i), x);
+            w[i] += self.b[i];
+            size[i] += self.b[i].abs() + x[i].abs();
+            // (3), without the cancellation in x - (x - w)
+            let r = w[i].max(x[i] - self.upper[i]).min(x[i] - self.lower[i]).abs();
+            let share = if r == 0.0 { 0.0 } else { r / size[i] };
+            for (worst, r) in worst.iter_mut().zip([r, share]) {
+                *worst = if r.is_finite() && w[i].is_finite() { worst.max(r) } else { f64::INFINITY };
+            }
+        }
+        worst
+    }
+
+    fn judged(&self, x: &[f64]) -> [f64; 2] {
+        if self.validate().is_err() || x.len() != self.n {
+            return [f64::INFINITY; 2];
+        }
+        self.evaluate(x, &mut vec![0.0; self.n], &mut vec![0.0; self.n])
+    }
+}
+
+/// Natural residual (3) of x, the largest of all rows [the larger of the units of x and w]; infinite if x or the problem is
+/// unusable.
+pub fn residual(problem: &Problem, x: &[f64]) -> f64 {
+    problem.judged(x)[0]
+}
+
+/// The largest share of a row's natural residual in the size of the row's terms, |x_i| + |b_i| + sum_j |a_ij x_j| [-]:
+/// rounding alone gives about 1e-16, whatever the units.
+pub fn relative_residual(problem: &Problem, x: &[f64]) -> f64 {
+    problem.judged(x)[1]
+}
+
+/// Solves by factorisation, starting from `warm` or from 0. An error names what is wrong with the problem; a problem
+/// without solution comes back with its [`Failure`] and the best point found.
+///
+/// ```
+/// use tippe_numerics::mlcp::{Problem, solve};
+/// // a weight of 2 on a table: x >= 0 pushes, w >= 0 separates
+/// let problem = Problem { n: 1, a: vec![0.5], b: vec![-1.0], lower: vec![0.0], upper: vec![f64::INFINITY] };
+/// let solution = solve(&problem, None)?;
+/// assert!(solution.converged() && solution.x == [2.0] && solution.active == [0]);
+/// # Ok::<(), tippe_numerics::mlcp::Error>(())
+/// ```
+pub fn solve(problem: &Problem, warm: Option<&[f64]>) -> Result<Solution, Error> {
+    let start = problem.start(warm)?;
+    let symmetric = problem.is_symmetric();
+    if symmetric && let Some(found) = newton::solve(problem, &start) {
+        return Ok(found.judged(problem));
+    }
+    if let Some(condensed) = Condensed::new(problem) {
+        let inner: Vec<f64> = condensed.kept.iter().map(|&i| start[i]).collect();
+        let mut found = asymmetric_or_not(&condensed.problem, &inner);
+        found.x = condensed.expand(problem, &found.x);
+        found.eliminated = condensed.eliminated();
+        found.polish(problem);
+        let solution = found.judged(problem);
+        if solution.converged() {
+            return Ok(solution);
+        }
+    }
+    let mut found = asymmetric(problem, &start);
+    found.polish(problem);
+    Ok(found.judged(problem))
+}
+
+fn asymmetric_or_not(problem: &Problem, start: &[f64]) -> Found {
+    let newton = if problem.is_symmetric() { newton::solve(problem, start) } else { None };
+    newton.unwrap_or_else(|| asymmetric(problem, start))
+}
+
+/// Block pivoting, and Lemke's method where that gives up; the better of both points.
+fn asymmetric(problem: &Problem, start: &[f64]) -> Found {
+    let first = pivot::solve(problem, start);
+    if first.failure.is_none() {
+        return first;
+    }
+    let mut second = lemke::solve(problem);
+    second.factorisations += first.factorisations;
+    let share = |found: &Found| problem.judged(&found.x)[1];
+    if second.failure.is_some() && share(&first) < share(&second) {
+        return Found { factorisations: second.factorisations, ..first };
+    }
+    second
+}
+
+/// What a solver hands over, not judged yet.
+struct Found {
+    x: Vec<f64>,
+    method: Method,
+    eliminated: usize,
+    factorisations: usize,
+    sweeps: usize,
+    failure: Option<Failure>,
+}
+
+impl Found {
+    /// Solves the rows between their bounds once more with all of A and a residual in twice the precision; keeps the
+    /// result if it is inside its bounds and no worse.
+    fn polish(&mut self, problem: &Problem) {
+        let n = problem.n;
+        let (mut w, mut size) = (vec![0.0; n], vec![0.0; n]);
+        let before = problem.evaluate(&self.x, &mut w, &mut size)[1];
+        let mut face = Face::new(n);
+        face.choose(|i| self.x[i] > problem.lower[i] && self.x[i] < problem.upper[i]);
+        self.factorisations += 1;
+        if face.factor_general(problem) {
+            self.x = face.refined(problem, &self.x, before, &mut w, &mut size);
+        }
+    }
+
+    fn judged(mut self, problem: &Problem) -> Solution {
+        let n = problem.n;
+        if self.x.iter().any(|x| !x.is_finite()) {
+            self.x = (0..n).map(|i| problem.clip(i, 0.0)).collect();
+            self.failure = self.failure.or(Some(Failure::Overflow));
+        }
+        let (mut w, mut size) = (vec![0.0; n], vec![0.0; n]);
+        let [residual, relative_residual] = problem.evaluate(&self.x, &mut w, &mut size);
+        let failure = match self.method {
+            Method::GaussSeidel | Method::Accelerated => self.failure,
+            _ if relative_residual <= ACCEPTED => None,
+            _ => self.failure.or(Some(Failure::Stalled)),
+        };
+        let active = |(i, &x): (usize, &f64)| match (x <= problem.lower[i], x >= problem.upper[i]) {
+            (true, true) => [-1, 1][usize::from(w[i] < 0.0)],
+            (at_lower, at_upper) => i8::from(at_upper) - i8::from(at_lower),
+        };
+        Solution {
+            active: self.x.iter().enumerate().map(active).collect(),
+            x: self.x,
+            w,
+            residual,
+            relative_residual,
+            method: self.method,
+            eliminated: self.eliminated,
+            factorisations: self.factorisations,
+            sweeps: self.sweeps,
+            failure,
+        }
+    }
+}
+
+/// The best point seen so far.
+struct Best {
+    x: Vec<f64>,
+    share: f64,
+}
+
+impl Best {
+    fn new(x: &[f64]) -> Self {
+        Self { x: x.to_vec(), share: f64::INFINITY }
+    }
+
+    /// Keeps x if its share is smaller; whether it was.
+    fn offer(&mut self, x: &[f64], share: f64) -> bool {
+        let better = share < self.share;
+        if better {
+            self.x.copy_from_slice(x);
+            self.share = share;
+        }
+        better
+    }
+}

@@ -1,0 +1,235 @@
+//! Projected Newton: the least q(x) = x^T A x / 2 + b^T x in the box, A symmetric and positive semidefinite.
+//!
+//! With w = A x + b, the slope of q, rows held at their bounds are those that w pushes against them (Bertsekas 1982, eq. 32):
+//! ```text
+//!   x_i = l_i and w_i > 0,   or   x_i = u_i and w_i < 0                                               (1)
+//! ```
+//! The other rows F take the Newton step of their block, bent at the bounds:
+//! ```text
+//!   A_FF d_F = -w_F,   x(t) = clip(x + t d, l, u),   t = 1, 1/2, 1/4, ...                             (2)
+//! ```
+//! until q falls by a share of what its slope promises,
+//! ```text
+//!   q(x(t)) - q(x) = s^T w + s^T A s / 2 <= c s^T w,   s = x(t) - x                                   (3)
+//! ```
+//! Along (2) q always falls for small t, also at degenerate points. Where bounds were met, a few passes of projected
+//! Gauss-Seidel follow: they never raise q and find most of the rows (1) at the cost of a product with A each (Morales,
+//! Nocedal, Smelyanskiy 2008). q only falls and every face has one least value, so no set of rows comes back for good: the
+//! iteration ends at the solution, or where rounding or a limit stops it. A start from the last solution needs one or two factors.
+
+use super::factor::{Face, dot};
+use super::sweep::pass;
+use super::{Best, EXACT, Failure, Found, Method, Problem};
+
+/// Factorisations after which the best point is handed over. The random contact problems of the tests need less than 30.
+const LIMIT: usize = 200;
+/// Block pivots for a first guess.
+const FLIPS: usize = 2;
+/// Passes of Gauss-Seidel after a step that met bounds.
+const PASSES: usize = 3;
+/// c in (3) [-].
+const DESCENT: f64 = 1e-4;
+/// Halvings of t in (2): redundant rows make first steps of up to 1e12 times the size of x.
+const HALVINGS: usize = 50;
+/// Steps without a smaller residual after which rounding has won.
+const PATIENCE: usize = 6;
+
+/// Solves from `start`, a point of the box. `None` if A is not positive semidefinite.
+pub(super) fn solve(problem: &Problem, start: &[f64]) -> Option<Found> {
+    let mut newton = Newton::new(problem, start);
+    let failure = newton.run()?;
+    Some(Found {
+        x: newton.refined(),
+        method: Method::ProjectedNewton,
+        eliminated: 0,
+        factorisations: newton.factorisations,
+        sweeps: newton.sweeps,
+        failure,
+    })
+}
+
+struct Newton<'a> {
+    problem: &'a Problem,
+    x: Vec<f64>,
+    /// A x + b, and the size of its terms.
+    w: Vec<f64>,
+    size: Vec<f64>,
+    trial: Vec<f64>,
+    /// s in (3).
+    s: Vec<f64>,
+    /// -1, 1: held at the lower, upper bound; 0: in F.
+    held: Vec<i8>,
+    face: Face,
+    best: Best,
+    factorisations: usize,
+    sweeps: usize,
+}
+
+impl<'a> Newton<'a> {
+    fn new(problem: &'a Problem, start: &[f64]) -> Self {
+        let n = problem.n;
+        Self {
+            problem,
+            x: start.to_vec(),
+            w: vec![0.0; n],
+            size: vec![0.0; n],
+            trial: start.to_vec(),
+            s: vec![0.0; n],
+            held: vec![0; n],
+            face: Face::new(n),
+            best: Best::new(start),
+            factorisations: 0,
+            sweeps: 0,
+        }
+    }
+
+    /// Iterates to the end: whether and how it failed. `None` if A is not positive semidefinite.
+    fn run(&mut self) -> Option<Option<Failure>> {
+        self.judge();
+        self.guess()?;
+        let mut patience = PATIENCE;
+        while self.best.share > EXACT {
+            if self.factorisations >= LIMIT {
+                return Some(Some(Failure::Limit));
+            }
+            self.hold();
+            self.factor()?;
+            self.face.newton_step(&self.w);
+            let whole = self.advance();
+            let mut better = self.judge();
+            if !whole && self.best.share > EXACT {
+                for _ in 0..PASSES {
+                    pass(self.problem, &mut self.x);
+                }
+                self.sweeps += PASSES;
+                better |= self.judge();
+            }
+            patience = if better { PATIENCE } else { patience - 1 };
+            if patience == 0 {
+                return Some(Some(Failure::Stalled));
+            }
+        }
+        Some(None)
+    }
+
+    /// w, the sizes and the residual at x; whether x is the best point so far.
+    fn judge(&mut self) -> bool {
+        let share = self.problem.evaluate(&self.x, &mut self.w, &mut self.size)[1];
+        self.best.offer(&self.x, share)
+    }
+
+    /// (1)
+    fn hold(&mut self) {
+        for i in 0..self.problem.n {
+            let (x, w, lower, upper) = (self.x[i], self.w[i], self.problem.lower[i], self.problem.upper[i]);
+            self.held[i] = if x <= lower && (w > 0.0 || lower == upper) {
+                -1
+            } else if x >= upper && w < 0.0 {
+                1
+            } else {
+                0
+            };
+        }
+    }
+
+    /// Factors of the rows that are not held, unless they are there already. `None`: not positive semidefinite.
+    fn factor(&mut self) -> Option<()> {
+        if self.face.choose(|i| self.held[i] == 0) {
+            self.factorisations += 1;
+            self.face.factor_symmetric(self.problem).then_some(())?;
+        }
+        Some(())
+    }
+
+    /// Solves a face, moves all rows that do not fit to the other side, and solves again: mostly nearer than any start, but
+    /// nothing that may be relied on. Taken over only where q is less.
+    fn guess(&mut self) -> Option<()> {
+        let problem = self.problem;
+        let (mut y, mut w, mut size) = (self.x.clone(), self.w.clone(), self.size.clone());
+        self.hold();
+        for _ in 0..FLIPS {
+            if self.best.share <= EXACT {
+                return Some(());
+            }
+            self.factor()?;
+            self.face.newton_step(&w);
+            for (&i, step) in self.face.rows.iter().zip(&self.face.step) {
+                y[i] += step;
+            }
+            // a candidate: bent at the bounds, if q falls
+            for (i, (trial, &y)) in self.trial.iter_mut().zip(&y).enumerate() {
+                *trial = problem.clip(i, y);
+            }
+            if self.descends(0.0) {
+                self.x.copy_from_slice(&self.trial);
+                self.judge();
+            }
+            problem.evaluate(&y, &mut w, &mut size);
+            for i in 0..problem.n {
+                let (lower, upper) = (problem.lower[i], problem.upper[i]);
+                self.held[i] = match self.held[i] {
+                    0 if y[i] < lower => -1,
+                    0 if y[i] > upper => 1,
+                    -1 if w[i] < 0.0 && lower < upper => 0,
+                    1 if w[i] > 0.0 => 0,
+                    same => same,
+                };
+                match self.held[i] {
+                    -1 => y[i] = lower,
+                    1 => y[i] = upper,
+                    _ => {}
+                }
+            }
+            problem.evaluate(&y, &mut w, &mut size);
+        }
+        Some(())
+    }
+
+    /// Moves x along (2); whether with t = 1 and without meeting a bound.
+    fn advance(&mut self) -> bool {
+        let mut t = 1.0;
+        for halving in 0..HALVINGS {
+            let mut met = false;
+            self.trial.copy_from_slice(&self.x);
+            for (&i, step) in self.face.rows.iter().zip(&self.face.step) {
+                let y = self.x[i] + t * step;
+                self.trial[i] = self.problem.clip(i, y);
+                met |= self.trial[i] != y;
+            }
+            if self.descends(DESCENT) {
+                std::mem::swap(&mut self.x, &mut self.trial);
+                return halving == 0 && !met;
+            }
+            t *= 0.5;
+        }
+        false
+    }
+
+    /// (3) for s = trial - x, but for what rounding of w makes of it.
+    fn descends(&mut self, c: f64) -> bool {
+        for ((s, y), x) in self.s.iter_mut().zip(&self.trial).zip(&self.x) {
+            *s = y - x;
+        }
+        let (mut slope, mut change, mut rounding) = (0.0, 0.0, 0.0);
+        for (i, &s) in self.s.iter().enumerate().filter(|(_, s)| **s != 0.0) {
+            let As = dot(self.problem.row(i), &self.s);
+            slope += s * self.w[i];
+            change += s * (self.w[i] + 0.5 * As);
+            rounding += s.abs() * self.size[i];
+        }
+        change.is_finite() && change <= c * slope + f64::EPSILON * rounding
+    }
+
+    /// The best point, corrected on its face in twice the precision.
+    fn refined(&mut self) -> Vec<f64> {
+        let (x, share) = (self.best.x.clone(), self.best.share);
+        self.face.choose(|_| false);
+        let free = |i: usize| x[i] > self.problem.lower[i] && x[i] < self.problem.upper[i];
+        self.face.choose(free);
+        self.factorisations += 1;
+        match self.face.factor_symmetric(self.problem) {
+            true => self.face.refined(self.problem, &x, share, &mut self.w, &mut self.size),
+            false => x,
+        }
+    }
+}
