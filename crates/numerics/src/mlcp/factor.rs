@@ -6,9 +6,9 @@
 
 use super::{EXACT, Problem};
 
-/// Pivots below this share of their diagonal element are raised to it [-]. Larger: more refinement; smaller: steps along
-/// redundant rows drown in rounding.
-const RAISED: f64 = 1e-12;
+/// Pivots below this share of their diagonal element are raised to it [-]. Larger: more refinement for badly
+/// conditioned blocks; smaller: longer steps where equations contradict each other, up to which nothing can be told.
+const RAISED: f64 = 1e-10;
 /// A pivot more negative than this share of its diagonal element says that A is not semidefinite [-].
 const INDEFINITE: f64 = 1e-9;
 /// A pivot of a row of size 1 below this is zero [-].
@@ -62,6 +62,7 @@ impl Face {
         self.factors.resize(m * m, 0.0);
         self.pivots.resize(m, 0.0);
         let largest = self.rows.iter().fold(0.0, |most: f64, &i| most.max(problem.a[i * n + i].abs()));
+        let largest = if largest > 0.0 { largest } else { 1.0 };
         for r in 0..m {
             let i = self.rows[r];
             let (above, row) = self.factors.split_at_mut(r * m);
@@ -77,7 +78,7 @@ impl Face {
                 d -= *v * l;
                 *v = l;
             }
-            let size = if a > 0.0 { a } else { largest.max(f64::MIN_POSITIVE / RAISED) };
+            let size = if a > 0.0 { a } else { largest };
             if d < -INDEFINITE * size {
                 return false;
             }
@@ -163,7 +164,8 @@ impl Face {
             self.rows.iter().zip(&self.step).for_each(|(&i, s)| y[i] += s);
         }
         let inside = self.rows.iter().all(|&i| problem.lower[i] <= y[i] && y[i] <= problem.upper[i]);
-        if inside && problem.evaluate(&y, w, size)[1] <= before.max(EXACT) { y } else { x.to_vec() }
+        let after = problem.evaluate(&y, w, size)[1];
+        if inside && (after < before || after <= EXACT) { y } else { x.to_vec() }
     }
 }
 

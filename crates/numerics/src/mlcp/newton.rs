@@ -21,18 +21,18 @@ use super::factor::{Face, dot};
 use super::sweep::pass;
 use super::{Best, EXACT, Failure, Found, Method, Problem};
 
-/// Factorisations after which the best point is handed over. The random contact problems of the tests need less than 30.
-const LIMIT: usize = 200;
+/// Steps after which the best point is handed over: this, and four for each row.
+const LIMIT: usize = 100;
 /// Block pivots for a first guess.
 const FLIPS: usize = 2;
-/// Passes of Gauss-Seidel after a step that met bounds.
+/// Steps that may let go of rows before the least value of a face is found.
+const BOLD: usize = 10;
+/// Passes of Gauss-Seidel after a bold step that met bounds.
 const PASSES: usize = 3;
 /// c in (3) [-].
 const DESCENT: f64 = 1e-4;
-/// Halvings of t in (2): redundant rows make first steps of up to 1e12 times the size of x.
-const HALVINGS: usize = 50;
-/// Steps without a smaller residual after which rounding has won.
-const PATIENCE: usize = 6;
+/// Steps that lower neither q nor the residual after which rounding has won.
+const PATIENCE: usize = 3;
 
 /// Solves from `start`, a point of the box. `None` if A is not positive semidefinite.
 pub(super) fn solve(problem: &Problem, start: &[f64]) -> Option<Found> {
@@ -46,6 +46,14 @@ pub(super) fn solve(problem: &Problem, start: &[f64]) -> Option<Found> {
         sweeps: newton.sweeps,
         failure,
     })
+}
+
+/// How a step went.
+struct Step {
+    /// With t = 1 and without meeting a bound: x has the least q of its face.
+    whole: bool,
+    /// With q lower by more than rounding.
+    descent: bool,
 }
 
 struct Newton<'a> {
@@ -87,17 +95,23 @@ impl<'a> Newton<'a> {
     fn run(&mut self) -> Option<Option<Failure>> {
         self.judge();
         self.guess()?;
-        let mut patience = PATIENCE;
-        while self.best.share > EXACT {
-            if self.factorisations >= LIMIT {
-                return Some(Some(Failure::Limit));
+        let (mut patience, mut release) = (PATIENCE, true);
+        for step in 0..LIMIT + 4 * self.problem.n {
+            if self.best.share <= EXACT {
+                return Some(None);
             }
-            self.hold();
-            self.factor()?;
+            if release {
+                self.hold();
+            }
+            let known = self.factor()?;
             self.face.newton_step(&self.w);
-            let whole = self.advance();
-            let mut better = self.judge();
-            if !whole && self.best.share > EXACT {
+            let before = self.best.share;
+            let Step { whole, descent } = self.advance();
+            self.judge();
+            // q falls without end along equations that contradict each other: on a known face only the residual counts
+            let mut better = self.best.share < 0.3 * before || descent && !(known && whole);
+            release = whole || step < BOLD;
+            if step < BOLD && !whole && self.best.share > EXACT {
                 for _ in 0..PASSES {
                     pass(self.problem, &mut self.x);
                 }
@@ -109,7 +123,7 @@ impl<'a> Newton<'a> {
                 return Some(Some(Failure::Stalled));
             }
         }
-        Some(None)
+        Some(Some(Failure::Limit))
     }
 
     /// w, the sizes and the residual at x; whether x is the best point so far.
@@ -132,13 +146,14 @@ impl<'a> Newton<'a> {
         }
     }
 
-    /// Factors of the rows that are not held, unless they are there already. `None`: not positive semidefinite.
-    fn factor(&mut self) -> Option<()> {
-        if self.face.choose(|i| self.held[i] == 0) {
+    /// Factors of the rows that are not held; whether they were there already. `None`: not positive semidefinite.
+    fn factor(&mut self) -> Option<bool> {
+        let known = !self.face.choose(|i| self.held[i] == 0);
+        if !known {
             self.factorisations += 1;
             self.face.factor_symmetric(self.problem).then_some(())?;
         }
-        Some(())
+        Some(known)
     }
 
     /// Solves a face, moves all rows that do not fit to the other side, and solves again: mostly nearer than any start, but
@@ -160,7 +175,7 @@ impl<'a> Newton<'a> {
             for (i, (trial, &y)) in self.trial.iter_mut().zip(&y).enumerate() {
                 *trial = problem.clip(i, y);
             }
-            if self.descends(0.0) {
+            if self.change().0 < 0.0 {
                 self.x.copy_from_slice(&self.trial);
                 self.judge();
             }
@@ -185,28 +200,60 @@ impl<'a> Newton<'a> {
         Some(())
     }
 
-    /// Moves x along (2); whether with t = 1 and without meeting a bound.
-    fn advance(&mut self) -> bool {
-        let mut t = 1.0;
-        for halving in 0..HALVINGS {
-            let mut met = false;
-            self.trial.copy_from_slice(&self.x);
-            for (&i, step) in self.face.rows.iter().zip(&self.face.step) {
-                let y = self.x[i] + t * step;
-                self.trial[i] = self.problem.clip(i, y);
-                met |= self.trial[i] != y;
+    /// Moves x along (2) and holds the rows that met a bound.
+    fn advance(&mut self) -> Step {
+        // how far the first row goes
+        let problem = self.problem;
+        let mut first = f64::INFINITY;
+        for (&i, &step) in self.face.rows.iter().zip(&self.face.step) {
+            let bound = if step > 0.0 { problem.upper[i] } else { problem.lower[i] };
+            if step != 0.0 {
+                first = first.min((bound - self.x[i]) / step);
             }
-            if self.descends(DESCENT) {
-                std::mem::swap(&mut self.x, &mut self.trial);
-                return halving == 0 && !met;
-            }
-            t *= 0.5;
         }
-        false
+        for t in [1.0, 0.5, 0.25, 0.125, 64.0 * first, 8.0 * first] {
+            if t > 1.0 || t == 0.0 {
+                continue;
+            }
+            self.bend(t);
+            let (change, slope, rounding) = self.change();
+            if change <= DESCENT * slope + rounding {
+                return self.take(t, change < -rounding);
+            }
+        }
+        // straight to the first bound, which always descends; not far if rows let go of turn back at once: hold them again
+        self.bend(first.min(1.0));
+        let (change, _, rounding) = self.change();
+        self.take(first, change < -rounding || first == 0.0)
     }
 
-    /// (3) for s = trial - x, but for what rounding of w makes of it.
-    fn descends(&mut self, c: f64) -> bool {
+    /// The trial x(t).
+    fn bend(&mut self, t: f64) {
+        self.trial.copy_from_slice(&self.x);
+        for (&i, step) in self.face.rows.iter().zip(&self.face.step) {
+            self.trial[i] = self.problem.clip(i, self.x[i] + t * step);
+        }
+    }
+
+    /// Makes the trial the point, and holds what it met.
+    fn take(&mut self, t: f64, descent: bool) -> Step {
+        let mut whole = t >= 1.0;
+        for (&i, &step) in self.face.rows.iter().zip(&self.face.step) {
+            let (lower, upper) = (self.problem.lower[i], self.problem.upper[i]);
+            if step < 0.0 && self.trial[i] <= lower {
+                self.held[i] = -1;
+                whole = false;
+            } else if step > 0.0 && self.trial[i] >= upper {
+                self.held[i] = 1;
+                whole = false;
+            }
+        }
+        std::mem::swap(&mut self.x, &mut self.trial);
+        Step { whole, descent }
+    }
+
+    /// Both sides of (3) without c, for s = trial - x, and what rounding of w makes of them.
+    fn change(&mut self) -> (f64, f64, f64) {
         for ((s, y), x) in self.s.iter_mut().zip(&self.trial).zip(&self.x) {
             *s = y - x;
         }
@@ -215,19 +262,19 @@ impl<'a> Newton<'a> {
             let As = dot(self.problem.row(i), &self.s);
             slope += s * self.w[i];
             change += s * (self.w[i] + 0.5 * As);
-            rounding += s.abs() * self.size[i];
+            rounding += f64::EPSILON * s.abs() * self.size[i];
         }
-        change.is_finite() && change <= c * slope + f64::EPSILON * rounding
+        (change, slope, rounding)
     }
 
     /// The best point, corrected on its face in twice the precision.
     fn refined(&mut self) -> Vec<f64> {
         let (x, share) = (self.best.x.clone(), self.best.share);
-        self.face.choose(|_| false);
-        let free = |i: usize| x[i] > self.problem.lower[i] && x[i] < self.problem.upper[i];
-        self.face.choose(free);
-        self.factorisations += 1;
-        match self.face.factor_symmetric(self.problem) {
+        let known = !self.face.choose(|i| x[i] > self.problem.lower[i] && x[i] < self.problem.upper[i]);
+        if !known {
+            self.factorisations += 1;
+        }
+        match known || self.face.factor_symmetric(self.problem) {
             true => self.face.refined(self.problem, &x, share, &mut self.w, &mut self.size),
             false => x,
         }

@@ -74,10 +74,8 @@ fn a_problem_without_solution_fails_by_name_with_a_finite_point() {
     for problem in &none {
         let found = solve(problem, None).unwrap();
         println!("{:?} {:?} {}", found.failure, found.x, found.residual);
-        if problem.a != [0.0, 1.0, -1.0, 0.0] {
-            assert!(!found.converged(), "{problem:?} {found:?}");
-            assert!(!found.failure.unwrap().to_string().is_empty());
-        }
+        assert!(!found.converged(), "{problem:?} {found:?}");
+        assert!(!found.failure.unwrap().to_string().is_empty());
         assert!(found.x.iter().chain(&found.w).all(|x| x.is_finite()), "{found:?}");
         for kind in [Sweep::GaussSeidel, Sweep::Accelerated] {
             let found = sweep(problem, kind, 100, 1e-9, None).unwrap();
@@ -132,7 +130,7 @@ fn whatever_the_numbers_the_answer_is_finite_and_inside() {
         let found = solve(&problem, None).unwrap();
         check(&found.x);
         if found.converged() {
-            assert!(found.relative_residual <= 1e-10, "{k}");
+            assert!(found.relative_residual <= 1e-12, "{k}");
         }
         for kind in [Sweep::GaussSeidel, Sweep::Accelerated] {
             check(&sweep(&problem, kind, 50, 1e-6, None).unwrap().x);

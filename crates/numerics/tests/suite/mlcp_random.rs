@@ -48,7 +48,7 @@ fn product(a: &[f64], x: &[f64]) -> Vec<f64> {
 fn solved(problem: &Problem, what: &str) -> Solution {
     let found = solve(problem, None).unwrap();
     assert!(found.converged(), "{what}: {:?}, share {:e}", found.failure, found.relative_residual);
-    assert!(found.relative_residual <= 1e-12, "{what}: share {:e}", found.relative_residual);
+    assert!(found.relative_residual <= 1e-13, "{what}: share {:e}", found.relative_residual);
     assert_eq!(found.relative_residual, relative_residual(problem, &found.x));
     for i in 0..problem.n {
         assert!(problem.lower[i] <= found.x[i] && found.x[i] <= problem.upper[i], "{what}: row {i}");
@@ -210,8 +210,8 @@ fn condensed_and_direct_forms_agree() {
         for i in 0..nu {
             a[i * n + i] = mass[i];
             if k % 3 == 1 && i % 3 == 0 {
-                a[i * n + i + 1] = 0.3;
-                a[(i + 1) * n + i] = -0.3;
+                a[i * n + i + 1] = 0.3 * mass[i];
+                a[(i + 1) * n + i] = -0.3 * mass[i];
             }
         }
         for r in 0..m {
@@ -274,7 +274,7 @@ fn matrices_that_are_not_symmetric() {
         match solved(&Problem { n, a, b, lower, upper }, &format!("{k}")).method {
             Method::BlockPivoting => pivoting += 1,
             Method::Lemke => lemke += 1,
-            _ => assert!(n - 2 <= n),
+            _ => {}
         }
     }
     println!("200 not symmetric: {pivoting} by block pivoting, {lemke} by Lemke");

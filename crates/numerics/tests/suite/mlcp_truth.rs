@@ -151,7 +151,7 @@ fn a_heavy_weight_on_a_chain_needs_a_direct_solver() {
         let direct = solve(&problem, None).unwrap();
         assert!(direct.converged() && direct.method == Method::ProjectedNewton);
         println!("{n} weights, 1:{}: direct {:.1e}", last / m, error(&direct.x));
-        assert!(error(&direct.x) <= 1e-12, "{n} {last}: {:e}", error(&direct.x));
+        assert!(error(&direct.x) <= 1e-10, "{n} {last}: {:e}", error(&direct.x));
         for (limit, wanted) in [50, 1000].into_iter().zip(plain) {
             let found = sweep(&problem, Sweep::GaussSeidel, limit, 0.0, None).unwrap();
             let fast = sweep(&problem, Sweep::Accelerated, limit, 0.0, None).unwrap();
