@@ -1,5 +1,5 @@
 //! Mathematics over slices of f64: one-step integrators with dense output, root location, block-sparse factorisation,
-//! eigenvalues of small dense matrices, linear complementarity.
+//! eigenvalues of small dense matrices, linear complementarity with bounds.
 //! No bodies, no 3-vectors, no clock but the variable `t`.
 #![allow(non_snake_case)] // matrices are capital letters, as in the books
 

@@ -12,34 +12,43 @@
 //! ```text
 //!   q(x(t)) - q(x) = s^T w + s^T A s / 2 <= c s^T w,   s = x(t) - x                                   (3)
 //! ```
-//! Along (2) q always falls for small t, also at degenerate points. Where bounds were met, a few passes of projected
-//! Gauss-Seidel follow: they never raise q and find most of the rows (1) at the cost of a product with A each (Morales,
-//! Nocedal, Smelyanskiy 2008). q only falls and every face has one least value, so no set of rows comes back for good: the
-//! iteration ends at the solution, or where rounding or a limit stops it. A start from the last solution needs one or two factors.
+//! Along (2) q always falls for small t, also at degenerate points; and straight ahead, t up to the first bound met. The first few
+//! steps are bold: (1) is asked anew after each of them, and where bounds were met some passes of projected Gauss-Seidel follow, which
+//! never raise q and find most of the rows (1) at the cost of a product with A each (Morales, Nocedal, Smelyanskiy
+//! 2008). After that a row that has met its bound stays held until the face has its least q, as in active-set methods (Fletcher
+//! 1987, 10.3), and only then (1) lets go of rows.
+//!
+//! So it ends: at most n steps lead to the least q of a face, each such value is below the one before, and there are
+//! finitely many faces. What remains are rounding and a limit; both are reported with the best point found. Rows that repeat
+//! each other make the block singular and steps long (pivots are raised, `factor.rs`); t ends them at the first bounds. A
+//! start from the last solution mostly needs one or two factorisations.
 
 use super::factor::{Face, dot};
 use super::sweep::pass;
-use super::{Best, EXACT, Failure, Found, Method, Problem};
+use super::{ACCEPTED, Best, EXACT, Failure, Found, Method, Problem};
 
 /// Steps after which the best point is handed over: this, and four for each row.
 const LIMIT: usize = 100;
 /// Block pivots for a first guess.
 const FLIPS: usize = 2;
 /// Steps that may let go of rows before the least value of a face is found.
-const BOLD: usize = 10;
+const BOLD: usize = 5;
 /// Passes of Gauss-Seidel after a bold step that met bounds.
-const PASSES: usize = 3;
+const PASSES: usize = 10;
+/// Passes of Gauss-Seidel for want of a solution.
+const CONSOLATION: usize = 20;
 /// c in (3) [-].
 const DESCENT: f64 = 1e-4;
-/// Steps that lower neither q nor the residual after which rounding has won.
+/// Whole steps that lower neither q nor the residual after which rounding has won.
 const PATIENCE: usize = 3;
 
 /// Solves from `start`, a point of the box. `None` if A is not positive semidefinite.
 pub(super) fn solve(problem: &Problem, start: &[f64]) -> Option<Found> {
     let mut newton = Newton::new(problem, start);
     let failure = newton.run()?;
+    let x = if newton.best.share <= ACCEPTED { newton.refined() } else { newton.consolation(start) };
     Some(Found {
-        x: newton.refined(),
+        x,
         method: Method::ProjectedNewton,
         eliminated: 0,
         factorisations: newton.factorisations,
@@ -108,17 +117,21 @@ impl<'a> Newton<'a> {
             let before = self.best.share;
             let Step { whole, descent } = self.advance();
             self.judge();
-            // q falls without end along equations that contradict each other: on a known face only the residual counts
-            let mut better = self.best.share < 0.3 * before || descent && !(known && whole);
             release = whole || step < BOLD;
             if step < BOLD && !whole && self.best.share > EXACT {
                 for _ in 0..PASSES {
                     pass(self.problem, &mut self.x);
                 }
                 self.sweeps += PASSES;
-                better |= self.judge();
+                self.judge();
             }
-            patience = if better { PATIENCE } else { patience - 1 };
+            // steps that are not whole hold ever more rows and come to an end; on a known face only the residual counts,
+            // for q falls without end along equations that contradict each other
+            if self.best.share < 0.3 * before || descent && !known {
+                patience = PATIENCE;
+            } else if whole {
+                patience -= 1;
+            }
             if patience == 0 {
                 return Some(Some(Failure::Stalled));
             }
@@ -265,6 +278,19 @@ impl<'a> Newton<'a> {
             rounding += f64::EPSILON * s.abs() * self.size[i];
         }
         (change, slope, rounding)
+    }
+
+    /// For want of a solution: the best point, or a few passes of Gauss-Seidel from the start where that is hardly worse. Equations
+    /// that contradict each other would drive x to 1e10.
+    fn consolation(&mut self, start: &[f64]) -> Vec<f64> {
+        let mut x = start.to_vec();
+        for _ in 0..CONSOLATION {
+            pass(self.problem, &mut x);
+        }
+        self.sweeps += CONSOLATION;
+        let mut residual = |x: &[f64]| self.problem.evaluate(x, &mut self.w, &mut self.size)[0];
+        let (best, tame) = (residual(&self.best.x), residual(&x));
+        if tame.is_finite() && tame <= 2.0 * best { x } else { self.best.x.clone() }
     }
 
     /// The best point, corrected on its face in twice the precision.

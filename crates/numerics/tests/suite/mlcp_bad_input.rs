@@ -16,10 +16,7 @@ fn a_problem_that_cannot_be_posed_is_named() {
         change(&mut problem);
         let error = problem.validate().unwrap_err();
         assert_eq!(solve(&problem, None).unwrap_err().to_string(), error.to_string());
-        assert_eq!(
-            sweep(&problem, Sweep::GaussSeidel, 10, 1e-6, None).unwrap_err().to_string(),
-            error.to_string()
-        );
+        assert_eq!(sweep(&problem, Sweep::GaussSeidel, 10, 1e-6, None).unwrap_err().to_string(), error.to_string());
         assert_eq!(residual(&problem, &[0.0, 0.0]), INF);
         error.to_string()
     };
@@ -39,10 +36,7 @@ fn a_problem_that_cannot_be_posed_is_named() {
 
 #[test]
 fn a_start_that_cannot_be_used_is_named() {
-    assert_eq!(
-        solve(&good(), Some(&[1.0])).unwrap_err(),
-        Error::Length { list: "warm start", found: 1, wanted: 2 }
-    );
+    assert_eq!(solve(&good(), Some(&[1.0])).unwrap_err(), Error::Length { list: "warm start", found: 1, wanted: 2 });
     let error = sweep(&good(), Sweep::Accelerated, 10, 1e-6, Some(&[1.0, f64::NAN])).unwrap_err();
     assert_eq!(error.to_string(), "warm start has NaN in row 1: give a finite number");
     assert_eq!(residual(&good(), &[1.0]), INF);
@@ -73,10 +67,9 @@ fn a_problem_without_solution_fails_by_name_with_a_finite_point() {
     ];
     for problem in &none {
         let found = solve(problem, None).unwrap();
-        println!("{:?} {:?} {}", found.failure, found.x, found.residual);
         assert!(!found.converged(), "{problem:?} {found:?}");
         assert!(!found.failure.unwrap().to_string().is_empty());
-        assert!(found.x.iter().chain(&found.w).all(|x| x.is_finite()), "{found:?}");
+        assert!(found.x.iter().chain(&found.w).all(|x| x.abs() <= 100.0), "{found:?}");
         for kind in [Sweep::GaussSeidel, Sweep::Accelerated] {
             let found = sweep(problem, kind, 100, 1e-9, None).unwrap();
             assert!(found.x.iter().all(|x| x.is_finite()));
@@ -124,7 +117,10 @@ fn whatever_the_numbers_the_answer_is_finite_and_inside() {
         let problem = Problem { n, a, b, lower, upper };
         let check = |x: &[f64]| {
             for i in 0..n {
-                assert!(x[i].is_finite() && problem.lower[i] <= x[i] && x[i] <= problem.upper[i], "{k}: {problem:?} {x:?}");
+                assert!(
+                    x[i].is_finite() && problem.lower[i] <= x[i] && x[i] <= problem.upper[i],
+                    "{k}: {problem:?} {x:?}"
+                );
             }
         };
         let found = solve(&problem, None).unwrap();
