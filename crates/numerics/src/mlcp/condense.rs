@@ -4,9 +4,9 @@
 //! ```text
 //!   a_ij <- a_ij - a_ik a_kj / a_kk,   b_i <- b_i - a_ik b_k / a_kk                                   (1)
 //! ```
-//! the Schur complement of the rows taken. Pivots are taken on the diagonal, the largest share of its row first: that keeps
-//! a symmetric part positive semidefinite (Golub and Van Loan, Matrix Computations, 4.2.2), lets redundant equations
-//! stay where they are, and makes the result symmetric where the coupling was antisymmetric.
+//! the Schur complement of the rows taken. Pivots are taken on the diagonal, the largest share of its row first: that
+//! keeps a symmetric part positive semidefinite (Golub and Van Loan, Matrix Computations, 4.2.2), lets redundant
+//! equations stay where they are, and makes the result symmetric where the coupling was antisymmetric.
 
 use super::Problem;
 

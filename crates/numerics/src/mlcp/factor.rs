@@ -1,8 +1,8 @@
 //! Factors of the block of A that belongs to the rows between their bounds (a face of the box), and steps on it.
 //!
 //! Symmetric: A_FF = L D L^T without exchanges, stable for positive definite blocks (Golub and Van Loan, Matrix
-//! Computations, 4.1). A pivot that vanishes beside its diagonal element stands for a redundant row: it is raised to `RAISED` of
-//! it, which refinement takes back where the equations agree. General: P A_FF = L U with row exchanges.
+//! Computations, 4.1). A pivot that vanishes beside its diagonal element stands for a redundant row: it is raised to
+//! `RAISED` of it, which refinement takes back where the equations agree. General: P A_FF = L U with row exchanges.
 
 use super::{EXACT, Problem};
 
@@ -152,8 +152,9 @@ impl Face {
         }
     }
 
-    /// x after a few corrections with w in twice the precision (Higham 2002, 12.1): right to rounding also where the block
-    /// is badly conditioned. As it was if that leaves the box or makes the share of the residual, `before`, larger.
+    /// x after a few corrections with w in twice the precision (Higham 2002, 12.1): right to rounding also where the
+    /// block is badly conditioned. As it was if that leaves the box or makes the share of the residual, `before`,
+    /// larger.
     pub fn refined(&mut self, problem: &Problem, x: &[f64], before: f64, w: &mut [f64], size: &mut [f64]) -> Vec<f64> {
         let mut y = x.to_vec();
         for _ in 0..REFINEMENTS {
@@ -200,8 +201,8 @@ pub(super) fn dot_with_size(a: &[f64], b: &[f64]) -> (f64, f64) {
     (sums.iter().sum::<f64>() + sum, sizes.iter().sum::<f64>() + size)
 }
 
-/// c + sum of a_i b_i as if summed in twice the precision (Ogita, Rump, Oishi 2005, algorithm 5.3); the plain sum where the
-/// split overflows.
+/// c + sum of a_i b_i as if summed in twice the precision (Ogita, Rump, Oishi 2005, algorithm 5.3); the plain sum where
+/// the split overflows.
 fn dot_twice(a: &[f64], b: &[f64], c: f64) -> f64 {
     // a = high + low with 26 bits each (Dekker 1971)
     let split = |a: f64| {

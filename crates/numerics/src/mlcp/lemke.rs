@@ -1,13 +1,15 @@
-//! Complementary pivoting (Lemke 1965; Cottle, Pang, Stone 1992, 4.4): slow and patient, for what block pivoting cannot do.
+//! Complementary pivoting (Lemke 1965; Cottle, Pang, Stone 1992, 4.4): slow and patient, for what block pivoting cannot
+//! do.
 //!
-//! Bounds are taken away first. With x = l + z, or x = u - z where only u is finite, or x = z - z' without bounds, and a further
-//! v >= 0 that stands for w- where both bounds are finite, all rows have the form
+//! Bounds are taken away first. With x = l + z, or x = u - z where only u is finite, or x = z - z' without bounds, and
+//! a further v >= 0 that stands for w- where both bounds are finite, all rows have the form
 //! ```text
 //!   y = M z + q,   y >= 0,   z >= 0,   y^T z = 0                                                      (1)
 //! ```
 //! with rows y = w + v and u - l - z for the last kind. M is positive semidefinite if A is. A further unknown z0 with
-//! positive coefficients d makes y = M z + q + d z0 >= 0 feasible; it is then driven out: each pivot brings in the partner of
-//! what went out last, and the first to reach zero goes out. The path ends where z0 goes out, a solution, or on a ray.
+//! positive coefficients d makes y = M z + q + d z0 >= 0 feasible; it is then driven out: each pivot brings in the
+//! partner of what went out last, and the first to reach zero goes out. The path ends where z0 goes out, a solution, or
+//! on a ray.
 
 use super::{Failure, Found, Method, Problem};
 
@@ -118,7 +120,8 @@ impl Tableau {
         (Some(Failure::Limit), LIMIT * (m + LIMIT))
     }
 
-    /// The basic unknown that reaches zero first as the one of `column` grows. Of equals z0, else the largest coefficient.
+    /// The basic unknown that reaches zero first as the one of `column` grows. Of equals z0, else the largest
+    /// coefficient.
     fn first_at_zero(&self, column: usize) -> Option<usize> {
         let m = self.m;
         let t = |r: usize| self.T[r * (m + 1) + column];

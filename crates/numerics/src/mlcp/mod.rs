@@ -5,8 +5,8 @@
 //!   A x + b = w+ - w-,   l <= x <= u                                                                  (1)
 //!   0 <= w+  perpendicular to  x - l >= 0,   0 <= w-  perpendicular to  u - x >= 0                    (2)
 //! ```
-//! In words, row by row: between its bounds a multiplier makes w vanish; at the lower bound w may be positive, at the upper
-//! bound negative. Bounds may be infinite: with both infinite the row is an equation. The natural residual
+//! In words, row by row: between its bounds a multiplier makes w vanish; at the lower bound w may be positive, at the
+//! upper bound negative. Bounds may be infinite: with both infinite the row is an equation. The natural residual
 //! ```text
 //!   r_i = x_i - clip(x_i - w_i, l_i, u_i) = min(x_i - l_i, max(x_i - u_i, w_i)),   w = A x + b        (3)
 //! ```
@@ -39,6 +39,7 @@ use std::fmt;
 const ACCEPTED: f64 = 1e-12;
 /// At this share only rounding is left: iterations stop [-].
 const EXACT: f64 = 1e-14;
+
 /// Which solver gave a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -123,29 +124,33 @@ impl Solution {
 /// ```
 pub fn solve(problem: &Problem, warm: Option<&[f64]>) -> Result<Solution, Error> {
     let start = problem.start(warm)?;
-    let symmetric = problem.is_symmetric();
-    if symmetric && let Some(found) = newton::solve(problem, &start) {
+    if let Some(found) = symmetric(problem, &start) {
         return Ok(found.judged(problem));
     }
-    if let Some(condensed) = Condensed::new(problem) {
-        let inner: Vec<f64> = condensed.kept.iter().map(|&i| start[i]).collect();
-        let mut found = asymmetric_or_not(&condensed.problem, &inner);
+    let condensed = Condensed::new(problem).map(|condensed| {
+        let start: Vec<f64> = condensed.kept.iter().map(|&i| start[i]).collect();
+        let inner = &condensed.problem;
+        let mut found = symmetric(inner, &start).unwrap_or_else(|| asymmetric(inner, &start));
         found.x = condensed.expand(problem, &found.x);
         found.eliminated = condensed.eliminated();
         found.polish(problem);
-        let solution = found.judged(problem);
-        if solution.converged() {
-            return Ok(solution);
-        }
+        found.judged(problem)
+    });
+    if let Some(solution) = condensed.as_ref().filter(|solution| solution.converged()) {
+        return Ok(solution.clone());
     }
     let mut found = asymmetric(problem, &start);
     found.polish(problem);
-    Ok(found.judged(problem))
+    let whole = found.judged(problem);
+    Ok(match condensed {
+        Some(condensed) if !whole.converged() && condensed.relative_residual < whole.relative_residual => condensed,
+        _ => whole,
+    })
 }
 
-fn asymmetric_or_not(problem: &Problem, start: &[f64]) -> Found {
-    let newton = if problem.is_symmetric() { newton::solve(problem, start) } else { None };
-    newton.unwrap_or_else(|| asymmetric(problem, start))
+/// Projected Newton; `None` if A is not symmetric or not positive semidefinite.
+fn symmetric(problem: &Problem, start: &[f64]) -> Option<Found> {
+    if problem.is_symmetric() { newton::solve(problem, start) } else { None }
 }
 
 /// Block pivoting, and Lemke's method where that gives up; the better of both points.
@@ -231,13 +236,11 @@ impl Best {
         Self { x: x.to_vec(), share: f64::INFINITY }
     }
 
-    /// Keeps x if its share is smaller; whether it was.
-    fn offer(&mut self, x: &[f64], share: f64) -> bool {
-        let better = share < self.share;
-        if better {
+    /// Keeps x if its share is smaller.
+    fn offer(&mut self, x: &[f64], share: f64) {
+        if share < self.share {
             self.x.copy_from_slice(x);
             self.share = share;
         }
-        better
     }
 }

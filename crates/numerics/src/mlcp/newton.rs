@@ -1,6 +1,6 @@
 //! Projected Newton: the least q(x) = x^T A x / 2 + b^T x in the box, A symmetric and positive semidefinite.
 //!
-//! With w = A x + b, the slope of q, rows held at their bounds are those that w pushes against them (Bertsekas 1982, eq. 32):
+//! With w = A x + b, the slope of q, rows held at their bounds are those that w pushes against them (Bertsekas 1982):
 //! ```text
 //!   x_i = l_i and w_i > 0,   or   x_i = u_i and w_i < 0                                               (1)
 //! ```
@@ -12,16 +12,16 @@
 //! ```text
 //!   q(x(t)) - q(x) = s^T w + s^T A s / 2 <= c s^T w,   s = x(t) - x                                   (3)
 //! ```
-//! Along (2) q always falls for small t, also at degenerate points; and straight ahead, t up to the first bound met. The first few
-//! steps are bold: (1) is asked anew after each of them, and where bounds were met some passes of projected Gauss-Seidel follow, which
-//! never raise q and find most of the rows (1) at the cost of a product with A each (Morales, Nocedal, Smelyanskiy
-//! 2008). After that a row that has met its bound stays held until the face has its least q, as in active-set methods (Fletcher
-//! 1987, 10.3), and only then (1) lets go of rows.
+//! Along (2) q always falls for small t, also at degenerate points; and straight ahead, t up to the first bound met.
+//! The first few steps are bold: (1) is asked anew after each of them, and where bounds were met some passes of
+//! projected Gauss-Seidel follow, which never raise q and find most of the rows (1) at the cost of a product with A
+//! each (Morales, Nocedal, Smelyanskiy 2008). After that a row that has met its bound stays held until the face has its
+//! least q, as in active-set methods (Fletcher 1987, 10.3), and only then (1) lets go of rows.
 //!
 //! So it ends: at most n steps lead to the least q of a face, each such value is below the one before, and there are
-//! finitely many faces. What remains are rounding and a limit; both are reported with the best point found. Rows that repeat
-//! each other make the block singular and steps long (pivots are raised, `factor.rs`); t ends them at the first bounds. A
-//! start from the last solution mostly needs one or two factorisations.
+//! finitely many faces. What remains are rounding and a limit; both are reported with the best point found. Rows that
+//! repeat each other make the block singular and steps long (pivots are raised, `factor.rs`); t ends them at the first
+//! bounds. A start from the last solution mostly needs one or two factorisations.
 
 use super::factor::{Face, dot};
 use super::sweep::pass;
@@ -139,10 +139,10 @@ impl<'a> Newton<'a> {
         Some(Some(Failure::Limit))
     }
 
-    /// w, the sizes and the residual at x; whether x is the best point so far.
-    fn judge(&mut self) -> bool {
+    /// w, the sizes and the residual at x; the best point so far is kept.
+    fn judge(&mut self) {
         let share = self.problem.evaluate(&self.x, &mut self.w, &mut self.size)[1];
-        self.best.offer(&self.x, share)
+        self.best.offer(&self.x, share);
     }
 
     /// (1)
@@ -169,8 +169,8 @@ impl<'a> Newton<'a> {
         Some(known)
     }
 
-    /// Solves a face, moves all rows that do not fit to the other side, and solves again: mostly nearer than any start, but
-    /// nothing that may be relied on. Taken over only where q is less.
+    /// Solves a face, moves all rows that do not fit to the other side, and solves again: mostly nearer than any start,
+    /// but nothing that may be relied on. Taken over only where q is less.
     fn guess(&mut self) -> Option<()> {
         let problem = self.problem;
         let (mut y, mut w, mut size) = (self.x.clone(), self.w.clone(), self.size.clone());
@@ -225,6 +225,8 @@ impl<'a> Newton<'a> {
             }
         }
         for t in [1.0, 0.5, 0.25, 0.125, 64.0 * first, 8.0 * first] {
+            // at least to the first bound: q falls that far
+            let t = t.max(first.min(1.0));
             if t > 1.0 || t == 0.0 {
                 continue;
             }
@@ -234,7 +236,7 @@ impl<'a> Newton<'a> {
                 return self.take(t, change < -rounding);
             }
         }
-        // straight to the first bound, which always descends; not far if rows let go of turn back at once: hold them again
+        // straight to the first bound, where q falls always; nowhere if rows let go of turn back at once: they are held again
         self.bend(first.min(1.0));
         let (change, _, rounding) = self.change();
         self.take(first, change < -rounding || first == 0.0)
@@ -280,8 +282,8 @@ impl<'a> Newton<'a> {
         (change, slope, rounding)
     }
 
-    /// For want of a solution: the best point, or a few passes of Gauss-Seidel from the start where that is hardly worse. Equations
-    /// that contradict each other would drive x to 1e10.
+    /// For want of a solution: the best point, or a few passes of Gauss-Seidel from the start where that is hardly
+    /// worse. Equations that contradict each other would drive x to 1e10.
     fn consolation(&mut self, start: &[f64]) -> Vec<f64> {
         let mut x = start.to_vec();
         for _ in 0..CONSOLATION {

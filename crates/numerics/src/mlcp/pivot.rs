@@ -5,9 +5,9 @@
 //!   A_FF x_F = -b_F - A_FB x_B                                                                        (1)
 //! ```
 //! and a row is wrong if it is free beyond a bound, or at a bound with w of the other sign. All wrong rows change sides
-//! at once while their number falls; if it has not fallen for a while only the last wrong row does (Murty 1974), which ends
-//! for every matrix with positive principal minors, until the number has fallen again. A singular block (1) or
-//! too many factorisations end it without success.
+//! at once while their number falls; if it has not fallen for a while only the last wrong row does (Murty 1974), which
+//! ends for every matrix with positive principal minors, until the number has fallen again. A singular block (1) or too
+//! many factorisations end it without success.
 
 use super::factor::Face;
 use super::{Best, Failure, Found, Method, Problem};

@@ -3,8 +3,8 @@
 use super::factor::dot_with_size;
 use std::fmt;
 
-/// a_ij and a_ji that differ by less than this share of the diagonal are equal [-]. Not critical: symmetric solvers correct
-/// their steps with A as given.
+/// a_ij and a_ji that differ by less than this share of the diagonal are equal [-]. Not critical: symmetric solvers
+/// correct their steps with A as given.
 const SYMMETRIC: f64 = 1e-10;
 
 /// A problem (1), (2) of [`super`]. Units are those of the rows: for velocity rows A [1/kg], b [m/s], bounds [N s].
@@ -159,8 +159,8 @@ impl Problem {
     }
 }
 
-/// Natural residual (3) of [`super`] of x, the largest of all rows [the larger of the units of x and w]; infinite if x or the problem is
-/// unusable.
+/// Natural residual (3) of [`super`] of x, the largest of all rows [the larger of the units of x and w]; infinite if x
+/// or the problem is unusable.
 pub fn residual(problem: &Problem, x: &[f64]) -> f64 {
     problem.judged(x)[0]
 }

@@ -4,16 +4,16 @@
 //! ```text
 //!   x_i <- clip(x_i - w_i / a_ii, l_i, u_i),   w_i = b_i + sum_j a_ij x_j                             (1)
 //! ```
-//! For symmetric positive definite A each assignment lowers q(x) = x^T A x / 2 + b^T x (Cottle, Pang, Stone 1992, 5.2), but
-//! the number of passes grows with the condition of A: a heavy weight on a light chain needs millions.
+//! For symmetric positive definite A each assignment lowers q(x) = x^T A x / 2 + b^T x (Cottle, Pang, Stone 1992, 5.2),
+//! but the number of passes grows with the condition of A: a heavy weight on a light chain needs millions.
 //!
-//! The accelerated form takes the displacement d = pass(x) - x for a slope and adds conjugate directions to it (Silcowitz,
-//! Niebe, Erleben 2010):
+//! The accelerated form takes the displacement d = pass(x) - x for a slope and adds conjugate directions to it
+//! (Silcowitz, Niebe, Erleben 2010):
 //! ```text
 //!   beta = |d|^2 / |d_before|^2,   p <- d + beta p,   x <- pass(x) + beta p_before                    (2)
 //! ```
-//! starting over with p = 0 where beta > 1. Lengths are measured with the diagonal of A, |d|^2 = sum a_ii d_i^2, which makes
-//! the result independent of the units of rows.
+//! starting over with p = 0 where beta > 1. Lengths are measured with the diagonal of A, |d|^2 = sum a_ii d_i^2, which
+//! makes the result independent of the units of rows.
 
 use super::factor::dot;
 use super::{Best, Error, Failure, Found, Method, Problem, Solution};
@@ -27,8 +27,9 @@ pub enum Sweep {
     Accelerated,
 }
 
-/// At most `limit` passes from `warm` or from 0, until the natural residual is at most `tolerance` [the larger of the units
-/// of x and w]. Returns the point of least residual among those met, with [`Failure::Limit`] if that is above the tolerance.
+/// At most `limit` passes from `warm` or from 0, until the natural residual is at most `tolerance` [the larger of the
+/// units of x and w]. Returns the point of least residual among those met, with [`Failure::Limit`] if that is above the
+/// tolerance.
 pub fn sweep(
     problem: &Problem,
     kind: Sweep,
@@ -81,8 +82,8 @@ pub fn sweep(
     Ok(found.judged(problem))
 }
 
-/// One pass (1); returns the largest natural residual met on the way. A row without a positive diagonal goes to the bound
-/// that w drives it to, if there is one.
+/// One pass (1); returns the largest natural residual met on the way. A row without a positive diagonal goes to the
+/// bound that w drives it to, if there is one.
 pub(super) fn pass(problem: &Problem, x: &mut [f64]) -> f64 {
     let mut worst = 0.0_f64;
     for i in 0..problem.n {
