@@ -20,18 +20,18 @@ use crate::model::{Drive, Model};
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
+pub(crate) use actions::ActionRecord;
 use dynamics::Account;
+pub(crate) use dynamics::{gibbs_rate, prescribed};
 use island::{Island, IslandRecord, Motion, Outcome};
+pub(crate) use machine::{MachineRecord, inertia};
+pub(crate) use pair::Hardness;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+pub(crate) use structure::{Structure, first_actions};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_numerics::Method;
 pub use whole::{Input, Whole};
-pub(crate) use actions::ActionRecord;
-pub(crate) use dynamics::{gibbs_rate, prescribed};
-pub(crate) use machine::{MachineRecord, inertia};
-pub(crate) use pair::Hardness;
-pub(crate) use structure::{Structure, first_actions};
 
 /// First horizon [s].
 const FIRST_HORIZON: f64 = 1e-3;

@@ -2,7 +2,9 @@
 
 use super::patch::{Patch, rocking};
 use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
-use crate::contact::normal::{exact_damping, LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::contact::normal::{
+    LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory, exact_damping,
+};
 use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
@@ -694,9 +696,9 @@ impl Hardness {
 /// Restitution of laws that give a damping instead, at an impact of 1 m/s: that of a linear spring and damper of the same size.
 fn restitution_of(law: &NormalLaw, mass: f64, stiffness: f64) -> f64 {
     let c = match law {
-        NormalLaw::Linear { damping, .. } | NormalLaw::Bardaro { damping, .. } | NormalLaw::CollisionLib { damping, .. } => {
-            *damping
-        }
+        NormalLaw::Linear { damping, .. }
+        | NormalLaw::Bardaro { damping, .. }
+        | NormalLaw::CollisionLib { damping, .. } => *damping,
         NormalLaw::Volume { damping } => damping * (stiffness * mass).sqrt(),
         _ => 0.0,
     };

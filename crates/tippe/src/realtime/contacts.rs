@@ -151,7 +151,11 @@ impl Clock<'_> {
             let moving = body.drive != Drive::Fixed;
             let margin = if moving { reach + MARGIN * body.size } else { 0.0 };
             let X_wc = Pose::new(self.state.bodies[e.body as usize].q, kin.p);
-            let X_wc = if body.drive == Drive::Free { X_wc } else { Pose::new(tippe_geometry::Quat::from_mat3(&kin.R), kin.p) };
+            let X_wc = if body.drive == Drive::Free {
+                X_wc
+            } else {
+                Pose::new(tippe_geometry::Quat::from_mat3(&kin.R), kin.p)
+            };
             pairs.boxes.push(e.aabb(&X_wc).grown(margin));
             pairs.margins.push(margin);
         }

@@ -29,7 +29,15 @@ impl Clock<'_> {
     }
 
     /// Books the energy of an element's row.
-    pub(super) fn book_element(&self, _e: u32, _k: usize, _work: f64, _ledger: &mut Ledger, _e1: &mut f64, _e0: &mut f64) -> f64 {
+    pub(super) fn book_element(
+        &self,
+        _e: u32,
+        _k: usize,
+        _work: f64,
+        _ledger: &mut Ledger,
+        _e1: &mut f64,
+        _e0: &mut f64,
+    ) -> f64 {
         0.0
     }
 

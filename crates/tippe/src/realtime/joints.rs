@@ -2,7 +2,7 @@
 
 use super::Clock;
 use super::free::rotated;
-use crate::joint::{Joint, Row, Six};
+use crate::joint::{Row, Six};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{Mode, Parent, Side, Work};
 use crate::model::{Drive, Model};
@@ -137,13 +137,15 @@ impl Clock<'_> {
             if self.state.structure.gone[b] {
                 continue;
             }
-            self.kin[b] = *kin;
             let motion = &mut self.state.bodies[b];
             (motion.p, motion.v, motion.w) = (kin.p, kin.v, kin.w);
             motion.q = Quat::from_mat3(&kin.R).normalize();
         }
         for (k, link) in mechanism.links.iter().enumerate() {
-            dual(&machine.work.S[link.first..link.first + link.count], &mut machine.dual[link.first..link.first + link.count]);
+            dual(
+                &machine.work.S[link.first..link.first + link.count],
+                &mut machine.dual[link.first..link.first + link.count],
+            );
             machine.added[k] = Six::ZERO;
         }
         machine.given.fill(None);
@@ -325,7 +327,9 @@ impl Clock<'_> {
                 let r = group.count;
                 group.count += 1;
                 group.target[r] = rate;
-                for (s, (body, J)) in coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r).into_iter().enumerate() {
+                for (s, (body, J)) in
+                    coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r).into_iter().enumerate()
+                {
                     let Some(body) = body else { continue };
                     // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
                     let s = if mechanism.links[l].reversed { s } else { 1 - s };
@@ -349,7 +353,9 @@ impl Clock<'_> {
             group.target[0] = if machine.smooth { coupled.coupling.rate(u) } else { -coupled.coupling.phi(q) / h };
             let mut used = 0;
             for term in &coupled.coupling.terms {
-                let Some(l) = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&term.coordinate)) else {
+                let Some(l) =
+                    mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&term.coordinate))
+                else {
                     continue;
                 };
                 let row = coordinate_row(model, k, l, machine.dual[term.coordinate], machine.work.links[l].r);
@@ -557,9 +563,4 @@ pub fn flat(J: Six) -> [f64; 6] {
 
 fn write(block: &mut tippe_numerics::kkt::Block, r: usize, J: Six) {
     block[6 * r..6 * r + 6].copy_from_slice(&flat(J));
-}
-
-/// Whether a joint has rows or coordinates that matter to a partition.
-pub fn joins(joint: &Joint) -> bool {
-    !matches!(joint, Joint::Free)
 }

@@ -143,6 +143,11 @@ pub struct State {
 }
 
 impl State {
+    /// Motion of all bodies' frames c, in model order.
+    pub fn bodies(&self) -> &[BodyMotion] {
+        &self.bodies
+    }
+
     /// The model at the start of its scene.
     pub fn start(model: &Model) -> State {
         let structure = Structure::new(model);
@@ -278,6 +283,9 @@ impl<'a> Clock<'a> {
     /// Motion of all bodies from the state.
     fn place(&mut self) {
         let t = self.state.time;
+        for k in 0..self.machines.len() {
+            self.place_machine(k);
+        }
         for (b, body) in self.model.bodies.iter().enumerate() {
             let s = &self.state.bodies[b];
             self.kin[b] = match body.drive {
@@ -285,8 +293,10 @@ impl<'a> Clock<'a> {
                 _ => prescribed(self.model, b, t),
             };
         }
-        for k in 0..self.machines.len() {
-            self.place_machine(k);
+        for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {
+            for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+                self.kin[link.body as usize] = *kin;
+            }
         }
     }
 }

@@ -81,6 +81,9 @@ impl Clock<'_> {
         self.solved_velocity(velocity, coasted);
         self.state.steps += 1;
         self.state.time = self.state.steps as f64 * h;
+        for k in 0..self.machines.len() {
+            self.place_machine(k);
+        }
         self.advance_states();
     }
 
@@ -167,8 +170,9 @@ impl Clock<'_> {
             pairs
         };
         let (old, new) = (touching(before), touching(after));
-        for (pair, kind) in (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
-            .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
+        for (pair, kind) in
+            (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
+                .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
         {
             let touch = self.touches.iter().find(|t| t.memory.pair == pair);
             let [b1, b2] = [pair.0, pair.1].map(|e| self.model.elements[e as usize].body as usize);
@@ -202,10 +206,8 @@ impl Clock<'_> {
         let mut elastic_before = 0.0;
         let mut released = 0.0;
         for (k, row) in self.rows.rows.iter().enumerate() {
-            let own: f64 = (0..2)
-                .filter(|&s| row.bodies[s] != GROUND)
-                .map(|s| dot(&row.J[s], mean[row.bodies[s] as usize]))
-                .sum();
+            let own: f64 =
+                (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
             let given = self.rows.given[k];
             let work = row.lambda * (own + given);
             ledger.work -= row.lambda * given;
@@ -238,7 +240,9 @@ impl Clock<'_> {
                 }
                 Owner::Roll(..) => ledger.rolling -= work,
                 Owner::Spin(_) => ledger.spin -= work,
-                Owner::Element(e) => released += self.book_element(e, k, work, &mut ledger, &mut elastic, &mut elastic_before),
+                Owner::Element(e) => {
+                    released += self.book_element(e, k, work, &mut ledger, &mut elastic, &mut elastic_before)
+                }
                 Owner::Bend => ledger.damping -= work,
             }
         }
@@ -308,10 +312,15 @@ impl Clock<'_> {
                 ledger.potential += body.mass * self.model.potential_at(kin.p);
             }
         }
-        ledger.elastic = self.touches.iter().map(|t| {
-            let depth = (-t.gap).max(0.0);
-            t.hardness * libm::pow(depth, t.exponent + 1.0) / (t.exponent + 1.0)
-        }).sum::<f64>() + self.stored();
+        ledger.elastic = self
+            .touches
+            .iter()
+            .map(|t| {
+                let depth = (-t.gap).max(0.0);
+                t.hardness * libm::pow(depth, t.exponent + 1.0) / (t.exponent + 1.0)
+            })
+            .sum::<f64>()
+            + self.stored();
         ledger.initial = ledger.stored();
         self.state.ledger = ledger;
         self.state.recorded = true;
@@ -330,9 +339,6 @@ impl Clock<'_> {
 
     /// Hands the step to the observer.
     pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
-        for k in 0..self.machines.len() {
-            self.place_machine(k);
-        }
         self.check()?;
         for event in std::mem::take(&mut self.events) {
             *self.summary.events.entry(event.kind).or_default() += 1;
