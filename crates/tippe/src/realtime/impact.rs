@@ -1,8 +1,434 @@
-//! Impacts, in their own phase.
+//! Impacts, in their own phase: touching bodies are integrated in micro-time with the elastic laws of their contacts, at the geometry of the
+//! step's beginning, until all separate; the rows of the step then see no restitution.
+//!
+//! One simultaneous solution with Newton's restitution gets a row of touching balls wrong: which one moves on is a matter of the order
+//! in which contacts are compressed, so that is resolved. Between impacts of one step bodies move on straight lines.
 
 use super::Clock;
+use super::joints::flat;
+use super::partition::masses;
+use crate::joint::Six;
+use tippe_geometry::Vec3;
+use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex};
+
+/// Micro-steps per duration of the shortest contact.
+const RESOLUTION: f64 = 60.0;
+/// Micro-steps of one impact at most.
+const LONGEST: usize = 200_000;
+/// Impacts one after the other in one step, at most, per contact.
+const IMPACTS: usize = 64;
+/// Gaps below this share of a body's size count as touching [-].
+const TOUCHING: f64 = 1e-9;
+
+/// A contact point during impacts.
+#[derive(Clone, Copy, Debug)]
+struct Striking {
+    touch: u32,
+    bodies: [u32; 2],
+    /// Normal and tangents, on both bodies.
+    J: [[[f64; 6]; 2]; 3],
+    gap: f64,
+    /// What bodies whose motion is given add to the rates.
+    given: [f64; 3],
+    /// J M^-1 J^T of the normal, and the larger of the tangents.
+    yields: [f64; 2],
+    fastest: f64,
+    /// Impulses of the present micro-step.
+    impulse: [f64; 3],
+    active: bool,
+}
+
+impl Striking {
+    fn rate(&self, axis: usize, u: &[f64]) -> f64 {
+        let mut sum = self.given[axis];
+        for s in 0..2 {
+            if self.bodies[s] != GROUND {
+                let u = &u[6 * self.bodies[s] as usize..][..6];
+                let J = &self.J[axis][s];
+                sum += (J[0] * u[0] + J[1] * u[1] + J[2] * u[2]) + (J[3] * u[3] + J[4] * u[4] + J[5] * u[5]);
+            }
+        }
+        sum
+    }
+}
+
+/// What impulses do to velocities: free bodies one by one, bodies of mechanisms together with their joints.
+struct Response {
+    inverse: Vec<Block>,
+    joined: Option<(BlockLdl, Vec<bool>, Vec<f64>)>,
+}
+
+impl Response {
+    /// u += answer to the momenta `push`, which are cleared.
+    fn apply(&mut self, push: &mut [f64], u: &mut [f64]) {
+        let n = self.inverse.len();
+        if let Some((ldl, held, x)) = &mut self.joined {
+            x.fill(0.0);
+            for b in (0..n).filter(|&b| held[b]) {
+                x[6 * b..6 * b + 6].copy_from_slice(&push[6 * b..6 * b + 6]);
+            }
+            ldl.solve(x);
+            for b in (0..n).filter(|&b| held[b]) {
+                for i in 0..6 {
+                    u[6 * b + i] += x[6 * b + i];
+                    push[6 * b + i] = 0.0;
+                }
+            }
+        }
+        for (b, W) in self.inverse.iter().enumerate() {
+            let p: [f64; 6] = std::array::from_fn(|i| push[6 * b + i]);
+            if p == [0.0; 6] {
+                continue;
+            }
+            for i in 0..6 {
+                u[6 * b + i] += (0..6).map(|j| W[6 * i + j] * p[j]).sum::<f64>();
+                push[6 * b + i] = 0.0;
+            }
+        }
+    }
+}
 
 impl Clock<'_> {
-    /// Impacts of the step.
-    pub(super) fn strike(&mut self) {}
+    /// Impacts of the step: velocities jump, and bodies hop.
+    pub(super) fn strike(&mut self) {
+        self.hops.fill(Six::ZERO);
+        let h = self.h;
+        let closing = |clock: &Clock<'_>, t: &super::Touch| {
+            let at = |b: usize| clock.kin[b].v + clock.kin[b].w.cross(t.point - clock.kin[b].p);
+            t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]))
+        };
+        let any = self.touches.iter().any(|t| {
+            let speed = closing(self, t);
+            t.restitution > 0.0 && speed > t.rest_speed && t.gap <= speed * h
+        });
+        if !any {
+            return;
+        }
+        let (mut list, bodies, mut response) = self.gather();
+        let mut u: Vec<f64> = bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect();
+        let mut path = vec![0.0; u.len()];
+        let mut push = vec![0.0; u.len()];
+        let mut elapsed = 0.0;
+        let mut ledger = self.state.ledger;
+        for _ in 0..IMPACTS * list.len() {
+            // the next one that closes fast enough to rebound
+            let mut next: Option<(f64, usize)> = None;
+            for (k, s) in list.iter().enumerate() {
+                let t = &self.touches[s.touch as usize];
+                let speed = -s.rate(0, &u);
+                if t.restitution > 0.0 && speed > t.rest_speed {
+                    let time = (s.gap / speed).max(0.0);
+                    if next.is_none_or(|(least, _)| time < least) {
+                        next = Some((time, k));
+                    }
+                }
+            }
+            let Some((time, first)) = next.filter(|(time, _)| elapsed + time <= h) else { break };
+            for s in &mut list {
+                s.gap += time * s.rate(0, &u);
+            }
+            for (p, u) in path.iter_mut().zip(&u) {
+                *p += time * u;
+            }
+            elapsed += time;
+            self.collide(first, &mut list, &mut response, &mut u, &mut push, &mut ledger);
+        }
+        self.state.ledger = ledger;
+        for (k, &b) in bodies.iter().enumerate() {
+            let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
+            let after = six(&u[6 * k..6 * k + 6]);
+            let before = Six::new(self.kin[b].w, self.kin[b].v);
+            if after != before {
+                self.hops[b] = six(&path[6 * k..6 * k + 6]) - after * elapsed;
+                (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
+            }
+        }
+        for k in 0..self.machines.len() {
+            self.take_rates(k);
+        }
+    }
+
+    /// Contact points and bodies that take part, with the bodies' answer to impulses.
+    fn gather(&mut self) -> (Vec<Striking>, Vec<usize>, Response) {
+        let model = self.model;
+        let mut index = vec![GROUND; model.bodies.len()];
+        let mut bodies: Vec<usize> = Vec::new();
+        let mut machines: Vec<usize> = Vec::new();
+        for touch in &self.touches {
+            for &b in touch.bodies.iter().filter(|&&b| self.is_free(b)) {
+                if index[b] == GROUND {
+                    index[b] = 0;
+                    bodies.push(b);
+                    if let Some((m, _)) = model.bodies[b].mechanism
+                        && !machines.contains(&(m as usize))
+                    {
+                        machines.push(m as usize);
+                    }
+                }
+            }
+        }
+        machines.sort_unstable();
+        for &m in &machines {
+            for link in &model.mechanisms[m].links {
+                let b = link.body as usize;
+                if index[b] == GROUND && self.is_free(b) {
+                    index[b] = 0;
+                    bodies.push(b);
+                }
+            }
+        }
+        bodies.sort_unstable();
+        for (k, &b) in bodies.iter().enumerate() {
+            index[b] = k as u32;
+        }
+        let (mut mass, mut inverse) = (Vec::new(), Vec::new());
+        for &b in &bodies {
+            let (M, W) = masses(&model.bodies[b], &self.kin[b].R);
+            mass.push(M);
+            inverse.push(W);
+        }
+        let joined = (!machines.is_empty()).then(|| {
+            let (mut groups, mut owners) = (Vec::new(), Vec::new());
+            for &m in &machines {
+                self.joint_groups(m, &mut groups, &mut owners);
+            }
+            let n = bodies.len();
+            let held: Vec<bool> = bodies.iter().map(|&b| model.bodies[b].mechanism.is_some()).collect();
+            let mut vertices = vec![Vertex::Body; n];
+            vertices.resize(n + groups.len(), Vertex::Rows);
+            let mut edges = Vec::new();
+            for (g, group) in groups.iter().enumerate() {
+                edges.extend(
+                    group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (index[b as usize], (n + g) as u32)),
+                );
+            }
+            let mut ldl = BlockLdl::new(&vertices, &edges);
+            ldl.clear();
+            for (k, M) in mass.iter().enumerate() {
+                *ldl.diagonal(k) = *M;
+            }
+            let mut edge = 0;
+            for (g, group) in groups.iter().enumerate() {
+                let mut D: Block = [0.0; 36];
+                for (i, &b) in group.bodies.iter().enumerate().filter(|(_, b)| **b != GROUND) {
+                    let mut block: Block = [0.0; 36];
+                    let W = &inverse[index[b as usize] as usize];
+                    for r in 0..group.count {
+                        for j in 0..6 {
+                            let x = group.J[i][6 * r + j];
+                            block[6 * j + r] = x;
+                            D[7 * r] -= 1e-11 * x * x * W[7 * j];
+                        }
+                    }
+                    ldl.add(edge, &block);
+                    edge += 1;
+                }
+                for r in group.count..6 {
+                    D[7 * r] = -1.0;
+                }
+                *ldl.diagonal(n + g) = D;
+            }
+            ldl.factor();
+            let room = vec![0.0; 6 * (n + groups.len())];
+            (ldl, held, room)
+        });
+        let mut list = Vec::with_capacity(self.touches.len());
+        for (k, touch) in self.touches.iter().enumerate() {
+            let mut s = Striking {
+                touch: k as u32,
+                bodies: [GROUND; 2],
+                J: [[[0.0; 6]; 2]; 3],
+                gap: touch.gap.max(0.0),
+                given: [0.0; 3],
+                yields: [0.0; 2],
+                fastest: 0.0,
+                impulse: [0.0; 3],
+                active: false,
+            };
+            for side in 0..2 {
+                let b = touch.bodies[side];
+                for axis in 0..3 {
+                    let J = self.lever(b, touch.point, touch.axes[axis], side);
+                    if self.is_free(b) {
+                        s.bodies[side] = index[b];
+                        s.J[axis][side] = flat(J);
+                    } else {
+                        s.given[axis] += J.dot(&Six::new(self.kin[b].w, self.kin[b].v));
+                    }
+                }
+            }
+            let yields = |axis: usize| {
+                let mut sum = 0.0;
+                for side in (0..2).filter(|&side| s.bodies[side] != GROUND) {
+                    let (W, J) = (&inverse[s.bodies[side] as usize], &s.J[axis][side]);
+                    for i in 0..6 {
+                        sum += J[i] * (0..6).map(|j| W[6 * i + j] * J[j]).sum::<f64>();
+                    }
+                }
+                sum
+            };
+            s.yields = [yields(0), yields(1).max(yields(2))];
+            list.push(s);
+        }
+        (list, bodies, Response { inverse, joined })
+    }
+
+    /// The contacts that touch the first, directly or through others, compress and separate.
+    fn collide(
+        &self,
+        first: usize,
+        list: &mut [Striking],
+        response: &mut Response,
+        u: &mut [f64],
+        push: &mut [f64],
+        ledger: &mut crate::Ledger,
+    ) {
+        let near = |s: &Striking| {
+            let t = &self.touches[s.touch as usize];
+            TOUCHING * t.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min)
+        };
+        // all that hang together by touching
+        let mut reached = vec![false; response.inverse.len()];
+        let mut cluster: Vec<usize> = Vec::new();
+        for s in list.iter_mut() {
+            s.active = false;
+        }
+        list[first].active = true;
+        cluster.push(first);
+        let mut grown = true;
+        while grown {
+            grown = false;
+            for &k in &cluster {
+                for b in list[k].bodies.into_iter().filter(|&b| b != GROUND) {
+                    reached[b as usize] = true;
+                }
+            }
+            if let Some((_, held, _)) = &response.joined
+                && reached.iter().zip(held).any(|(r, h)| *r && *h)
+            {
+                for (r, h) in reached.iter_mut().zip(held) {
+                    *r |= *h;
+                }
+            }
+            for k in 0..list.len() {
+                let touches = list[k].gap <= near(&list[k]);
+                let meets = list[k].bodies.iter().any(|&b| b != GROUND && reached[b as usize]);
+                if !list[k].active && touches && meets {
+                    list[k].active = true;
+                    cluster.push(k);
+                    grown = true;
+                }
+            }
+        }
+        cluster.sort_unstable();
+        let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
+        let mut dt = f64::INFINITY;
+        for &k in &cluster {
+            let t = &self.touches[list[k].touch as usize];
+            let m = 1.0 / list[k].yields[0];
+            // half a period of K depth^n at that speed, about
+            let n = t.exponent;
+            let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / t.hardness, 1.0 / (n + 1.0));
+            dt = dt.min(3.0 * depth / speed / RESOLUTION);
+            list[k].fastest = 0.0;
+            list[k].gap = list[k].gap.min(0.0).max(0.0);
+        }
+        let mut depths: Vec<f64> = cluster.iter().map(|_| 0.0).collect();
+        let before: Vec<f64> = u.to_vec();
+        let mut started = u.to_vec();
+        let _ = &before;
+        for _ in 0..LONGEST {
+            let mut busy = false;
+            started.copy_from_slice(u);
+            for (depth, &k) in depths.iter_mut().zip(&cluster) {
+                let s = &mut list[k];
+                let t = &self.touches[s.touch as usize];
+                let closing = -s.rate(0, u);
+                *depth += dt * closing;
+                s.impulse = [0.0; 3];
+                if *depth <= 0.0 {
+                    s.fastest = 0.0;
+                    busy |= closing > 0.0 && *depth + 10.0 * dt * closing > 0.0;
+                    continue;
+                }
+                busy = true;
+                s.fastest = s.fastest.max(closing);
+                let elastic = t.hardness * libm::pow(*depth, t.exponent);
+                let damped = if s.fastest > 0.0 { 1.0 + t.damping * closing / s.fastest } else { 1.0 };
+                let P = (elastic * damped).max(0.0) * dt;
+                s.impulse[0] = P;
+                if t.mu[0] > 0.0 {
+                    let v = [s.rate(1, u), s.rate(2, u)];
+                    let size = libm::hypot(v[0], v[1]);
+                    if size > 0.0 {
+                        let grip = (t.mu[0] * P).min(size / s.yields[1]) / size;
+                        s.impulse[1] = -grip * v[0];
+                        s.impulse[2] = -grip * v[1];
+                    }
+                }
+            }
+            if !busy {
+                break;
+            }
+            for &k in &cluster {
+                let s = &list[k];
+                for axis in 0..3 {
+                    if s.impulse[axis] == 0.0 {
+                        continue;
+                    }
+                    for side in (0..2).filter(|&side| s.bodies[side] != GROUND) {
+                        let p = &mut push[6 * s.bodies[side] as usize..][..6];
+                        for i in 0..6 {
+                            p[i] += s.J[axis][side][i] * s.impulse[axis];
+                        }
+                    }
+                }
+            }
+            response.apply(push, u);
+            for &k in &cluster {
+                let s = &list[k];
+                if s.impulse[0] == 0.0 {
+                    continue;
+                }
+                let energy = |axis: usize| s.impulse[axis] * 0.5 * (s.rate(axis, &started) + s.rate(axis, u));
+                ledger.contact_damping -= energy(0);
+                ledger.sliding -= energy(1) + energy(2);
+                ledger.work -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();
+            }
+        }
+    }
+
+    /// Rates of a mechanism from the velocities of its bodies.
+    fn take_rates(&mut self, k: usize) {
+        let mechanism = &self.model.mechanisms[k];
+        if mechanism.links.iter().all(|l| self.hops[l.body as usize] == Six::ZERO) {
+            return;
+        }
+        let machine = &mut self.machines[k];
+        let record = &mut self.state.machines[k];
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let own = &self.kin[link.body as usize];
+            let parent = match link.parent {
+                crate::mechanism::Parent::World => Six::ZERO,
+                crate::mechanism::Parent::Body(b) => Six::new(self.kin[b as usize].w, self.kin[b as usize].v),
+                crate::mechanism::Parent::Link(p) => {
+                    let kin = &self.kin[mechanism.links[p as usize].body as usize];
+                    Six::new(kin.w, kin.v)
+                }
+            };
+            let r = machine.work.links[l].r;
+            let relative = Six::new(own.w - parent.angular, own.v - parent.linear - parent.angular.cross(r));
+            for i in link.first..link.first + link.count {
+                record.u[i] = machine.dual[i].dot(&relative);
+            }
+        }
+        for link in &mechanism.links {
+            // coordinates take no hops: the impact happens at the beginning of the step
+            self.hops[link.body as usize] = Six::ZERO;
+        }
+        let t = self.state.time;
+        let model = self.model;
+        let of = |body: u32| crate::precise::prescribed(model, body as usize, t);
+        mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.kinematics);
+    }
 }

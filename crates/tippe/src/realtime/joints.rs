@@ -10,8 +10,10 @@ use crate::precise::{gibbs_rate, inertia, prescribed};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::kkt::{GROUND, Group};
 
-/// Free motion is taken to high order while the tension of joints swings no body by more than this per step, h^2 omega^2 [-].
-const SMOOTH: f64 = 1.0;
+/// Free motion is taken to high order while the tension of joints swings no body faster than this, h omega [-].
+const SMOOTH: f64 = 4.0;
+/// ... in substeps of at most this [-].
+const SWING: f64 = 0.5;
 /// Coordinates move at most by this per substep of the free motion [m or rad].
 const STRIDE: f64 = 0.1;
 /// Bend-rate damping of taut chains, c = TAUT h^3 T^2/m (machine-modules.md 1.3, with rigid links) [-].
@@ -172,9 +174,10 @@ impl Clock<'_> {
         }
         let n = mechanism.coordinates;
         let fastest = record.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
-        let parts = (fastest * h / STRIDE).ceil().clamp(2.0, 16.0);
-        let dt = h / parts;
-        for part in 0..parts as usize {
+        let mut parts = (fastest * h / STRIDE).ceil().clamp(2.0, 16.0);
+        let mut part = 0;
+        while part < parts as usize {
+            let mut dt = h / parts;
             machine.sum_q.fill(0.0);
             machine.sum_u.fill(0.0);
             for (stage, (ahead, share)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate() {
@@ -197,10 +200,13 @@ impl Clock<'_> {
                         }
                     }
                     mechanism.reactions(moved, |b| inertia(model, b), &all, work, reactions);
-                    machine.smooth = h * h * swing(model, k, machine) < SMOOTH;
+                    let omega = swing(model, k, machine).sqrt();
+                    machine.smooth = h * omega < SMOOTH;
                     if !machine.smooth {
                         break;
                     }
+                    parts = parts.max((h * omega / SWING).ceil());
+                    dt = h / parts;
                 }
                 for i in 0..n {
                     machine.sum_q[i] += share / 6.0 * machine.k_q[i];
@@ -215,6 +221,7 @@ impl Clock<'_> {
                 machine.u_free[i] += dt * machine.sum_u[i];
             }
             fold(model, k, &mut machine.q_free, &mut machine.bases_free);
+            part += 1;
         }
         let of = |body: u32| prescribed(model, body as usize, t);
         // S and frames of the beginning again
