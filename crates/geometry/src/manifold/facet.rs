@@ -5,7 +5,7 @@ use crate::{Mat3, Pose, Vec3};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Most corners of a face; of a hull's face with more every so manieth is taken.
-pub(super) const ROOM: usize = 24;
+pub(super) const ROOM: usize = 16;
 
 /// Corner of a face with its number on the shape.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,19 +28,17 @@ pub(super) struct Facet {
     pub disc: Option<(Vec3, f64)>,
 }
 
-/// Cosine and sine of k/24 of a turn for k = 0..6; the other quarters follow by symmetry, so that every bit mirrors.
-const QUARTER: [(f64, f64); 6] = [
+/// Cosine and sine of k/16 of a turn for k = 0..4; the other quarters follow by symmetry, so that every bit mirrors.
+const QUARTER: [(f64, f64); 4] = [
     (1.0, 0.0),
-    (0.965_925_826_289_068_3, 0.258_819_045_102_520_8),
-    (0.866_025_403_784_438_6, 0.5),
+    (0.923_879_532_511_286_7, 0.382_683_432_365_089_8),
     (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
-    (0.5, 0.866_025_403_784_438_6),
-    (0.258_819_045_102_520_8, 0.965_925_826_289_068_3),
+    (0.382_683_432_365_089_8, 0.923_879_532_511_286_7),
 ];
 
 fn around(k: usize) -> (f64, f64) {
-    let (c, s) = QUARTER[k % 6];
-    match k / 6 % 4 {
+    let (c, s) = QUARTER[k % 4];
+    match k / 4 % 4 {
         0 => (c, s),
         1 => (-s, c),
         2 => (-c, -s),

@@ -16,21 +16,33 @@ pub(super) struct Candidates {
     pub count: usize,
     /// Area of the patch [m^2].
     pub area: f64,
-}
-
-impl Default for Candidates {
-    fn default() -> Self {
-        Candidates { points: [ManifoldPoint::default(); CANDIDATES], count: 0, area: 0.0 }
-    }
+    /// Points nearer to each other than this are one [m].
+    same: f64,
 }
 
 impl Candidates {
-    /// Adds a point unless its twin is there already.
+    pub(super) fn new(same: f64) -> Self {
+        Candidates { points: [ManifoldPoint::default(); CANDIDATES], count: 0, area: 0.0, same }
+    }
+
+    /// Adds a point; of twins the first stays, with the smaller gap.
     pub(super) fn push(&mut self, p: ManifoldPoint) {
-        if self.count < CANDIDATES && !self.points[..self.count].iter().any(|q| q.id == p.id) {
+        let same = self.same * self.same;
+        for q in &mut self.points[..self.count] {
+            if q.id == p.id || (q.point - p.point).length_squared() <= same {
+                q.gap = q.gap.min(p.gap);
+                return;
+            }
+        }
+        if self.count < CANDIDATES {
             self.points[self.count] = p;
             self.count += 1;
         }
+    }
+
+    /// Smallest gap [m].
+    pub(super) fn least(&self) -> f64 {
+        self.points[..self.count].iter().map(|p| p.gap).fold(f64::INFINITY, f64::min)
     }
 
     /// Area that the points enclose, seen along n [m^2].
@@ -47,29 +59,28 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3, n: Vec3) -> f64 {
     (b - a).cross(c - a).dot(n)
 }
 
-/// Takes away the corners whose loss costs least area until `limit` are left; the deepest stays. If the witness is nearer
-/// than all by more than `missed` it takes part.
+/// Takes away the corners whose loss costs least area until `limit` are left. The deepest stays if it is so by more than
+/// `same` [m]; a witness is deeper than all and takes its place.
 pub(super) fn into(
     found: &mut Candidates,
     n: Vec3,
     limit: usize,
-    witness: &ManifoldPoint,
-    missed: f64,
+    witness: Option<ManifoldPoint>,
+    same: f64,
     out: &mut Manifold,
 ) {
     let mut deepest = 0;
     for k in 1..found.count {
-        if found.points[k].gap < found.points[deepest].gap - missed {
+        if found.points[k].gap < found.points[deepest].gap - same {
             deepest = k;
         }
     }
-    let add_witness = witness.gap < found.points[deepest].gap - missed;
-    let room = limit - add_witness as usize;
+    let room = limit - witness.is_some() as usize;
     while found.count > room {
         let count = found.count;
         let (mut least, mut cost) = (usize::MAX, f64::INFINITY);
         for k in 0..count {
-            if k == deepest && !add_witness {
+            if k == deepest && witness.is_none() {
                 continue;
             }
             let [a, b, c] = [(k + count - 1) % count, k, (k + 1) % count].map(|k| found.points[k].point);
@@ -86,8 +97,8 @@ pub(super) fn into(
     }
     out.count = found.count;
     out.points[..found.count].copy_from_slice(&found.points[..found.count]);
-    if add_witness {
-        out.points[out.count] = *witness;
+    if let Some(witness) = witness {
+        out.points[out.count] = witness;
         out.count += 1;
     }
     let share = found.area / out.count as f64;
