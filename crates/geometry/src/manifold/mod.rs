@@ -7,6 +7,7 @@
 mod clip;
 mod facet;
 mod reduce;
+mod terrain;
 
 use crate::narrow::{Separation, sat, separation};
 use crate::shape::{Core, core_of};
@@ -47,6 +48,15 @@ impl Manifold {
     /// The points that count.
     pub fn points(&self) -> &[ManifoldPoint] {
         &self.points[..self.count.min(MAX_POINTS)]
+    }
+
+    /// Puts points relative to `o_w` [m] in their final place and order.
+    fn place(&mut self, normal: Vec3, o_w: Vec3) {
+        self.normal = normal;
+        for p in &mut self.points[..self.count] {
+            p.point += o_w;
+        }
+        self.points[..self.count].sort_unstable_by_key(|p| p.id);
     }
 
     fn single(&mut self, s: &Separation, id: u32) {
@@ -145,7 +155,20 @@ pub fn manifold(
     match (shape1, shape2) {
         _ if limit <= 1 => out.single(&s, id(Kind::Witness, 0, 0)),
         (Ellipsoid { .. }, _) | (_, Ellipsoid { .. }) => out.single(&s, id(Kind::Witness, 0, 0)),
-        (HeightGrid(_), _) | (_, HeightGrid(_)) | (HalfSpace, HalfSpace) => out.single(&s, id(Kind::Witness, 0, 0)),
+        (HalfSpace, HalfSpace) => out.single(&s, id(Kind::Witness, 0, 0)),
+        (HeightGrid(grid), _) => {
+            if !terrain::grid_convex(grid, X_w1, shape2, X_w2, &s, margin, limit.min(MAX_POINTS), out) {
+                out.single(&s, id(Kind::Witness, 0, 0));
+            }
+        }
+        (_, HeightGrid(grid)) => {
+            let back = s.flipped();
+            if terrain::grid_convex(grid, X_w2, shape1, X_w1, &back, margin, limit.min(MAX_POINTS), out) {
+                out.normal = -out.normal;
+            } else {
+                out.single(&s, id(Kind::Witness, 0, 0));
+            }
+        }
         _ => {
             let mut pair = Placed::new(shape1, X_w1, shape2, X_w2, s.normal);
             let limit = limit.min(MAX_POINTS);
@@ -285,11 +308,7 @@ impl Placed {
             _ => None,
         };
         reduce::into(&mut found, n, limit, witness, missed, out);
-        out.normal = n;
-        for p in &mut out.points[..out.count] {
-            p.point += self.o_w;
-        }
-        out.points[..out.count].sort_unstable_by_key(|p| p.id);
+        out.place(n, self.o_w);
         true
     }
 }

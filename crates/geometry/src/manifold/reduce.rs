@@ -40,6 +40,68 @@ impl Candidates {
         }
     }
 
+    pub(super) fn points(&self) -> &[ManifoldPoint] {
+        &self.points[..self.count]
+    }
+
+    /// Takes away the corners whose loss costs least area until `room` are left; `stays` does not go.
+    pub(super) fn thin(&mut self, n: Vec3, room: usize, mut stays: Option<usize>) {
+        while self.count > room {
+            let count = self.count;
+            let (mut least, mut cost) = (usize::MAX, f64::INFINITY);
+            for k in (0..count).filter(|&k| stays != Some(k)) {
+                let before = if k > 0 { k - 1 } else { count - 1 };
+                let after = if k + 1 < count { k + 1 } else { 0 };
+                let [a, b, c] = [before, k, after].map(|k| self.points[k].point);
+                let area = triangle(a, b, c, n).abs();
+                if least == usize::MAX || area < cost * (1.0 - TIE) {
+                    (least, cost) = (k, area);
+                }
+            }
+            self.points.copy_within(least + 1..count, least);
+            self.count -= 1;
+            stays = stays.map(|k| k - (k > least) as usize);
+        }
+    }
+
+    /// Only the corners of the convex hull seen along s x t, anticlockwise (Andrew 1979).
+    pub(super) fn keep_outline(&mut self, s: Vec3, t: Vec3) {
+        if self.count < 3 {
+            return;
+        }
+        let see = |p: &ManifoldPoint| [s.dot(p.point), t.dot(p.point)];
+        self.points[..self.count].sort_unstable_by(|p, q| {
+            let ([pu, pv], [qu, qv]) = (see(p), see(q));
+            pu.total_cmp(&qu).then(pv.total_cmp(&qv)).then(p.id.cmp(&q.id))
+        });
+        let (sorted, count) = (self.points, self.count);
+        let mut kept = 0;
+        let mut floor = 1;
+        // Lower side from left to right, then upper side back to the start.
+        for k in (0..count).chain((0..count - 1).rev()) {
+            let c = see(&sorted[k]);
+            while kept > floor {
+                let (a, b) = (see(&self.points[kept - 2]), see(&self.points[kept - 1]));
+                let (ab, ac) = ([b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]);
+                let left = ab[0] * ac[1] - ab[1] * ac[0];
+                // On the way or off it by next to nothing: not a corner.
+                if left > self.same * (ac[0] * ac[0] + ac[1] * ac[1]).sqrt() {
+                    break;
+                }
+                kept -= 1;
+            }
+            if kept < CANDIDATES {
+                self.points[kept] = sorted[k];
+                kept += 1;
+            }
+            if k + 1 == count {
+                floor = kept;
+            }
+        }
+        // The start came twice.
+        self.count = kept - 1;
+    }
+
     /// Smallest gap [m].
     pub(super) fn least(&self) -> f64 {
         self.points[..self.count].iter().map(|p| p.gap).fold(f64::INFINITY, f64::min)
@@ -59,13 +121,12 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3, n: Vec3) -> f64 {
     (b - a).cross(c - a).dot(n)
 }
 
-/// Takes away the corners whose loss costs least area until `limit` are left. The deepest stays if it is so by more than
-/// `same` [m]; a witness is deeper than all and takes its place.
+/// Keeps up to `limit` points. The deepest stays if it is so by more than `same` [m]; an extra point takes its place.
 pub(super) fn into(
     found: &mut Candidates,
     n: Vec3,
     limit: usize,
-    witness: Option<ManifoldPoint>,
+    extra: Option<ManifoldPoint>,
     same: f64,
     out: &mut Manifold,
 ) {
@@ -75,30 +136,14 @@ pub(super) fn into(
             deepest = k;
         }
     }
-    let room = limit - witness.is_some() as usize;
-    while found.count > room {
-        let count = found.count;
-        let (mut least, mut cost) = (usize::MAX, f64::INFINITY);
-        for k in 0..count {
-            if k == deepest && witness.is_none() {
-                continue;
-            }
-            let [a, b, c] = [(k + count - 1) % count, k, (k + 1) % count].map(|k| found.points[k].point);
-            let area = triangle(a, b, c, n).abs();
-            if least == usize::MAX || area < cost * (1.0 - TIE) {
-                (least, cost) = (k, area);
-            }
-        }
-        found.points.copy_within(least + 1..count, least);
-        found.count -= 1;
-        if deepest > least {
-            deepest -= 1;
-        }
+    match extra {
+        Some(_) => found.thin(n, limit - 1, None),
+        None => found.thin(n, limit, Some(deepest)),
     }
     out.count = found.count;
     out.points[..found.count].copy_from_slice(&found.points[..found.count]);
-    if let Some(witness) = witness {
-        out.points[out.count] = witness;
+    if let Some(extra) = extra {
+        out.points[out.count] = extra;
         out.count += 1;
     }
     let share = found.area / out.count as f64;
