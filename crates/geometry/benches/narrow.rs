@@ -160,7 +160,7 @@ fn closed_forms(r: &mut Random) {
 }
 
 /// Manifolds of bodies that rest on each other and of bodies in any attitude, 2 mm deep to 1 mm apart, up to four points.
-fn manifolds(r: &mut Random) {
+fn manifolds(wanted: &[String], r: &mut Random) {
     let ball = Shape::Sphere { radius: 0.3 };
     let cube = Shape::Box { half_extents: Vec3::new(0.5, 0.3, 0.2), smoothing: 0.0 };
     let capsule = Shape::Capsule { radius: 0.2, half_length: 0.4 };
@@ -179,7 +179,9 @@ fn manifolds(r: &mut Random) {
         ("cylinder-cylinder", &cylinder, &cylinder),
         ("hull-hull, 20 faces", &hull, &hull),
     ];
-    for (name, s1, s2) in pairs {
+    let named = |name: &str| wanted.iter().any(|w| w == name);
+    let all = !pairs.iter().any(|(name, ..)| named(name));
+    for (name, s1, s2) in pairs.into_iter().filter(|(name, ..)| all || named(name)) {
         for (how, resting) in [("resting", true), ("any attitude", false)] {
             let poses: Vec<Pose> = (0..POSES)
                 .map(|_| {
@@ -258,7 +260,7 @@ fn main() {
         closed_forms(&mut r);
     }
     if wanted.is_empty() || wanted.iter().any(|w| w == "manifold") {
-        manifolds(&mut r);
+        manifolds(&wanted, &mut r);
     }
     for (pair, s1, s2, p1, p2, X1) in rows {
         if !wanted.is_empty() && !wanted.iter().any(|w| w == pair) {

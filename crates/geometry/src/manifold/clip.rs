@@ -73,7 +73,8 @@ impl<'a> Flat<'a> {
             let side = [b[0] - a[0], b[1] - a[1]];
             let length = (side[0] * side[0] + side[1] * side[1]).sqrt();
             if length > 0.0 {
-                e[k] = [side[0] / length, side[1] / length];
+                let inverse = 1.0 / length;
+                e[k] = [side[0] * inverse, side[1] * inverse];
             }
         }
         // m . (p - p0) = 0
@@ -275,17 +276,17 @@ fn place(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, before: usize, at: Cut, foun
 fn crossing(f: &Flat<'_>, i: usize, g: &Flat<'_>, j: usize) -> Option<Vec3> {
     let (da, db) = (g.inside(j, f.at(i)), g.inside(j, f.at(i + 1)));
     let (a, b) = (f.corner(i).p, f.corner(i + 1).p);
-    if (db - da).abs() <= CROSSING * (b - a).length() {
+    let span = db - da;
+    if span * span <= CROSSING * CROSSING * (b - a).length_squared() {
         return None;
     }
-    // Weights db/(db - da) and -da/(db - da): exchanging a and b changes no bit.
-    let (wa, wb) = (db / (db - da), -da / (db - da));
-    Some(if wa <= 0.0 {
+    // Weights db/span of a and -da/span of b: exchanging a and b changes no bit.
+    Some(if db * span <= 0.0 {
         b
-    } else if wb <= 0.0 {
+    } else if da * span >= 0.0 {
         a
     } else {
-        (a * db - b * da) / (db - da)
+        (a * db - b * da) * (1.0 / span)
     })
 }
 

@@ -46,22 +46,36 @@ impl Candidates {
 
     /// Takes away the corners whose loss costs least area until `room` are left; `stays` does not go.
     pub(super) fn thin(&mut self, n: Vec3, room: usize, mut stays: Option<usize>) {
+        if self.count <= room {
+            return;
+        }
+        let mut cost = [0.0; CANDIDATES];
+        for k in 0..self.count {
+            cost[k] = self.cost(k, n);
+        }
         while self.count > room {
-            let count = self.count;
-            let (mut least, mut cost) = (usize::MAX, f64::INFINITY);
-            for k in (0..count).filter(|&k| stays != Some(k)) {
-                let before = if k > 0 { k - 1 } else { count - 1 };
-                let after = if k + 1 < count { k + 1 } else { 0 };
-                let [a, b, c] = [before, k, after].map(|k| self.points[k].point);
-                let area = triangle(a, b, c, n).abs();
-                if least == usize::MAX || area < cost * (1.0 - TIE) {
-                    (least, cost) = (k, area);
+            let mut least = usize::MAX;
+            for k in (0..self.count).filter(|&k| stays != Some(k)) {
+                if least == usize::MAX || cost[k] < cost[least] * (1.0 - TIE) {
+                    least = k;
                 }
             }
-            self.points.copy_within(least + 1..count, least);
+            self.points.copy_within(least + 1..self.count, least);
+            cost.copy_within(least + 1..self.count, least);
             self.count -= 1;
             stays = stays.map(|k| k - (k > least) as usize);
+            for k in [if least > 0 { least - 1 } else { self.count - 1 }, if least < self.count { least } else { 0 }] {
+                cost[k] = self.cost(k, n);
+            }
         }
+    }
+
+    /// Twice the area that goes with corner k [m^2].
+    fn cost(&self, k: usize, n: Vec3) -> f64 {
+        let before = if k > 0 { k - 1 } else { self.count - 1 };
+        let after = if k + 1 < self.count { k + 1 } else { 0 };
+        let [a, b, c] = [before, k, after].map(|k| self.points[k].point);
+        triangle(a, b, c, n).abs()
     }
 
     /// Only the corners of the convex hull seen along s x t, anticlockwise (Andrew 1979).
