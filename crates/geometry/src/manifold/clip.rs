@@ -4,8 +4,8 @@
 //! remembers the sides before and after it; from them its place is computed anew, the same whichever polygon was cut.
 
 use super::facet::{Facet, ROOM};
-use super::reduce::{CANDIDATES, Candidates};
-use super::{Kind, ManifoldPoint, id};
+use super::reduce::{CANDIDATES, Candidate, Candidates};
+use super::{Kind, id};
 use crate::Vec3;
 use std::f64::consts::PI;
 
@@ -36,7 +36,7 @@ impl Pair {
         let gap = g - (self.radius1 + self.radius2);
         if gap < self.margin {
             let point = p1 + self.n * (0.5 * (g + (self.radius1 - self.radius2)));
-            found.push(ManifoldPoint { point, gap, id, area: 0.0 });
+            found.push(Candidate::new(point, gap, id));
         }
     }
 }
@@ -171,7 +171,7 @@ pub(super) fn faces(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, limit: usize, fou
         if whole {
             // A disc has corners to spare: evenly spaced ones, always the same.
             let stride = if inner.disc().is_some() { ROOM.div_ceil(limit) } else { 1 };
-            for k in (0..inner.count()).filter(|&k| stride == 1 || inner.corner(k).tag as usize % ROOM % stride == 0) {
+            for k in (0..inner.count()).filter(|&k| stride == 1 || inner.corner(k).tag % ROOM % stride == 0) {
                 own_corner(pair, inner, outer, first, k, found);
             }
             let all = found.count == inner.count().div_ceil(stride);

@@ -11,7 +11,7 @@ pub(super) const ROOM: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Corner {
     pub p: Vec3,
-    pub tag: u32,
+    pub tag: usize,
 }
 
 /// Face (three corners and more), line (two) or plane without end (none), along the world's axes.
@@ -23,7 +23,7 @@ pub(super) struct Facet {
     pub corners: [Corner; ROOM],
     pub count: usize,
     /// Number of the face on the shape.
-    pub id: u32,
+    pub id: usize,
     /// Centre and radius, where the corners stand for a circle [m].
     pub disc: Option<(Vec3, f64)>,
 }
@@ -79,13 +79,13 @@ impl Facet {
                     self.normal = if up { R.z_axis } else { -R.z_axis };
                     let c = p + R.z_axis * z;
                     self.count = ROOM;
-                    self.id = up as u32;
+                    self.id = up as usize;
                     self.disc = Some((c, radius));
                     for k in 0..ROOM {
                         let tag = if up { k } else { (ROOM - k) % ROOM };
                         let (cos, sin) = around(tag);
                         let q = c + R.x_axis * (radius * cos) + R.y_axis * (radius * sin);
-                        self.corners[k] = Corner { p: q, tag: (tag + ROOM * up as usize) as u32 };
+                        self.corners[k] = Corner { p: q, tag: tag + ROOM * up as usize };
                     }
                 } else {
                     self.normal = d;
@@ -104,11 +104,11 @@ impl Facet {
                 let facet = &hull.facets()[best];
                 let outline = hull.outline(facet);
                 self.normal = R * facet.normal;
-                self.id = best as u32;
+                self.id = best;
                 self.count = outline.len().min(ROOM);
                 for k in 0..self.count {
                     let i = outline[k * outline.len() / self.count];
-                    self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i };
+                    self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i as usize };
                 }
             }
             Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => {
@@ -138,7 +138,7 @@ impl Facet {
         let up = d_s[i] > 0.0;
         let axes = [R.x_axis, R.y_axis, R.z_axis];
         self.normal = if up { axes[i] } else { -axes[i] };
-        (self.count, self.id) = (4, 2 * i as u32 + up as u32);
+        (self.count, self.id) = (4, 2 * i + up as usize);
         let (c, u, v) = (p + self.normal * half[i], axes[j] * half[j], axes[k] * half[k]);
         let around = if up {
             [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
@@ -146,7 +146,7 @@ impl Facet {
             [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
         };
         for (corner, (s, t)) in self.corners.iter_mut().zip(around) {
-            let tag = (up as u32) << i | ((s > 0.0) as u32) << j | ((t > 0.0) as u32) << k;
+            let tag = (up as usize) << i | ((s > 0.0) as usize) << j | ((t > 0.0) as usize) << k;
             *corner = Corner { p: c + u * s + v * t, tag };
         }
     }

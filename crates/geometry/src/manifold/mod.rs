@@ -15,7 +15,7 @@ use crate::space::any_orthogonal;
 use crate::{Mat3, Pose, Shape, Vec3};
 use clip::Flat;
 use facet::Facet;
-use reduce::Candidates;
+use reduce::{Candidate, Candidates};
 
 /// Most points of a manifold.
 pub const MAX_POINTS: usize = 8;
@@ -80,8 +80,9 @@ enum Kind {
     Crossing = 3,
 }
 
-fn id(kind: Kind, feature1: u32, feature2: u32) -> u32 {
-    (kind as u32) << 30 | (feature1 & 0x7fff) << 15 | (feature2 & 0x7fff)
+/// Features beyond the 32768th share numbers.
+fn id(kind: Kind, feature1: usize, feature2: usize) -> u32 {
+    (kind as u32) << 30 | ((feature1 & 0x7fff) as u32) << 15 | (feature2 & 0x7fff) as u32
 }
 
 /// Angle within which a normal counts as a face's own [rad].
@@ -303,7 +304,7 @@ impl Placed {
             None if is_missed => return false,
             Some(s) if is_missed => {
                 let point = 0.5 * (s.point1 + s.point2) - self.o_w;
-                Some(ManifoldPoint { point, gap: s.gap, id: id(Kind::Witness, 0, 0), area: 0.0 })
+                Some(Candidate::new(point, s.gap, id(Kind::Witness, 0, 0)))
             }
             _ => None,
         };

@@ -2,8 +2,8 @@
 
 use super::clip::{self, Flat};
 use super::facet::{Corner, Facet};
-use super::reduce::{self, CANDIDATES, Candidates};
-use super::{FLAT_LIMIT, Kind, MISSED, MISSED_BY_RIM, Manifold, ManifoldPoint, id};
+use super::reduce::{self, CANDIDATES, Candidate, Candidates};
+use super::{FLAT_LIMIT, Kind, MISSED, MISSED_BY_RIM, Manifold, id};
 use crate::narrow::Separation;
 use crate::shape::{HeightGrid, core_of};
 use crate::space::any_orthogonal;
@@ -46,7 +46,7 @@ pub(super) fn grid_convex(
     }
     let [columns, rows] = grid.cells_under(low, high);
     let mut found = Candidates::new(same);
-    let mut deepest: Option<ManifoldPoint> = None;
+    let mut deepest: Option<Candidate> = None;
     let mut face1 = Facet { count: 3, ..Facet::default() };
     for row in rows {
         for column in columns.clone() {
@@ -58,8 +58,8 @@ pub(super) fn grid_convex(
                     continue;
                 }
                 face1.normal = normal;
-                face1.id = (2 * (row * (grid.columns() - 1) + column) + half) as u32;
-                let at = |c: usize, r: usize| (r * grid.columns() + c) as u32;
+                face1.id = 2 * (row * (grid.columns() - 1) + column) + half;
+                let at = |c: usize, r: usize| r * grid.columns() + c;
                 let third = if half == 0 { at(column + 1, row) } else { at(column, row + 1) };
                 let (a, c) = (at(column, row), at(column + 1, row + 1));
                 let tags = if half == 0 { [a, third, c] } else { [a, c, third] };
@@ -87,7 +87,7 @@ pub(super) fn grid_convex(
     let missed = if face2.disc.is_some() { MISSED_BY_RIM } else { MISSED } * size;
     if deepest.gap > s.gap + missed {
         let point = 0.5 * (s.point1 + s.point2) - o_w;
-        deepest = ManifoldPoint { point, gap: s.gap, id: id(Kind::Witness, 0, 0), area: 0.0 };
+        deepest = Candidate::new(point, s.gap, id(Kind::Witness, 0, 0));
     }
     let extra = (found.least() > deepest.gap + missed).then_some(deepest);
     reduce::into(&mut found, n, limit, extra, missed, out);
