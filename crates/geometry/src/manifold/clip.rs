@@ -171,7 +171,8 @@ pub(super) fn faces(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, limit: usize, fou
         if whole {
             // A disc has corners to spare: evenly spaced ones, always the same.
             let stride = if inner.disc().is_some() { ROOM.div_ceil(limit) } else { 1 };
-            for k in (0..inner.count()).filter(|&k| stride == 1 || inner.corner(k).tag % ROOM % stride == 0) {
+            for k in (0..inner.count()).filter(|&k| stride == 1 || (inner.corner(k).tag % ROOM).is_multiple_of(stride))
+            {
                 own_corner(pair, inner, outer, first, k, found);
             }
             let all = found.count == inner.count().div_ceil(stride);
@@ -205,7 +206,9 @@ struct Cut {
 }
 
 fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
-    let (mut polygon, mut next) = ([Cut::default(); CANDIDATES], [Cut::default(); CANDIDATES]);
+    let mut room = [[Cut::default(); CANDIDATES]; 2];
+    let [a, b] = &mut room;
+    let (mut polygon, mut next) = (a, b);
     let mut count = f1.count();
     for k in 0..count {
         polygon[k] = Cut { q: f1.u[k], after: k };
