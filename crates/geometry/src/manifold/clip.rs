@@ -17,6 +17,9 @@ const CROSSING: f64 = 1e-3;
 /// Tilt up to which a disc is seen as a circle [rad].
 const ROUND: f64 = 1e-2;
 
+/// Two lines at a larger angle cross, whatever the margin: the surfaces beside the crossing curve away [rad].
+const ALONG: f64 = 1e-2;
+
 /// What is common to all points of a pair.
 pub(super) struct Pair {
     /// From 1 to 2 [-].
@@ -345,7 +348,7 @@ pub(super) fn lines(pair: &Pair, f1: &Facet, f2: &Facet, found: &mut Candidates)
     let ([a, b], [c, d]) = ([&f1.corners[0], &f1.corners[1]], [&f2.corners[0], &f2.corners[1]]);
     let (e1, e2) = (b.p - a.p, d.p - c.p);
     let (l1, l2) = (e1.length(), e2.length());
-    if !(e1.cross(e2).length() <= pair.flat * l1 * l2 && l1 > 0.0 && l2 > 0.0) {
+    if !(e1.cross(e2).length() <= pair.flat.min(ALONG) * l1 * l2 && l1 > 0.0 && l2 > 0.0) {
         return;
     }
     let same = e1.dot(e2) > 0.0;
