@@ -4,6 +4,7 @@
 //!
 //! 2000 poses a row, fixed seed: a random attitude, a random direction u, the second body moved along u to a gap of 10 to 300
 //! mm between the supports, or 2 to 50 mm deeper than where it begins to touch on that line.
+//! `-- manifold` times the contact manifolds only, `-- manifold box-capsule` those of one pair.
 #![allow(non_snake_case)]
 
 use parry3d_f64::query::{contact, distance};
