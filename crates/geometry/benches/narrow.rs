@@ -4,14 +4,16 @@
 //!
 //! 2000 poses a row, fixed seed: a random attitude, a random direction u, the second body moved along u to a gap of 10 to 300
 //! mm between the supports, or 2 to 50 mm deeper than where it begins to touch on that line.
+//! `-- manifold` times the contact manifolds only, `-- manifold box-capsule` those of one pair.
 #![allow(non_snake_case)]
 
 use parry3d_f64::query::{contact, distance};
 use parry3d_f64::shape::{ConvexPolyhedron, Cuboid, Cylinder};
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use tippe_geometry::{Hull, Mat3, Pose, Quat, Shape, Vec3, overlap, separation, separation_mpr};
+use tippe_geometry::{Hull, Manifold, Mat3, Pose, Quat, Shape, Vec3, manifold, overlap, separation, separation_mpr};
 
 type ParryPose = parry3d_f64::math::Pose;
 const POSES: usize = 2000;
@@ -158,6 +160,74 @@ fn closed_forms(r: &mut Random) {
     }
 }
 
+/// Manifolds of bodies that rest on each other and of bodies in any attitude, 2 mm deep to 1 mm apart, up to four points.
+fn manifolds(wanted: &[String], r: &mut Random) {
+    let ball = Shape::Sphere { radius: 0.3 };
+    let cube = Shape::Box { half_extents: Vec3::new(0.5, 0.3, 0.2), smoothing: 0.0 };
+    let capsule = Shape::Capsule { radius: 0.2, half_length: 0.4 };
+    let cylinder = Shape::Cylinder { radius: 0.3, half_height: 0.2, smoothing: 0.0 };
+    let twelve: Vec<Vec3> = (0..12).map(|_| r.direction() * Vec3::new(0.5, 0.4, 0.3)).collect();
+    let hull = Shape::Hull(Arc::new(Hull::new(&twelve).expect("points on an ellipsoid span a volume")));
+    let floor = Shape::HalfSpace;
+    let pairs = [
+        ("sphere-sphere", &ball, &ball),
+        ("half-space-box", &floor, &cube),
+        ("box-box", &cube, &cube),
+        ("box-sphere", &cube, &ball),
+        ("capsule-capsule", &capsule, &capsule),
+        ("box-capsule", &cube, &capsule),
+        ("box-cylinder", &cube, &cylinder),
+        ("cylinder-cylinder", &cylinder, &cylinder),
+        ("hull-hull, 20 faces", &hull, &hull),
+    ];
+    let named = |name: &str| wanted.iter().any(|w| w == name);
+    let all = !pairs.iter().any(|(name, ..)| named(name));
+    for (name, s1, s2) in pairs.into_iter().filter(|(name, ..)| all || named(name)) {
+        for (how, resting) in [("resting", true), ("any attitude", false)] {
+            let poses: Vec<Pose> = (0..POSES)
+                .map(|_| {
+                    let angle = 0.5 * r.uniform(-3.0, 3.0);
+                    let z = Quat::from_xyzw(0.0, 0.0, libm::sin(angle), libm::cos(angle));
+                    let (q, u) = if resting {
+                        (z, Vec3::new(r.uniform(-0.2, 0.2), r.uniform(-0.2, 0.2), 1.0))
+                    } else if *s1 == floor {
+                        (r.rotation(), Vec3::Z)
+                    } else {
+                        (r.rotation(), r.direction())
+                    };
+                    let mut X = Pose::new(q, u);
+                    for _ in 0..4 {
+                        let s = separation(s1, &Pose::IDENTITY, s2, &X);
+                        X.position -= s.normal * s.gap;
+                    }
+                    let s = separation(s1, &Pose::IDENTITY, s2, &X);
+                    X.position -= s.normal * (s.gap - r.uniform(-2e-3, 1e-3));
+                    X
+                })
+                .collect();
+            let mut m = Manifold::default();
+            let mut count = 0;
+            for X in &poses {
+                manifold(s1, &Pose::IDENTITY, s2, X, 2e-3, 4, &mut m);
+                count += m.count;
+            }
+            let shared = RefCell::new(m);
+            let us = time(&poses, |X| {
+                let mut m = shared.borrow_mut();
+                manifold(s1, &Pose::IDENTITY, s2, X, 2e-3, 4, &mut m);
+                m.points[0].gap
+            });
+            let alone = time(&poses, |X| separation(s1, &Pose::IDENTITY, s2, X).gap);
+            let mean = count as f64 / POSES as f64;
+            println!(
+                "{name:20} manifold, {how:14} {:8.1} ns, of them separation {:8.1} ns, {mean:.1} points",
+                1e3 * us,
+                1e3 * alone
+            );
+        }
+    }
+}
+
 fn main() {
     let mut r = Random(7);
     let points = |r: &mut Random| -> Vec<Vec3> { (0..200).map(|_| r.direction() * Vec3::new(0.5, 0.4, 0.3)).collect() };
@@ -189,6 +259,9 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     if wanted.is_empty() || wanted.iter().any(|w| w == "closed") {
         closed_forms(&mut r);
+    }
+    if wanted.is_empty() || wanted.iter().any(|w| w == "manifold") {
+        manifolds(&wanted, &mut r);
     }
     for (pair, s1, s2, p1, p2, X1) in rows {
         if !wanted.is_empty() && !wanted.iter().any(|w| w == pair) {

@@ -4,16 +4,21 @@
 //! remembers the sides before and after it; from them its place is computed anew, the same whichever polygon was cut.
 
 use super::facet::{Facet, ROOM};
-use super::reduce::{CANDIDATES, Candidates};
-use super::{Kind, ManifoldPoint, id};
+use super::reduce::{CANDIDATES, Candidate, Candidates};
+use super::{Kind, id};
 use crate::Vec3;
-use crate::space::any_orthogonal;
 use std::f64::consts::PI;
 
 /// Corners that lie beyond a side by less than this share of the size count as inside: flush boxes keep their corners [-].
 pub(super) const SLIP: f64 = 1e-7;
 /// Sine of the angle below which the crossing of two sides is not computed anew [-].
 const CROSSING: f64 = 1e-3;
+
+/// Tilt up to which a disc is seen as a circle [rad].
+const ROUND: f64 = 1e-2;
+
+/// Two lines at a larger angle cross, whatever the margin: the surfaces beside the crossing curve away [rad].
+const ALONG: f64 = 1e-2;
 
 /// What is common to all points of a pair.
 pub(super) struct Pair {
@@ -34,7 +39,7 @@ impl Pair {
         let gap = g - (self.radius1 + self.radius2);
         if gap < self.margin {
             let point = p1 + self.n * (0.5 * (g + (self.radius1 - self.radius2)));
-            found.push(ManifoldPoint { point, gap, id, area: 0.0 });
+            found.push(Candidate::new(point, gap, id));
         }
     }
 }
@@ -46,6 +51,8 @@ pub(super) struct Flat<'a> {
     reversed: bool,
     u: [[f64; 2]; ROOM],
     h: [f64; ROOM],
+    /// Unit vectors along the sides from corner k to k + 1 [-]; zero for a side without length.
+    e: [[f64; 2]; ROOM],
     /// height = h[0] + slope . ((u, v) - u[0]), between low and high.
     slope: [f64; 2],
     low: f64,
@@ -55,15 +62,23 @@ pub(super) struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
-    pub(super) fn new(face: &'a Facet, n: Vec3, second: bool) -> Self {
-        let s = any_orthogonal(n);
-        let t = n.cross(s);
-        let (mut u, mut h) = ([[0.0; 2]; ROOM], [0.0; ROOM]);
+    /// Face 1, or face 2 with its corners the other way round, across the unit vectors s and t with s x t = n.
+    pub(super) fn new(face: &'a Facet, [s, t, n]: [Vec3; 3], second: bool) -> Self {
+        let (mut u, mut h, mut e) = ([[0.0; 2]; ROOM], [0.0; ROOM], [[0.0; 2]; ROOM]);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for k in 0..face.count.max(1) {
             let p = face.corners[if second && face.count > 0 { face.count - 1 - k } else { k }].p;
             (u[k], h[k]) = ([s.dot(p), t.dot(p)], n.dot(p));
             (low, high) = (low.min(h[k]), high.max(h[k]));
+        }
+        for k in 0..face.count {
+            let (a, b) = (u[k], u[if k + 1 < face.count { k + 1 } else { 0 }]);
+            let side = [b[0] - a[0], b[1] - a[1]];
+            let length = (side[0] * side[0] + side[1] * side[1]).sqrt();
+            if length > 0.0 {
+                let inverse = 1.0 / length;
+                e[k] = [side[0] * inverse, side[1] * inverse];
+            }
         }
         // m . (p - p0) = 0
         let along = face.normal.dot(n);
@@ -80,20 +95,24 @@ impl<'a> Flat<'a> {
         if face.count == 0 {
             (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
         }
-        Flat { face, reversed: second, u, h, slope, low, high, s, t }
+        Flat { face, reversed: second, u, h, e, slope, low, high, s, t }
     }
 
     fn count(&self) -> usize {
         self.face.count
     }
 
+    fn around(&self, k: usize) -> usize {
+        if k < self.count() { k } else { k - self.count() }
+    }
+
     fn corner(&self, k: usize) -> &super::facet::Corner {
-        let k = k % self.count();
+        let k = self.around(k);
         &self.face.corners[if self.reversed { self.count() - 1 - k } else { k }]
     }
 
     fn at(&self, k: usize) -> [f64; 2] {
-        self.u[k % self.count()]
+        self.u[self.around(k)]
     }
 
     fn height(&self, q: [f64; 2]) -> f64 {
@@ -101,17 +120,17 @@ impl<'a> Flat<'a> {
         (self.h[0] + self.slope[0] * du + self.slope[1] * dv).clamp(self.low, self.high)
     }
 
-    /// Distance of q to the left of side k [m]; `None` for a side without length.
-    fn inside(&self, k: usize, q: [f64; 2]) -> Option<f64> {
-        let (a, b) = (self.at(k), self.at(k + 1));
-        let e = [b[0] - a[0], b[1] - a[1]];
-        let length = (e[0] * e[0] + e[1] * e[1]).sqrt();
-        (length > 0.0).then(|| (e[0] * (q[1] - a[1]) - e[1] * (q[0] - a[0])) / length)
+    /// Distance of q to the left of side k [m].
+    #[inline]
+    fn inside(&self, k: usize, q: [f64; 2]) -> f64 {
+        let (a, e) = (self.u[k], self.e[k]);
+        e[0] * (q[1] - a[1]) - e[1] * (q[0] - a[0])
     }
 
-    /// The disc as (u, v) and radius.
+    /// The disc as (u, v) and radius, where it is seen as a circle.
     fn disc(&self) -> Option<([f64; 2], f64)> {
-        self.face.disc.map(|(c, r)| ([self.s.dot(c), self.t.dot(c)], r))
+        let round = self.slope[0].abs() + self.slope[1].abs() < ROUND;
+        self.face.disc.filter(|_| round).map(|(c, r)| ([self.s.dot(c), self.t.dot(c)], r))
     }
 
     /// The polygon, or the disc it stands for, holds q.
@@ -124,7 +143,7 @@ impl<'a> Flat<'a> {
                 let d = [q[0] - c[0], q[1] - c[1]];
                 d[0] * d[0] + d[1] * d[1] <= (r + slip) * (r + slip)
             }
-            None => (0..self.count()).all(|k| self.inside(k, q).is_none_or(|x| x >= -slip)),
+            None => (0..self.count()).all(|k| self.inside(k, q) >= -slip),
         }
     }
 
@@ -135,7 +154,7 @@ impl<'a> Flat<'a> {
                 let d = [c[0] - own[0], c[1] - own[1]];
                 (d[0] * d[0] + d[1] * d[1]).sqrt() + r <= R + slip
             }
-            None => self.count() == 0 || (0..self.count()).all(|k| self.inside(k, c).is_none_or(|x| x >= r - slip)),
+            None => self.count() == 0 || (0..self.count()).all(|k| self.inside(k, c) >= r - slip),
         }
     }
 }
@@ -155,7 +174,8 @@ pub(super) fn faces(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, limit: usize, fou
         if whole {
             // A disc has corners to spare: evenly spaced ones, always the same.
             let stride = if inner.disc().is_some() { ROOM.div_ceil(limit) } else { 1 };
-            for k in (0..inner.count()).filter(|&k| stride == 1 || inner.corner(k).tag as usize % ROOM % stride == 0) {
+            for k in (0..inner.count()).filter(|&k| stride == 1 || (inner.corner(k).tag % ROOM).is_multiple_of(stride))
+            {
                 own_corner(pair, inner, outer, first, k, found);
             }
             let all = found.count == inner.count().div_ceil(stride);
@@ -189,7 +209,9 @@ struct Cut {
 }
 
 fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
-    let (mut polygon, mut next) = ([Cut::default(); CANDIDATES], [Cut::default(); CANDIDATES]);
+    let mut room = [[Cut::default(); CANDIDATES]; 2];
+    let [a, b] = &mut room;
+    let (mut polygon, mut next) = (a, b);
     let mut count = f1.count();
     for k in 0..count {
         polygon[k] = Cut { q: f1.u[k], after: k };
@@ -203,11 +225,10 @@ fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
             }
         };
         let mut from = polygon[0];
-        let Some(start) = f2.inside(j, from.q) else { continue };
+        let start = f2.inside(j, from.q);
         let mut d_from = start;
-        for k in 0..count {
-            let to = polygon[(k + 1) % count];
-            let d_to = if k + 1 == count { start } else { f2.inside(j, to.q).unwrap_or(0.0) };
+        for k in 1..=count {
+            let (to, d_to) = if k < count { (polygon[k], f2.inside(j, polygon[k].q)) } else { (polygon[0], start) };
             let (in_from, in_to) = (d_from >= -pair.slip, d_to >= -pair.slip);
             if in_from {
                 keep(from);
@@ -259,19 +280,19 @@ fn place(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, before: usize, at: Cut, foun
 
 /// Point of side i of f over side j of g; `None` where they are all but parallel.
 fn crossing(f: &Flat<'_>, i: usize, g: &Flat<'_>, j: usize) -> Option<Vec3> {
-    let (da, db) = (g.inside(j, f.at(i))?, g.inside(j, f.at(i + 1))?);
+    let (da, db) = (g.inside(j, f.at(i)), g.inside(j, f.at(i + 1)));
     let (a, b) = (f.corner(i).p, f.corner(i + 1).p);
-    if (db - da).abs() <= CROSSING * (b - a).length() {
+    let span = db - da;
+    if span * span <= CROSSING * CROSSING * (b - a).length_squared() {
         return None;
     }
-    // Weights db/(db - da) and -da/(db - da): exchanging a and b changes no bit.
-    let (wa, wb) = (db / (db - da), -da / (db - da));
-    Some(if wa <= 0.0 {
+    // Weights db/span of a and -da/span of b: exchanging a and b changes no bit.
+    Some(if db * span <= 0.0 {
         b
-    } else if wb <= 0.0 {
+    } else if da * span >= 0.0 {
         a
     } else {
-        (a * db - b * da) / (db - da)
+        (a * db - b * da) * (1.0 / span)
     })
 }
 
@@ -284,7 +305,7 @@ fn line_over_face(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candida
     // t from a to b; the side of the face that ends the stretch, if any does.
     let (mut from, mut to) = ((0.0, None), (1.0, None));
     for k in 0..face.count() {
-        let (Some(da), Some(db)) = (face.inside(k, qa), face.inside(k, qb)) else { continue };
+        let (da, db) = (face.inside(k, qa), face.inside(k, qb));
         let (in_a, in_b) = (da >= -pair.slip, db >= -pair.slip);
         if !in_a && !in_b {
             return;
@@ -327,7 +348,7 @@ pub(super) fn lines(pair: &Pair, f1: &Facet, f2: &Facet, found: &mut Candidates)
     let ([a, b], [c, d]) = ([&f1.corners[0], &f1.corners[1]], [&f2.corners[0], &f2.corners[1]]);
     let (e1, e2) = (b.p - a.p, d.p - c.p);
     let (l1, l2) = (e1.length(), e2.length());
-    if !(e1.cross(e2).length() <= pair.flat * l1 * l2 && l1 > 0.0 && l2 > 0.0) {
+    if !(e1.cross(e2).length() <= pair.flat.min(ALONG) * l1 * l2 && l1 > 0.0 && l2 > 0.0) {
         return;
     }
     let same = e1.dot(e2) > 0.0;

@@ -5,13 +5,13 @@ use crate::{Mat3, Pose, Vec3};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Most corners of a face; of a hull's face with more every so manieth is taken.
-pub(super) const ROOM: usize = 24;
+pub(super) const ROOM: usize = 16;
 
 /// Corner of a face with its number on the shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Corner {
     pub p: Vec3,
-    pub tag: u32,
+    pub tag: usize,
 }
 
 /// Face (three corners and more), line (two) or plane without end (none), along the world's axes.
@@ -23,24 +23,22 @@ pub(super) struct Facet {
     pub corners: [Corner; ROOM],
     pub count: usize,
     /// Number of the face on the shape.
-    pub id: u32,
+    pub id: usize,
     /// Centre and radius, where the corners stand for a circle [m].
     pub disc: Option<(Vec3, f64)>,
 }
 
-/// Cosine and sine of k/24 of a turn for k = 0..6; the other quarters follow by symmetry, so that every bit mirrors.
-const QUARTER: [(f64, f64); 6] = [
+/// Cosine and sine of k/16 of a turn for k = 0..4; the other quarters follow by symmetry, so that every bit mirrors.
+const QUARTER: [(f64, f64); 4] = [
     (1.0, 0.0),
-    (0.965_925_826_289_068_3, 0.258_819_045_102_520_8),
-    (0.866_025_403_784_438_6, 0.5),
+    (0.923_879_532_511_286_7, 0.382_683_432_365_089_8),
     (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
-    (0.5, 0.866_025_403_784_438_6),
-    (0.258_819_045_102_520_8, 0.965_925_826_289_068_3),
+    (0.382_683_432_365_089_8, 0.923_879_532_511_286_7),
 ];
 
 fn around(k: usize) -> (f64, f64) {
-    let (c, s) = QUARTER[k % 6];
-    match k / 6 % 4 {
+    let (c, s) = QUARTER[k % 4];
+    match k / 4 % 4 {
         0 => (c, s),
         1 => (-s, c),
         2 => (-c, -s),
@@ -81,13 +79,13 @@ impl Facet {
                     self.normal = if up { R.z_axis } else { -R.z_axis };
                     let c = p + R.z_axis * z;
                     self.count = ROOM;
-                    self.id = up as u32;
+                    self.id = up as usize;
                     self.disc = Some((c, radius));
                     for k in 0..ROOM {
                         let tag = if up { k } else { (ROOM - k) % ROOM };
                         let (cos, sin) = around(tag);
                         let q = c + R.x_axis * (radius * cos) + R.y_axis * (radius * sin);
-                        self.corners[k] = Corner { p: q, tag: (tag + ROOM * up as usize) as u32 };
+                        self.corners[k] = Corner { p: q, tag: tag + ROOM * up as usize };
                     }
                 } else {
                     self.normal = d;
@@ -106,11 +104,11 @@ impl Facet {
                 let facet = &hull.facets()[best];
                 let outline = hull.outline(facet);
                 self.normal = R * facet.normal;
-                self.id = best as u32;
+                self.id = best;
                 self.count = outline.len().min(ROOM);
                 for k in 0..self.count {
                     let i = outline[k * outline.len() / self.count];
-                    self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i };
+                    self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i as usize };
                 }
             }
             Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => {
@@ -140,7 +138,7 @@ impl Facet {
         let up = d_s[i] > 0.0;
         let axes = [R.x_axis, R.y_axis, R.z_axis];
         self.normal = if up { axes[i] } else { -axes[i] };
-        (self.count, self.id) = (4, 2 * i as u32 + up as u32);
+        (self.count, self.id) = (4, 2 * i + up as usize);
         let (c, u, v) = (p + self.normal * half[i], axes[j] * half[j], axes[k] * half[k]);
         let around = if up {
             [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
@@ -148,7 +146,7 @@ impl Facet {
             [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
         };
         for (corner, (s, t)) in self.corners.iter_mut().zip(around) {
-            let tag = (up as u32) << i | ((s > 0.0) as u32) << j | ((t > 0.0) as u32) << k;
+            let tag = (up as usize) << i | ((s > 0.0) as usize) << j | ((t > 0.0) as usize) << k;
             *corner = Corner { p: c + u * s + v * t, tag };
         }
     }

@@ -7,13 +7,15 @@
 mod clip;
 mod facet;
 mod reduce;
+mod terrain;
 
-use crate::narrow::{Separation, separation};
-use crate::shape::core_of;
-use crate::{Pose, Shape, Vec3};
+use crate::narrow::{Separation, sat, separation};
+use crate::shape::{Core, core_of};
+use crate::space::any_orthogonal;
+use crate::{Mat3, Pose, Shape, Vec3};
 use clip::Flat;
 use facet::Facet;
-use reduce::Candidates;
+use reduce::{Candidate, Candidates};
 
 /// Most points of a manifold.
 pub const MAX_POINTS: usize = 8;
@@ -48,6 +50,15 @@ impl Manifold {
         &self.points[..self.count.min(MAX_POINTS)]
     }
 
+    /// Puts points relative to `o_w` [m] in their final place and order.
+    fn place(&mut self, normal: Vec3, o_w: Vec3) {
+        self.normal = normal;
+        for p in &mut self.points[..self.count] {
+            p.point += o_w;
+        }
+        self.points[..self.count].sort_unstable_by_key(|p| p.id);
+    }
+
     fn single(&mut self, s: &Separation, id: u32) {
         self.normal = s.normal;
         self.points[0] = ManifoldPoint { point: 0.5 * (s.point1 + s.point2), gap: s.gap, id, area: 0.0 };
@@ -69,8 +80,9 @@ enum Kind {
     Crossing = 3,
 }
 
-fn id(kind: Kind, feature1: u32, feature2: u32) -> u32 {
-    (kind as u32) << 30 | (feature1 & 0x7fff) << 15 | (feature2 & 0x7fff)
+/// Features beyond the 32768th share numbers.
+fn id(kind: Kind, feature1: usize, feature2: usize) -> u32 {
+    (kind as u32) << 30 | ((feature1 & 0x7fff) as u32) << 15 | (feature2 & 0x7fff) as u32
 }
 
 /// Angle within which a normal counts as a face's own [rad].
@@ -99,6 +111,18 @@ pub fn manifold(
 ) -> bool {
     use Shape::*;
     out.count = 0;
+    match (shape1, shape2) {
+        (Compound(_), _) | (_, Compound(_)) => {}
+        (Sphere { .. }, _) | (_, Sphere { .. }) => {
+            let s = separation(shape1, X_w1, shape2, X_w2);
+            out.normal = s.normal;
+            if s.gap < margin {
+                out.single(&s, id(Kind::Witness, 0, 0));
+            }
+            return out.count > 0;
+        }
+        _ => {}
+    }
     if let (Compound(parts), _) | (_, Compound(parts)) = (shape1, shape2) {
         let first = matches!(shape1, Compound(_));
         let mut best: Option<(f64, &Pose, &Shape)> = None;
@@ -118,6 +142,12 @@ pub fn manifold(
             None => false,
         };
     }
+    if let (Box { .. }, Box { .. }) = (shape1, shape2)
+        && limit > 1
+        && let Some(found) = boxes(shape1, X_w1, shape2, X_w2, margin, limit.min(MAX_POINTS), out)
+    {
+        return found;
+    }
     let s = separation(shape1, X_w1, shape2, X_w2);
     out.normal = s.normal;
     if !(s.gap < margin && s.gap > f64::NEG_INFINITY) {
@@ -125,86 +155,161 @@ pub fn manifold(
     }
     match (shape1, shape2) {
         _ if limit <= 1 => out.single(&s, id(Kind::Witness, 0, 0)),
-        (Sphere { .. } | Ellipsoid { .. }, _) | (_, Sphere { .. } | Ellipsoid { .. }) => {
-            out.single(&s, id(Kind::Witness, 0, 0));
+        (Ellipsoid { .. }, _) | (_, Ellipsoid { .. }) => out.single(&s, id(Kind::Witness, 0, 0)),
+        (HalfSpace, HalfSpace) => out.single(&s, id(Kind::Witness, 0, 0)),
+        (HeightGrid(grid), _) => {
+            if !terrain::grid_convex(grid, X_w1, shape2, X_w2, &s, margin, limit.min(MAX_POINTS), out) {
+                out.single(&s, id(Kind::Witness, 0, 0));
+            }
         }
-        (HeightGrid(_), _) | (_, HeightGrid(_)) | (HalfSpace, HalfSpace) => out.single(&s, id(Kind::Witness, 0, 0)),
-        _ => convex(shape1, X_w1, shape2, X_w2, &s, margin, limit.min(MAX_POINTS), out),
+        (_, HeightGrid(grid)) => {
+            let back = s.flipped();
+            if terrain::grid_convex(grid, X_w2, shape1, X_w1, &back, margin, limit.min(MAX_POINTS), out) {
+                out.normal = -out.normal;
+            } else {
+                out.single(&s, id(Kind::Witness, 0, 0));
+            }
+        }
+        _ => {
+            let mut pair = Placed::new(shape1, X_w1, shape2, X_w2, s.normal);
+            let limit = limit.min(MAX_POINTS);
+            if !pair.points(s.normal, s.gap, Some(&s), margin, limit, out) {
+                out.single(&s, pair.lone_id());
+            }
+        }
     }
     true
 }
 
-/// Two shapes with flat parts or straight lines, or one and a half-space.
-fn convex(
+/// Boxes whose faces part them best need no nearest points: a column between the faces that is as short as the lower bound of
+/// the distance proves it. `None` where that is not so.
+fn boxes(
     shape1: &Shape,
     X_w1: &Pose,
     shape2: &Shape,
     X_w2: &Pose,
-    s: &Separation,
     margin: f64,
     limit: usize,
     out: &mut Manifold,
-) {
-    let (plane1, plane2) = (matches!(shape1, Shape::HalfSpace), matches!(shape2, Shape::HalfSpace));
-    // Coordinates along the world's axes from between the shapes: no digits lost far from the origin.
-    let o_w = match (plane1, plane2) {
-        (true, _) => X_w2.position,
-        (_, true) => X_w1.position,
-        _ => 0.5 * (X_w1.position + X_w2.position),
+) -> Option<bool> {
+    let ((Core::Box { half: h1 }, radius1), (Core::Box { half: h2 }, radius2)) = (core_of(shape1), core_of(shape2))
+    else {
+        return None;
     };
-    let ((core1, radius1), (core2, radius2)) = (core_of(shape1), core_of(shape2));
-    let (mut face1, mut face2) = (Facet::default(), Facet::default());
-    if plane1 {
-        face1.endless(X_w1, s.normal, o_w);
-    } else {
-        face1.set(&core1, X_w1, o_w, s.normal);
+    let (R_w1, R_w2) = (Mat3::from_quat(X_w1.rotation), Mat3::from_quat(X_w2.rotation));
+    let p_12 = R_w1.mul_transpose_vec3(X_w2.position - X_w1.position);
+    let axes = sat::axes(h1, h2, &(R_w1.transpose() * R_w2), p_12);
+    let bound = axes.face.0.max(axes.edge.0) - (radius1 + radius2);
+    if !(bound < margin) {
+        out.normal = R_w1 * if axes.face.0 >= axes.edge.0 { axes.face.1 } else { axes.edge.1 };
+        return Some(false);
     }
-    if plane2 {
-        face2.endless(X_w2, -s.normal, o_w);
-    } else {
-        face2.set(&core2, X_w2, o_w, -s.normal);
+    // An edge may win by rounding or by a small tilt.
+    let flat = flat_angle(margin, h1.element_sum().min(h2.element_sum()));
+    if axes.edge.0 > axes.face.0 && axes.edge.1.cross(axes.face.1).length() > flat {
+        return None;
     }
-    let size = match (plane1, plane2) {
-        (true, _) => core2.size() + radius2,
-        (_, true) => core1.size() + radius1,
-        _ => (core1.size() + radius1).min(core2.size() + radius2),
-    };
-    let flat = (FLAT + margin.max(0.0) / size).min(FLAT_LIMIT);
-    // The nearer of the two faces' normals, if any is near.
-    let off = |face: &Facet, n: Vec3| if face.is_face() { face.normal.cross(n).length() } else { f64::INFINITY };
-    let (off1, off2) = (off(&face1, s.normal), off(&face2, -s.normal));
-    let on_face = off1.min(off2) <= flat;
-    let n = match on_face {
-        false => s.normal,
-        true if off1 <= off2 => face1.normal,
-        true => -face2.normal,
-    };
-    let pair = clip::Pair { n, margin, radius1, radius2, slip: clip::SLIP * size, flat };
-    let mut found = Candidates::default();
-    if on_face {
-        clip::faces(&pair, &Flat::new(&face1, n, false), &Flat::new(&face2, n, true), limit, &mut found);
-    } else {
-        face1.keep_edge(n);
-        face2.keep_edge(-n);
-        clip::lines(&pair, &face1, &face2, &mut found);
-    }
-    if found.count == 0 {
-        let straight = !core1.is_curved() && !core2.is_curved();
-        let who = if straight && !on_face {
-            id(Kind::Crossing, face1.corners[0].tag, face2.corners[0].tag)
-        } else {
-            id(Kind::Witness, 0, 0)
+    let n = R_w1 * axes.face.1;
+    Placed::new(shape1, X_w1, shape2, X_w2, n).points(n, bound, None, margin, limit, out).then_some(true)
+}
+
+/// Angle within which a normal counts as a face's own, among shapes of a size [m] and with a margin [m].
+fn flat_angle(margin: f64, size: f64) -> f64 {
+    (FLAT + margin.max(0.0) / size).min(FLAT_LIMIT)
+}
+
+/// Two shapes with flat parts or straight lines, or one and a half-space, with the parts that face each other.
+struct Placed {
+    /// Origin of all coordinates: no digits are lost far from the world's [m].
+    o_w: Vec3,
+    face1: Facet,
+    face2: Facet,
+    radius1: f64,
+    radius2: f64,
+    size: f64,
+    curved: bool,
+}
+
+impl Placed {
+    fn new(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose, n: Vec3) -> Placed {
+        let (plane1, plane2) = (matches!(shape1, Shape::HalfSpace), matches!(shape2, Shape::HalfSpace));
+        let ((core1, radius1), (core2, radius2)) = (core_of(shape1), core_of(shape2));
+        let (size1, size2) = (core1.size() + radius1, core2.size() + radius2);
+        let (o_w, size) = match (plane1, plane2) {
+            (true, _) => (X_w2.position, size2),
+            (_, true) => (X_w1.position, size1),
+            _ => (0.5 * (X_w1.position + X_w2.position), size1.min(size2)),
         };
-        out.single(s, who);
-        return;
+        let (mut face1, mut face2) = (Facet::default(), Facet::default());
+        if plane1 {
+            face1.endless(X_w1, n, o_w);
+        } else {
+            face1.set(&core1, X_w1, o_w, n);
+        }
+        if plane2 {
+            face2.endless(X_w2, -n, o_w);
+        } else {
+            face2.set(&core2, X_w2, o_w, -n);
+        }
+        Placed { o_w, face1, face2, radius1, radius2, size, curved: core1.is_curved() || core2.is_curved() }
     }
-    let missed = if face1.disc.is_some() || face2.disc.is_some() { MISSED_BY_RIM } else { MISSED };
-    let witness =
-        ManifoldPoint { point: 0.5 * (s.point1 + s.point2) - o_w, gap: s.gap, id: id(Kind::Witness, 0, 0), area: 0.0 };
-    reduce::into(&mut found, n, limit, &witness, missed * size, out);
-    out.normal = n;
-    for p in &mut out.points[..out.count] {
-        p.point += o_w;
+
+    /// Id of the nearest points when nothing else is there.
+    fn lone_id(&self) -> u32 {
+        if self.curved || self.face1.count != 2 || self.face2.count != 2 {
+            return id(Kind::Witness, 0, 0);
+        }
+        id(Kind::Crossing, self.face1.corners[0].tag, self.face2.corners[0].tag)
     }
-    out.points[..out.count].sort_unstable_by_key(|p| p.id);
+
+    /// The points at the normal n or at that of a face near it; false if there are none. The nearest points take part where
+    /// all others are farther apart than `gap`; where they are not known there is then no answer.
+    fn points(
+        &mut self,
+        n: Vec3,
+        gap: f64,
+        nearest: Option<&Separation>,
+        margin: f64,
+        limit: usize,
+        out: &mut Manifold,
+    ) -> bool {
+        let flat = flat_angle(margin, self.size);
+        // The nearer of the two faces' normals, if any is near.
+        let off = |face: &Facet, n: Vec3| if face.is_face() { face.normal.cross(n).length() } else { f64::INFINITY };
+        let (off1, off2) = (off(&self.face1, n), off(&self.face2, -n));
+        let on_face = off1.min(off2) <= flat;
+        let n = match on_face {
+            false => n,
+            true if off1 <= off2 => self.face1.normal,
+            true => -self.face2.normal,
+        };
+        let slip = if off1.max(off2) <= FLAT_LIMIT { clip::SLIP * self.size } else { 0.0 };
+        let pair = clip::Pair { n, margin, radius1: self.radius1, radius2: self.radius2, slip, flat };
+        let mut found = Candidates::new(clip::SLIP * self.size);
+        if on_face {
+            let s = any_orthogonal(n);
+            let basis = [s, n.cross(s), n];
+            let (f1, f2) = (Flat::new(&self.face1, basis, false), Flat::new(&self.face2, basis, true));
+            clip::faces(&pair, &f1, &f2, limit, &mut found);
+        } else {
+            self.face1.keep_edge(n);
+            self.face2.keep_edge(-n);
+            clip::lines(&pair, &self.face1, &self.face2, &mut found);
+        }
+        let rim = self.face1.disc.is_some() || self.face2.disc.is_some();
+        let missed = if rim { MISSED_BY_RIM } else { MISSED } * self.size;
+        let is_missed = found.count > 0 && found.least() > gap + missed;
+        let witness = match nearest {
+            _ if found.count == 0 => return false,
+            None if is_missed => return false,
+            Some(s) if is_missed => {
+                let point = 0.5 * (s.point1 + s.point2) - self.o_w;
+                Some(Candidate::new(point, s.gap, id(Kind::Witness, 0, 0)))
+            }
+            _ => None,
+        };
+        reduce::into(&mut found, n, limit, witness, missed, out);
+        out.place(n, self.o_w);
+        true
+    }
 }

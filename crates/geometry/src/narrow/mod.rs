@@ -7,7 +7,7 @@ mod feature;
 mod gjk;
 mod mpr;
 mod polish;
-mod sat;
+pub(crate) mod sat;
 mod terrain;
 
 use crate::shape::core_of;

@@ -9,6 +9,54 @@ const PARALLEL: f64 = 1e-24;
 /// Depths this near to each other are equal, as a share of the size [-].
 const TIE: f64 = 1e-14;
 
+/// The two best directions in which boxes part, in frame 1: a lower bound of their signed distance each.
+pub(crate) struct Axes {
+    /// Signed distance along a face normal and that normal, from 1 to 2 [m], [-].
+    pub face: (f64, Vec3),
+    /// The same for a cross product of two edges.
+    pub edge: (f64, Vec3),
+}
+
+/// Largest signed distances of two boxes along their face normals and along the cross products of their edges.
+pub(crate) fn axes(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Axes {
+    let R = [R_12.x_axis, R_12.y_axis, R_12.z_axis];
+    let A = [R[0].abs(), R[1].abs(), R[2].abs()];
+    let unit = [Vec3::X, Vec3::Y, Vec3::Z];
+    let mut face = (f64::NEG_INFINITY, Vec3::Z);
+    for i in 0..3 {
+        let s = p[i].abs() - (h1[i] + h2.x * A[0][i] + h2.y * A[1][i] + h2.z * A[2][i]);
+        if s > face.0 {
+            face = (s, unit[i]);
+        }
+    }
+    for j in 0..3 {
+        let s = p.dot(R[j]).abs() - (h2[j] + h1.dot(A[j]));
+        if s > face.0 {
+            face = (s, R[j]);
+        }
+    }
+    let mut edge = (f64::NEG_INFINITY, Vec3::Z);
+    for j in 0..3 {
+        let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+        for i in 0..3 {
+            let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+            let squared = R[j][i1] * R[j][i1] + R[j][i2] * R[j][i2];
+            if squared <= PARALLEL {
+                continue;
+            }
+            let reach = h1[i1] * A[j][i2] + h1[i2] * A[j][i1] + h2[j1] * A[j2][i] + h2[j2] * A[j1][i];
+            let s = (R[j][i1] * p[i2] - R[j][i2] * p[i1]).abs() - reach;
+            // Only those that beat the face matter: compare s/|axis| without the root.
+            let beaten = if face.0 < 0.0 { s >= 0.0 || s * s <= face.0 * face.0 * squared } else { s > 0.0 };
+            if beaten && s / squared.sqrt() > edge.0 {
+                edge = (s / squared.sqrt(), unit[i].cross(R[j]) / squared.sqrt());
+            }
+        }
+    }
+    let towards = |(s, n): (f64, Vec3)| (s, if n.dot(p) < 0.0 { -n } else { n });
+    Axes { face: towards(face), edge: towards(edge) }
+}
+
 /// Largest of the fifteen signed distances when all are negative: then it is minus the penetration depth. Apart: a direction
 /// from 1 to 2 that parts them.
 pub(super) fn box_box(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Result<Witness, Vec3> {

@@ -456,6 +456,14 @@ mod tests {
         assert_eq!(hull.vertices().len(), 8);
         assert_eq!(hull.faces().len(), 12);
         assert_eq!(hull.edges().len(), 18);
+        // Six squares, anticlockwise from outside.
+        assert_eq!(hull.facets().len(), 6);
+        for f in hull.facets() {
+            let corners: Vec<Vec3> = hull.outline(f).iter().map(|&i| hull.vertices()[i as usize]).collect();
+            assert_eq!(corners.len(), 4);
+            let area: Vec3 = (1..3).map(|k| 0.5 * (corners[k] - corners[0]).cross(corners[k + 1] - corners[0])).sum();
+            assert!((area - f.normal).length() < 1e-15);
+        }
     }
 
     #[test]
