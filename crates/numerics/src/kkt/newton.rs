@@ -2,7 +2,7 @@
 //! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
 //! onto the bounds as far as the energy q falls.
 
-use super::{Block, GROUND, LEAST_COMPLIANCE, Problem, Report, Solver, Vertex, group_rate, push, push_group};
+use super::{Block, GROUND, Problem, Report, Solver, Vertex, group_rate, push, push_group};
 
 /// Exact rows get this share of what their bodies yield as compliance inside the factors, so that redundant ones have a
 /// pivot; refinement takes it out again [-].
@@ -19,6 +19,8 @@ const TURN: f64 = 1e-10;
 
 /// The first steps go all the way whether they gain or not: they find most of the sets.
 const BOLD: usize = 2;
+/// Passes of Gauss-Seidel after each of them: they settle rows that met their bounds.
+const PASSES: usize = 8;
 /// Rounding of q, as a share of it [-].
 const ROUNDING: f64 = 1e-12;
 /// Steps are halved this often at most.
@@ -47,7 +49,7 @@ impl Solver {
     /// Solves to rounding; at most `limit` factorisations. Impulses in the rows and groups are the start and the answer.
     pub fn newton(&mut self, problem: &mut Problem, limit: usize) -> Report {
         self.pattern(problem);
-        self.raise_compliance(problem);
+        self.measure(problem);
         self.first_impulses(problem);
         let mut report = Report::default();
         let mut energy = f64::INFINITY;
@@ -66,6 +68,10 @@ impl Solver {
             }
             let bold = report.factorisations <= BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
+            for pass in 0..PASSES {
+                self.pass(problem, pass % 2 == 1);
+            }
+            energy = energy.min(velocities(problem, true));
         }
         for row in problem.rows.iter_mut().filter(|row| !row.disc) {
             row.lambda = row.lambda.clamp(row.lower, row.upper);
@@ -117,19 +123,11 @@ impl Solver {
         }
     }
 
-    /// Compliances not smaller than what can be felt.
-    fn raise_compliance(&mut self, problem: &mut Problem) {
-        for k in 0..problem.rows.len() {
-            let least = LEAST_COMPLIANCE * problem.yields(&problem.rows[k]);
-            let row = &mut problem.rows[k];
-            row.compliance = row.compliance.max(least);
-        }
-    }
-
     /// Impulses to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity without
     /// rows would need, as far as their bodies yield.
     fn first_impulses(&mut self, problem: &mut Problem) {
         velocities(problem, false);
+        let fresh = problem.rows.iter().any(|row| row.lambda.is_nan());
         for k in 0..problem.rows.len() {
             let row = &problem.rows[k];
             let wanted = match row.lambda.is_nan() {
@@ -145,6 +143,11 @@ impl Solver {
             }
         }
         velocities(problem, true);
+        if fresh {
+            for pass in 0..PASSES {
+                self.pass(problem, pass % 2 == 1);
+            }
+        }
     }
 
     /// Which rows hold their equation at the impulses and velocities at hand: those inside their bounds, and those at a bound

@@ -6,28 +6,18 @@ impl Solver {
     /// `sweeps` passes over all rows, there and back in turn; stops where no velocity changes by more than `tolerance`.
     /// Impulses in the rows and groups are the start and the answer.
     pub fn sweep(&mut self, problem: &mut Problem, sweeps: usize, tolerance: f64) -> Report {
-        let Problem { mass, inverse, momentum, u, rows, groups } = problem;
+        let Problem { mass, inverse, momentum, u, rows, .. } = problem;
         u.clear();
         for k in 0..mass.len() {
             for i in 0..6 {
                 u.push((0..6).map(|j| inverse[k][6 * i + j] * momentum[6 * k + j]).sum());
             }
         }
-        self.yields.clear();
-        for row in rows.iter_mut() {
-            if row.lambda.is_nan() {
-                row.lambda = 0.0;
-            }
-            let mut sum = 0.0;
-            for side in 0..2 {
-                if row.bodies[side] != super::GROUND {
-                    let WJ = times(&inverse[row.bodies[side] as usize], &row.J[side]);
-                    sum += (0..6).map(|i| row.J[side][i] * WJ[i]).sum::<f64>();
-                }
-            }
-            row.compliance = row.compliance.max(LEAST_COMPLIANCE * sum);
-            self.yields.push(sum + row.compliance);
+        for row in rows.iter_mut().filter(|row| row.lambda.is_nan()) {
+            row.lambda = 0.0;
         }
+        self.measure(problem);
+        let Problem { inverse, u, rows, groups, .. } = problem;
         for row in rows.iter() {
             shift(inverse, &row.bodies, &row.J, row.lambda, u);
         }
@@ -37,50 +27,69 @@ impl Solver {
         let mut report = Report::default();
         for sweep in 0..sweeps {
             report.sweeps += 1;
-            let mut largest: f64 = 0.0;
-            for g in 0..groups.len() {
-                let g = if sweep % 2 == 0 { g } else { groups.len() - 1 - g };
-                largest = largest.max(settle(inverse, &mut groups[g], u));
-            }
-            let mut k = 0;
-            while k < rows.len() {
-                let at = if sweep % 2 == 0 { k } else { rows.len() - 1 - k };
-                // backwards a disc is met at its second row
-                let at = if sweep % 2 == 1 && at > 0 && rows[at - 1].disc { at - 1 } else { at };
-                let row = rows[at];
-                let rate = Problem::rate(&row, u);
-                if row.disc {
-                    let second = rows[at + 1];
-                    let scale = self.yields[at].max(self.yields[at + 1]);
-                    let wanted = [
-                        row.lambda + (row.target - rate - row.compliance * row.lambda) / scale,
-                        second.lambda
-                            + (second.target - Problem::rate(&second, u) - second.compliance * second.lambda) / scale,
-                    ];
-                    let size = libm::hypot(wanted[0], wanted[1]);
-                    let shrink = if size > row.upper { row.upper / size } else { 1.0 };
-                    let change = [wanted[0] * shrink - row.lambda, wanted[1] * shrink - second.lambda];
-                    rows[at].lambda += change[0];
-                    rows[at + 1].lambda += change[1];
-                    shift(inverse, &row.bodies, &row.J, change[0], u);
-                    shift(inverse, &second.bodies, &second.J, change[1], u);
-                    largest = largest.max(scale * change[0].abs().max(change[1].abs()));
-                    k += 2;
-                } else {
-                    let wanted = row.lambda + (row.target - rate - row.compliance * row.lambda) / self.yields[at];
-                    let change = wanted.clamp(row.lower, row.upper) - row.lambda;
-                    rows[at].lambda += change;
-                    shift(inverse, &row.bodies, &row.J, change, u);
-                    largest = largest.max(self.yields[at] * change.abs());
-                    k += 1;
-                }
-            }
+            let largest = self.pass(problem, sweep % 2 == 1);
             if largest <= tolerance {
                 report.converged = true;
                 break;
             }
         }
         report
+    }
+
+    /// What every row yields, its compliance included; compliances are raised to what can be felt.
+    pub(super) fn measure(&mut self, problem: &mut Problem) {
+        self.yields.clear();
+        for k in 0..problem.rows.len() {
+            let sum = problem.yields(&problem.rows[k]);
+            let row = &mut problem.rows[k];
+            row.compliance = row.compliance.max(LEAST_COMPLIANCE * sum);
+            self.yields.push(sum + row.compliance);
+        }
+    }
+
+    /// One pass over all groups and rows; the velocities are those of the impulses before and after. Returns the largest change
+    /// of a velocity.
+    pub(super) fn pass(&mut self, problem: &mut Problem, backward: bool) -> f64 {
+        let Problem { inverse, u, rows, groups, .. } = problem;
+        let mut largest: f64 = 0.0;
+        for g in 0..groups.len() {
+            let g = if !backward { g } else { groups.len() - 1 - g };
+            largest = largest.max(settle(inverse, &mut groups[g], u));
+        }
+        let mut k = 0;
+        while k < rows.len() {
+            let at = if !backward { k } else { rows.len() - 1 - k };
+            // backwards a disc is met at its second row
+            let at = if backward && at > 0 && rows[at - 1].disc { at - 1 } else { at };
+            let row = rows[at];
+            let rate = Problem::rate(&row, u);
+            if row.disc {
+                let second = rows[at + 1];
+                let scale = self.yields[at].max(self.yields[at + 1]);
+                let wanted = [
+                    row.lambda + (row.target - rate - row.compliance * row.lambda) / scale,
+                    second.lambda
+                        + (second.target - Problem::rate(&second, u) - second.compliance * second.lambda) / scale,
+                ];
+                let size = libm::hypot(wanted[0], wanted[1]);
+                let shrink = if size > row.upper { row.upper / size } else { 1.0 };
+                let change = [wanted[0] * shrink - row.lambda, wanted[1] * shrink - second.lambda];
+                rows[at].lambda += change[0];
+                rows[at + 1].lambda += change[1];
+                shift(inverse, &row.bodies, &row.J, change[0], u);
+                shift(inverse, &second.bodies, &second.J, change[1], u);
+                largest = largest.max(scale * change[0].abs().max(change[1].abs()));
+                k += 2;
+            } else {
+                let wanted = row.lambda + (row.target - rate - row.compliance * row.lambda) / self.yields[at];
+                let change = wanted.clamp(row.lower, row.upper) - row.lambda;
+                rows[at].lambda += change;
+                shift(inverse, &row.bodies, &row.J, change, u);
+                largest = largest.max(self.yields[at] * change.abs());
+                k += 1;
+            }
+        }
+        largest
     }
 }
 

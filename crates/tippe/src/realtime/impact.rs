@@ -17,6 +17,8 @@ const RESOLUTION: f64 = 60.0;
 const LONGEST: usize = 200_000;
 /// Impacts one after the other in one step, at most, per contact.
 const IMPACTS: usize = 64;
+/// Searches for contacts after impacts in one step, at most.
+const ROUNDS: usize = 8;
 /// Gaps below this share of a body's size count as touching [-].
 const TOUCHING: f64 = 1e-9;
 
@@ -92,23 +94,48 @@ impl Clock<'_> {
     /// Impacts of the step: velocities jump, and bodies hop.
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
-        let h = self.h;
-        let closing = |clock: &Clock<'_>, t: &super::Touch| {
-            let at = |b: usize| clock.kin[b].v + clock.kin[b].w.cross(t.point - clock.kin[b].p);
-            t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]))
-        };
-        let any = self.touches.iter().any(|t| {
-            let speed = closing(self, t);
-            t.restitution > 0.0 && speed > t.rest_speed && t.gap <= speed * h
-        });
-        if !any {
-            return;
+        let mut elapsed = 0.0;
+        // what was struck may reach others: contacts are looked for again
+        for round in 0..ROUNDS {
+            if !self.impacts_ahead(elapsed) {
+                break;
+            }
+            elapsed = self.strike_once(elapsed);
+            if round + 1 < ROUNDS {
+                self.detect();
+            }
         }
+        // from the path until the last impact to what is beyond h u
+        for b in 0..self.hops.len() {
+            if self.hops[b] != Six::ZERO {
+                self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
+            }
+        }
+        for k in 0..self.machines.len() {
+            self.hop_machine(k);
+        }
+    }
+
+    /// True if two bodies meet in the rest of the step fast enough to rebound.
+    fn impacts_ahead(&self, elapsed: f64) -> bool {
+        self.touches.iter().any(|t| {
+            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
+            let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
+            let moved: f64 =
+                (0..2).map(|s| self.lever(t.bodies[s], t.point, t.axes[0], s).dot(&self.hops[t.bodies[s]])).sum();
+            t.restitution > 0.0 && speed > t.rest_speed && t.gap + moved <= speed * (self.h - elapsed)
+        })
+    }
+
+    /// Impacts between the contacts at hand; `hops` are the paths of the bodies until `elapsed`. Returns the time of the last.
+    fn strike_once(&mut self, start: f64) -> f64 {
+        let h = self.h;
         let (mut list, bodies, mut response) = self.gather();
         let mut u: Vec<f64> = bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect();
+        let before = u.clone();
         let mut path = vec![0.0; u.len()];
         let mut push = vec![0.0; u.len()];
-        let mut elapsed = 0.0;
+        let mut elapsed = start;
         let mut ledger = self.state.ledger;
         for _ in 0..IMPACTS * list.len() {
             // the next one that closes fast enough to rebound
@@ -134,18 +161,24 @@ impl Clock<'_> {
             self.collide(first, &mut list, &mut response, &mut u, &mut push, &mut ledger);
         }
         self.state.ledger = ledger;
-        for (k, &b) in bodies.iter().enumerate() {
-            let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
-            let after = six(&u[6 * k..6 * k + 6]);
-            let before = Six::new(self.kin[b].w, self.kin[b].v);
-            if after != before {
-                self.hops[b] = six(&path[6 * k..6 * k + 6]) - after * elapsed;
-                (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
+        let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
+        for (b, kin) in self.kin.iter().enumerate() {
+            // those that were not struck go on as they were
+            if self.hops[b] != Six::ZERO {
+                self.hops[b] = self.hops[b] + Six::new(kin.w, kin.v) * (elapsed - start);
             }
         }
-        for k in 0..self.machines.len() {
-            self.take_rates(k);
+        for (k, &b) in bodies.iter().enumerate() {
+            let old = six(&before[6 * k..6 * k + 6]);
+            let after = six(&u[6 * k..6 * k + 6]);
+            if self.hops[b] != Six::ZERO {
+                self.hops[b] = self.hops[b] - old * (elapsed - start) + six(&path[6 * k..6 * k + 6]);
+            } else if after != old {
+                self.hops[b] = old * start + six(&path[6 * k..6 * k + 6]);
+            }
+            (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
         }
+        elapsed
     }
 
     /// Contact points and bodies that take part, with the bodies' answer to impulses.
@@ -238,7 +271,7 @@ impl Clock<'_> {
                 touch: k as u32,
                 bodies: [GROUND; 2],
                 J: [[[0.0; 6]; 2]; 3],
-                gap: touch.gap.max(0.0),
+                gap: 0.0,
                 given: [0.0; 3],
                 yields: [0.0; 2],
                 fastest: 0.0,
@@ -268,6 +301,10 @@ impl Clock<'_> {
                 sum
             };
             s.yields = [yields(0), yields(1).max(yields(2))];
+            let moved: f64 = (0..2)
+                .map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s).dot(&self.hops[touch.bodies[s]]))
+                .sum();
+            s.gap = (touch.gap + moved).max(0.0);
             list.push(s);
         }
         (list, bodies, Response { inverse, joined })
@@ -331,12 +368,10 @@ impl Clock<'_> {
             let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / t.hardness, 1.0 / (n + 1.0));
             dt = dt.min(3.0 * depth / speed / RESOLUTION);
             list[k].fastest = 0.0;
-            list[k].gap = list[k].gap.min(0.0).max(0.0);
+            list[k].gap = 0.0;
         }
         let mut depths: Vec<f64> = cluster.iter().map(|_| 0.0).collect();
-        let before: Vec<f64> = u.to_vec();
         let mut started = u.to_vec();
-        let _ = &before;
         for _ in 0..LONGEST {
             let mut busy = false;
             started.copy_from_slice(u);
@@ -398,36 +433,35 @@ impl Clock<'_> {
         }
     }
 
-    /// Rates of a mechanism from the velocities of its bodies.
-    fn take_rates(&mut self, k: usize) {
+    /// Rates of a mechanism from the velocities of its bodies, and what impacts add to its coordinates.
+    fn hop_machine(&mut self, k: usize) {
         let mechanism = &self.model.mechanisms[k];
+        let machine = &mut self.machines[k];
+        machine.hop.fill(0.0);
         if mechanism.links.iter().all(|l| self.hops[l.body as usize] == Six::ZERO) {
             return;
         }
-        let machine = &mut self.machines[k];
         let record = &mut self.state.machines[k];
         for (l, link) in mechanism.links.iter().enumerate() {
-            let own = &self.kin[link.body as usize];
+            let six = |b: usize| Six::new(self.kin[b].w, self.kin[b].v);
             let parent = match link.parent {
-                crate::mechanism::Parent::World => Six::ZERO,
-                crate::mechanism::Parent::Body(b) => Six::new(self.kin[b as usize].w, self.kin[b as usize].v),
-                crate::mechanism::Parent::Link(p) => {
-                    let kin = &self.kin[mechanism.links[p as usize].body as usize];
-                    Six::new(kin.w, kin.v)
-                }
+                crate::mechanism::Parent::World => None,
+                crate::mechanism::Parent::Body(b) => Some(b as usize),
+                crate::mechanism::Parent::Link(p) => Some(mechanism.links[p as usize].body as usize),
             };
             let r = machine.work.links[l].r;
-            let relative = Six::new(own.w - parent.angular, own.v - parent.linear - parent.angular.cross(r));
+            let relative = |own: Six, parent: Six| {
+                Six::new(own.angular - parent.angular, own.linear - parent.linear - parent.angular.cross(r))
+            };
+            let own = link.body as usize;
+            let rate = relative(six(own), parent.map_or(Six::ZERO, six));
+            let hop = relative(self.hops[own], parent.map_or(Six::ZERO, |p| self.hops[p]));
             for i in link.first..link.first + link.count {
-                record.u[i] = machine.dual[i].dot(&relative);
+                record.u[i] = machine.dual[i].dot(&rate);
+                machine.hop[i] = machine.dual[i].dot(&hop);
             }
         }
-        for link in &mechanism.links {
-            // coordinates take no hops: the impact happens at the beginning of the step
-            self.hops[link.body as usize] = Six::ZERO;
-        }
-        let t = self.state.time;
-        let model = self.model;
+        let (model, t) = (self.model, self.state.time);
         let of = |body: u32| crate::precise::prescribed(model, body as usize, t);
         mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.kinematics);
     }

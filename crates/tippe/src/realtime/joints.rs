@@ -46,6 +46,8 @@ pub struct Machine {
     pub added: Vec<Six>,
     /// Coordinates given by a motion: rate in this step.
     pub given: Vec<Option<f64>>,
+    /// What impacts inside the step add to the coordinates.
+    pub hop: Vec<f64>,
     /// Largest violation of a loop.
     pub drift: f64,
     loads: Vec<Six>,
@@ -76,6 +78,7 @@ impl Machine {
             reactions: vec![Six::ZERO; links],
             added: vec![Six::ZERO; links + mechanism.loops.len()],
             given: vec![None; n],
+            hop: vec![0.0; n],
             drift: 0.0,
             loads: vec![Six::ZERO; links],
             fresh: Vec::new(),
@@ -425,6 +428,16 @@ impl Clock<'_> {
                     let w = Vec3::new(record.u[link.first], record.u[link.first + 1], record.u[link.first + 2]);
                     record.bases[l] = rotated(record.bases[l], w * h);
                 }
+            }
+        }
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let i = link.first;
+            if link.joint.has_base() {
+                let turn = Vec3::new(machine.hop[i], machine.hop[i + 1], machine.hop[i + 2]);
+                record.bases[l] = rotated(record.bases[l], turn);
+            }
+            for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
+                record.q[i] += machine.hop[i];
             }
         }
         if mechanism.has_rows() && record.active.iter().any(|a| *a) || !mechanism.couplings.is_empty() {
