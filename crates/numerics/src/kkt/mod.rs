@@ -2,8 +2,8 @@
 //!
 //! With the bodies' masses M (blocks of 6), momenta p without rows, and rows J of compliance eps and target b,
 //!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper                      (seed 004, eq. 16 and 22)
-//! where a row at a bound gives up its equation: J u + eps lambda <= b at the upper one, >= at the lower one. Two rows of a
-//! disc share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
+//! where a row at a bound gives up its equation: J u + eps lambda <= b at the upper one, >= at the lower one. Rows of a
+//! ball share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
 //!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.
 //!
 //! - [`Solver::newton`]: projected Newton. The equations of the rows f that are not at a bound are solved in velocities: one
@@ -42,8 +42,11 @@ pub struct Row {
     pub lower: f64,
     /// Largest impulse.
     pub upper: f64,
-    /// True for the first of two rows (same bodies, same compliance) whose impulses stay in a disc of radius `upper`.
-    pub disc: bool,
+    /// For the first of two or three rows (same bodies, same compliance) whose impulses stay together in a ball of radius `upper`:
+    /// how many they are; otherwise 0.
+    pub ball: u8,
+    /// True for all rows of a ball.
+    pub shared: bool,
     /// The impulse: start value (NaN: unknown) and answer.
     pub lambda: f64,
 }
@@ -188,16 +191,15 @@ impl Problem {
         while k < self.rows.len() {
             let row = &self.rows[k];
             let eps = row.compliance.max(LEAST_COMPLIANCE * self.yields(row));
-            if row.disc {
-                let other = &self.rows[k + 1];
-                let w = [row, other].map(|r| r.target - Self::rate(r, &self.u) - eps * r.lambda);
-                let scale = eps + self.yields(row).max(self.yields(other));
-                let at = [row.lambda + w[0] / scale, other.lambda + w[1] / scale];
-                let size = libm::hypot(at[0], at[1]);
+            if row.ball > 0 {
+                let own = &self.rows[k..k + row.ball as usize];
+                let scale = eps + own.iter().map(|r| self.yields(r)).fold(0.0, f64::max);
+                let at = |r: &Row| r.lambda + (r.target - Self::rate(r, &self.u) - eps * r.lambda) / scale;
+                let size = own.iter().map(|r| at(r) * at(r)).sum::<f64>().sqrt();
                 let shrink = if size > row.upper { row.upper / size } else { 1.0 };
-                let off = libm::hypot(at[0] * shrink - row.lambda, at[1] * shrink - other.lambda);
+                let off = own.iter().map(|r| (at(r) * shrink - r.lambda).powi(2)).sum::<f64>().sqrt();
                 worst = worst.max(off * scale);
-                k += 2;
+                k += own.len();
             } else {
                 let w = row.target - Self::rate(row, &self.u) - eps * row.lambda;
                 let scale = eps + self.yields(row);

@@ -32,17 +32,17 @@ pub(super) enum Status {
     /// Its equation holds.
     #[default]
     Free,
-    /// At a bound, with this impulse (zero in a disc without radius).
+    /// At a bound, with this impulse (zero in a ball without radius).
     Bound(f64),
-    /// A disc at its rim: along the rim, tangent t, the slip v fulfils v . t = (v . d/radius) lambda . t.
+    /// A ball at its rim: across it, at right angles to d, the slip v fulfils v = (v . d/radius) lambda.
     Rim {
         /// Direction of the impulse.
-        d: [f64; 2],
+        d: [f64; 3],
         /// radius/(v . d).
         across: f64,
     },
-    /// The second row of a disc: see the first.
-    Second,
+    /// A later row of a ball: see the first.
+    Later,
 }
 
 impl Solver {
@@ -68,13 +68,18 @@ impl Solver {
             }
             let bold = report.factorisations <= BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
-            for pass in 0..PASSES {
-                self.pass(problem, pass % 2 == 1);
+            if bold {
+                for pass in 0..PASSES {
+                    self.pass(problem, pass % 2 == 1);
+                }
+                energy = velocities(problem, true);
             }
-            energy = energy.min(velocities(problem, true));
         }
-        for row in problem.rows.iter_mut().filter(|row| !row.disc) {
-            row.lambda = row.lambda.clamp(row.lower, row.upper);
+        for k in 0..problem.rows.len() {
+            let row = &mut problem.rows[k];
+            if self.states.get(k) == Some(&Status::Free) && row.ball == 0 {
+                row.lambda = row.lambda.clamp(row.lower, row.upper);
+            }
         }
         report
     }
@@ -131,16 +136,14 @@ impl Solver {
         for k in 0..problem.rows.len() {
             let row = &problem.rows[k];
             let wanted = match row.lambda.is_nan() {
-                true if row.disc || (k > 0 && problem.rows[k - 1].disc) => 0.0,
+                true if row.shared => 0.0,
                 true => (row.target - Problem::rate(row, &problem.u)) / (row.compliance + problem.yields(row)),
                 false => row.lambda,
             };
-            problem.rows[k].lambda = wanted.clamp(row.lower, row.upper);
+            problem.rows[k].lambda = if row.shared { wanted } else { wanted.clamp(row.lower, row.upper) };
         }
         for k in 0..problem.rows.len() {
-            if problem.rows[k].disc {
-                to_disc(problem, k);
-            }
+            into_ball(problem, k);
         }
         velocities(problem, true);
         if fresh {
@@ -158,22 +161,26 @@ impl Solver {
         while k < problem.rows.len() {
             let row = &problem.rows[k];
             let v = row.target - Problem::rate(row, &problem.u);
-            if row.disc {
-                let second = &problem.rows[k + 1];
-                let w = second.target - Problem::rate(second, &problem.u);
-                let at = [row.lambda, second.lambda];
-                let size = libm::hypot(at[0], at[1]);
-                let along = (v * at[0] + w * at[1]) / size;
-                let outward = along > row.compliance * size;
+            if row.ball > 0 {
+                let n = row.ball as usize;
+                let own = &problem.rows[k..k + n];
+                let (mut size, mut along) = (0.0, 0.0);
+                for row in own {
+                    size += row.lambda * row.lambda;
+                    along += row.lambda * (row.target - Problem::rate(row, &problem.u));
+                }
+                let size = size.sqrt();
+                along /= size;
                 self.states.push(if row.upper <= 0.0 {
                     Status::Bound(0.0)
-                } else if size >= row.upper * (1.0 - SLACK) && outward {
-                    Status::Rim { d: [at[0] / size, at[1] / size], across: row.upper / along }
+                } else if size >= row.upper * (1.0 - SLACK) && along > row.compliance * size {
+                    let d = std::array::from_fn(|i| if i < n { own[i].lambda / size } else { 0.0 });
+                    Status::Rim { d, across: row.upper / along }
                 } else {
                     Status::Free
                 });
-                self.states.push(Status::Second);
-                k += 2;
+                self.states.resize(k + n, Status::Later);
+                k += n;
                 continue;
             }
             let wants = v - row.compliance * row.lambda;
@@ -198,28 +205,28 @@ impl Solver {
         let mut k = 0;
         while k < problem.rows.len() {
             let row = &problem.rows[k];
+            let n = row.ball.max(1) as usize;
             match self.states[k] {
                 Status::Free => {
-                    let w = 1.0 / row.compliance;
-                    self.add_row(&row.bodies, &row.J, &row.J, w, k);
-                    if row.disc {
-                        let second = &problem.rows[k + 1];
-                        self.add_row(&second.bodies, &second.J, &second.J, w, k);
+                    for row in &problem.rows[k..k + n] {
+                        self.add_row(&row.bodies, &row.J, 1.0 / row.compliance, k);
                     }
                 }
                 Status::Rim { d, across } => {
-                    let second = &problem.rows[k + 1];
-                    let mut J = [[0.0; 6]; 2];
-                    for side in 0..2 {
-                        for i in 0..6 {
-                            J[side][i] = d[0] * second.J[side][i] - d[1] * row.J[side][i];
+                    let mut along = [[0.0; 6]; 2];
+                    for (row, d) in problem.rows[k..k + n].iter().zip(d) {
+                        self.add_row(&row.bodies, &row.J, across, k);
+                        for side in 0..2 {
+                            for i in 0..6 {
+                                along[side][i] += d * row.J[side][i];
+                            }
                         }
                     }
-                    self.add_row(&row.bodies, &J, &J, across, k);
+                    self.add_row(&row.bodies, &along, -across, k);
                 }
                 _ => {}
             }
-            k += if row.disc { 2 } else { 1 };
+            k += n;
         }
         for (g, group) in problem.groups.iter().enumerate() {
             let mut D: Block = [0.0; 36];
@@ -249,14 +256,14 @@ impl Solver {
     }
 
     /// Adds w J^T J of one row.
-    fn add_row(&mut self, bodies: &[u32; 2], J: &[[f64; 6]; 2], K: &[[f64; 6]; 2], w: f64, k: usize) {
+    fn add_row(&mut self, bodies: &[u32; 2], J: &[[f64; 6]; 2], w: f64, k: usize) {
         for side in 0..2 {
             if bodies[side] != GROUND {
                 let D = self.ldl.diagonal(bodies[side] as usize);
                 for i in 0..6 {
                     let x = w * J[side][i];
                     for j in 0..6 {
-                        D[6 * i + j] += x * K[side][j];
+                        D[6 * i + j] += x * J[side][j];
                     }
                 }
             }
@@ -268,7 +275,7 @@ impl Solver {
             for i in 0..6 {
                 let x = w * J[low][i];
                 for j in 0..6 {
-                    block[6 * i + j] = x * K[high][j];
+                    block[6 * i + j] = x * J[high][j];
                 }
             }
             self.ldl.add(edge as usize, &block);
@@ -283,22 +290,23 @@ impl Solver {
         let mut k = 0;
         while k < problem.rows.len() {
             let row = problem.rows[k];
+            let n = row.ball.max(1) as usize;
             match self.states[k] {
                 Status::Bound(lambda) => {
-                    problem.rows[k].lambda = lambda;
-                    if row.disc {
-                        problem.rows[k + 1].lambda = 0.0;
+                    for row in &mut problem.rows[k..k + n] {
+                        row.lambda = lambda;
                     }
                 }
                 Status::Rim { d, across } => {
-                    let [v, w] = [row, problem.rows[k + 1]].map(|r| r.target - Problem::rate(&r, &problem.u));
-                    let turned = across * (d[0] * w - d[1] * v);
-                    problem.rows[k].lambda = row.upper * d[0] - d[1] * turned;
-                    problem.rows[k + 1].lambda = row.upper * d[1] + d[0] * turned;
+                    let v = self.slip(problem, k, n);
+                    let along: f64 = (0..n).map(|i| v[i] * d[i]).sum();
+                    for i in 0..n {
+                        problem.rows[k + i].lambda = row.upper * d[i] + across * (v[i] - along * d[i]);
+                    }
                 }
                 _ => {}
             }
-            k += if row.disc { 2 } else { 1 };
+            k += n;
         }
         for _ in 0..=REFINEMENTS {
             // what the equations miss
@@ -325,43 +333,47 @@ impl Solver {
                 }
             }
             self.slack.resize(problem.rows.len(), 0.0);
-            for k in 0..problem.rows.len() {
-                let free = match self.states[k] {
-                    Status::Free => true,
-                    Status::Second => self.states[k - 1] == Status::Free,
-                    _ => false,
-                };
-                if free {
-                    let row = &problem.rows[k];
-                    let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
-                    self.slack[k] = miss;
-                    push(row, miss / row.compliance, &mut self.x);
+            let mut k = 0;
+            while k < problem.rows.len() {
+                let n = problem.rows[k].ball.max(1) as usize;
+                if self.states[k] == Status::Free {
+                    for k in k..k + n {
+                        let row = &problem.rows[k];
+                        let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
+                        self.slack[k] = miss;
+                        push(row, miss / row.compliance, &mut self.x);
+                    }
                 }
+                k += n;
             }
             self.ldl.solve(&mut self.x);
             for (u, x) in problem.u.iter_mut().zip(&self.x) {
                 *u += x;
             }
-            for k in 0..problem.rows.len() {
-                let row = &problem.rows[k];
+            let mut k = 0;
+            while k < problem.rows.len() {
+                let n = problem.rows[k].ball.max(1) as usize;
                 match self.states[k] {
                     Status::Free => {
-                        let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
-                        problem.rows[k].lambda += change;
-                    }
-                    Status::Second if self.states[k - 1] == Status::Free => {
-                        let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
-                        problem.rows[k].lambda += change;
+                        for k in k..k + n {
+                            let row = &problem.rows[k];
+                            let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
+                            problem.rows[k].lambda += change;
+                        }
                     }
                     Status::Rim { d, across } => {
-                        let second = &problem.rows[k + 1];
-                        let turn = d[0] * Problem::rate(second, &self.x) - d[1] * Problem::rate(row, &self.x);
-                        let change = -across * turn;
-                        problem.rows[k].lambda -= d[1] * change;
-                        problem.rows[k + 1].lambda += d[0] * change;
+                        let turn: [f64; 3] =
+                            std::array::from_fn(
+                                |i| if i < n { Problem::rate(&problem.rows[k + i], &self.x) } else { 0.0 },
+                            );
+                        let along: f64 = (0..n).map(|i| turn[i] * d[i]).sum();
+                        for i in 0..n {
+                            problem.rows[k + i].lambda -= across * (turn[i] - along * d[i]);
+                        }
                     }
                     _ => {}
                 }
+                k += n;
             }
             for (g, group) in problem.groups.iter_mut().enumerate() {
                 for r in 0..group.count {
@@ -372,36 +384,43 @@ impl Solver {
         }
     }
 
+    /// b - J u of the rows of a ball.
+    fn slip(&self, problem: &Problem, k: usize, n: usize) -> [f64; 3] {
+        std::array::from_fn(|i| match i < n {
+            true => problem.rows[k + i].target - Problem::rate(&problem.rows[k + i], &problem.u),
+            false => 0.0,
+        })
+    }
+
     /// True if the linear solution solves the problem itself.
     fn consistent(&self, problem: &Problem) -> bool {
         let noise = NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
         let mut k = 0;
         while k < problem.rows.len() {
             let row = &problem.rows[k];
-            if row.disc {
-                let second = &problem.rows[k + 1];
+            if row.ball > 0 {
+                let n = row.ball as usize;
                 let fits = match self.states[k] {
                     Status::Free => {
-                        let slack = SLACK * row.upper + noise / row.compliance;
-                        libm::hypot(row.lambda, second.lambda) <= row.upper + slack
+                        let size: f64 = problem.rows[k..k + n].iter().map(|row| row.lambda * row.lambda).sum();
+                        size.sqrt() <= row.upper + SLACK * row.upper + noise / row.compliance
                     }
-                    Status::Bound(_) => row.upper <= 0.0,
                     Status::Rim { d, .. } => {
-                        let v = [row, second].map(|r| r.target - Problem::rate(r, &problem.u));
-                        let size = libm::hypot(v[0], v[1]);
                         // at the rim, sliding against the impulse, within a share of its direction
-                        let along = v[0] * d[0] + v[1] * d[1];
-                        let turned = (v[1] * d[0] - v[0] * d[1]).abs();
+                        let v = self.slip(problem, k, n);
+                        let along: f64 = (0..n).map(|i| v[i] * d[i]).sum();
+                        let size = (0..n).map(|i| v[i] * v[i]).sum::<f64>().sqrt();
+                        let turned = (0..n).map(|i| (v[i] - along * d[i]).powi(2)).sum::<f64>().sqrt();
                         size >= row.compliance * row.upper * (1.0 - SLACK) - noise
                             && along > 0.0
                             && turned <= TURN * size + noise
                     }
-                    Status::Second => true,
+                    _ => row.upper <= 0.0,
                 };
                 if !fits {
                     return false;
                 }
-                k += 2;
+                k += n;
                 continue;
             }
             let span = if row.upper.is_finite() { row.upper.abs() } else { 0.0 }.max(if row.lower.is_finite() {
@@ -442,7 +461,7 @@ impl Solver {
             let at = |k: usize| self.start[k] + alpha * (self.best[k] - self.start[k]);
             for (k, row) in problem.rows.iter_mut().enumerate() {
                 row.lambda = at(k);
-                if !row.disc {
+                if !row.shared {
                     row.lambda = row.lambda.clamp(row.lower, row.upper);
                 }
             }
@@ -450,10 +469,7 @@ impl Solver {
                 group.lambda = std::array::from_fn(|r| at(rows + 6 * g + r));
             }
             for k in 0..rows {
-                if problem.rows[k].disc {
-                    problem.rows[k + 1].lambda = at(k + 1);
-                    to_disc(problem, k);
-                }
+                into_ball(problem, k);
             }
             let q = velocities(problem, true);
             if q <= energy + ROUNDING * (q.abs() + energy.abs()) || round == HALVINGS {
@@ -465,14 +481,16 @@ impl Solver {
     }
 }
 
-/// Impulses of a disc back inside it.
-fn to_disc(problem: &mut Problem, k: usize) {
-    let (x, y) = (problem.rows[k].lambda, problem.rows[k + 1].lambda);
-    let size = libm::hypot(x, y);
+/// Impulses of the ball that begins at row `k`, if one does, back inside it.
+fn into_ball(problem: &mut Problem, k: usize) {
+    let n = problem.rows[k].ball as usize;
     let radius = problem.rows[k].upper;
+    let own = &mut problem.rows[k..k + n];
+    let size = own.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
     if size > radius {
-        problem.rows[k].lambda = x * (radius / size);
-        problem.rows[k + 1].lambda = y * (radius / size);
+        for row in own {
+            row.lambda *= radius / size;
+        }
     }
 }
 

@@ -59,27 +59,30 @@ impl Solver {
         let mut k = 0;
         while k < rows.len() {
             let at = if !backward { k } else { rows.len() - 1 - k };
-            // backwards a disc is met at its second row
-            let at = if backward && at > 0 && rows[at - 1].disc { at - 1 } else { at };
+            // backwards a ball is met at its last row
+            let at = if backward { first_of(rows, at) } else { at };
             let row = rows[at];
             let rate = Problem::rate(&row, u);
-            if row.disc {
-                let second = rows[at + 1];
-                let scale = self.yields[at].max(self.yields[at + 1]);
-                let wanted = [
-                    row.lambda + (row.target - rate - row.compliance * row.lambda) / scale,
-                    second.lambda
-                        + (second.target - Problem::rate(&second, u) - second.compliance * second.lambda) / scale,
-                ];
-                let size = libm::hypot(wanted[0], wanted[1]);
+            if row.ball > 0 {
+                let n = row.ball as usize;
+                let scale = self.yields[at..at + n].iter().fold(0.0_f64, |most, y| most.max(*y));
+                let mut wanted = [0.0; 3];
+                let mut size = 0.0;
+                for i in 0..n {
+                    let row = &rows[at + i];
+                    wanted[i] = row.lambda + (row.target - Problem::rate(row, u) - row.compliance * row.lambda) / scale;
+                    size += wanted[i] * wanted[i];
+                }
+                let size = size.sqrt();
                 let shrink = if size > row.upper { row.upper / size } else { 1.0 };
-                let change = [wanted[0] * shrink - row.lambda, wanted[1] * shrink - second.lambda];
-                rows[at].lambda += change[0];
-                rows[at + 1].lambda += change[1];
-                shift(inverse, &row.bodies, &row.J, change[0], u);
-                shift(inverse, &second.bodies, &second.J, change[1], u);
-                largest = largest.max(scale * change[0].abs().max(change[1].abs()));
-                k += 2;
+                for i in 0..n {
+                    let change = wanted[i] * shrink - rows[at + i].lambda;
+                    rows[at + i].lambda += change;
+                    let row = &rows[at + i];
+                    shift(inverse, &row.bodies, &row.J, change, u);
+                    largest = largest.max(scale * change.abs());
+                }
+                k += n;
             } else {
                 let wanted = row.lambda + (row.target - rate - row.compliance * row.lambda) / self.yields[at];
                 let change = wanted.clamp(row.lower, row.upper) - row.lambda;
@@ -91,6 +94,16 @@ impl Solver {
         }
         largest
     }
+}
+
+/// The first row of the ball that ends at row `k`, or `k` itself.
+fn first_of(rows: &[super::Row], k: usize) -> usize {
+    for back in 1..3 {
+        if k >= back && rows[k - back].ball as usize == back + 1 {
+            return k - back;
+        }
+    }
+    k
 }
 
 /// W x.

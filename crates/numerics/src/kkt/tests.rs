@@ -70,7 +70,8 @@ fn rubble(dice: &mut Dice, bodies: usize, contacts: usize, ratio: f64, eps: f64)
                 row.target = 0.3 * dice.around();
             } else {
                 (row.lower, row.upper) = (-radius, radius);
-                row.disc = axis == 1 && c % 2 == 0;
+                row.shared = c % 2 == 0;
+                row.ball = if axis == 1 && row.shared { 2 } else { 0 };
             }
             problem.rows.push(row);
         }
@@ -198,4 +199,85 @@ fn a_bounded_row_without_compliance_holds_or_gives_way() {
         torque = problem.rows[0].lambda / h;
     }
     assert!((w - target).abs() < 1e-10 && (torque - b).abs() < 1e-9, "{w} {torque}");
+}
+
+/// Rows of boxes on each other, each on two of the row below, four points per pair and friction at their middle: many redundant, stiff
+/// rows.
+fn pyramid(rows: usize, friction: f64) -> Problem {
+    let (mass, half, h, g) = (10.0, 0.25, 1.0 / 60.0, 9.81);
+    let mut problem = Problem::default();
+    let mut first = vec![0];
+    for r in 0..rows {
+        first.push(first[r] + rows - r);
+        for _ in 0..rows - r {
+            body(&mut problem, mass, mass * 4.0 * half * half / 6.0, [0.0, 0.0, 0.0, 0.0, 0.0, -g * h]);
+        }
+    }
+    // along the axis at points that lie at these arms, or about it
+    let row = |bodies: [u32; 2], axis: usize, arms: [[f64; 3]; 2], turns: bool| {
+        let mut row = Row { bodies, compliance: 6e-8, lambda: f64::NAN, upper: f64::INFINITY, ..Row::default() };
+        let mut d = [0.0; 3];
+        d[axis] = 1.0;
+        for (side, arm) in arms.into_iter().enumerate() {
+            let sign = if side == 0 { -1.0 } else { 1.0 };
+            let turn = if turns { d.map(|x| 0.2 * x) } else { cross(arm, d) };
+            for i in 0..3 {
+                row.J[side][i] = sign * turn[i];
+                row.J[side][3 + i] = if turns { 0.0 } else { sign * d[i] };
+            }
+        }
+        row
+    };
+    let width = 0.52;
+    for r in 0..rows {
+        for j in 0..rows - r {
+            let above = (first[r] + j) as u32;
+            for s in 0..if r == 0 { 1 } else { 2 } {
+                let (below, shift, from, to) = match (r, s) {
+                    (0, _) => (GROUND, 0.0, -half, half),
+                    // the part both share, seen from above
+                    (_, 0) => ((first[r - 1] + j) as u32, -0.5 * width, -half, half - 0.5 * width),
+                    _ => ((first[r - 1] + j + 1) as u32, 0.5 * width, 0.5 * width - half, half),
+                };
+                for (x, y) in [(from, -half), (to, -half), (to, half), (from, half)] {
+                    problem.rows.push(row([below, above], 2, [[x - shift, y, half], [x, y, -half]], false));
+                }
+                let x = 0.5 * (from + to);
+                for (k, axis) in [0, 1, 2].into_iter().enumerate() {
+                    let mut grip = row([below, above], axis, [[x - shift, 0.0, half], [x, 0.0, -half]], axis == 2);
+                    (grip.lower, grip.upper) = (-friction, friction);
+                    grip.shared = true;
+                    grip.ball = if k == 0 { 3 } else { 0 };
+                    problem.rows.push(grip);
+                }
+            }
+        }
+    }
+    problem
+}
+
+#[test]
+fn a_pyramid_is_solved_from_nothing() {
+    for friction in [f64::INFINITY] {
+        let mut problem = pyramid(10, friction);
+        let mut solver = Solver::default();
+        let report = solver.newton(&mut problem, 60);
+        println!("friction {friction}: {report:?} residual {:e}", problem.residual());
+        assert!(report.converged && report.factorisations < 12);
+        // friction by what the normals carry
+        for _ in 0..4 {
+            for k in (0..problem.rows.len()).step_by(7) {
+                let bound = 0.5 * problem.rows[k..k + 4].iter().map(|row| row.lambda).sum::<f64>();
+                for row in &mut problem.rows[k + 4..k + 7] {
+                    (row.lower, row.upper) = (-bound, bound);
+                }
+            }
+            let report = solver.newton(&mut problem, 60);
+            println!("again: {report:?} residual {:e}", problem.residual());
+            assert!(report.converged && report.factorisations < 12);
+        }
+        let ground = problem.rows.chunks(7).take(10).flat_map(|pair| &pair[..4]);
+        let weight: f64 = ground.map(|row| row.lambda).sum();
+        assert!((weight / (55.0 * 10.0 * 9.81 / 60.0) - 1.0).abs() < 1e-5, "{weight}");
+    }
 }

@@ -618,6 +618,8 @@ pub struct Hardness {
     pub exponent: f64,
     /// E* times k_red [Pa].
     pub modulus: f64,
+    /// Effective radius [m].
+    pub radius: f64,
     /// L of the elastic foundation of a flat pair [m].
     pub layer: Option<f64>,
     /// Reduced mass [kg].
@@ -677,6 +679,7 @@ impl Hardness {
             stiffness: pair.stiffness,
             exponent: pair.exponent,
             modulus: pair.normal.modulus,
+            radius: size,
             layer,
             mass: pair.normal.mass,
             weight: lighter.min(pair.normal.mass * 1e6) * g,

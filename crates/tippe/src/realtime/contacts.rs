@@ -22,16 +22,27 @@ pub struct Memory {
     pub pair: (u32, u32),
     /// Which features touch.
     pub id: u32,
-    /// Impulses of the last step: normal, two tangential (resolved in world, along `tangent`).
+    /// Impulse of the last step [N s].
     pub normal: f64,
-    /// See `normal` [N s].
+}
+
+/// What the friction of a pair carries from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The two elements.
+    pub pair: (u32, u32),
+    /// Impulse of the last step on 2, resolved in world [N s].
     pub tangent: Vec3,
+    /// Impulse about the normal over `lever` [N s].
+    pub twist: f64,
     /// Displacement of the tangential spring, of 2 relative to 1, resolved in world [m].
     pub spring: Vec3,
+    /// Rotation about the normal since it stuck, times the lever [m].
+    pub wound: f64,
+    /// Impulse of the resistance to rolling, resolved in world [N m s].
+    pub turn: Vec3,
     /// Whether it slid.
     pub sliding: bool,
-    /// Impulses of rolling (resolved in world) and spin resistance [N m s].
-    pub turn: Vec3,
 }
 
 /// One contact point in a step.
@@ -49,6 +60,8 @@ pub struct Touch {
     pub axes: [Vec3; 3],
     /// Gap [m].
     pub gap: f64,
+    /// Area of the patch it stands for [m^2].
+    pub area: f64,
     /// Stiffness k [N/m].
     pub stiffness: f64,
     /// Damping over stiffness c/k [s].
@@ -57,24 +70,48 @@ pub struct Touch {
     pub hardness: f64,
     /// n [-].
     pub exponent: f64,
-    /// Tangential stiffness over normal stiffness [-].
-    pub kappa: f64,
-    /// mu, kinetic and static [-].
-    pub mu: [f64; 2],
-    /// Largest rolling torque over normal force [m].
-    pub rolling: f64,
-    /// Largest spin torque over normal force [m].
-    pub spin: f64,
+    /// mu, kinetic [-].
+    pub mu: f64,
     /// Restitution [-].
     pub restitution: f64,
     /// Closing speeds below this do not rebound [m/s].
     pub rest_speed: f64,
     /// b of the exact damping [-].
     pub damping: f64,
-    /// First of its rows.
+    /// Its row.
     pub row: usize,
     /// Largest pull [N].
     pub adhesion: f64,
+}
+
+/// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
+///   (f/mu N)^2 + (M/(mu N b))^2 <= 1   (the limit surface of the precise clock).
+#[derive(Clone, Copy, Debug)]
+pub struct Grip {
+    /// What it remembers, and will.
+    pub memory: Hold,
+    /// Whether it was there in the last step.
+    pub known: bool,
+    /// Its contact points: first and number.
+    pub touches: (usize, usize),
+    /// Its bodies.
+    pub bodies: [usize; 2],
+    /// Centre of pressure [m].
+    pub point: Vec3,
+    /// Unit normal from 1 to 2, and two tangents.
+    pub axes: [Vec3; 3],
+    /// Tangential stiffness [N/m].
+    pub stiffness: f64,
+    /// Damping over stiffness [s].
+    pub relaxation: f64,
+    /// mu, kinetic and static [-].
+    pub mu: [f64; 2],
+    /// b [m].
+    pub lever: f64,
+    /// Largest rolling torque over normal force [m].
+    pub rolling: f64,
+    /// First of its rows.
+    pub row: usize,
 }
 
 /// A pair of elements whose boxes overlap.
@@ -104,6 +141,8 @@ impl Clock<'_> {
         self.search();
         let mut touches = std::mem::take(&mut self.touches);
         touches.clear();
+        let mut grips = std::mem::take(&mut self.grips);
+        grips.clear();
         let mut pairs = std::mem::take(&mut self.pairs);
         for near in &pairs.near {
             let (e1, e2) = near.pair;
@@ -118,21 +157,23 @@ impl Clock<'_> {
                 continue;
             }
             let from = touches.len();
+            let normal = pairs.manifold.normal;
             for point in pairs.manifold.points() {
-                let normal = pairs.manifold.normal;
                 let (memory, known) = self.recall(near.pair, point.id);
                 let mut touch = near.hardness.touch(self.h, point, pairs.manifold.points().len(), &memory);
                 touch.memory = Memory { pair: near.pair, id: point.id, ..memory };
                 touch.known = known;
                 touch.bodies = [a.body as usize, b.body as usize];
-                touch.axes = self.axes(normal, &touch);
-                // tangential memory stays in the plane of the contact
-                touch.memory.spring -= normal * normal.dot(touch.memory.spring);
-                touch.memory.tangent -= normal * normal.dot(touch.memory.tangent);
                 touches.push(touch);
             }
             touches[from..].sort_by_key(|t| t.memory.id);
+            let grip = self.grip(near, normal, from, &touches[from..]);
+            for touch in &mut touches[from..] {
+                touch.axes = grip.axes;
+            }
+            grips.push(grip);
         }
+        self.grips = grips;
         self.pairs = pairs;
         self.touches = touches;
     }
@@ -194,23 +235,65 @@ impl Clock<'_> {
         }
     }
 
+    /// Friction of a pair over its contact points.
+    fn grip(&self, near: &Near, normal: Vec3, first: usize, touches: &[Touch]) -> Grip {
+        let (memory, known) = match self.state.holds.binary_search_by_key(&near.pair, |m| m.pair) {
+            Ok(k) => (self.state.holds[k], true),
+            Err(_) => (Hold { pair: near.pair, ..Hold::default() }, false),
+        };
+        let count = touches.len();
+        let load: f64 = touches.iter().map(|t| t.memory.normal.max(0.0)).sum();
+        let weight = |t: &Touch| if load > 0.0 { t.memory.normal.max(0.0) / load } else { 1.0 / count as f64 };
+        let point = touches.iter().map(|t| t.point * weight(t)).sum::<Vec3>();
+        let area: f64 = touches.iter().map(|t| t.area).sum();
+        let hardness = &near.hardness;
+        let lever = if hardness.spin > 0.0 {
+            hardness.spin
+        } else if area > 0.0 {
+            // 2/3 of the radius of a disc of this area
+            2.0 / 3.0 * (area / std::f64::consts::PI).sqrt()
+        } else if count > 1 {
+            touches.iter().map(|t| (t.point - point).length() * weight(t)).sum()
+        } else {
+            // Hertz: a^3 = 3 N R/(4 E*), b = 3 pi a/16
+            let N = (load / self.h).max(0.2 * hardness.weight);
+            let a = libm::cbrt(0.75 * N * hardness.radius / hardness.modulus.max(f64::MIN_POSITIVE));
+            3.0 * std::f64::consts::PI / 16.0 * a.min(hardness.radius)
+        };
+        let mut grip = Grip {
+            memory,
+            known,
+            touches: (first, count),
+            bodies: touches[0].bodies,
+            point,
+            axes: [normal; 3],
+            stiffness: hardness.kappa * touches.iter().map(|t| t.stiffness).sum::<f64>(),
+            relaxation: touches[0].relaxation,
+            mu: [hardness.mu, hardness.mu_static],
+            lever,
+            rolling: hardness.rolling,
+            row: usize::MAX,
+        };
+        // tangential memory stays in the plane of the contact
+        grip.memory.spring -= normal * normal.dot(grip.memory.spring);
+        grip.memory.tangent -= normal * normal.dot(grip.memory.tangent);
+        grip.axes = self.axes(normal, &grip);
+        grip
+    }
+
     /// Normal and tangents; where friction is a box the first one is along the slip.
-    fn axes(&self, normal: Vec3, touch: &Touch) -> [Vec3; 3] {
+    fn axes(&self, normal: Vec3, grip: &Grip) -> [Vec3; 3] {
         let mut first = any_orthogonal(normal);
         if self.settings.friction == FrictionBound::Box {
-            let v = self.slip(touch, normal);
-            let along = if v.length() > 1e-6 { v } else { touch.memory.tangent };
+            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(grip.point - self.kin[b].p);
+            let v = at(grip.bodies[1]) - at(grip.bodies[0]);
+            let v = v - normal * normal.dot(v);
+            let along = if v.length() > 1e-6 { v } else { grip.memory.tangent };
             if let Some(t) = (along - normal * normal.dot(along)).try_normalize() {
                 first = t;
             }
         }
         [normal, first, normal.cross(first)]
-    }
-
-    fn slip(&self, touch: &Touch, normal: Vec3) -> Vec3 {
-        let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(touch.point - self.kin[b].p);
-        let v = at(touch.bodies[1]) - at(touch.bodies[0]);
-        v - normal * normal.dot(v)
     }
 
     /// Derivative of a point's relative velocity (2 minus 1) along `axis` by the motion of side k, about its centre of mass.
@@ -245,14 +328,12 @@ impl Hardness {
             point: point.point,
             axes: [Vec3::ZERO; 3],
             gap: point.gap,
+            area: point.area,
             stiffness,
             relaxation,
             hardness,
             exponent: self.exponent,
-            kappa: self.kappa,
-            mu: [self.mu, self.mu_static],
-            rolling: self.rolling,
-            spin: self.spin,
+            mu: self.mu,
             restitution: if omega * h > 1.0 { self.restitution } else { 0.0 },
             rest_speed: self.rest_speed,
             damping: self.damping,

@@ -94,6 +94,7 @@ impl Clock<'_> {
     /// Impacts of the step: velocities jump, and bodies hop.
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
+        self.struck.fill(false);
         let mut elapsed = 0.0;
         // what was struck may reach others: contacts are looked for again
         for round in 0..ROUNDS {
@@ -107,7 +108,7 @@ impl Clock<'_> {
         }
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
-            if self.hops[b] != Six::ZERO {
+            if self.struck[b] {
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
             }
         }
@@ -164,16 +165,17 @@ impl Clock<'_> {
         let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
         for (b, kin) in self.kin.iter().enumerate() {
             // those that were not struck go on as they were
-            if self.hops[b] != Six::ZERO {
+            if self.struck[b] {
                 self.hops[b] = self.hops[b] + Six::new(kin.w, kin.v) * (elapsed - start);
             }
         }
         for (k, &b) in bodies.iter().enumerate() {
             let old = six(&before[6 * k..6 * k + 6]);
             let after = six(&u[6 * k..6 * k + 6]);
-            if self.hops[b] != Six::ZERO {
+            if self.struck[b] {
                 self.hops[b] = self.hops[b] - old * (elapsed - start) + six(&path[6 * k..6 * k + 6]);
             } else if after != old {
+                self.struck[b] = true;
                 self.hops[b] = old * start + six(&path[6 * k..6 * k + 6]);
             }
             (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
@@ -392,11 +394,11 @@ impl Clock<'_> {
                 let damped = if s.fastest > 0.0 { 1.0 + t.damping * closing / s.fastest } else { 1.0 };
                 let P = (elastic * damped).max(0.0) * dt;
                 s.impulse[0] = P;
-                if t.mu[0] > 0.0 {
+                if t.mu > 0.0 {
                     let v = [s.rate(1, u), s.rate(2, u)];
                     let size = libm::hypot(v[0], v[1]);
                     if size > 0.0 {
-                        let grip = (t.mu[0] * P).min(size / s.yields[1]) / size;
+                        let grip = (t.mu * P).min(size / s.yields[1]) / size;
                         s.impulse[1] = -grip * v[0];
                         s.impulse[2] = -grip * v[1];
                     }
@@ -438,7 +440,7 @@ impl Clock<'_> {
         let mechanism = &self.model.mechanisms[k];
         let machine = &mut self.machines[k];
         machine.hop.fill(0.0);
-        if mechanism.links.iter().all(|l| self.hops[l.body as usize] == Six::ZERO) {
+        if !mechanism.links.iter().any(|l| self.struck[l.body as usize]) {
             return;
         }
         let record = &mut self.state.machines[k];

@@ -19,7 +19,7 @@ use crate::ledger::Ledger;
 use crate::model::{Drive, Model};
 use crate::observe::{Observe, Summary};
 use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
-use contacts::{Memory, Pairs, Touch};
+use contacts::{Grip, Hold, Memory, Pairs, Touch};
 use joints::Machine;
 use partition::{Partition, Rows};
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,8 @@ pub struct State {
     machines: Vec<MachineRecord>,
     /// Contacts of the last step, sorted.
     contacts: Vec<Memory>,
+    /// Friction of the pairs that touched in the last step, sorted.
+    holds: Vec<Hold>,
     /// Force elements and equations.
     actions: ActionRecord,
     structure: Structure,
@@ -162,6 +164,7 @@ impl State {
                 .collect(),
             machines: MachineRecord::starts(model),
             contacts: Vec::new(),
+            holds: Vec::new(),
             actions: crate::precise::first_actions(model, &structure),
             structure,
             ledger: Ledger::default(),
@@ -205,6 +208,7 @@ pub struct Clock<'a> {
     machines: Vec<Machine>,
     pairs: Pairs,
     touches: Vec<Touch>,
+    grips: Vec<Grip>,
     /// {torque, force} on the centres of mass, without gravity.
     loads: Vec<Six>,
     /// Velocities {w, v} at the end of the step without rows.
@@ -213,6 +217,8 @@ pub struct Clock<'a> {
     turned: Vec<Quat>,
     /// Displacement that impacts inside the step add to h u+ [m, rad].
     hops: Vec<Six>,
+    /// Whether an impact changed the body's velocity in this step.
+    struck: Vec<bool>,
     rows: Rows,
     partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
@@ -244,10 +250,12 @@ impl<'a> Clock<'a> {
             machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
             pairs: Pairs::default(),
             touches: Vec::new(),
+            grips: Vec::new(),
             loads: vec![Six::ZERO; n],
             coasted: vec![Six::ZERO; n],
             turned: vec![Quat::IDENTITY; n],
             hops: vec![Six::ZERO; n],
+            struck: vec![false; n],
             rows: Rows::default(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],

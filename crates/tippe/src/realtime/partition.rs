@@ -1,5 +1,6 @@
 //! Rows of a step, the partitions they tie together, and their solution.
 
+use super::contacts::Hold;
 use super::joints::flat;
 use super::{Clock, FrictionBound, Solve};
 use crate::joint::Six;
@@ -24,12 +25,12 @@ const PUSH_SPEED: f64 = 1.0;
 pub enum Owner {
     /// Normal of a touch.
     Normal(u32),
-    /// Tangent 1 or 2 of a touch.
+    /// Tangent 1 or 2 of a grip.
     Tangent(u32, u8),
-    /// Rolling about tangent 1 or 2.
+    /// Spin about the normal of a grip, times its lever.
+    Twist(u32),
+    /// Rolling about tangent 1 or 2 of a grip.
     Roll(u32, u8),
-    /// Spin about the normal.
-    Spin(u32),
     /// A force element.
     Element(u32),
     /// Damping of a taut chain.
@@ -43,7 +44,7 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// What they belong to.
     pub owners: Vec<Owner>,
-    /// For bounds that follow a normal impulse: that row and the factor; `u32::MAX` for none.
+    /// For bounds that follow the normal impulses of a pair: the first of their rows and the factor; `u32::MAX` for none.
     pub follows: Vec<(u32, f64)>,
     /// J times the velocity of bodies whose motion is given.
     pub given: Vec<f64>,
@@ -68,7 +69,8 @@ pub struct Partition {
     pub report: Report,
     /// Whether it was swept.
     pub swept: bool,
-    follows: Vec<(u32, f64)>,
+    /// First and number of the normal rows, and the factor.
+    follows: Vec<(u32, u32, f64)>,
     solver: Solver,
 }
 
@@ -87,10 +89,16 @@ impl Clock<'_> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
         let mut touches = std::mem::take(&mut self.touches);
-        for (k, touch) in touches.iter_mut().enumerate() {
-            self.contact_rows(k as u32, touch, &mut rows);
+        let mut grips = std::mem::take(&mut self.grips);
+        for (g, grip) in grips.iter_mut().enumerate() {
+            let (first, count) = grip.touches;
+            for k in first..first + count {
+                self.normal_row(k as u32, &mut touches[k], &mut rows);
+            }
+            self.grip_rows(g as u32, grip, &touches[first..first + count], &mut rows);
         }
         self.touches = touches;
+        self.grips = grips;
         self.element_rows(&mut rows);
         for k in 0..self.machines.len() {
             self.bend_rows(k, |bodies, J, compliance| {
@@ -131,63 +139,70 @@ impl Clock<'_> {
 
     /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h.
-    fn contact_rows(&self, k: u32, touch: &mut super::Touch, rows: &mut Rows) {
+    fn normal_row(&self, k: u32, touch: &mut super::Touch, rows: &mut Rows) {
         let h = self.h;
         touch.row = rows.rows.len();
-        let bodies = touch.bodies.map(Some);
-        let J = |axis: Vec3| [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, axis, s));
-        let eps = |stiffness: f64| 1.0 / (h * stiffness * (h + touch.relaxation));
+        let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
         let gamma = h / (h + touch.relaxation);
-        let n = touch.axes[0];
-        let normal = J(n);
-        let phi = touch.gap + (0..2).map(|s| normal[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
-        let target = if phi > 0.0 { -phi / h } else { (-gamma * phi / h).min(PUSH_SPEED) };
+        let phi = touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
         let row = Row {
-            target,
-            compliance: eps(touch.stiffness),
+            target: if phi > 0.0 { -phi / h } else { (-gamma * phi / h).min(PUSH_SPEED) },
+            compliance: 1.0 / (h * touch.stiffness * (h + touch.relaxation)),
             lower: -touch.adhesion * h,
             upper: f64::INFINITY,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
         };
-        self.push_row(rows, bodies, normal, row, Owner::Normal(k), (u32::MAX, 0.0));
-        let at = touch.row as u32;
-        let mu = if touch.memory.sliding { touch.mu[0] } else { touch.mu[1] };
-        let known = if touch.known { touch.memory.normal.max(0.0) } else { 0.0 };
-        let disc = self.settings.friction == FrictionBound::Cone;
+        self.push_row(rows, touch.bodies.map(Some), J, row, Owner::Normal(k), (u32::MAX, 0.0));
+    }
+
+    /// Friction: springs that slide at the limit, for two directions and spin; resistance to rolling. Where a pair begins to touch it
+    /// sticks until its normal impulse is known.
+    fn grip_rows(&self, g: u32, grip: &mut super::Grip, touches: &[super::Touch], rows: &mut Rows) {
+        let h = self.h;
+        grip.row = rows.rows.len();
+        let first = touches[0].row as u32;
+        let bodies = grip.bodies.map(Some);
+        let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
+        let load = if grip.known { load } else { f64::INFINITY };
+        let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
+        let gamma = h / (h + grip.relaxation);
+        let cone = self.settings.friction == FrictionBound::Cone;
+        let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
         if mu > 0.0 {
+            let row = |spring: f64, lambda: f64, ball: u8| Row {
+                target: -gamma * spring / h,
+                compliance: 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
+                lower: -mu * load,
+                upper: mu * load,
+                ball,
+                shared: cone,
+                lambda: if grip.known { lambda } else { f64::NAN },
+                ..Row::default()
+            };
+            let Hold { spring, tangent, wound, twist, .. } = grip.memory;
             for a in 0..2 {
-                let axis = touch.axes[a + 1];
+                let axis = grip.axes[a + 1];
+                let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
+                let row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
+                self.push_row(rows, bodies, J, row, Owner::Tangent(g, a as u8), (first, mu));
+            }
+            let J = about(grip.axes[0] * grip.lever);
+            self.push_row(rows, bodies, J, row(wound, twist, 0), Owner::Twist(g), (first, mu));
+        }
+        if grip.rolling > 0.0 {
+            for a in 0..2 {
+                let axis = grip.axes[a + 1];
                 let row = Row {
-                    target: -gamma * touch.memory.spring.dot(axis) / h,
-                    compliance: eps(touch.kappa * touch.stiffness),
-                    lower: -mu * known,
-                    upper: mu * known,
-                    disc: disc && a == 0,
-                    lambda: if touch.known { touch.memory.tangent.dot(axis) } else { f64::NAN },
+                    lower: -grip.rolling * load,
+                    upper: grip.rolling * load,
+                    ball: if a == 0 { 2 } else { 0 },
+                    shared: true,
+                    lambda: if grip.known { grip.memory.turn.dot(axis) } else { f64::NAN },
                     ..Row::default()
                 };
-                self.push_row(rows, bodies, J(axis), row, Owner::Tangent(k, a as u8), (at, mu));
+                self.push_row(rows, bodies, about(axis), row, Owner::Roll(g, a as u8), (first, grip.rolling));
             }
-        }
-        let turn = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
-        let angular = |bound: f64, disc: bool, axis: Vec3| Row {
-            lower: -bound * known,
-            upper: bound * known,
-            disc,
-            lambda: if touch.known { touch.memory.turn.dot(axis) } else { f64::NAN },
-            ..Row::default()
-        };
-        if touch.rolling > 0.0 {
-            for a in 0..2 {
-                let axis = touch.axes[a + 1];
-                let row = angular(touch.rolling, a == 0, axis);
-                self.push_row(rows, bodies, turn(axis), row, Owner::Roll(k, a as u8), (at, touch.rolling));
-            }
-        }
-        if touch.spin > 0.0 {
-            let row = angular(touch.spin, false, n);
-            self.push_row(rows, bodies, turn(n), row, Owner::Spin(k), (at, touch.spin));
         }
     }
 
@@ -291,7 +306,10 @@ impl Clock<'_> {
             } else {
                 partition.rows.binary_search(&normal).map_or(u32::MAX, |k| k as u32)
             };
-            partition.follows.push((at, factor));
+            // the normals of a pair stand together, before what follows them
+            let after = self.rows.owners.iter().skip(normal as usize);
+            let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
+            partition.follows.push((at, count as u32, factor));
         }
         let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
         let mut owners = std::mem::take(&mut partition.owners);
@@ -353,18 +371,23 @@ impl Partition {
     /// Bounds that follow normal impulses; true if that changes anything.
     fn follow(&mut self) -> bool {
         let rows = &mut self.problem.rows;
-        let largest = self.follows.iter().enumerate().fold(0.0_f64, |most, (k, _)| most.max(rows[k].upper.min(1e300)));
+        let largest = self
+            .follows
+            .iter()
+            .enumerate()
+            .fold(0.0_f64, |most, (k, _)| if rows[k].upper.is_finite() { most.max(rows[k].upper) } else { most });
         let mut changed = false;
         let mut k = 0;
         while k < rows.len() {
-            let (normal, factor) = self.follows[k];
+            let (normal, normals, factor) = self.follows[k];
             if normal == u32::MAX {
                 k += 1;
                 continue;
             }
-            let bound = factor * rows[normal as usize].lambda.max(0.0);
-            let count = if rows[k].disc { 2 } else { 1 };
-            let size = if count == 2 { libm::hypot(rows[k].lambda, rows[k + 1].lambda) } else { rows[k].lambda.abs() };
+            let from = normal as usize;
+            let bound = factor * rows[from..from + normals as usize].iter().map(|row| row.lambda.max(0.0)).sum::<f64>();
+            let count = rows[k].ball.max(1) as usize;
+            let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
             let old = rows[k].upper;
             let held = size >= old * (1.0 - 1e-9);
             if (held || size > bound) && (bound - old).abs() > SETTLED * largest.max(bound) {

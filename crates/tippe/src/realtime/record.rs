@@ -116,47 +116,57 @@ impl Clock<'_> {
         let before: Vec<Memory> = contacts.drain(..).collect();
         let rows = &self.rows;
         for touch in &mut self.touches {
-            let memory = &mut touch.memory;
-            let at = touch.row;
-            memory.normal = rows.rows[at].lambda;
-            memory.tangent = Vec3::ZERO;
-            memory.turn = Vec3::ZERO;
-            let (mut k, mut size, mut radius) = (at + 1, 0.0, 0.0);
-            let mut rates = [0.0; 2];
-            while k < rows.rows.len() {
+            touch.memory.normal = rows.rows[touch.row].lambda;
+            contacts.push(touch.memory);
+        }
+        self.state.holds.clear();
+        for grip in &mut self.grips {
+            let (first, count) = grip.touches;
+            let normal: f64 = self.touches[first..first + count].iter().map(|t| t.memory.normal.max(0.0)).sum();
+            let memory = &mut grip.memory;
+            (memory.tangent, memory.twist, memory.turn) = (Vec3::ZERO, 0.0, Vec3::ZERO);
+            let (mut size, mut limit) = (0.0, 0.0);
+            let (mut slip, mut spin) = (Vec3::ZERO, 0.0);
+            for k in grip.row..rows.rows.len() {
                 let row = &rows.rows[k];
+                let rate = || {
+                    rows.given[k]
+                        + (0..2)
+                            .filter(|&s| row.bodies[s] != GROUND)
+                            .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
+                            .sum::<f64>()
+                };
                 match rows.owners[k] {
-                    Owner::Tangent(t, a) if rows.owners[at] == Owner::Normal(t) => {
-                        let axis = touch.axes[a as usize + 1];
-                        memory.tangent += axis * row.lambda;
-                        size = libm::hypot(size, row.lambda);
-                        radius = rows.follows[k].1 * memory.normal;
-                        rates[a as usize] = rows.given[k]
-                            + (0..2)
-                                .filter(|&s| row.bodies[s] != GROUND)
-                                .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
-                                .sum::<f64>();
+                    Owner::Tangent(_, a) => {
+                        memory.tangent += grip.axes[a as usize + 1] * row.lambda;
+                        slip += grip.axes[a as usize + 1] * rate();
+                        size += row.lambda * row.lambda;
+                        limit = rows.follows[k].1 * normal;
                     }
-                    Owner::Roll(t, a) if rows.owners[at] == Owner::Normal(t) => {
-                        memory.turn += touch.axes[a as usize + 1] * row.lambda;
+                    Owner::Twist(_) => {
+                        memory.twist = row.lambda;
+                        spin = rate();
+                        size += row.lambda * row.lambda;
                     }
-                    Owner::Spin(t) if rows.owners[at] == Owner::Normal(t) => memory.turn += touch.axes[0] * row.lambda,
+                    Owner::Roll(_, a) => memory.turn += grip.axes[a as usize + 1] * row.lambda,
                     _ => break,
                 }
-                k += 1;
             }
-            memory.sliding = size > 0.0 && size >= radius * (1.0 - 1e-7);
-            let stiffness = touch.kappa * touch.stiffness;
-            if memory.normal <= 0.0 {
-                memory.spring = Vec3::ZERO;
-                memory.sliding = false;
+            let size = size.sqrt();
+            memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
+            if normal <= 0.0 {
+                *memory = super::Hold { pair: memory.pair, ..Default::default() };
             } else if memory.sliding {
-                memory.spring = -memory.tangent / (h * stiffness);
+                // the spring carries what slides
+                memory.spring = -memory.tangent / (h * grip.stiffness);
+                memory.wound = -memory.twist / (h * grip.stiffness);
             } else {
-                memory.spring += (touch.axes[1] * rates[0] + touch.axes[2] * rates[1]) * h;
+                memory.spring += slip * h;
+                memory.wound += spin * h;
             }
-            contacts.push(*memory);
+            self.state.holds.push(*memory);
         }
+        self.state.holds.sort_by_key(|m| m.pair);
         contacts.sort_by_key(|m| (m.pair, m.id));
         self.note_contacts(&before, &contacts);
         self.state.contacts = contacts;
@@ -228,18 +238,23 @@ impl Clock<'_> {
                     elastic += e1;
                     ledger.contact_damping -= work + e1 - e0;
                 }
-                Owner::Tangent(t, a) => {
-                    let touch = &self.touches[t as usize];
-                    let stiffness = touch.kappa * touch.stiffness;
-                    let axis = touch.axes[a as usize + 1];
-                    let e1 = 0.5 * stiffness * touch.memory.spring.dot(axis) * touch.memory.spring.dot(axis);
-                    let e0 = 0.5 * stiffness * (row.target * h * (1.0 + touch.relaxation / h)).powi(2);
+                Owner::Tangent(g, _) | Owner::Twist(g) => {
+                    let grip = &self.grips[g as usize];
+                    let after = match self.rows.owners[k] {
+                        Owner::Tangent(_, a) => grip.memory.spring.dot(grip.axes[a as usize + 1]),
+                        _ => grip.memory.wound,
+                    };
+                    let before = (row.target + given) * (h + grip.relaxation);
+                    let (e0, e1) = (0.5 * grip.stiffness * before * before, 0.5 * grip.stiffness * after * after);
                     elastic_before += e0;
                     elastic += e1;
-                    ledger.sliding -= work + e1 - e0;
+                    let lost = -(work + e1 - e0);
+                    match self.rows.owners[k] {
+                        Owner::Twist(_) => ledger.spin += lost,
+                        _ => ledger.sliding += lost,
+                    }
                 }
                 Owner::Roll(..) => ledger.rolling -= work,
-                Owner::Spin(_) => ledger.spin -= work,
                 Owner::Element(e) => {
                     released += self.book_element(e, k, work, &mut ledger, &mut elastic, &mut elastic_before)
                 }
@@ -417,7 +432,8 @@ impl Clock<'_> {
     /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
     fn contact_samples(&self) -> Vec<ContactSample> {
         let mut samples: Vec<ContactSample> = Vec::new();
-        for group in self.touches.chunk_by(|a, b| a.memory.pair == b.memory.pair) {
+        for grip in &self.grips {
+            let group = &self.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
             let loaded = || group.iter().filter(|t| t.memory.normal != 0.0);
             let total: f64 = loaded().map(|t| t.memory.normal).sum();
             if total == 0.0 {
@@ -425,11 +441,15 @@ impl Clock<'_> {
             }
             let normal = group[0].axes[0];
             let position = loaded().map(|t| t.point * t.memory.normal).sum::<Vec3>() / total;
-            let (mut force, mut torque, mut depth) = (Vec3::ZERO, Vec3::ZERO, 0.0_f64);
+            let hold = &grip.memory;
+            let mut force = hold.tangent / self.h;
+            let mut torque =
+                (grip.point - position).cross(force) + (normal * (hold.twist * grip.lever) + hold.turn) / self.h;
+            let mut depth = 0.0_f64;
             for t in loaded() {
-                let f = (t.axes[0] * t.memory.normal + t.memory.tangent) / self.h;
+                let f = normal * (t.memory.normal / self.h);
                 force += f;
-                torque += (t.point - position).cross(f) + t.memory.turn / self.h;
+                torque += (t.point - position).cross(f);
                 depth = depth.max(-t.gap);
             }
             let [b1, b2] = group[0].bodies;
@@ -444,7 +464,7 @@ impl Clock<'_> {
                 closing_speed: normal.dot(at(b1) - at(b2)),
                 force,
                 torque,
-                slipping: loaded().all(|t| t.memory.sliding),
+                slipping: hold.sliding,
             });
         }
         samples
