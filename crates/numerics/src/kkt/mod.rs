@@ -9,12 +9,14 @@
 //! - [`Solver::newton`]: projected Newton. The equations of the rows f that are not at a bound are solved in velocities: one
 //!   block LDL^T of M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). q falls in every step and
 //!   there are finitely many sets f, so it ends; with last step's impulses it usually starts at the right set.
-//! - [`Solver::sweep`]: projected Gauss-Seidel over rows and exact groups, for rubble.
+//! - [`Solver::sweep`]: projected Gauss-Seidel over rows and exact groups.
+//! - [`Solver::substeps`]: the step in small steps of one soft pass each, for rubble.
 //!
 //! [`Problem::residual`] judges both.
 
 mod ldl;
 mod newton;
+mod substep;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -49,6 +51,25 @@ pub struct Row {
     pub shared: bool,
     /// The impulse: start value (NaN: unknown) and answer.
     pub lambda: f64,
+    /// Violation at the beginning of the step, for [`Solver::substeps`]: negative where a bounded row is overstepped. NaN for rows of
+    /// velocity.
+    pub gap: f64,
+}
+
+/// The bound of a row (of all rows of its ball) is a factor times the impulses of other rows: friction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Follow {
+    /// First of the rows it follows; `u32::MAX` for none.
+    pub first: u32,
+    /// Their number.
+    pub count: u32,
+    /// Factor.
+    pub factor: f64,
+}
+
+impl Follow {
+    /// Follows none.
+    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0 };
 }
 
 /// Up to six exact rows over up to four bodies.
@@ -127,6 +148,7 @@ pub struct Solver {
     best: Vec<f64>,
     slack: Vec<f64>,
     yields: Vec<f64>,
+    quick: Vec<substep::Quick>,
 }
 
 impl Problem {

@@ -84,6 +84,11 @@ impl Solver {
         report
     }
 
+    /// Blocks of the factors, fill included.
+    pub fn blocks(&self) -> usize {
+        self.ldl.blocks()
+    }
+
     /// Vertices and edges; the order of elimination is kept if they did not change.
     fn pattern(&mut self, problem: &Problem) {
         let n = problem.mass.len();

@@ -129,7 +129,7 @@ fn shift(inverse: &[super::Block], bodies: &[u32; 2], J: &[[f64; 6]; 2], lambda:
     }
 }
 
-fn shift_group(inverse: &[super::Block], group: &super::Group, lambda: &[f64; 6], u: &mut [f64]) {
+pub(super) fn shift_group(inverse: &[super::Block], group: &super::Group, lambda: &[f64; 6], u: &mut [f64]) {
     for (&body, J) in group.bodies.iter().zip(&group.J) {
         if body != super::GROUND {
             let push: [f64; 6] = std::array::from_fn(|i| (0..group.count).map(|r| J[6 * r + i] * lambda[r]).sum());
@@ -143,7 +143,7 @@ fn shift_group(inverse: &[super::Block], group: &super::Group, lambda: &[f64; 6]
 }
 
 /// Satisfies the rows of one group together: (J M^-1 J^T + eps) dlambda = miss. Returns the largest miss.
-fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut [f64]) -> f64 {
+pub(super) fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut [f64]) -> f64 {
     let n = group.count;
     let mut A = [0.0; 36];
     for (&body, J) in group.bodies.iter().zip(&group.J) {

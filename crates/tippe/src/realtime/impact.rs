@@ -435,36 +435,50 @@ impl Clock<'_> {
         }
     }
 
-    /// Rates of a mechanism from the velocities of its bodies, and what impacts add to its coordinates.
+    /// Rates of a mechanism from the velocities of its bodies.
     fn hop_machine(&mut self, k: usize) {
         let mechanism = &self.model.mechanisms[k];
-        let machine = &mut self.machines[k];
-        machine.hop.fill(0.0);
         if !mechanism.links.iter().any(|l| self.struck[l.body as usize]) {
             return;
         }
-        let record = &mut self.state.machines[k];
-        for (l, link) in mechanism.links.iter().enumerate() {
-            let six = |b: usize| Six::new(self.kin[b].w, self.kin[b].v);
-            let parent = match link.parent {
-                crate::mechanism::Parent::World => None,
-                crate::mechanism::Parent::Body(b) => Some(b as usize),
-                crate::mechanism::Parent::Link(p) => Some(mechanism.links[p as usize].body as usize),
-            };
-            let r = machine.work.links[l].r;
-            let relative = |own: Six, parent: Six| {
-                Six::new(own.angular - parent.angular, own.linear - parent.linear - parent.angular.cross(r))
-            };
-            let own = link.body as usize;
-            let rate = relative(six(own), parent.map_or(Six::ZERO, six));
-            let hop = relative(self.hops[own], parent.map_or(Six::ZERO, |p| self.hops[p]));
-            for i in link.first..link.first + link.count {
-                record.u[i] = machine.dual[i].dot(&rate);
-                machine.hop[i] = machine.dual[i].dot(&hop);
-            }
-        }
+        let velocity: Vec<Six> = self.kin.iter().map(|kin| Six::new(kin.w, kin.v)).collect();
+        let mut u = std::mem::take(&mut self.state.machines[k].u);
+        self.along_coordinates(k, &velocity, &mut u);
+        self.state.machines[k].u = u;
         let (model, t) = (self.model, self.state.time);
+        let record = &self.state.machines[k];
+        let machine = &mut self.machines[k];
         let of = |body: u32| crate::precise::prescribed(model, body as usize, t);
         mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.kinematics);
+    }
+
+    /// What hops of its bodies add to the coordinates of a mechanism.
+    pub(super) fn hop_coordinates(&mut self, k: usize) {
+        let mechanism = &self.model.mechanisms[k];
+        let mut hop = std::mem::take(&mut self.machines[k].hop);
+        hop.fill(0.0);
+        if mechanism.links.iter().any(|l| self.struck[l.body as usize]) {
+            self.along_coordinates(k, &self.hops, &mut hop);
+        }
+        self.machines[k].hop = hop;
+    }
+
+    /// Motions of bodies as motions of the coordinates of mechanism `k`.
+    fn along_coordinates(&self, k: usize, motions: &[Six], out: &mut [f64]) {
+        let mechanism = &self.model.mechanisms[k];
+        let machine = &self.machines[k];
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let parent = match link.parent {
+                crate::mechanism::Parent::World => Six::ZERO,
+                crate::mechanism::Parent::Body(b) => motions[b as usize],
+                crate::mechanism::Parent::Link(p) => motions[mechanism.links[p as usize].body as usize],
+            };
+            let own = motions[link.body as usize];
+            let r = machine.work.links[l].r;
+            let relative = Six::new(own.angular - parent.angular, own.linear - parent.linear - parent.angular.cross(r));
+            for i in link.first..link.first + link.count {
+                out[i] = machine.dual[i].dot(&relative);
+            }
+        }
     }
 }

@@ -48,7 +48,7 @@ pub enum Solve {
     Auto,
     /// Projected Newton with a sparse factorisation.
     Direct,
-    /// Projected Gauss-Seidel.
+    /// Small steps of soft Gauss-Seidel passes.
     Sweeps,
 }
 
@@ -69,7 +69,7 @@ pub struct Settings {
     pub points: usize,
     /// Solver.
     pub solve: Solve,
-    /// Sweeps per step.
+    /// Small steps per step where partitions are swept.
     pub sweeps: usize,
 }
 
@@ -83,7 +83,7 @@ impl Default for Settings {
             passes: 8,
             points: 4,
             solve: Solve::Auto,
-            sweeps: 30,
+            sweeps: 8,
         }
     }
 }

@@ -7,10 +7,10 @@ use crate::joint::Six;
 use crate::model::Drive;
 use rayon::prelude::*;
 use tippe_geometry::{Mat3, Vec3};
-use tippe_numerics::kkt::{Block, GROUND, Group, Problem, Report, Row, Solver};
+use tippe_numerics::kkt::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
 
 /// Partitions of more bodies than this are swept unless asked otherwise, or masses differ much.
-const MANY: usize = 2000;
+const MANY: usize = 1500;
 /// ... by more than this factor [-].
 const UNEQUAL: f64 = 100.0;
 /// Factorisations of one solution at most.
@@ -69,8 +69,11 @@ pub struct Partition {
     pub report: Report,
     /// Whether it was swept.
     pub swept: bool,
-    /// First and number of the normal rows, and the factor.
-    follows: Vec<(u32, u32, f64)>,
+    /// Displacements of the bodies, if it was swept.
+    pub moved: Vec<f64>,
+    /// Velocities at the beginning of the step.
+    start: Vec<f64>,
+    follows: Vec<Follow>,
     solver: Solver,
 }
 
@@ -121,6 +124,9 @@ impl Clock<'_> {
     ) {
         let mut given = 0.0;
         row.bodies = [GROUND; 2];
+        if !matches!(owner, Owner::Normal(_)) {
+            row.gap = f64::NAN;
+        }
         for s in 0..2 {
             let Some(b) = bodies[s] else { continue };
             if self.is_free(b) {
@@ -150,6 +156,7 @@ impl Clock<'_> {
             compliance: 1.0 / (h * touch.stiffness * (h + touch.relaxation)),
             lower: -touch.adhesion * h,
             upper: f64::INFINITY,
+            gap: phi,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
         };
@@ -295,6 +302,11 @@ impl Clock<'_> {
             problem.mass.push(M);
             problem.inverse.push(W);
         }
+        partition.start.clear();
+        for &b in &partition.bodies {
+            let kin = &self.kin[b as usize];
+            partition.start.extend(flat(Six::new(kin.w, kin.v)));
+        }
         partition.follows.clear();
         for &k in &partition.rows {
             let mut row = self.rows.rows[k as usize];
@@ -309,7 +321,7 @@ impl Clock<'_> {
             // the normals of a pair stand together, before what follows them
             let after = self.rows.owners.iter().skip(normal as usize);
             let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
-            partition.follows.push((at, count as u32, factor));
+            partition.follows.push(Follow { first: at, count: count as u32, factor });
         }
         let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
         let mut owners = std::mem::take(&mut partition.owners);
@@ -352,17 +364,16 @@ impl Partition {
             Solve::Sweeps => true,
         };
         self.report = Report { converged: true, ..Report::default() };
-        for pass in 0..settings.passes.max(1) {
-            let report = if self.swept {
-                let sweeps = settings.sweeps.div_ceil(settings.passes.clamp(1, 3));
-                self.solver.sweep(&mut self.problem, sweeps, 0.0)
-            } else {
-                self.solver.newton(&mut self.problem, FACTORISATIONS)
-            };
+        if self.swept {
+            let Partition { solver, problem, follows, start, moved, .. } = self;
+            self.report = solver.substeps(problem, follows, start, settings.step, settings.sweeps.max(1), moved);
+            return;
+        }
+        for _ in 0..settings.passes.max(1) {
+            let report = self.solver.newton(&mut self.problem, FACTORISATIONS);
             self.report.factorisations += report.factorisations;
-            self.report.sweeps += report.sweeps;
             self.report.converged = report.converged;
-            if self.swept && pass >= 2 || !self.follow() {
+            if !self.follow() {
                 break;
             }
         }
@@ -379,12 +390,12 @@ impl Partition {
         let mut changed = false;
         let mut k = 0;
         while k < rows.len() {
-            let (normal, normals, factor) = self.follows[k];
-            if normal == u32::MAX {
+            let Follow { first, count: normals, factor } = self.follows[k];
+            if first == u32::MAX {
                 k += 1;
                 continue;
             }
-            let from = normal as usize;
+            let from = first as usize;
             let bound = factor * rows[from..from + normals as usize].iter().map(|row| row.lambda.max(0.0)).sum::<f64>();
             let count = rows[k].ball.max(1) as usize;
             let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();

@@ -44,6 +44,14 @@ impl Clock<'_> {
                 let u = &partition.problem.u[6 * k..6 * k + 6];
                 velocity[b as usize] = Six::new(Vec3::new(u[0], u[1], u[2]), Vec3::new(u[3], u[4], u[5]));
             }
+            if partition.swept {
+                for (k, &b) in partition.bodies.iter().enumerate() {
+                    let d = &partition.moved[6 * k..6 * k + 6];
+                    let moved = Six::new(Vec3::new(d[0], d[1], d[2]), Vec3::new(d[3], d[4], d[5]));
+                    self.hops[b as usize] = self.hops[b as usize] + (moved - velocity[b as usize] * h);
+                    self.struck[b as usize] = true;
+                }
+            }
             let mut any = !partition.problem.groups.is_empty();
             for (&k, row) in partition.rows.iter().zip(&partition.problem.rows) {
                 self.rows.rows[k as usize].lambda = row.lambda;
@@ -72,6 +80,7 @@ impl Clock<'_> {
             motion.w = u.angular;
         }
         for k in 0..self.machines.len() {
+            self.hop_coordinates(k);
             let bodies = &self.model.mechanisms[k].links;
             let solved = bodies.iter().any(|l| self.pushed[l.body as usize]);
             self.read_reactions(k);
