@@ -855,11 +855,11 @@ impl Island {
     }
 
     fn loosen(&mut self, k: usize, slip: bool) {
-        self.dynamics.loosen(k, slip, self.stepper.t0, &mut self.stepper.y0);
+        self.dynamics.loosen(k, slip, &mut self.stepper.y0);
     }
 
     fn fasten(&mut self, k: usize, stick: bool) {
-        self.dynamics.fasten(k, stick, self.stepper.t0, &mut self.stepper.y0);
+        self.dynamics.fasten(k, stick, &mut self.stepper.y0);
     }
 
     /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.

@@ -27,8 +27,6 @@ pub struct Memory {
     pub normal: NormalMemory,
     /// Stick or slip, rest or roll.
     pub modes: Modes,
-    /// Slip and rolling that begin again before this were ended too early [s].
-    pub settled: [f64; 2],
     /// The contact so far.
     pub episode: Episode,
 }

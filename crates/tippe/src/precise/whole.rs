@@ -489,9 +489,9 @@ impl Whole {
             {
                 if margin >= 0.0 {
                     if moving {
-                        d.fasten(k, slip, t, y);
+                        d.fasten(k, slip, y);
                     } else {
-                        d.loosen(k, slip, t, y);
+                        d.loosen(k, slip, y);
                     }
                     changed = true;
                 }
