@@ -356,29 +356,39 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.slip_margin = 1.0 - V / end;
         } else {
             let (f_s, M_s) = (k.gear * into_plane(springs.f, n), k.spin_gear * springs.spin);
-            let (T, M) = (f_s - k.k_t * k.relaxation * x.v_t, M_s - k.k_s * k.relaxation * w_n);
+            let (mut T, mut M) = (f_s - k.k_t * k.relaxation * x.v_t, M_s - k.k_s * k.relaxation * w_n);
             let limit = limit * (c.mu_static / c.mu).max(1.0);
-            let spin_load = M.abs() / (limit * k.b);
-            let M = M / spin_load.max(1.0);
-            let load = (T.length_squared() + M * M / (k.b * k.b)).sqrt() / limit;
-            let M = M / load.max(1.0);
-            out.force = T / load.max(1.0);
+            let (mut give, mut give_spin, mut spin_margin) = (0.0, 0.0, -1.0);
+            let share = || (k.k_s / (k.k_t * k.b * k.b)).min(SPIN_YIELD);
+            if M.abs() > limit * k.b {
+                let load = M.abs() / (limit * k.b);
+                M /= load;
+                give_spin = share() * yield_rate(k.k_t, c.mass, load);
+                let speed = k.b * w_n.abs() * (k.k_t * c.mass).sqrt() / limit;
+                spin_margin = load.min(speed / SPIN_SPEED) - 1.0;
+                out.yields = true;
+            }
+            let load2 = (T.length_squared() + M * M / (k.b * k.b)) / (limit * limit);
+            if load2 > 1.0 {
+                let load = load2.sqrt();
+                T /= load;
+                M /= load;
+                give = yield_rate(k.k_t, c.mass, load);
+                give_spin += share() * give;
+                out.yields = true;
+            }
+            out.slip_margin = spin_margin.max(load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0);
+            out.force = T;
             out.torque = M * n;
-            let give = yield_rate(k.k_t, c.mass, load);
-            let share = (k.k_s / (k.k_t * k.b * k.b)).min(SPIN_YIELD);
-            let give_spin = share * (give + yield_rate(k.k_t, c.mass, spin_load));
             let (f2, s2) = (f_s.length_squared(), M_s * M_s);
             // power taken from the bodies less what the springs keep of it
-            out.sliding = (f_s - out.force).dot(x.v_t) + (0.5 * k.growth.abs() + give) * f2 / k.k_t;
+            out.sliding = (f_s - T).dot(x.v_t) + (0.5 * k.growth.abs() + give) * f2 / k.k_t;
             out.spin = (M_s - M) * w_n + (1.5 * k.growth.abs() + give_spin) * s2 / k.k_s;
             out.energy = 0.5 * (f2 / k.k_t + s2 / k.k_s);
             let shrink = k.growth.min(0.0);
-            out.rates.f = (-k.k_t * x.v_t + (shrink - give) * f_s) / k.gear;
+            out.rates.f = (-k.k_t * x.v_t + (shrink - give) * f_s) * (1.0 / k.gear);
             out.rates.spin = (-k.k_s * w_n + (3.0 * shrink - give_spin) * M_s) / k.spin_gear;
             out.gear = k.gear;
-            out.yields = load > 1.0 || spin_load > 1.0;
-            let spin_speed = k.b * w_n.abs() * (k.k_t * c.mass).sqrt() / limit;
-            out.slip_margin = (load / SLIP_LOAD).max(spin_load.min(spin_speed / SPIN_SPEED)) - 1.0;
         }
     }
     let roll_limit = c.rolling * x.radius * x.N;
@@ -393,24 +403,28 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.roll_margin = 1.0 - W / end;
         } else {
             let M_s = k.gear * into_plane(springs.roll, n);
-            let M = M_s - k.k_r * k.relaxation * w_r;
-            let load = M.length() / roll_limit;
-            let give = yield_rate(k.k_r, c.inertia, load);
-            let M = M / load.max(1.0);
+            let mut M = M_s - k.k_r * k.relaxation * w_r;
+            let load2 = M.length_squared() / (roll_limit * roll_limit);
+            let mut give = 0.0;
+            if load2 > 1.0 {
+                let load = load2.sqrt();
+                M /= load;
+                give = yield_rate(k.k_r, c.inertia, load);
+            }
             out.torque += M;
             let m2 = M_s.length_squared();
             out.rolling = (M_s - M).dot(w_r) + (0.5 * k.growth.abs() + give) * m2 / k.k_r;
             out.energy += 0.5 * m2 / k.k_r;
-            out.rates.roll = (-k.k_r * w_r + (k.growth.min(0.0) - give) * M_s) / k.gear;
-            out.roll_margin = load / SLIP_LOAD - 1.0;
+            out.rates.roll = (-k.k_r * w_r + (k.growth.min(0.0) - give) * M_s) * (1.0 / k.gear);
+            out.roll_margin = load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0;
         }
     }
     out
 }
 
-/// r: rate at which springs of this load give way [1/s]; it need not grow beyond loads at which they slip.
+/// r: rate at which springs of this load above one give way [1/s]; it need not grow beyond loads at which they slip.
 fn yield_rate(k: f64, mass: f64, load: f64) -> f64 {
-    if load > 1.0 { YIELD_RATE * (load.min(SLIP_LOAD) - 1.0) * (k / mass).sqrt() } else { 0.0 }
+    YIELD_RATE * (load.min(SLIP_LOAD) - 1.0) * (k / mass).sqrt()
 }
 
 /// Largest slip speed at which the spring can take over with a continuous, falling force.

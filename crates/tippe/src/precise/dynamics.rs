@@ -629,12 +629,9 @@ impl Dynamics {
                 }
                 read += 1;
             }
-            let springs = Dynamics::springs(pair, y);
-            let mut last = pair.last;
-            pair.read_into(model, &self.kinematics, &springs, false, &mut last);
-            self.gaps[k as usize] = last.gap;
-            self.forces[k as usize] = last.total;
-            pair.last = last;
+            pair.read_last(model, &self.kinematics, |pair| Dynamics::springs(pair, y));
+            self.gaps[k as usize] = pair.last.gap;
+            self.forces[k as usize] = pair.last.total;
         }
         if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
             self.skin.gaps.clone_from(&self.gaps);

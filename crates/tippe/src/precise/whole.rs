@@ -108,7 +108,7 @@ impl Whole {
             clock.restructure(&mut ());
             clock.reach();
             clock.regroup();
-            clock.advance(time);
+            clock.advance(time, &mut ());
             if clock.last && clock.failure.is_none() {
                 let mut motions = clock.motions_now();
                 let mut records = Vec::new();
