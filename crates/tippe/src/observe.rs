@@ -87,7 +87,7 @@ pub trait Observe {
     fn event(&mut self, event: &Event) {
         let _ = event;
     }
-    /// Called after every horizon; return false to stop the run in good order.
+    /// Called after every horizon, and within one that takes many steps; return false to stop the run in good order.
     fn progress(&mut self, progress: &Progress) -> bool {
         let _ = progress;
         true

@@ -7,11 +7,18 @@
 //!   limit:  (f/mu N)^2 + (M/(mu N b))^2 = 1,  and |M_r| = mu_r R N
 //! k_t = kappa k_n with kappa = 4 G*/E* (Mindlin 1949), k_n the tangent stiffness of the normal law, k_s = k_t a^2, k_r = k_t R^2;
 //! a the Hertz patch radius sqrt(R depth), b = 3 pi a/16 (Leine, Glocker 2003). c/k is that of the normal law, depth d/n.
-//! On a flat patch k_t and k_s are those of a rigid punch (constant, so that nothing is lost when the area changes), and
-//! b = 2/3 of the radius of a disc with the patch's area.
+//! On a flat patch, a the radius of a disc with its area and a_0 that of the whole face, k_t = k_0 a/a_0 with k_0 of a rigid
+//! punch, k_s = k_t a^2, b = 2/3 a. There the state is f_0 = f sqrt(k_0/k_t), a spring of constant stiffness behind a gear:
+//! f_0' = -sqrt(k_0 k_t) v_t and f = f_0 sqrt(k_t/k_0), so that nothing is lost or gained when the area changes; M likewise.
 //! Slip ends when V falls below min(1, 2 zeta) mu N/sqrt(k_t m_t): there the spring can be set so that the force is continuous
 //! and falls. At rest nothing creeps. While k_t grows f stays, while it shrinks f shrinks with it: both lose
 //! |k_t'| f^2/(2 k_t^2), which is booked.
+//! Springs that are asked for more than the limit give way before slip begins: with L >= 1 the force over its limit,
+//!   force (f - c_t v_t)/L,   f' = -k_t v_t - r f,   M' = -k_s w_n - r (k_s/(k_t b^2)) M,   r = 4 omega_t (L - 1)
+//! which is Coulomb's force, turning into the direction of slip within the length mu N/k_t. Slow slip (a load that creeps
+//! over the limit, a normal force that falls) stays in this regime; slip proper begins at L = 1.3, above the speed at which
+//! it ends. The spin torque is held to mu N b before L is taken: under a corner b is so small that any spin is too fast for
+//! its spring, and that alone is no slip.
 //!
 //! The other forms are those of the seeds, by name; they have no states and all of them creep.
 
@@ -23,6 +30,16 @@ use tippe_geometry::Vec3;
 const TANGENTIAL_B_MIN: f64 = 0.1;
 /// Share of the largest speed at which slip may end that is used.
 const STICK_SAFETY: f64 = 0.9;
+/// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
+const YIELD_RATE: f64 = 4.0;
+/// Load of the springs over its limit at which slip begins [-].
+const SLIP_LOAD: f64 = 1.3;
+/// Speed b w_n over mu N/sqrt(k_t m_t) at which spin alone begins to slip [-].
+const SPIN_SPEED: f64 = 2.0;
+/// Springs of flat patches smaller than this share of the face get no softer [-].
+const SMALLEST_PATCH: f64 = 1e-4;
+/// The spin spring gives way faster than the tangential one by no more than this [-]; for a Hertz patch it is 2.9.
+const SPIN_YIELD: f64 = 3.0;
 
 /// The friction laws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,7 +136,7 @@ pub struct FrictionInput {
 /// Springs of an elastic-stick contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Springs {
-    /// Tangential spring force on 2 [N].
+    /// Tangential spring force on 2 [N]; on a flat patch that of the spring behind its gear, and so all three.
     pub f: Vec3,
     /// Spin torque on 2 about the normal [N m].
     pub spin: f64,
@@ -128,21 +145,12 @@ pub struct Springs {
 }
 
 /// Discrete modes of an elastic-stick contact.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Modes {
     /// The surfaces slide on each other.
     pub slipping: bool,
     /// Rolling resistance is at its limit.
     pub rolling: bool,
-    /// Share of the estimated speeds at which slip and rolling end [-]: the estimate knows nothing of other contacts of the
-    /// bodies, and where it was too bold it is halved.
-    pub caution: [f64; 2],
-}
-
-impl Default for Modes {
-    fn default() -> Self {
-        Modes { slipping: false, rolling: false, caution: [1.0; 2] }
-    }
 }
 
 /// The answer: what acts on body 2 at the contact point, what it costs, how the springs change.
@@ -162,6 +170,10 @@ pub struct Friction {
     pub energy: f64,
     /// Rates of the springs [N/s], [N m/s].
     pub rates: Springs,
+    /// Tangential force over the state of its spring [-].
+    pub gear: f64,
+    /// The springs of a sticking contact are beyond their limit and give way.
+    pub yields: bool,
     /// Rises through zero where stick turns to slip or slip to stick [-].
     pub slip_margin: f64,
     /// Rises through zero where rolling resistance reaches or leaves its limit [-].
@@ -272,6 +284,9 @@ struct Stiffness {
     k_r: f64,
     /// c/k of all springs [s].
     relaxation: f64,
+    /// Force and torque over their states: sqrt(k_t/k_0) (and of k_r), sqrt(k_s/(k_0 a_0^2)); one for point contacts [-].
+    gear: f64,
+    spin_gear: f64,
     /// k'/k of k_t and k_r; that of k_s is three times it (k_t ~ depth^(1/2), k_s ~ depth^(3/2)) [1/s].
     growth: f64,
     b: f64,
@@ -280,12 +295,20 @@ struct Stiffness {
 fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
     let d = x.damping.max(TANGENTIAL_B_MIN / x.damping_speed);
     if c.patch_stiffness > 0.0 {
-        // c_t = kappa dN/dv as everywhere
-        let relaxation = x.elastic / c.patch_stiffness * d;
-        let k_t = c.kappa * c.patch_stiffness;
-        let k_s = k_t * c.patch_size * c.patch_size;
-        let k_r = k_t * x.radius * x.radius;
-        return Stiffness { k_t, k_s, k_r, relaxation, growth: 0.0, b: contensou_radius(c, x) };
+        let a = x.patch_radius.clamp(SMALLEST_PATCH * c.patch_size, c.patch_size);
+        let gear = (a / c.patch_size).sqrt();
+        let k_t = c.kappa * c.patch_stiffness * gear * gear;
+        return Stiffness {
+            k_t,
+            k_s: k_t * a * a,
+            k_r: k_t * x.radius * x.radius,
+            // c_t = kappa dN/dv as everywhere
+            relaxation: c.kappa * x.elastic * d / k_t,
+            gear,
+            spin_gear: gear * gear * gear,
+            growth: 0.0,
+            b: contensou_radius(c, x),
+        };
     }
     let k_t = c.kappa * x.exponent * x.elastic / x.depth;
     let a2 = if c.patch_radius > 0.0 { c.patch_radius * c.patch_radius } else { x.radius * x.depth };
@@ -294,6 +317,8 @@ fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
         k_s: k_t * a2,
         k_r: k_t * x.radius * x.radius,
         relaxation: x.depth * d / x.exponent,
+        gear: 1.0,
+        spin_gear: 1.0,
         growth: (x.exponent - 1.0) * x.closing_speed / x.depth,
         b: contensou_radius(c, x),
     }
@@ -320,7 +345,7 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
     if limit > 0.0 {
         if modes.slipping {
             let V = (x.v_t.length_squared() + k.b * k.b * w_n * w_n).sqrt();
-            let end = modes.caution[0] * stick_speed(&k, limit, c.mass);
+            let end = stick_speed(&k, limit, c.mass);
             // the direction stays defined when V passes through zero between two stages of a step
             let scale = limit / V.max(0.1 * end);
             out.force = -scale * x.v_t;
@@ -330,20 +355,40 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.spin = -M * w_n;
             out.slip_margin = 1.0 - V / end;
         } else {
-            let f_s = into_plane(springs.f, n);
-            let (c_t, c_s) = (k.k_t * k.relaxation, k.k_s * k.relaxation);
-            out.force = f_s - c_t * x.v_t;
-            let M = springs.spin - c_s * w_n;
+            let (f_s, M_s) = (k.gear * into_plane(springs.f, n), k.spin_gear * springs.spin);
+            let (mut T, mut M) = (f_s - k.k_t * k.relaxation * x.v_t, M_s - k.k_s * k.relaxation * w_n);
+            let limit = limit * (c.mu_static / c.mu).max(1.0);
+            let (mut give, mut give_spin, mut spin_margin) = (0.0, 0.0, -1.0);
+            let share = || (k.k_s / (k.k_t * k.b * k.b)).min(SPIN_YIELD);
+            if M.abs() > limit * k.b {
+                let load = M.abs() / (limit * k.b);
+                M /= load;
+                give_spin = share() * yield_rate(k.k_t, c.mass, load);
+                let speed = k.b * w_n.abs() * (k.k_t * c.mass).sqrt() / limit;
+                spin_margin = load.min(speed / SPIN_SPEED) - 1.0;
+                out.yields = true;
+            }
+            let load2 = (T.length_squared() + M * M / (k.b * k.b)) / (limit * limit);
+            if load2 > 1.0 {
+                let load = load2.sqrt();
+                T /= load;
+                M /= load;
+                give = yield_rate(k.k_t, c.mass, load);
+                give_spin += share() * give;
+                out.yields = true;
+            }
+            out.slip_margin = spin_margin.max(load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0);
+            out.force = T;
             out.torque = M * n;
-            let (f2, s2) = (f_s.length_squared(), springs.spin * springs.spin);
-            out.sliding = c_t * x.v_t.length_squared() + k.growth.abs() * f2 / (2.0 * k.k_t);
-            out.spin = c_s * w_n * w_n + 3.0 * k.growth.abs() * s2 / (2.0 * k.k_s);
+            let (f2, s2) = (f_s.length_squared(), M_s * M_s);
+            // power taken from the bodies less what the springs keep of it
+            out.sliding = (f_s - T).dot(x.v_t) + (0.5 * k.growth.abs() + give) * f2 / k.k_t;
+            out.spin = (M_s - M) * w_n + (1.5 * k.growth.abs() + give_spin) * s2 / k.k_s;
             out.energy = 0.5 * (f2 / k.k_t + s2 / k.k_s);
             let shrink = k.growth.min(0.0);
-            out.rates.f = -k.k_t * x.v_t + shrink * f_s;
-            out.rates.spin = -k.k_s * w_n + 3.0 * shrink * springs.spin;
-            let slip_limit = limit * (c.mu_static / c.mu).max(1.0);
-            out.slip_margin = (out.force.length_squared() + M * M / (k.b * k.b)) / (slip_limit * slip_limit) - 1.0;
+            out.rates.f = (-k.k_t * x.v_t + (shrink - give) * f_s) * (1.0 / k.gear);
+            out.rates.spin = (-k.k_s * w_n + (3.0 * shrink - give_spin) * M_s) / k.spin_gear;
+            out.gear = k.gear;
         }
     }
     let roll_limit = c.rolling * x.radius * x.N;
@@ -351,24 +396,35 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
         let w_r = x.omega - w_n * n;
         if modes.rolling {
             let W = w_r.length();
-            let end = modes.caution[1] * stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
+            let end = stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
             let M = -roll_limit / W.max(0.1 * end) * w_r;
             out.torque += M;
             out.rolling = -M.dot(w_r);
             out.roll_margin = 1.0 - W / end;
         } else {
-            let M_s = into_plane(springs.roll, n);
-            let c_r = k.k_r * k.relaxation;
-            let M = M_s - c_r * w_r;
+            let M_s = k.gear * into_plane(springs.roll, n);
+            let mut M = M_s - k.k_r * k.relaxation * w_r;
+            let load2 = M.length_squared() / (roll_limit * roll_limit);
+            let mut give = 0.0;
+            if load2 > 1.0 {
+                let load = load2.sqrt();
+                M /= load;
+                give = yield_rate(k.k_r, c.inertia, load);
+            }
             out.torque += M;
             let m2 = M_s.length_squared();
-            out.rolling = c_r * w_r.length_squared() + k.growth.abs() * m2 / (2.0 * k.k_r);
+            out.rolling = (M_s - M).dot(w_r) + (0.5 * k.growth.abs() + give) * m2 / k.k_r;
             out.energy += 0.5 * m2 / k.k_r;
-            out.rates.roll = -k.k_r * w_r + k.growth.min(0.0) * M_s;
-            out.roll_margin = M.length_squared() / (roll_limit * roll_limit) - 1.0;
+            out.rates.roll = (-k.k_r * w_r + (k.growth.min(0.0) - give) * M_s) * (1.0 / k.gear);
+            out.roll_margin = load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0;
         }
     }
     out
+}
+
+/// r: rate at which springs of this load above one give way [1/s]; it need not grow beyond loads at which they slip.
+fn yield_rate(k: f64, mass: f64, load: f64) -> f64 {
+    YIELD_RATE * (load.min(SLIP_LOAD) - 1.0) * (k / mass).sqrt()
 }
 
 /// Largest slip speed at which the spring can take over with a continuous, falling force.
@@ -391,31 +447,25 @@ pub fn springs_at_stick(
     let w_n = x.omega.dot(n);
     let mut springs = *old;
     if slip_ends {
-        springs.f = friction.force + k.k_t * k.relaxation * x.v_t;
-        springs.spin = friction.torque.dot(n) + k.k_s * k.relaxation * w_n;
+        springs.f = (friction.force + k.k_t * k.relaxation * x.v_t) / k.gear;
+        springs.spin = (friction.torque.dot(n) + k.k_s * k.relaxation * w_n) / k.spin_gear;
     } else {
         let roll = friction.torque - n * friction.torque.dot(n);
-        springs.roll = roll + k.k_r * k.relaxation * (x.omega - w_n * n);
+        springs.roll = (roll + k.k_r * k.relaxation * (x.omega - w_n * n)) / k.gear;
     }
     springs
 }
 
-/// Natural time of the tangential (or rolling) spring at this contact [s].
-pub fn spring_time(c: &FrictionConstants, x: &FrictionInput, slip: bool) -> f64 {
-    let k = stiffness(c, x);
-    if slip { (c.mass / k.k_t).sqrt() } else { (c.inertia / k.k_r).sqrt() }
-}
-
 /// Energy of the springs of a sticking contact: (tangential and spin [J], rolling [J]).
 pub fn spring_energies(c: &FrictionConstants, x: &FrictionInput, springs: &Springs) -> (f64, f64) {
-    if x.elastic <= 0.0 {
+    if x.elastic <= 0.0 && c.patch_stiffness == 0.0 {
         return (0.0, 0.0);
     }
     let k = stiffness(c, x);
-    (
-        0.5 * (springs.f.length_squared() / k.k_t + springs.spin * springs.spin / k.k_s),
-        0.5 * springs.roll.length_squared() / k.k_r,
-    )
+    let (f, M, M_r) = (k.gear * springs.f, k.spin_gear * springs.spin, k.gear * springs.roll);
+    // a flat face has no radius to roll on
+    let rolling = if k.k_r > 0.0 { 0.5 * M_r.length_squared() / k.k_r } else { 0.0 };
+    (0.5 * (f.length_squared() / k.k_t + M * M / k.k_s), rolling)
 }
 
 #[cfg(test)]
@@ -450,7 +500,7 @@ mod tests {
             v_t: Vec3::X,
             omega: Vec3::new(0.0, 30.0, 0.0),
         };
-        let modes = Modes { slipping: true, rolling: true, ..Modes::default() };
+        let modes = Modes { slipping: true, rolling: true };
         let speed = {
             let f = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
             x.v_t.length() / (1.0 - f.slip_margin)
@@ -459,12 +509,8 @@ mod tests {
         let before = FrictionLaw::Mindlin.evaluate(&c, &x, &Springs::default(), modes);
         assert!(before.slip_margin >= 0.0);
         let springs = springs_at_stick(&c, &x, &before, &Springs::default(), true);
-        let after = FrictionLaw::Mindlin.evaluate(
-            &c,
-            &x,
-            &springs,
-            Modes { slipping: false, rolling: true, ..Modes::default() },
-        );
+        let modes = Modes { slipping: false, rolling: true };
+        let after = FrictionLaw::Mindlin.evaluate(&c, &x, &springs, modes);
         assert!((after.force - before.force).length() < 1e-12 * before.force.length());
     }
 }

@@ -14,7 +14,7 @@ use super::actions::{ActionRecord, Actions, LocalForce};
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
 use super::structure::Structure;
-use crate::contact::friction::{Modes, Springs, spring_energies, spring_time, springs_at_stick};
+use crate::contact::friction::{Modes, Springs, spring_energies, springs_at_stick};
 use crate::event::Episode;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
@@ -31,6 +31,8 @@ pub const ACCOUNTS: usize = 9;
 const SPEED_FLOOR: f64 = 0.01;
 /// The skin is renewed when more than so many pairs, and an eighth of all, had to be read.
 const WORN: usize = 4;
+/// A flat solid that touches down at a tangential speed above this share of its closing speed slips at first [-].
+const SLOW: f64 = 1e-6;
 /// States of components below this are measured against it [SI].
 const STATE_FLOOR: f64 = 1e-3;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
@@ -627,12 +629,9 @@ impl Dynamics {
                 }
                 read += 1;
             }
-            let springs = Dynamics::springs(pair, y);
-            let mut last = pair.last;
-            pair.read_into(model, &self.kinematics, &springs, false, &mut last);
-            self.gaps[k as usize] = last.gap;
-            self.forces[k as usize] = last.total;
-            pair.last = last;
+            pair.read_last(model, &self.kinematics, |pair| Dynamics::springs(pair, y));
+            self.gaps[k as usize] = pair.last.gap;
+            self.forces[k as usize] = pair.last.total;
         }
         if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
             self.skin.gaps.clone_from(&self.gaps);
@@ -755,10 +754,11 @@ impl Dynamics {
         // in the limit of small depth f/N = kappa v_t/v_n while sticking
         let (kappa, mu) = (pair.friction.kappa, pair.friction.mu);
         let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
+        // an edge or a corner has next to no normal force to begin with
+        let at_once = pair.is_patch() && reading.v_t.length() > SLOW * speed;
         pair.memory.modes = Modes {
-            slipping: kappa * reading.v_t.length() > mu * speed,
+            slipping: at_once || kappa * reading.v_t.length() > mu * speed,
             rolling: kappa * reading.radius.max(1e-12) * w_r.length() > pair.friction.rolling * speed,
-            ..Modes::default()
         };
         let springs = Springs::default();
         Self::set_springs(&self.pairs[k], y, &springs);
@@ -768,14 +768,18 @@ impl Dynamics {
     pub fn leave(&mut self, k: usize, y: &mut [f64]) {
         let pair = &self.pairs[k];
         if pair.springs.is_some() {
+            let (sliding, rolling) =
+                spring_energies(&pair.friction, &pair.friction_input(&pair.last), &Self::springs(pair, y));
             Self::set_springs(pair, y, &Springs::default());
+            self.book(y, pair.node, Account::Sliding, sliding);
+            self.book(y, pair.node, Account::Rolling, rolling);
         }
         let memory = &mut self.pairs[k].memory;
         *memory = Memory::default();
     }
 
     /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.
-    pub fn loosen(&mut self, k: usize, slip: bool, t: f64, y: &mut [f64]) {
+    pub fn loosen(&mut self, k: usize, slip: bool, y: &mut [f64]) {
         let pair = &self.pairs[k];
         let mut springs = Self::springs(pair, y);
         let (sliding, rolling) = spring_energies(&pair.friction, &pair.friction_input(&pair.last), &springs);
@@ -789,8 +793,6 @@ impl Dynamics {
         Self::set_springs(pair, y, &springs);
         self.book(y, pair.node, account, energy);
         let memory = &mut self.pairs[k].memory;
-        let kind = usize::from(!slip);
-        memory.modes.caution[kind] = if t < memory.settled[kind] { 0.5 * memory.modes.caution[kind] } else { 1.0 };
         if slip {
             memory.modes.slipping = true;
         } else {
@@ -799,7 +801,7 @@ impl Dynamics {
     }
 
     /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
-    pub fn fasten(&mut self, k: usize, stick: bool, t: f64, y: &mut [f64]) {
+    pub fn fasten(&mut self, k: usize, stick: bool, y: &mut [f64]) {
         let pair = &self.pairs[k];
         let input = pair.friction_input(&pair.last);
         let old = Self::springs(pair, y);
@@ -808,9 +810,7 @@ impl Dynamics {
         Self::set_springs(pair, y, &springs);
         let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
         self.book(y, pair.node, account, energy);
-        let settled = t + spring_time(&pair.friction, &input, stick);
         let memory = &mut self.pairs[k].memory;
-        memory.settled[usize::from(!stick)] = settled;
         if stick {
             memory.modes.slipping = false;
         } else {
@@ -1032,7 +1032,7 @@ impl System for Bound<'_> {
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
                 let limit = tolerance * pair.friction.mu.max(1e-3) * N;
-                let share = vector(error, k).length() / limit;
+                let share = pair.last.friction.gear * vector(error, k).length() / limit;
                 norm = norm.max(share);
             }
         }

@@ -36,6 +36,12 @@ const NOT_STIFF: f64 = 0.8;
 const DECISION: u32 = 6;
 /// Attempted steps of one island in one horizon that are a failure.
 const STALL: u64 = 3_000_000;
+/// So many attempted steps are a failure already if they advance by less than `STALL_SHARE` of the run.
+const STALL_WINDOW: u64 = 500_000;
+/// See `STALL_WINDOW` [-].
+const STALL_SHARE: f64 = 5e-6;
+/// Attempted steps after which an island lets others have a look.
+const SLICE: u64 = 20_000;
 /// Islands with so many pairs keep a skin.
 const MANY_PAIRS: usize = 12;
 /// A step that ends this share of itself short of an instant ends there [-].
@@ -123,6 +129,12 @@ pub struct Outcome {
     pub counts: Counts,
     /// Smallest step tried [s], and the body that asked for it.
     pub smallest: Option<(f64, usize)>,
+    /// It has come to the end of the horizon, or to a body's exit.
+    pub done: bool,
+    /// Communication points taken.
+    sampled: usize,
+    /// Attempted steps and time at the last look for a stall.
+    mark: (u64, f64),
 }
 
 /// An island and its clock.
@@ -486,37 +498,55 @@ impl Island {
         (motions, records)
     }
 
-    /// Advances from the start of the horizon to `end`, unless a body leaves its reach box first. `samples` are the communication points of the horizon
-    /// with their indices.
+    /// Advances from the start of the horizon to `end`, unless a body leaves its reach box first, in slices of so many steps:
+    /// to be called until the outcome is done. `samples` are the communication points of the horizon, `until` [s] is the end
+    /// of the run.
     pub fn advance(
         &mut self,
         model: &Model,
         settings: &Settings,
-        from: f64,
-        end: f64,
+        [from, end, until]: [f64; 3],
         reach: &[Aabb],
         samples: &[f64],
-    ) -> Result<Outcome, Failure> {
-        let mut outcome = Outcome::default();
-        self.before = None;
+        outcome: &mut Outcome,
+    ) -> Result<(), Failure> {
         let before = self.stepper.evaluations;
-        let mut sampled = 0;
-        self.take_samples(model, samples, &mut sampled, end, &mut outcome);
-        outcome.exit = self.exit(model, reach, from, end);
+        if outcome.counts == Counts::default() {
+            self.before = None;
+            self.take_samples(model, samples, end, outcome);
+            outcome.exit = self.exit(model, reach, from, end);
+            outcome.mark = (0, self.stepper.t0);
+        }
+        let tried = |counts: &Counts| counts.steps + counts.rejected;
+        let slice = tried(&outcome.counts) + SLICE;
         while outcome.exit.is_none() && self.stepper.t0 < end {
+            let tries = tried(&outcome.counts);
+            if tries >= slice {
+                outcome.counts.evaluations += self.stepper.evaluations - before;
+                return Ok(());
+            }
             self.keep();
-            self.act(model, &mut outcome)?;
-            self.step(model, settings, &mut outcome)?;
-            if outcome.counts.steps + outcome.counts.rejected > STALL {
-                return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));
+            self.act(model, outcome)?;
+            self.step(model, settings, outcome)?;
+            if tries - outcome.mark.0 >= STALL_WINDOW || tries >= STALL {
+                if tries >= STALL || self.stepper.t0 - outcome.mark.1 < STALL_SHARE * until.abs() {
+                    return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));
+                }
+                outcome.mark = (tries, self.stepper.t0);
             }
             outcome.exit = self.exit(model, reach, from, end);
-            self.find_due(end, &mut outcome);
-            self.take_samples(model, samples, &mut sampled, end, &mut outcome);
+            self.find_due(end, outcome);
+            self.take_samples(model, samples, end, outcome);
         }
-        self.log(model, end, &mut outcome);
+        self.log(model, end, outcome);
         outcome.counts.evaluations += self.stepper.evaluations - before;
-        Ok(outcome)
+        outcome.done = true;
+        Ok(())
+    }
+
+    /// Time it has come to [s].
+    pub fn time(&self) -> f64 {
+        self.stepper.t0
     }
 
     /// Remembers the island as it is, unless it has moved in this horizon.
@@ -855,11 +885,11 @@ impl Island {
     }
 
     fn loosen(&mut self, k: usize, slip: bool) {
-        self.dynamics.loosen(k, slip, self.stepper.t0, &mut self.stepper.y0);
+        self.dynamics.loosen(k, slip, &mut self.stepper.y0);
     }
 
     fn fasten(&mut self, k: usize, stick: bool) {
-        self.dynamics.fasten(k, stick, self.stepper.t0, &mut self.stepper.y0);
+        self.dynamics.fasten(k, stick, &mut self.stepper.y0);
     }
 
     /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.
@@ -1012,12 +1042,12 @@ impl Island {
         exit
     }
 
-    fn take_samples(&mut self, model: &Model, samples: &[f64], sampled: &mut usize, end: f64, outcome: &mut Outcome) {
+    fn take_samples(&mut self, model: &Model, samples: &[f64], end: f64, outcome: &mut Outcome) {
         let reached = self.stepper.t0.min(end);
-        while *sampled < samples.len() && samples[*sampled] <= reached {
-            let sample = self.sample(model, *sampled, samples[*sampled]);
+        while outcome.sampled < samples.len() && samples[outcome.sampled] <= reached {
+            let sample = self.sample(model, outcome.sampled, samples[outcome.sampled]);
             outcome.samples.push(sample);
-            *sampled += 1;
+            outcome.sampled += 1;
         }
     }
 

@@ -238,7 +238,7 @@ pub fn simulate(
         clock.restructure(observe);
         clock.reach();
         clock.regroup();
-        clock.advance(until);
+        clock.advance(until, observe);
         clock.record(until, observe);
     }
     clock.finish(state)
@@ -480,15 +480,19 @@ impl<'a> Clock<'a> {
     }
 
     /// Every island to the end of the horizon on its own clock; a failure leaves them at its start.
-    fn advance(&mut self, until: f64) {
-        if let Err(failure) = self.advance_horizon(until) {
+    fn advance(&mut self, until: f64, observe: &mut dyn Observe) {
+        let horizon = self.horizon;
+        if let Err(failure) = self.advance_horizon(until, observe) {
             self.put_back();
             self.failure = Some(failure);
+        } else if self.stopped {
+            self.put_back();
+            self.horizon = horizon;
         }
     }
 
     /// The horizon once, and again to a nearer end if a body left its box.
-    fn advance_horizon(&mut self, until: f64) -> Result<(), Failure> {
+    fn advance_horizon(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
         let full = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
         self.end = full.min(self.full_of_points());
         let cut = self.end < full;
@@ -498,7 +502,10 @@ impl<'a> Clock<'a> {
         }
         self.summary.horizons += 1;
         self.samples = self.sample_times(self.end, until);
-        let mut outcomes = self.advance_islands()?;
+        let mut outcomes = self.advance_islands(until, observe)?;
+        if self.stopped {
+            return Ok(());
+        }
         let mut due: Vec<usize> =
             outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= self.end).map(|d| d.1 as usize).collect();
         // An island may step beyond the end; what it leaves there is the next horizon's affair.
@@ -516,7 +523,7 @@ impl<'a> Clock<'a> {
                 *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
             }
             due = outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= exit).map(|d| d.1 as usize).collect();
-            outcomes = self.advance_islands()?;
+            outcomes = self.advance_islands(until, observe)?;
             self.horizon *= 0.5;
         } else if !self.last && !cut {
             self.horizon = (2.0 * self.horizon).min(LONGEST_HORIZON);
@@ -528,16 +535,47 @@ impl<'a> Clock<'a> {
         Ok(())
     }
 
-    fn advance_islands(&mut self) -> Result<Vec<Outcome>, Failure> {
-        let (model, from, end, boxes, samples) = (self.model, self.time, self.end, &self.boxes, &self.samples);
+    /// All islands to the end of the horizon; between slices of a long one the observer may stop the run.
+    fn advance_islands(&mut self, until: f64, observe: &mut dyn Observe) -> Result<Vec<Outcome>, Failure> {
+        let (model, times) = (self.model, [self.time, self.end, until]);
         let settings = Settings { max_step: self.settings.max_step.min(2.0 * self.horizon), ..self.settings.clone() };
-        let one = |island: &mut Island| island.advance(model, &settings, from, end, boxes, samples);
-        match &self.pool {
-            Some(pool) if self.islands.len() > 1 => {
-                let islands = &mut self.islands;
-                pool.install(|| islands.par_iter_mut().with_min_len(8).map(one).collect())
+        let mut outcomes: Vec<Outcome> = vec![Outcome::default(); self.islands.len()];
+        loop {
+            let (boxes, samples) = (&self.boxes, &self.samples);
+            let one = |(island, outcome): (&mut Island, &mut Outcome)| match outcome.done {
+                true => Ok(()),
+                false => island.advance(model, &settings, times, boxes, samples, outcome),
+            };
+            match &self.pool {
+                Some(pool) if self.islands.len() > 1 => {
+                    let both = self.islands.par_iter_mut().zip(&mut outcomes).with_min_len(8);
+                    pool.install(|| both.map(one).collect::<Result<(), Failure>>())?;
+                }
+                _ => self.islands.iter_mut().zip(&mut outcomes).try_for_each(one)?,
             }
-            _ => self.islands.iter_mut().map(one).collect(),
+            if outcomes.iter().all(|o| o.done) {
+                return Ok(outcomes);
+            }
+            let behind = self.islands.iter().zip(&outcomes).filter(|(_, o)| !o.done);
+            let time = behind.map(|(island, _)| island.time()).fold(self.end, f64::min);
+            self.stopped = !observe.progress(&self.progress(&outcomes, time, until));
+            if self.stopped {
+                return Ok(outcomes);
+            }
+        }
+    }
+
+    /// Where the run stands with these outcomes on top of what was recorded.
+    fn progress(&self, outcomes: &[Outcome], time: f64, until: f64) -> Progress {
+        let smallest = outcomes.iter().filter_map(|o| o.smallest).min_by(|a, b| a.0.total_cmp(&b.0));
+        Progress {
+            time,
+            until,
+            step: smallest.map_or(f64::INFINITY, |s| s.0),
+            limiter: smallest.map(|s| s.1),
+            steps: self.summary.steps + outcomes.iter().map(|o| o.counts.steps).sum::<u64>(),
+            contacts: self.summary.max_contacts,
+            events: self.events,
         }
     }
 
@@ -594,7 +632,7 @@ impl<'a> Clock<'a> {
 
     /// Hands the horizon to the observer in order of time, and commits it unless it was the last.
     fn record(&mut self, until: f64, observe: &mut dyn Observe) {
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.stopped {
             return;
         }
         let outcomes = std::mem::take(&mut self.outcomes);
@@ -617,6 +655,7 @@ impl<'a> Clock<'a> {
         for event in &events[next_event..] {
             self.note(event, observe);
         }
+        let progress = self.progress(&outcomes, self.end, until);
         for outcome in &outcomes {
             let c = &outcome.counts;
             self.summary.steps += c.steps;
@@ -629,16 +668,6 @@ impl<'a> Clock<'a> {
                 }
             }
         }
-        let smallest = outcomes.iter().filter_map(|o| o.smallest).min_by(|a, b| a.0.total_cmp(&b.0));
-        let progress = Progress {
-            time: self.end,
-            until,
-            step: smallest.map_or(f64::INFINITY, |s| s.0),
-            limiter: smallest.map(|s| s.1),
-            steps: self.summary.steps,
-            contacts: self.summary.max_contacts,
-            events: self.events,
-        };
         self.stopped = !observe.progress(&progress) && !self.last;
         self.recorded = self.recorded.max(self.end);
         if self.last {
@@ -717,6 +746,10 @@ impl<'a> Clock<'a> {
             return Err(failure);
         }
         self.summary.stopped = self.stopped;
+        if self.summary.bodies.is_empty() {
+            // stopped before there was anything to record
+            self.summary.bodies = self.model.start.clone();
+        }
         self.summary.mechanisms = self.mechanism_summaries();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
         self.summary.warnings = self.model.warnings.clone();

@@ -27,8 +27,6 @@ pub struct Memory {
     pub normal: NormalMemory,
     /// Stick or slip, rest or roll.
     pub modes: Modes,
-    /// Slip and rolling that begin again before this were ended too early [s].
-    pub settled: [f64; 2],
     /// The contact so far.
     pub episode: Episode,
 }
@@ -427,13 +425,46 @@ impl Pair {
         if let Geometry::Patch(patch) = &self.geometry {
             return self.read_patch(patch, model, sides, springs, always, reading);
         }
-        let (gap, n, point1, point2) = self.measure(model, sides, always);
-        reading.gap = gap;
-        reading.normal = n;
+        let placed = self.measure(model, sides, always);
+        reading.gap = placed.0;
+        reading.normal = placed.1;
         reading.closing_speed = 0.0;
-        if gap > 0.0 && !always {
+        if placed.0 <= 0.0 || always {
+            self.read_placed(model, sides, placed, springs, reading);
+        }
+    }
+
+    /// [`Self::read_into`] the last reading, which stays where it is while the pair is apart.
+    #[inline]
+    pub fn read_last(&mut self, model: &Model, kinematics: &[Kinematics], springs: impl Fn(&Pair) -> Springs) {
+        let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
+        if matches!(self.geometry, Geometry::Patch(_)) {
+            let mut last = self.last;
+            self.read_into(model, kinematics, &springs(self), false, &mut last);
+            self.last = last;
             return;
         }
+        let placed = self.measure(model, sides, false);
+        self.last.gap = placed.0;
+        self.last.normal = placed.1;
+        self.last.closing_speed = 0.0;
+        if placed.0 <= 0.0 {
+            let mut last = self.last;
+            self.read_placed(model, sides, placed, &springs(self), &mut last);
+            self.last = last;
+        }
+    }
+
+    /// Velocities and forces where gap, normal and witness points are known.
+    #[inline]
+    fn read_placed(
+        &self,
+        model: &Model,
+        sides: [&Kinematics; 2],
+        (gap, n, point1, point2): (f64, Vec3, Vec3, Vec3),
+        springs: &Springs,
+        reading: &mut Reading,
+    ) {
         let point = match self.lever {
             Lever::Midpoint => 0.5 * (point1 + point2),
             Lever::Surface1 => point1,

@@ -416,7 +416,7 @@ impl Tangent {
     /// True if a sticking contact would slip where the equations were evaluated last.
     pub fn slips(&self) -> bool {
         let sticks = self.whole.dynamics.pairs.iter().filter(|p| p.springs.is_some() && p.memory.touching);
-        sticks.filter(|p| p.last.gap <= 0.0 && !p.memory.modes.slipping).any(|p| p.last.friction.slip_margin >= 0.0)
+        sticks.filter(|p| p.last.gap <= 0.0 && !p.memory.modes.slipping).any(|p| p.last.friction.yields)
     }
 
     /// Longest way before contacts that have just begun to touch know their stiffness, as a share of the bodies' sizes [-].

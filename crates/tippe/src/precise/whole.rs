@@ -108,7 +108,7 @@ impl Whole {
             clock.restructure(&mut ());
             clock.reach();
             clock.regroup();
-            clock.advance(time);
+            clock.advance(time, &mut ());
             if clock.last && clock.failure.is_none() {
                 let mut motions = clock.motions_now();
                 let mut records = Vec::new();
@@ -489,9 +489,9 @@ impl Whole {
             {
                 if margin >= 0.0 {
                     if moving {
-                        d.fasten(k, slip, t, y);
+                        d.fasten(k, slip, y);
                     } else {
-                        d.loosen(k, slip, t, y);
+                        d.loosen(k, slip, y);
                     }
                     changed = true;
                 }
