@@ -28,7 +28,7 @@ const LEAST_REBOUND: f64 = 1e-6;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ElementRecord {
     /// Impulse of the last step of elements with one row [N s or N m s].
-    pub impulses: Vec<f64>,
+    pub impulses: Vec<Option<f64>>,
     /// Expressions that are watched for a rise through zero, at the end of the last step.
     pub watched: Vec<f64>,
     /// Changes whose condition has come true.
@@ -39,7 +39,7 @@ impl ElementRecord {
     /// That of a model at its start.
     pub fn start(model: &Model) -> ElementRecord {
         ElementRecord {
-            impulses: vec![f64::NAN; model.forces.len()],
+            impulses: vec![None; model.forces.len()],
             watched: Vec::new(),
             due: vec![false; model.changes.len()],
         }
@@ -216,12 +216,17 @@ impl Clock<'_> {
             compliance: 1.0 / (h * hardness),
             lower: bounds[0],
             upper: bounds[1],
-            lambda: if bounded { self.state.elements.impulses[k] } else { f64::NAN },
+            lambda: if bounded { self.impulse(k) } else { f64::NAN },
             ..Row::default()
         };
         self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
         let stored = self.energy(k, part);
         list.push(ElementRow { element: k as u32, part, damping, stored, bound: f64::INFINITY });
+    }
+
+    /// Impulse of element `k` in the last step, NaN if there was none.
+    fn impulse(&self, k: usize) -> f64 {
+        self.state.elements.impulses[k].unwrap_or(f64::NAN)
     }
 
     /// Derivative of axis . (velocity of a body's point) by the body's velocity.
@@ -312,7 +317,7 @@ impl Clock<'_> {
                 target,
                 lower: -limit * h,
                 upper: limit * h,
-                lambda: self.state.elements.impulses[k],
+                lambda: self.impulse(k),
                 ..Row::default()
             };
             self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
@@ -471,7 +476,7 @@ impl Clock<'_> {
             let k = own.element as usize;
             let kind = &model.forces[k].kind;
             let effort = row.lambda / h;
-            self.state.elements.impulses[k] = row.lambda;
+            self.state.elements.impulses[k] = Some(row.lambda);
             elements.efforts[k] = match kind {
                 ForceKind::Spring { .. } => -effort,
                 ForceKind::Bushing { .. } if own.part < 3 => libm::hypot(elements.efforts[k], effort),
@@ -516,6 +521,7 @@ impl Clock<'_> {
             let pushes = || {
                 let rows = elements.rows.iter().zip(&self.rows.rows[elements.first..]);
                 rows.filter(|(own, _)| own.element as usize == k).any(|(_, row)| row.lambda > 0.0)
+                    || self.energy(k, 0) + self.energy(k, 1) > 0.0
             };
             if matches!(element.kind, ForceKind::Stop { .. }) && self.state.actions.modes[k].held && !pushes() {
                 self.state.actions.modes[k] = Default::default();

@@ -149,12 +149,11 @@ impl Clock<'_> {
             (motion.p, motion.v, motion.w) = (kin.p, kin.v, kin.w);
             motion.q = Quat::from_mat3(&kin.R).normalize();
         }
-        for (k, link) in mechanism.links.iter().enumerate() {
+        for link in &mechanism.links {
             dual(
                 &machine.work.S[link.first..link.first + link.count],
                 &mut machine.dual[link.first..link.first + link.count],
             );
-            machine.added[k] = Six::ZERO;
         }
         machine.given.fill(None);
         machine.tau.fill(0.0);

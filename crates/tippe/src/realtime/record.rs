@@ -95,6 +95,7 @@ impl Clock<'_> {
 
     /// What the exact rows of the solution add to the reactions of joints.
     fn read_reactions(&mut self, k: usize) {
+        self.machines[k].added.fill(Six::ZERO);
         for partition in self.partitions.iter().filter(|p| p.active) {
             for (group, (machine, slot, wrench)) in partition.problem.groups.iter().zip(&partition.owners) {
                 if *machine as usize == k

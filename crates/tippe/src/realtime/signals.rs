@@ -76,14 +76,22 @@ impl Clock<'_> {
         let links = mechanism.links.len();
         // on the links' centres of mass: free motion, then what elements and couplings do to coordinates
         let mut on = if machine.smooth { machine.reactions.clone() } else { vec![Six::ZERO; links] };
+        let link_of = |i: usize| mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
+        if !machine.smooth {
+            for (_, at, tau) in self.elements.forces.iter().filter(|(_, at, _)| at.mechanism as usize == m) {
+                let i = at.coordinate as usize;
+                if let Some(l) = link_of(i) {
+                    on[l] = on[l] + machine.dual[i] * *tau;
+                }
+            }
+        }
         if self.state.steps > 0 {
             for (own, row) in self.elements.rows.iter().zip(&self.rows.rows[self.elements.first..]) {
                 let Some(at) = model.forces[own.element as usize].kind.at().filter(|at| at.mechanism as usize == m)
                 else {
                     continue;
                 };
-                let i = at.coordinate as usize;
-                if let Some(l) = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i)) {
+                if let Some(l) = link_of(at.coordinate as usize) {
                     let J = &row.J[0];
                     let wrench = Six::new(Vec3::new(J[0], J[1], J[2]), Vec3::new(J[3], J[4], J[5]));
                     on[l] = on[l] + wrench * (row.lambda / h);
@@ -94,10 +102,8 @@ impl Clock<'_> {
                     let coupling = (*slot as usize).checked_sub(links + mechanism.loops.len());
                     let Some(c) = coupling.filter(|_| *k as usize == m) else { continue };
                     for term in &mechanism.couplings[c].coupling.terms {
-                        let i = term.coordinate;
-                        let holds = |l: &crate::mechanism::Link| (l.first..l.first + l.count).contains(&i);
-                        if let Some(l) = mechanism.links.iter().position(holds) {
-                            on[l] = on[l] + machine.dual[i] * (term.factor * group.lambda[0] / h);
+                        if let Some(l) = link_of(term.coordinate) {
+                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * group.lambda[0] / h);
                         }
                     }
                 }
