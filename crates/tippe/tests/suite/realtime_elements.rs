@@ -194,7 +194,7 @@ fn a_rope_goes_taut() {
         between = ["world", "ball"]
         stiffness = 1e5
         damping = 200
-        length = 1
+        rest = 1
         rope = true
         "#,
     );
