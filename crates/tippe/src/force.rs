@@ -98,6 +98,8 @@ pub enum ForceKind {
         stiffness: f64,
         /// Exponent n [-].
         exponent: f64,
+        /// Wanted: speed after over speed before an impact [-].
+        restitution: f64,
         /// b of the exact damping [-].
         damping: f64,
     },
@@ -277,7 +279,7 @@ pub fn bushing(
 }
 
 /// The rotation vector of R.
-fn rotation_vector(R: &Mat3) -> Vec3 {
+pub fn rotation_vector(R: &Mat3) -> Vec3 {
     let q = Quat::from_mat3(R);
     let (v, w) = if q.w < 0.0 { (-q.xyz(), -q.w) } else { (q.xyz(), q.w) };
     let s = v.length();
@@ -289,7 +291,7 @@ fn rotation_vector(R: &Mat3) -> Vec3 {
 }
 
 /// J^-T x with J^-1 = 1 - theta~/2 + c theta~^2,   c = 1/t^2 - (1 + cos t)/(2 t sin t).
-fn inverse_left_jacobian_transposed(theta: Vec3, x: Vec3) -> Vec3 {
+pub fn inverse_left_jacobian_transposed(theta: Vec3, x: Vec3) -> Vec3 {
     let t2 = theta.length_squared();
     let c = if t2 < 1e-6 {
         1.0 / 12.0 + t2 / 720.0

@@ -5,10 +5,12 @@ use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, Si
 use crate::contact::normal::exact_damping;
 use crate::equation::{Input, Kind, Program, Quantity, Scope, Tree};
 use crate::force::{Anchor, At, ForceElement, ForceKind};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
 use crate::scene::{self, Attachment, Equation, MotorKind, SensorKind, SignalKind, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A sensor: what it measures, between two frames.
 #[derive(Clone, Debug)]
@@ -22,6 +24,47 @@ pub struct ModelSensor {
 }
 
 impl ModelSensor {
+    /// A component of what it measures of the motion of its two frames; zero for accelerations and contacts.
+    pub fn measure(&self, f1: &Kinematics, f2: &Kinematics, component: u32) -> f64 {
+        let arm = f2.p - f1.p;
+        let R = f1.R.transpose();
+        let k = component as usize;
+        match self.kind {
+            SensorKind::Pose if k < 3 => (R * arm)[k],
+            SensorKind::Pose => {
+                let q = Quat::from_mat3(&(R * f2.R));
+                [q.w, q.x, q.y, q.z][k - 3]
+            }
+            SensorKind::Velocity if k < 3 => (R * (f2.v - f1.v - f1.w.cross(arm)))[k],
+            SensorKind::Velocity => (R * (f2.w - f1.w))[k - 3],
+            SensorKind::Distance if k == 0 => arm.length(),
+            SensorKind::Distance => {
+                let length = arm.length();
+                if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
+            }
+            SensorKind::Acceleration | SensorKind::Contact => 0.0,
+        }
+    }
+
+    /// A component of the acceleration of frame 2 relative to frame 1, seen in frame 1:
+    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel. Each side: motion of the body, its acceleration {angular,
+    /// linear} at the centre of mass.
+    pub fn acceleration(&self, sides: [(Kinematics, Six); 2], component: u32) -> f64 {
+        let motion = |k: usize| {
+            let (kin, Six { angular, linear }) = sides[k];
+            let frame = kin.of_frame(self.ends[k].p, &self.ends[k].R);
+            let arm = frame.p - kin.p;
+            (frame, angular, linear + angular.cross(arm) + kin.w.cross(kin.w.cross(arm)))
+        };
+        let [(f1, alpha1, a1), (f2, alpha2, a2)] = [motion(0), motion(1)];
+        let (d, R) = (f2.p - f1.p, f1.R.transpose());
+        let v_rel = f2.v - f1.v - f1.w.cross(d);
+        let a_rel = a2 - a1 - alpha1.cross(d) - f1.w.cross(f1.w.cross(d)) - 2.0 * f1.w.cross(v_rel);
+        let alpha_rel = alpha2 - alpha1 - f1.w.cross(f2.w - f1.w);
+        let all = [R * a_rel, R * alpha_rel];
+        all[component as usize / 3][component as usize % 3]
+    }
+
     /// Names and units of its components.
     pub fn components(kind: SensorKind) -> &'static [(&'static str, &'static str)] {
         match kind {
@@ -456,6 +499,7 @@ impl Compiler<'_> {
                     bounds: [s.lower.unwrap_or(f64::NEG_INFINITY), s.upper.unwrap_or(f64::INFINITY)],
                     stiffness: s.stiffness,
                     exponent: s.exponent,
+                    restitution: s.restitution,
                     damping: if s.restitution < 1.0 { exact_damping(s.restitution.max(0.01)) } else { 0.0 },
                 };
                 let name = count(spec.limits.len(), i, "limit");

@@ -9,9 +9,8 @@ use crate::kinematics::Kinematics;
 use crate::mechanism::Mode;
 use crate::model::Model;
 use crate::network::{MOST_RESULTS, Source};
-use crate::scene::SensorKind;
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{Quat, Vec3};
+use tippe_geometry::Vec3;
 
 /// What an element remembers from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -129,24 +128,7 @@ impl Dynamics {
     pub fn sense(&self, model: &Model, t: f64, sensor: u32, component: u32) -> f64 {
         let sensor = &model.sensors[sensor as usize];
         let [f1, f2] = [0, 1].map(|k| self.anchored(model, &sensor.ends[k], t));
-        let arm = f2.p - f1.p;
-        let R = f1.R.transpose();
-        let k = component as usize;
-        match sensor.kind {
-            SensorKind::Pose if k < 3 => (R * arm)[k],
-            SensorKind::Pose => {
-                let q = Quat::from_mat3(&(R * f2.R));
-                [q.w, q.x, q.y, q.z][k - 3]
-            }
-            SensorKind::Velocity if k < 3 => (R * (f2.v - f1.v - f1.w.cross(arm)))[k],
-            SensorKind::Velocity => (R * (f2.w - f1.w))[k - 3],
-            SensorKind::Distance if k == 0 => arm.length(),
-            SensorKind::Distance => {
-                let length = arm.length();
-                if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
-            }
-            SensorKind::Acceleration | SensorKind::Contact => 0.0,
-        }
+        sensor.measure(&f1, &f2, component)
     }
 
     /// Evaluates network and force elements at (t, y): loads on bodies, forces on coordinates, modes of coordinates, rates
@@ -277,7 +259,7 @@ impl Dynamics {
 }
 
 /// Force on a coordinate, the rate of its rate if that is given, and what the element does.
-fn coordinate_force(
+pub fn coordinate_force(
     kind: &ForceKind,
     mode: ForceMode,
     t: f64,

@@ -1,7 +1,6 @@
 //! Signals of an island: coordinates, reactions, efforts, sensors and values of the network at one instant.
 
 use super::dynamics::{Bound, Dynamics, prescribed};
-use crate::force::Anchor;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, JointPlace, Model, ModelSensor, SignalSource};
@@ -114,30 +113,16 @@ impl Dynamics {
         })
     }
 
-    /// Acceleration of frame 2 relative to frame 1, seen in frame 1:
-    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel.
+    /// Acceleration of frame 2 relative to frame 1; bodies outside the island move evenly.
     fn sense_acceleration(&self, model: &Model, t: f64, sensor: &ModelSensor, component: u32) -> f64 {
-        let motion = |end: &Anchor| {
-            let local = end.body.and_then(|b| self.bodies.binary_search(&b).ok());
-            let Some(k) = local else {
-                let kin = end.body.map_or(Kinematics::WORLD, |b| prescribed(model, b as usize, t));
-                let frame = kin.of_frame(end.p, &end.R);
-                let arm = frame.p - kin.p;
-                return (frame, Vec3::ZERO, kin.w.cross(kin.w.cross(arm)));
-            };
-            let kin = &self.kinematics[k];
-            let frame = kin.of_frame(end.p, &end.R);
-            let arm = frame.p - kin.p;
-            let Six { angular, linear } = self.body_acceleration(model, k);
-            (frame, angular, linear + angular.cross(arm) + kin.w.cross(kin.w.cross(arm)))
+        let side = |k: usize| {
+            let body = sensor.ends[k].body;
+            match body.and_then(|b| self.bodies.binary_search(&b).ok()) {
+                Some(k) => (self.kinematics[k], self.body_acceleration(model, k)),
+                None => (body.map_or(Kinematics::WORLD, |b| prescribed(model, b as usize, t)), Six::ZERO),
+            }
         };
-        let [(f1, alpha1, a1), (f2, alpha2, a2)] = [0, 1].map(|k| motion(&sensor.ends[k]));
-        let (d, R) = (f2.p - f1.p, f1.R.transpose());
-        let v_rel = f2.v - f1.v - f1.w.cross(d);
-        let a_rel = a2 - a1 - alpha1.cross(d) - f1.w.cross(f1.w.cross(d)) - 2.0 * f1.w.cross(v_rel);
-        let alpha_rel = alpha2 - alpha1 - f1.w.cross(f2.w - f1.w);
-        let all = [R * a_rel, R * alpha_rel];
-        all[component as usize / 3][component as usize % 3]
+        sensor.acceleration([side(0), side(1)], component)
     }
 
     /// {angular, linear} acceleration of body `k` (local), resolved in world; after an evaluation.

@@ -58,6 +58,14 @@ impl Structure {
             && self.contacts.iter().find(|(p, _)| *p == pair).is_none_or(|(_, on)| *on)
     }
 
+    /// A body of no mechanism takes its energy with it.
+    pub fn remove(&mut self, model: &Model, body: u32, kin: &Kinematics) {
+        if model.bodies[body as usize].mechanism.is_none() {
+            let mass = model.bodies[body as usize].mass;
+            self.removed += kinetic_of(model, body, kin) + mass * model.potential_at(kin.p);
+        }
+    }
+
     /// The next change that waits for a time after t [s].
     pub fn next_time(&self, model: &Model) -> f64 {
         let open = model.changes.iter().zip(&self.done).filter(|(_, done)| !**done);
@@ -113,6 +121,38 @@ impl Clock<'_> {
     }
 
     fn make(&mut self, action: ChangeAction) {
+        let (model, time) = (self.model, self.time);
+        let (machines, actions, structure) = (&mut self.machines, &mut self.actions, &mut self.structure);
+        Parts { model, time, machines, actions, structure }.make(action);
+        if let ChangeAction::Delete(body) = action {
+            for (_, motion) in self.loose_motions.iter_mut().filter(|(b, _)| *b == body) {
+                let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };
+                self.structure.remove(model, body, &kin);
+                motion.v = Vec3::ZERO;
+                motion.w = Vec3::ZERO;
+                motion.a = Vec3::ZERO;
+            }
+        }
+    }
+}
+
+/// What a change works on.
+pub struct Parts<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Now [s].
+    pub time: f64,
+    /// Mechanisms.
+    pub machines: &'a mut [MachineRecord],
+    /// Elements.
+    pub actions: &'a mut ActionRecord,
+    /// What changes have made of the model.
+    pub structure: &'a mut Structure,
+}
+
+impl Parts<'_> {
+    /// Makes a change. The motion of a body that is deleted and belongs to no mechanism is the caller's.
+    pub fn make(&mut self, action: ChangeAction) {
         let model = self.model;
         let place = |joint: u32| model.joints[joint as usize].place;
         match action {
@@ -211,11 +251,11 @@ impl Clock<'_> {
                 self.actions.on[k] = false;
             }
         }
-        let mass = model.bodies[body as usize].mass;
         if let Some((mechanism, link)) = model.bodies[body as usize].mechanism {
             let (m, record) = (&model.mechanisms[mechanism as usize], &mut self.machines[mechanism as usize]);
             let (_, kinematics) = placed(model, m, record, self.time);
             let kin = &kinematics[link as usize];
+            let mass = model.bodies[body as usize].mass;
             self.structure.removed += kinetic_of(model, body, kin) + mass * model.potential_at(kin.p);
             for (k, closing) in m.loops.iter().enumerate() {
                 if closing.sides.iter().any(|s| s.on == Parent::Link(link)) {
@@ -225,15 +265,6 @@ impl Clock<'_> {
             let link = &m.links[link as usize];
             record.locked[link.first..link.first + link.count].fill(true);
             record.u[link.first..link.first + link.count].fill(0.0);
-        }
-        for (_, motion) in self.loose_motions.iter_mut().filter(|(b, _)| *b == body) {
-            if model.bodies[body as usize].mechanism.is_none() {
-                let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };
-                self.structure.removed += kinetic_of(model, body, &kin) + mass * model.potential_at(kin.p);
-            }
-            motion.v = Vec3::ZERO;
-            motion.w = Vec3::ZERO;
-            motion.a = Vec3::ZERO;
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Machine {
     pub reactions: Vec<Six>,
     /// {torque, force} that rows of the solution add on side 2 of each link's joint, then of each loop, about frame 2.
     pub added: Vec<Six>,
+    /// {torque, force} of each loop on its side 2 about frame 2 at the beginning of the step, without rows of the solution.
+    pub loop_reactions: Vec<Six>,
     /// Coordinates given by a motion: rate in this step.
     pub given: Vec<Option<f64>>,
     /// What impacts inside the step add to the coordinates.
@@ -77,6 +79,7 @@ impl Machine {
             dual: vec![Six::ZERO; n],
             reactions: vec![Six::ZERO; links],
             added: vec![Six::ZERO; links + mechanism.loops.len()],
+            loop_reactions: vec![Six::ZERO; mechanism.loops.len()],
             given: vec![None; n],
             hop: vec![0.0; n],
             drift: 0.0,
@@ -146,12 +149,11 @@ impl Clock<'_> {
             (motion.p, motion.v, motion.w) = (kin.p, kin.v, kin.w);
             motion.q = Quat::from_mat3(&kin.R).normalize();
         }
-        for (k, link) in mechanism.links.iter().enumerate() {
+        for link in &mechanism.links {
             dual(
                 &machine.work.S[link.first..link.first + link.count],
                 &mut machine.dual[link.first..link.first + link.count],
             );
-            machine.added[k] = Six::ZERO;
         }
         machine.given.fill(None);
         machine.tau.fill(0.0);
@@ -190,12 +192,16 @@ impl Clock<'_> {
                 }
                 machine.rates(model, k, t + (part as f64 + ahead) * dt, true);
                 if part == 0 && stage == 0 {
-                    let Machine { loads, moved, work, reactions, .. } = machine;
+                    let Machine { loads, moved, work, reactions, loop_reactions, .. } = machine;
+                    loop_reactions.fill(Six::ZERO);
                     let mut all = loads.clone();
                     for ((link, kin), load) in mechanism.links.iter().zip(moved.iter()).zip(&mut all) {
                         load.linear += model.gravity_at(kin.p) * model.bodies[link.body as usize].mass;
                     }
                     for (row, lambda) in work.rows.iter().zip(&work.lambda) {
+                        if let Some(reaction) = loop_reactions.get_mut(row.owner) {
+                            *reaction = *reaction + row.on_2 * *lambda;
+                        }
                         for (link, wrench) in row.on {
                             if let Some(k) = link {
                                 all[k as usize] = all[k as usize] + wrench * *lambda;
@@ -343,6 +349,10 @@ impl Clock<'_> {
                     let Some(body) = body else { continue };
                     // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
                     let s = if mechanism.links[l].reversed { s } else { 1 - s };
+                    if s == 1 {
+                        let arm = frames[1].p - on[1].1.p;
+                        reaction[r] = Six::new(J.angular - arm.cross(J.linear), J.linear);
+                    }
                     if model.bodies[body].drive == Drive::Free {
                         write(&mut group.J[s], r, J);
                     } else {
@@ -350,7 +360,6 @@ impl Clock<'_> {
                         group.target[r] -= J.dot(&Six::new(kin.w, kin.v));
                     }
                 }
-                reaction[r] = Six::ZERO;
             }
             if group.count > 0 && (group.bodies[0] != GROUND || group.bodies[1] != GROUND) {
                 groups.push(group);

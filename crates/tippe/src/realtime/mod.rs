@@ -5,12 +5,15 @@
 //!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
 
 mod contacts;
+mod equations;
 mod forces;
 mod free;
 mod impact;
 mod joints;
 mod partition;
 mod record;
+mod signals;
+mod structure;
 
 use crate::event::Event;
 use crate::joint::Six;
@@ -137,6 +140,7 @@ pub struct State {
     holds: Vec<Hold>,
     /// Force elements and equations.
     actions: ActionRecord,
+    elements: forces::ElementRecord,
     structure: Structure,
     /// Causes so far.
     ledger: Ledger,
@@ -166,6 +170,7 @@ impl State {
             contacts: Vec::new(),
             holds: Vec::new(),
             actions: crate::precise::first_actions(model, &structure),
+            elements: forces::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),
             recorded: false,
@@ -225,7 +230,10 @@ pub struct Clock<'a> {
     partition_of: Vec<u32>,
     /// Whether an impulse of a row acted on the body in this step.
     pushed: Vec<bool>,
+    /// Values of the equations.
     values: Vec<f64>,
+    room: equations::Room,
+    elements: forces::Elements,
     events: Vec<Event>,
     stopped: bool,
     summary: Summary,
@@ -261,6 +269,8 @@ impl<'a> Clock<'a> {
             partition_of: vec![u32::MAX; n],
             pushed: vec![false; n],
             values: vec![0.0; model.network.values],
+            room: equations::Room::new(model),
+            elements: forces::Elements::new(model),
             events: Vec::new(),
             stopped: false,
             summary: Summary::default(),

@@ -104,6 +104,7 @@ impl Clock<'_> {
 
     /// What the exact rows of the solution add to the reactions of joints.
     fn read_reactions(&mut self, k: usize) {
+        self.machines[k].added.fill(Six::ZERO);
         for partition in self.partitions.iter().filter(|p| p.active) {
             for (group, (machine, slot, wrench)) in partition.problem.groups.iter().zip(&partition.owners) {
                 if *machine as usize == k
@@ -223,7 +224,6 @@ impl Clock<'_> {
         }
         let mut elastic = 0.0;
         let mut elastic_before = 0.0;
-        let mut released = 0.0;
         for (k, row) in self.rows.rows.iter().enumerate() {
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
@@ -264,13 +264,11 @@ impl Clock<'_> {
                     }
                 }
                 Owner::Roll(..) => ledger.rolling -= work,
-                Owner::Element(e) => {
-                    released += self.book_element(e, k, work, &mut ledger, &mut elastic, &mut elastic_before)
-                }
+                Owner::Element(_) => {}
                 Owner::Bend => ledger.damping -= work,
             }
         }
-        let _ = released;
+        self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);
         // free motion: gravity is potential, loads are work, the rest is the step's own
         for b in 0..self.model.bodies.len() {
             if !self.is_free(b) {

@@ -7,5 +7,6 @@ mod implied;
 mod layering;
 mod mechanisms;
 mod random_scenes;
+mod realtime_elements;
 mod statics;
 mod whole;

@@ -1,0 +1,37 @@
+//! Structural changes in a step: attach, release, lock, unlock, delete, contact on and off.
+
+use super::Clock;
+use crate::event::{Event, EventKind};
+use crate::model::ChangeAction;
+use crate::precise::Parts;
+use tippe_geometry::Vec3;
+
+impl Clock<'_> {
+    /// Makes the changes whose time has come, or whose condition rose through zero in the last step.
+    pub(super) fn restructure(&mut self) {
+        let (model, time) = (self.model, self.state.time);
+        for (k, change) in model.changes.iter().enumerate() {
+            let timely = change.at.is_some_and(|at| at <= time + 1e-9 * self.h);
+            if self.state.structure.done[k] || !(timely || self.state.elements.due[k]) {
+                continue;
+            }
+            let state = &mut self.state;
+            state.structure.done[k] = true;
+            state.actions.done[k] = true;
+            let (lost, removed) = (state.structure.fastening, state.structure.removed);
+            let (machines, actions, structure) = (&mut state.machines, &mut state.actions, &mut state.structure);
+            Parts { model, time, machines, actions, structure }.make(change.action);
+            if let ChangeAction::Delete(body) = change.action {
+                let kin = self.motion(body as usize);
+                let state = &mut self.state;
+                state.structure.remove(model, body, &kin);
+                (state.bodies[body as usize].v, state.bodies[body as usize].w) = (Vec3::ZERO, Vec3::ZERO);
+            }
+            let state = &mut self.state;
+            state.ledger.fastening += state.structure.fastening - lost;
+            state.ledger.work -= state.structure.removed - removed;
+            let source = Some(change.name.clone());
+            self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+        }
+    }
+}
