@@ -46,7 +46,7 @@ enum Command {
     List(list::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, an analysis or an exit code
+    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),

@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
             let advanced = state.time() > start;
-            let checkpoint = advanced.then(|| writer.checkpoint(&state).ok()).flatten();
+            let checkpoint = advanced.then(|| writer.checkpoint(state.time(), &state).ok()).flatten();
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
@@ -143,7 +143,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };
     if summary.stopped && writer.error().is_none() {
-        writer.checkpoint(&state)?;
+        writer.checkpoint(state.time(), &state)?;
     }
     writer.finish(status, None, Some(&report))?;
     if !args.quiet {
@@ -172,16 +172,17 @@ fn advance(prepared: &Prepared, state: &mut State, every: Option<f64>, watch: &m
         return clock::simulate(model, state, *until, settings, watch).map_err(Trouble::Failure);
     };
     let mut total = Summary::default();
+    let mut k = (state.time() / every).floor() + 1.0;
     loop {
-        // the next multiple; a realtime step may have gone past several
-        let next = (((state.time() / every) * (1.0 + f64::EPSILON)).floor() + 1.0) * every;
-        let next = next.min(*until);
+        let next = (k * every).min(*until);
         let part = clock::simulate(model, state, next, settings, watch).map_err(Trouble::Failure)?;
         total = sum(&total, part);
-        if total.stopped || state.time() >= *until {
+        if total.stopped || next >= *until {
             return Ok(total);
         }
-        watch.writer.checkpoint(state).map_err(Trouble::Write)?;
+        // a realtime step may end beyond
+        watch.writer.checkpoint(next.max(state.time()), state).map_err(Trouble::Write)?;
+        k = (k + 1.0).max((state.time() / every).floor() + 1.0);
     }
 }
 

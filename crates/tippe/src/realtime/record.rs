@@ -481,6 +481,10 @@ impl Clock<'_> {
 
     /// Counts and the last sample.
     pub(super) fn finish(mut self) -> Summary {
+        if self.summary.bodies.is_empty() {
+            // no step was left to make: the end is the start
+            self.sample(&mut ());
+        }
         self.summary.stopped = self.stopped;
         self.summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
             .map(|((mechanism, start), machine)| MechanismSummary {

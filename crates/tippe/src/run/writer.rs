@@ -74,9 +74,9 @@ impl RunWriter {
         self.error.as_ref()
     }
 
-    /// Writes a state from which the run can be continued.
-    pub fn checkpoint(&mut self, state: &clock::State) -> Result<PathBuf, RunError> {
-        let path = self.folder.join(format!("checkpoint-{:.9}.json", state.time()));
+    /// Writes a state from which the run can be continued at `time` [s].
+    pub fn checkpoint(&mut self, time: f64, state: &clock::State) -> Result<PathBuf, RunError> {
+        let path = self.folder.join(format!("checkpoint-{time:.9}.json"));
         let (scene_hash, clock) = (self.manifest.scene.hash.clone(), state.clock().name().to_owned());
         match state {
             clock::State::Precise(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,

@@ -128,7 +128,7 @@ fn mistakes_are_named_with_place_and_help() {
         (
             "[world]",
             "[realtime]\nstep = \"1/60 s\"\n[world]",
-            "[realtime] has step in [s^-1]; a step has the unit [s]. help: a fraction of a second is an expression: step = \"1/60\"",
+            "[realtime] has step in [1/s]; a step has the unit [s]. help: a fraction of a second is an expression: step = \"1/60\"",
         ),
         (
             "[world]",
