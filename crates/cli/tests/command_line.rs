@@ -642,7 +642,8 @@ fn expectations_of_both_clocks() {
 #[test]
 fn clocks_are_compared() {
     let dir = tempfile::tempdir().unwrap();
-    let limits = "[[expect]]\nvalue = \"compare.position\"\nbelow = \"1 mm\"\nsource = \"regression\"\n";
+    let limits = "[[expect]]\nvalue = \"compare.divergence\"\nabove = 0.45\nsource = \"regression\"\n\
+                  [[expect]]\nvalue = \"compare.position\"\nbelow = \"1 mm\"\nsource = \"regression\"\n";
     write(dir.path(), "rest.toml", &format!("{REST}{limits}"));
     let compare = tippe(dir.path(), &["compare", "rest.toml", "--plot", "gap.svg"]);
     assert_eq!(code(&compare), 0, "{}{}", stdout(&compare), stderr(&compare));
@@ -668,7 +669,7 @@ fn clocks_are_compared() {
     assert!(gap > 0.0 && gap < 1e-3, "{gap}");
 
     // A coarse step exceeds the limit; a step that meets a target is found and confirmed.
-    assert_eq!(json(&["--step", "1/20"]).0, 5);
+    assert_eq!(json(&["--step", "1/12"]).0, 5);
     let (_, found) = json(&["--step", "1/50", "--target", "0.5mm"]);
     let step = found["target"]["step"].as_f64().unwrap();
     let tried = found["target"]["tried"].as_array().unwrap();
