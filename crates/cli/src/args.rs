@@ -3,9 +3,10 @@
 use crate::Stop;
 use clap::Args;
 use std::path::Path;
+use tippe::Model;
+use tippe::clock::Settings;
 use tippe::precise::method;
-use tippe::scene::{Integrator, Scene, gallery};
-use tippe::{Model, Settings};
+use tippe::scene::{Clock, Integrator, Scene, gallery};
 
 /// How to run a scene, where it differs from what the scene says.
 #[derive(Args, Clone, Debug, Default)]
@@ -13,6 +14,9 @@ pub struct Options {
     /// Simulated time to reach [s]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub until: Option<f64>,
+    /// precise (variable step, located events) or realtime (fixed step); by default the scene's
+    #[arg(long, value_name = "NAME", value_parser = clock)]
+    pub clock: Option<Clock>,
     /// Relative tolerance of the variable-step integrators
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     pub tolerance: Option<f64>,
@@ -25,12 +29,41 @@ pub struct Options {
     /// auto, dopri5, rodas4, or with a fixed step: rk4, heun, euler
     #[arg(long, value_name = "NAME", value_parser = integrator)]
     pub integrator: Option<Integrator>,
-    /// Step of the fixed-step integrators [s]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    /// Step of the realtime clock, or of the fixed-step integrators [s]; also as a fraction, 1/60
+    #[arg(long, value_name = "SECONDS", value_parser = fraction)]
     pub step: Option<f64>,
     /// Time between recorded points [s]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub output_interval: Option<f64>,
+}
+
+impl Options {
+    /// What only one of the clocks knows.
+    fn apply(&self, settings: &mut Settings) -> Result<(), Stop> {
+        match settings {
+            Settings::Precise(settings) => {
+                settings.tolerance = self.tolerance.unwrap_or(settings.tolerance);
+                settings.method = self.integrator.map_or(settings.method, method);
+                settings.step = self.step.or(settings.step);
+                if self.integrator.is_some_and(Integrator::fixed_step) && settings.step.is_none() {
+                    let text = "this integrator has a fixed step. help: give it with --step SECONDS";
+                    return Err(Stop::Usage(text.to_owned()));
+                }
+            }
+            Settings::Realtime(settings) => {
+                let foreign = [("--integrator", self.integrator.is_some()), ("--tolerance", self.tolerance.is_some())];
+                if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {
+                    let help =
+                        "help: the realtime clock has a fixed --step; leave the option out, or add --clock precise";
+                    return Err(Stop::Usage(format!(
+                        "{option} belongs to the precise clock, this run is realtime. {help}"
+                    )));
+                }
+                settings.step = self.step.unwrap_or(settings.step);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A scene as it was found: name for people, file for messages, text.
@@ -77,26 +110,16 @@ impl Source {
     /// Reads, compiles and settles how to run.
     pub fn prepare(&self, options: &Options) -> Result<Prepared, Stop> {
         let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
-        let model = Model::compile(&scene)?;
-        let mut settings = Settings::from_scene(&scene);
-        if let Some(tolerance) = options.tolerance {
-            settings.tolerance = tolerance;
-        }
+        let clock = options.clock.unwrap_or(scene.run.clock);
+        let model = Model::compile_for(&scene, clock)?;
+        let mut settings = Settings::from_scene(&scene, clock);
         if let Some(threads) = options.threads {
-            settings.threads = threads;
-        }
-        if let Some(integrator) = options.integrator {
-            settings.method = method(integrator);
-        }
-        if let Some(step) = options.step {
-            settings.step = Some(step);
+            settings.set_threads(threads);
         }
         if let Some(interval) = options.output_interval {
-            settings.output_interval = interval;
+            settings.set_output_interval(interval);
         }
-        if options.integrator.is_some_and(Integrator::fixed_step) && settings.step.is_none() {
-            return Err(Stop::Usage("this integrator has a fixed step. help: give it with --step SECONDS".to_owned()));
-        }
+        options.apply(&mut settings)?;
         let until = options.until.unwrap_or(scene.run.until);
         if let Some(message) = settings.too_many_points(until) {
             let help = "help: choose a longer output_interval (--output-interval) or a nearer end (--until)";
@@ -116,6 +139,14 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number greater than zero, or a fraction of two: `1/60`.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    match text.split_once('/') {
+        Some((above, below)) => Ok(positive(above.trim())? / positive(below.trim())?),
+        None => positive(text),
+    }
+}
+
 /// NAME=VALUE.
 pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -128,4 +159,9 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 
 fn integrator(text: &str) -> Result<Integrator, String> {
     Integrator::from_name(text).ok_or_else(|| tippe::scene::did_you_mean(text, Integrator::NAMES.iter().copied()))
+}
+
+/// The name of a clock.
+pub fn clock(text: &str) -> Result<Clock, String> {
+    Clock::from_name(text).ok_or_else(|| tippe::scene::did_you_mean(text, Clock::NAMES.iter().copied()))
 }

@@ -5,9 +5,10 @@ use crate::table::{count, duration, table};
 use crate::{Stop, print, print_json, say};
 use serde::Serialize;
 use std::time::Instant;
-use tippe::run::{Questions, Subjects, cases};
+use tippe::Summary;
+use tippe::clock::{self, Settings};
+use tippe::run::{Case, Questions, Runs, Subjects, cases};
 use tippe::scene::{Scene, gallery};
-use tippe::{State, Summary};
 
 /// Arguments of `tippe bench`.
 #[derive(clap::Args)]
@@ -37,11 +38,16 @@ struct Bench {
 struct Timing {
     scene: String,
     sim_s: f64,
-    tolerance: f64,
+    clock: String,
+    /// Tolerance of the precise clock [-].
+    tolerance: Option<f64>,
+    /// Step of the realtime clock [s].
+    step: Option<f64>,
     wall_s: f64,
     steps: u64,
     rejected: u64,
     rhs_evaluations: u64,
+    factorisations: u64,
     events: u64,
     /// Energy residual over initial energy [-].
     residual: f64,
@@ -82,11 +88,11 @@ pub fn bench(args: &Args) -> Result<(), Stop> {
     let head = [
         ("scene", false),
         ("simulated", true),
-        ("tolerance", true),
+        ("tolerance or step", true),
         ("wall", true),
         ("steps", true),
         ("rejected", true),
-        ("evaluations", true),
+        ("evaluations or factorisations", true),
         ("events", true),
         ("residual/E0", true),
         ("expect", true),
@@ -99,11 +105,13 @@ fn row(timing: &Timing) -> Vec<String> {
     vec![
         timing.scene.clone(),
         format!("{} s", timing.sim_s),
-        format!("{:e}", timing.tolerance),
+        timing
+            .step
+            .map_or_else(|| format!("{:e}", timing.tolerance.unwrap_or(f64::NAN)), |step| format!("{step:.3e} s")),
         duration(timing.wall_s),
         count(timing.steps),
         count(timing.rejected),
-        count(timing.rhs_evaluations),
+        count(timing.rhs_evaluations + timing.factorisations),
         count(timing.events),
         format!("{:.1e}", timing.residual),
         timing.met.map_or_else(|| "-".to_owned(), |(met, asked)| format!("{met}/{asked}")),
@@ -116,9 +124,9 @@ fn time(source: &Source, args: &Args) -> Result<Timing, Stop> {
     let Prepared { scene, model, settings, until } = &prepared;
     let mut best: Option<(f64, Summary)> = None;
     for _ in 0..args.repeat.max(1) {
-        let mut state = State::start(model);
+        let mut state = settings.start(model);
         let started = Instant::now();
-        let summary = tippe::simulate(model, &mut state, *until, settings, &mut ());
+        let summary = clock::simulate(model, &mut state, *until, settings, &mut ());
         let wall_s = started.elapsed().as_secs_f64();
         let summary = summary.map_err(|failure| Stop::Simulation(format!("{}: {failure}", source.name)))?;
         if let Some((_, first)) = &best
@@ -132,14 +140,21 @@ fn time(source: &Source, args: &Args) -> Result<Timing, Stop> {
     }
     let (wall_s, summary) = best.unwrap_or_default();
     let initial = summary.energy.initial.abs();
+    let (tolerance, step) = match settings {
+        Settings::Precise(settings) => (Some(settings.tolerance), None),
+        Settings::Realtime(settings) => (None, Some(settings.step)),
+    };
     Ok(Timing {
         scene: source.name.clone(),
         sim_s: *until,
-        tolerance: settings.tolerance,
+        clock: settings.clock().name().to_owned(),
+        tolerance,
+        step,
         wall_s,
         steps: summary.steps,
         rejected: summary.rejected,
         rhs_evaluations: summary.rhs_evaluations,
+        factorisations: summary.solutions.factorisations,
         events: summary.events.values().sum(),
         residual: summary.energy.residual().abs() / if initial > 0.0 { initial } else { 1.0 },
         met: met(scene, &prepared)?,
@@ -150,15 +165,17 @@ fn time(source: &Source, args: &Args) -> Result<Timing, Stop> {
 /// Expectations that hold for the run just timed, asked in a run of their own so that recording costs the timed ones
 /// nothing.
 fn met(scene: &Scene, prepared: &Prepared) -> Result<Option<(usize, usize)>, Stop> {
-    let plain = cases(scene).into_iter().find(|c| c.with.is_empty() && c.tolerance.is_none() && c.until.is_none());
+    let runs = Runs::One(prepared.settings.clock());
+    let plain = |c: &Case| c.runs == runs && c.with.is_empty() && c.tolerance.is_none() && c.until.is_none();
+    let plain = cases(scene).into_iter().find(plain);
     let Some(case) = plain.filter(|_| prepared.until >= scene.run.until) else { return Ok(None) };
-    let questions = Questions::read(scene, &case.expects, &Subjects::of(&prepared.model));
+    let questions = Questions::read(scene, &case, &Subjects::of(&prepared.model));
     let questions = questions.map_err(|errors| Stop::from(tippe::scene::SceneErrors(errors)))?;
     let mut settings = prepared.settings.clone();
-    settings.record_at = questions.times();
+    settings.record_at(questions.times());
     let mut recording = questions.recording();
-    let mut state = State::start(&prepared.model);
-    tippe::simulate(&prepared.model, &mut state, prepared.until, &settings, &mut recording)
+    let mut state = settings.start(&prepared.model);
+    clock::simulate(&prepared.model, &mut state, prepared.until, &settings, &mut recording)
         .map_err(|failure| Stop::Simulation(failure.to_string()))?;
     let verdicts = questions.judge(&recording);
     Ok(Some((verdicts.iter().filter(|verdict| verdict.pass).count(), verdicts.len())))

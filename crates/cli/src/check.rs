@@ -7,9 +7,10 @@ use crate::{Stop, print, print_json, say};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::time::Instant;
-use tippe::run::{Case, Questions, Subjects, Verdict, cases};
-use tippe::scene::{Scene, SceneErrors, gallery};
-use tippe::{Model, Settings, State};
+use tippe::Model;
+use tippe::clock::{self, Settings};
+use tippe::run::{Case, Questions, Recording, Runs, Subjects, Verdict, cases};
+use tippe::scene::{Clock, Scene, SceneErrors, gallery};
 
 /// Arguments of `tippe check`.
 #[derive(clap::Args)]
@@ -19,6 +20,9 @@ pub struct Args {
     /// Without names: the scenes tagged slow instead
     #[arg(long)]
     slow: bool,
+    /// Only this clock, precise or realtime: what is expected of the other, or of both compared, is left out
+    #[arg(long, value_name = "NAME", value_parser = crate::args::clock)]
+    clock: Option<Clock>,
     /// Read and compile only
     #[arg(long)]
     no_run: bool,
@@ -73,7 +77,7 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     let pool = pool.map_err(|error| Stop::Resource(format!("cannot start threads: {error}")))?;
     let bar = counter(names.len());
     let one = |name: &String| {
-        let checked = check_scene(name, args.no_run);
+        let checked = check_scene(name, args);
         bar.inc(1);
         checked
     };
@@ -116,10 +120,10 @@ fn gallery_names(slow: bool) -> Vec<String> {
     gallery().iter().filter(|(name, text)| is_slow(name, text) == slow).map(|(name, _)| (*name).to_owned()).collect()
 }
 
-fn check_scene(name: &str, no_run: bool) -> Checked {
+fn check_scene(name: &str, args: &Args) -> Checked {
     let started = Instant::now();
     let mut expectations = Vec::new();
-    let outcome = try_scene(name, no_run, &mut expectations);
+    let outcome = try_scene(name, args, &mut expectations);
     let (error, code) = match outcome {
         Ok(()) => (None, 0),
         Err(stop) => (Some(stop.message().to_owned()), stop.code()),
@@ -136,55 +140,91 @@ fn check_scene(name: &str, no_run: bool) -> Checked {
     }
 }
 
-fn try_scene(name: &str, no_run: bool, lines: &mut Vec<Line>) -> Result<(), Stop> {
+fn try_scene(name: &str, args: &Args, lines: &mut Vec<Line>) -> Result<(), Stop> {
     let source = Source::find(name)?;
     let scene = Scene::parse(&source.file, &source.text, &[])?;
-    let model = Model::compile(&scene)?;
-    let all: Vec<usize> = (0..scene.expects.len()).collect();
-    if no_run {
+    let clock = args.clock.unwrap_or(scene.run.clock);
+    let model = Model::compile_for(&scene, clock)?;
+    let asked = |case: &Case| args.clock.is_none_or(|only| case.runs == Runs::One(only));
+    let cases: Vec<Case> = cases(&scene).into_iter().filter(asked).collect();
+    if args.no_run {
         // Bodies may differ from case to case: read each expectation with its own parameters.
-        for case in cases(&scene) {
-            prepare(&source, &case)?;
-        }
-        return Ok(());
+        return cases.iter().try_for_each(|case| Asked::prepare(&source, case).map(|_| ()));
     }
-    if all.is_empty() {
+    if cases.is_empty() {
         // Nothing expected but that it runs.
-        let settings = Settings { threads: 1, ..Settings::from_scene(&scene) };
-        let ran = tippe::simulate(&model, &mut State::start(&model), scene.run.until, &settings, &mut ());
+        let mut settings = Settings::from_scene(&scene, clock);
+        settings.set_threads(1);
+        let ran = clock::simulate(&model, &mut settings.start(&model), scene.run.until, &settings, &mut ());
         return ran.map(|_| ()).map_err(|failure| Stop::Simulation(failure.to_string()));
     }
-    for case in cases(&scene) {
-        let (scene, model, questions) = prepare(&source, &case)?;
-        let settings = Settings {
-            threads: 1,
-            tolerance: case.tolerance.unwrap_or(scene.run.tolerance),
-            record_at: questions.times(),
-            ..Settings::from_scene(&scene)
+    for case in cases {
+        let asked = Asked::prepare(&source, &case)?;
+        let recording = match case.runs {
+            Runs::One(clock) => asked.run(&case, clock)?,
+            Runs::Compared => asked.compare(&case)?,
         };
-        let until = case.until.unwrap_or(scene.run.until);
-        if let Some(message) = settings.too_many_points(until) {
-            return Err(Stop::Scene(format!("{}{message}", label(&case))));
-        }
-        let mut recording = questions.recording();
-        tippe::simulate(&model, &mut State::start(&model), until, &settings, &mut recording)
-            .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(&case))))?;
-        lines.extend(questions.judge(&recording).into_iter().map(|verdict| line(&case, verdict)));
+        lines.extend(asked.questions.judge(&recording).into_iter().map(|verdict| line(&case, verdict)));
     }
     Ok(())
 }
 
 /// The scene with a case's parameters, and its questions.
-fn prepare(source: &Source, case: &Case) -> Result<(Scene, Model, Questions), Stop> {
-    let scene = Scene::parse(&source.file, &source.text, &case.with)?;
-    let model = Model::compile(&scene)?;
-    let questions = Questions::read(&scene, &case.expects, &Subjects::of(&model)).map_err(SceneErrors)?;
-    Ok((scene, model, questions))
+struct Asked {
+    scene: Scene,
+    model: Model,
+    questions: Questions,
+}
+
+impl Asked {
+    fn prepare(source: &Source, case: &Case) -> Result<Asked, Stop> {
+        let scene = Scene::parse(&source.file, &source.text, &case.with)?;
+        let model = match case.runs {
+            Runs::One(clock) => Model::compile_for(&scene, clock)?,
+            Runs::Compared => crate::compare::compile(&scene)?,
+        };
+        let questions = Questions::read(&scene, case, &Subjects::of(&model)).map_err(SceneErrors)?;
+        Ok(Asked { scene, model, questions })
+    }
+
+    fn run(&self, case: &Case, clock: Clock) -> Result<Recording, Stop> {
+        let mut settings = Settings::from_scene(&self.scene, clock);
+        settings.set_threads(1);
+        settings.record_at(self.questions.times());
+        if let (Settings::Precise(settings), Some(tolerance)) = (&mut settings, case.tolerance) {
+            settings.tolerance = tolerance;
+        }
+        let until = case.until.unwrap_or(self.scene.run.until);
+        if let Some(message) = settings.too_many_points(until) {
+            return Err(Stop::Scene(format!("{}{message}", label(case))));
+        }
+        let mut recording = self.questions.recording();
+        clock::simulate(&self.model, &mut settings.start(&self.model), until, &settings, &mut recording)
+            .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(case))))?;
+        Ok(recording)
+    }
+
+    /// Differences of the two clocks, and nothing else.
+    fn compare(&self, case: &Case) -> Result<Recording, Stop> {
+        let until = case.until.unwrap_or(self.scene.run.until);
+        let mut both = crate::compare::Both::of(&self.scene, until);
+        both.set_threads(1);
+        both.precise.tolerance = case.tolerance.unwrap_or(both.precise.tolerance);
+        let (comparison, _) = both.run(&self.model, &mut |_| true)?;
+        let mut recording = self.questions.recording();
+        recording.gaps = Some(comparison.gaps);
+        Ok(recording)
+    }
 }
 
 /// `n=3, tolerance 1e-9: `, or nothing.
 fn label(case: &Case) -> String {
-    let mut parts: Vec<String> = case.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let clock = match case.runs {
+        Runs::One(Clock::Precise) | Runs::Compared => None,
+        Runs::One(Clock::Realtime) => Some("realtime".to_owned()),
+    };
+    let mut parts: Vec<String> = clock.into_iter().collect();
+    parts.extend(case.with.iter().map(|(name, value)| format!("{name}={value}")));
     parts.extend(case.tolerance.map(|tolerance| format!("tolerance {tolerance:e}")));
     parts.extend(case.until.map(|until| format!("until {until} s")));
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }

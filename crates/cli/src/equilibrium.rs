@@ -7,6 +7,7 @@ use crate::{Stop, print, print_json, say};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tippe::Equilibrium;
+use tippe::scene::Clock;
 use tippe::statics::{NoEquilibrium, Search, equilibrium, settled};
 
 /// Arguments of `tippe equilibrium`.
@@ -33,7 +34,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
-    let options = Options { sets: args.sets.clone(), ..Options::default() };
+    let options = Options { sets: args.sets.clone(), clock: Some(Clock::Precise), ..Options::default() };
     let prepared = Source::find(&args.scene)?.prepare(&options)?;
     let model = &prepared.model;
     let search = Search { tolerance: args.tolerance, steps: args.steps };

@@ -1,4 +1,4 @@
-//! `tippe explain`: short texts on scenes, laws, events, settings, signals, analyses and exit codes; the texts are `explain/*.md`.
+//! `tippe explain`: short texts on scenes, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`.
 
 use crate::{Stop, print};
 use tippe::scene::did_you_mean;
@@ -11,7 +11,7 @@ pub struct Args {
 }
 
 /// Topics by name.
-const TOPICS: [(&str, &str); 9] = [
+const TOPICS: [(&str, &str); 10] = [
     ("scene", include_str!("../explain/scene.md")),
     ("laws", include_str!("../explain/laws.md")),
     ("friction", include_str!("../explain/friction.md")),
@@ -19,6 +19,7 @@ const TOPICS: [(&str, &str); 9] = [
     ("energy", include_str!("../explain/energy.md")),
     ("signals", include_str!("../explain/signals.md")),
     ("settings", include_str!("../explain/settings.md")),
+    ("clocks", include_str!("../explain/clocks.md")),
     ("analysis", include_str!("../explain/analysis.md")),
     ("exit-codes", include_str!("../explain/exit-codes.md")),
 ];

@@ -5,6 +5,7 @@ use crate::table::{number, table};
 use crate::{Stop, print, print_json, say};
 use std::path::PathBuf;
 use tippe::linear::{Eigenmode, LinearizeError, Quantity, linearize};
+use tippe::scene::Clock;
 use tippe::{Linearization, Settings};
 
 /// Arguments of `tippe linearize`.
@@ -38,9 +39,10 @@ fn instant(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
-    let options = Options { sets: args.sets.clone(), tolerance: args.tolerance, ..Options::default() };
+    let options = Options { sets: args.sets.clone(), clock: Some(Clock::Precise), ..Options::default() };
     let prepared = Source::find(&args.scene)?.prepare(&options)?;
-    let settings = Settings { threads: 1, ..prepared.settings };
+    let own = Settings::from_scene(&prepared.scene);
+    let settings = Settings { threads: 1, tolerance: args.tolerance.unwrap_or(own.tolerance), ..own };
     let system = linearize(&prepared.model, args.at, &settings)
         .map_err(|error: LinearizeError| Stop::Simulation(error.to_string()))?;
     if let Some(path) = &args.out {

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod check;
+mod compare;
 mod contact;
 mod equilibrium;
 mod explain;
@@ -10,6 +11,7 @@ mod figure;
 mod linearize;
 mod list;
 mod new;
+mod pace;
 mod plot;
 mod progress;
 mod rerun;
@@ -38,11 +40,13 @@ enum Command {
     Run(run::Args),
     /// Validate scenes and check what they expect of their runs
     Check(check::Args),
+    /// Run both clocks on a scene: where they part, how far apart they are before, which step meets a target
+    Compare(compare::Args),
     /// Show the scenes that come with the program
     List(list::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, an analysis or an exit code
+    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),
@@ -104,6 +108,12 @@ impl From<tippe::scene::SceneErrors> for Stop {
     }
 }
 
+impl From<tippe::clock::Failure> for Stop {
+    fn from(failure: tippe::clock::Failure) -> Stop {
+        Stop::Simulation(failure.to_string())
+    }
+}
+
 impl From<tippe::run::RunError> for Stop {
     fn from(error: tippe::run::RunError) -> Stop {
         match error {
@@ -125,6 +135,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::List(args) => list::list(&args),
         Command::Plot(args) => plot::plot(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tippe::run::{Run, Status, Subjects};
 use tippe::scene::Scene;
-use tippe::{Model, Observe, Progress, State};
+use tippe::{Model, Observe, Progress};
 
 /// Arguments of `tippe rerun`.
 #[derive(clap::Args)]
@@ -54,20 +54,18 @@ pub fn rerun(args: &Args) -> Result<(), Stop> {
         }
     };
     let scene = Scene::parse(&manifest.scene.name, &manifest.scene.text, &manifest.sets)?;
-    let model = Model::compile(&scene)?;
-    let Some(mut settings) = manifest.settings.settings() else {
-        let text = format!("its manifest names an unknown integrator `{}`", manifest.settings.integrator);
-        return Err(Stop::Usage(format!("{}: {text}", args.run.display())));
-    };
-    settings.threads = args.threads;
+    let settings = manifest.settings.settings();
+    let mut settings = settings.map_err(|text| Stop::Usage(format!("{}: {text}", args.run.display())))?;
+    settings.set_threads(args.threads);
+    let model = Model::compile_for(&scene, settings.clock())?;
     let mut state = match &manifest.restart {
-        Some(path) => Run::checkpoint::<State>(path.as_ref(), &manifest.scene.hash)?,
-        None => State::start(&model),
+        Some(path) => Run::checkpoint(path.as_ref(), &manifest.scene.hash, settings.clock())?,
+        None => settings.start(&model),
     };
     let names = Subjects::of(&model).bodies.into_iter().map(|subject| subject.name).collect();
-    let mut watch = Watch(Meter::new(&manifest.scene.name, state.time, names, false));
+    let mut watch = Watch(Meter::new(&manifest.scene.name, state.time(), names, false));
     let started = Instant::now();
-    let summary = tippe::simulate(&model, &mut state, manifest.until, &settings, &mut watch);
+    let summary = tippe::clock::simulate(&model, &mut state, manifest.until, &settings, &mut watch);
     watch.0.clear();
     let summary = summary.map_err(|failure| Stop::Simulation(failure.to_string()))?;
     let comparison = Comparison {

@@ -1,13 +1,16 @@
 //! `tippe run`: simulate a scene, leave a run folder behind, say how it went.
 
 use crate::args::{Options, Prepared, Source};
+use crate::pace::Pace;
 use crate::progress::{Meter, StopSignal};
 use crate::table::{count, duration, number, table};
 use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use tippe::clock::{self, Failure, State};
 use tippe::run::{Manifest, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
-use tippe::{Event, Failure, MechanismSummary, Observe, Progress, Sample, State, Summary};
+use tippe::scene::Clock;
+use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
 
 /// Arguments of `tippe run`.
 #[derive(clap::Args)]
@@ -31,7 +34,10 @@ pub struct Args {
     /// Write a checkpoint each time this much simulated time has passed [s]
     #[arg(long, value_name = "SECONDS", value_parser = crate::args::positive)]
     checkpoint_every: Option<f64>,
-    /// Continue from a checkpoint of the same scene
+    /// Keep wall time: simulated seconds per second, 1 for real time; only with the realtime clock
+    #[arg(long, value_name = "NUMBER", value_parser = crate::args::positive)]
+    pace: Option<f64>,
+    /// Continue from a checkpoint of the same scene and clock
     #[arg(long, value_name = "FILE")]
     restart: Option<PathBuf>,
 }
@@ -41,6 +47,7 @@ struct Watch {
     writer: RunWriter,
     meter: Meter,
     signal: StopSignal,
+    pace: Option<Pace>,
     /// Last time that was recorded [s].
     time: f64,
 }
@@ -57,7 +64,11 @@ impl Observe for Watch {
 
     fn progress(&mut self, progress: &Progress) -> bool {
         self.meter.show(progress);
-        self.writer.progress(progress) && self.signal.came().is_none()
+        let go_on = self.writer.progress(progress) && self.signal.came().is_none();
+        if let Some(pace) = &mut self.pace {
+            pace.keep(progress.time);
+        }
+        go_on
     }
 }
 
@@ -66,13 +77,17 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     let source = Source::find(&args.scene)?;
     let prepared = source.prepare(&args.options)?;
     let Prepared { model, settings, until, .. } = &prepared;
+    if args.pace.is_some() && settings.clock() != Clock::Realtime {
+        let text = "--pace needs steps of one length: it goes with the realtime clock. help: add --clock realtime";
+        return Err(Stop::Usage(text.to_owned()));
+    }
     let subjects = Subjects::of(model);
     let copy = SceneCopy::new(&source.file, &source.text);
     let mut state = match &args.restart {
-        Some(path) => Run::checkpoint::<State>(path, &copy.hash)?,
-        None => State::start(model),
+        Some(path) => Run::checkpoint(path, &copy.hash, settings.clock())?,
+        None => settings.start(model),
     };
-    let start = state.time;
+    let start = state.time();
     let manifest = Manifest {
         format: 1,
         tippe: env!("CARGO_PKG_VERSION").to_owned(),
@@ -81,7 +96,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         command: command_line(),
         scene: copy,
         sets: args.options.sets.clone(),
-        clock: "precise".to_owned(),
+        clock: settings.clock().name().to_owned(),
         start,
         until: *until,
         restart: args.restart.as_ref().map(|path| path.display().to_string()),
@@ -94,15 +109,17 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     let writer = RunWriter::create(&folder, manifest, args.csv)?;
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
-    let mut watch = Watch { writer, meter, signal: StopSignal::listen(), time: start };
+    let signal = StopSignal::listen();
     if !args.quiet {
         model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     }
 
+    let pace = args.pace.map(|pace| Pace::start(pace, start));
+    let mut watch = Watch { writer, meter, signal, pace, time: start };
     let started = Instant::now();
     let outcome = advance(&prepared, &mut state, args.checkpoint_every, &mut watch);
     let wall_s = started.elapsed().as_secs_f64();
-    let Watch { mut writer, meter, signal, time } = watch;
+    let Watch { mut writer, meter, signal, pace, time } = watch;
     meter.clear();
 
     let summary = match outcome {
@@ -110,8 +127,8 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         Err(Trouble::Failure(failure)) => {
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
-            let advanced = state.time > start;
-            let checkpoint = advanced.then(|| writer.checkpoint(state.time, &state).ok()).flatten();
+            let advanced = state.time() > start;
+            let checkpoint = advanced.then(|| writer.checkpoint(state.time(), &state).ok()).flatten();
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
@@ -122,13 +139,16 @@ pub fn run(args: &Args) -> Result<(), Stop> {
             return Err(error.into());
         }
     };
-    let report = Report::new(&source.name, "precise", time, wall_s, &summary, &subjects);
+    let mut report = Report::new(&source.name, settings.clock(), time, wall_s, &summary, &subjects);
+    report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };
     if summary.stopped && writer.error().is_none() {
-        writer.checkpoint(state.time, &state)?;
+        writer.checkpoint(state.time(), &state)?;
     }
     writer.finish(status, None, Some(&report))?;
     if !args.quiet {
+        let new = summary.warnings.iter().filter(|warning| !model.warnings.contains(warning));
+        new.for_each(|warning| say(&format!("warning: {warning}")));
         say(&describe(&report, &prepared.scene.title, start, &folder));
     }
     if args.json {
@@ -149,19 +169,20 @@ enum Trouble {
 fn advance(prepared: &Prepared, state: &mut State, every: Option<f64>, watch: &mut Watch) -> Result<Summary, Trouble> {
     let Prepared { model, settings, until, .. } = prepared;
     let Some(every) = every else {
-        return tippe::simulate(model, state, *until, settings, watch).map_err(Trouble::Failure);
+        return clock::simulate(model, state, *until, settings, watch).map_err(Trouble::Failure);
     };
     let mut total = Summary::default();
-    let mut k = (state.time / every).floor() + 1.0;
+    let mut k = (state.time() / every).floor() + 1.0;
     loop {
         let next = (k * every).min(*until);
-        let part = tippe::simulate(model, state, next, settings, watch).map_err(Trouble::Failure)?;
+        let part = clock::simulate(model, state, next, settings, watch).map_err(Trouble::Failure)?;
         total = sum(&total, part);
         if total.stopped || next >= *until {
             return Ok(total);
         }
-        watch.writer.checkpoint(next, state).map_err(Trouble::Write)?;
-        k += 1.0;
+        // a realtime step may end beyond
+        watch.writer.checkpoint(next.max(state.time()), state).map_err(Trouble::Write)?;
+        k = (k + 1.0).max((state.time() / every).floor() + 1.0);
     }
 }
 
@@ -171,6 +192,7 @@ fn sum(first: &Summary, second: Summary) -> Summary {
     total.steps += first.steps;
     total.rejected += first.rejected;
     total.rhs_evaluations += first.rhs_evaluations;
+    total.solutions += first.solutions;
     total.horizons += first.horizons;
     total.horizons_repeated += first.horizons_repeated;
     total.max_contacts = total.max_contacts.max(first.max_contacts);
@@ -259,10 +281,26 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
         if report.stopped { "stopped early".to_owned() } else { String::new() },
     );
     row("wall time", duration(report.wall_s), rate);
+    if let Some(pace) = &report.pace {
+        let missed = format!("{} of {}", count(pace.missed), count(pace.steps));
+        let late = if pace.missed > 0 { format!("late by at most {}", duration(pace.late_s)) } else { String::new() };
+        row("missed deadlines", missed, late);
+        let most = format!("99.9 % within {}, half within {}", duration(pace.p999_s), duration(pace.median_s));
+        row("longest step", duration(pace.worst_s), most);
+    }
     let methods: Vec<String> = report.steps_by_integrator.iter().map(|(m, n)| format!("{m} {}", count(*n))).collect();
     row("steps", count(report.steps), methods.join(", "));
-    row("rejected", count(report.rejected), String::new());
-    row("evaluations", count(report.rhs_evaluations), String::new());
+    match &report.solutions {
+        None => {
+            row("rejected", count(report.rejected), String::new());
+            row("evaluations", count(report.rhs_evaluations), String::new());
+        }
+        Some(solutions) => {
+            let how = format!("direct {}, swept {}", count(solutions.direct), count(solutions.swept));
+            row("solutions", count(solutions.direct + solutions.swept), how);
+            row("factorisations", count(solutions.factorisations), String::new());
+        }
+    }
     let events: Vec<String> = report.events.iter().map(|(kind, n)| format!("{} {}", kind.name(), count(*n))).collect();
     row("events", count(report.events.values().sum()), events.join(", "));
     row("contacts", count(report.max_contacts as u64), "at most, at a recorded time".to_owned());

@@ -486,3 +486,219 @@ fn linear_system_of_a_scene() {
     assert!(stderr(&wrong).contains(".json or .csv"));
     assert_eq!(code(&tippe(dir.path(), &["linearize", "oscillator", "--at", "-1"])), 1);
 }
+
+/// A ball that comes to rest on a floor, quickly.
+const REST: &str = r#"format = 1
+title = "A ball comes to rest"
+[world]
+gravity = [0, 0, -9.81]
+[run]
+until = 0.5
+[realtime]
+step = "1/200"
+[contact]
+restitution = 0
+[[body]]
+name = "floor"
+fixed = true
+material = "steel"
+shape = { kind = "half_space" }
+[[body]]
+name = "ball"
+material = "steel"
+shape = { kind = "sphere", radius = 0.1 }
+position = [0, 0, 0.15]
+"#;
+
+fn write(dir: &Path, name: &str, text: &str) {
+    std::fs::write(dir.join(name), text).unwrap();
+}
+
+/// The realtime clock: run folder, manifest, checkpoints, restart, repetition; options and checkpoints of the other clock are refused.
+#[test]
+fn a_run_in_the_realtime_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "rest.toml", REST);
+    let out = |args: &[&str]| {
+        let run = tippe(dir.path(), args);
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+        (report, stderr(&run))
+    };
+    let (whole, text) = out(&["run", "rest.toml", "--clock", "realtime", "--json", "--out", "whole"]);
+    assert_eq!((&whole["clock"], &whole["steps"]), (&"realtime".into(), &100.into()));
+    assert!(whole["solutions"]["direct"].as_u64().unwrap() > 0 && whole["solutions"]["swept"] == 0, "{whole}");
+    for part in ["solutions", "factorisations", "direct", "realtime 100"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    assert!(!text.contains("rejected"), "{text}");
+    let z = whole["bodies"]["ball"]["position"][2].as_f64().unwrap();
+    assert!((z - 0.1).abs() < 1e-5, "{z}");
+    let manifest = Run::open(&dir.path().join("whole")).unwrap().manifest;
+    assert_eq!(manifest.clock, "realtime");
+    let json = serde_json::to_value(&manifest.settings).unwrap();
+    for (key, value) in
+        [("step", 0.005.into()), ("friction", "cone".into()), ("points", 4.into()), ("solver", "auto".into())]
+            as [(&str, serde_json::Value); 4]
+    {
+        assert_eq!(json[key], value, "{json}");
+    }
+
+    let (parts, _) =
+        out(&["run", "rest.toml", "--clock", "realtime", "--json", "--out", "parts", "--checkpoint-every", "0.2"]);
+    assert_eq!((&parts["hash"], &parts["steps"]), (&whole["hash"], &whole["steps"]));
+    let checkpoint = "parts/checkpoint-0.200000000.json";
+    let restart = ["run", "rest.toml", "--json", "--out", "rest", "--restart", checkpoint];
+    let (rest, _) = out(&[&restart[..], &["--clock", "realtime", "--threads", "2"]].concat());
+    assert_eq!(rest["hash"], whole["hash"]);
+    let other = tippe(dir.path(), &restart);
+    assert_eq!(code(&other), 1);
+    assert!(stderr(&other).contains("it is a state of the realtime clock, the run is precise"), "{}", stderr(&other));
+    let rerun = tippe(dir.path(), &["rerun", "whole"]);
+    assert_eq!(code(&rerun), 0, "{}", stderr(&rerun));
+    assert!(stderr(&rerun).contains("same bits"));
+
+    for option in [["--tolerance", "1e-3"], ["--integrator", "rk4"]] {
+        let wrong = tippe(dir.path(), &["run", "rest.toml", "--clock", "realtime", option[0], option[1]]);
+        assert_eq!(code(&wrong), 1);
+        let words = format!("{} belongs to the precise clock", option[0]);
+        assert!(stderr(&wrong).contains(&words), "{}", stderr(&wrong));
+    }
+    let misspelt = tippe(dir.path(), &["run", "rest.toml", "--clock", "realtme"]);
+    assert_eq!(code(&misspelt), 1);
+    assert!(stderr(&misspelt).contains("did you mean `realtime`?"), "{}", stderr(&misspelt));
+    let (coarse, _) = out(&["run", "rest.toml", "--clock", "realtime", "--step", "1/100", "--json", "--out", "coarse"]);
+    assert_eq!(coarse["steps"], 50);
+
+    let bench = tippe(dir.path(), &["bench", "rest.toml", "--clock", "realtime", "--repeat", "1", "--json"]);
+    let bench: serde_json::Value = serde_json::from_str(&stdout(&bench)).unwrap();
+    assert_eq!((&bench["scenes"][0]["clock"], &bench["scenes"][0]["step"]), (&"realtime".into(), &0.005.into()));
+}
+
+/// `[run] clock` is what `tippe run` uses; what a clock cannot do is refused with name, place and reason.
+#[test]
+fn a_scene_names_its_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "own.toml", &REST.replace("until = 0.5", "until = 0.5\nclock = \"realtime\""));
+    let run = tippe(dir.path(), &["run", "own.toml", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    assert_eq!(report["clock"], "realtime");
+    assert_eq!(code(&tippe(dir.path(), &["run", "own.toml", "--clock", "precise", "--tolerance", "1e-4"])), 0);
+
+    let rod = REST
+        .replace("{ kind = \"sphere\", radius = 0.1 }", "{ kind = \"cylinder\", radius = 0.1, length = 0.3 }")
+        .replace("{ kind = \"half_space\" }", "{ kind = \"box\", size = [2, 2, 0.02] }")
+        .replace("0, 0, 0.15]", "0, 0, 0.17]");
+    write(dir.path(), "rod.toml", &rod);
+    let precise = tippe(dir.path(), &["run", "rod.toml"]);
+    assert_eq!(code(&precise), 2);
+    let words =
+        "rod.toml:16:1: bodies \"floor\" and \"ball\" may touch, but contact of box and cylinder is not supported";
+    assert!(stderr(&precise).contains(words), "{}", stderr(&precise));
+    let realtime = tippe(dir.path(), &["run", "rod.toml", "--clock", "realtime"]);
+    assert_eq!(code(&realtime), 0, "{}", stderr(&realtime));
+
+    let odd = REST.replace("restitution = 0", "law = \"odd\"") + "[law.odd]\nnormal = \"(1e6 N/m)*depth\"\n";
+    write(dir.path(), "odd.toml", &odd);
+    let run = tippe(dir.path(), &["run", "odd.toml", "--clock", "realtime"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(stderr(&run).contains("warning: [contact]: law of the scene in the realtime clock"), "{}", stderr(&run));
+}
+
+/// Expectations of the one clock, the other, both, and of their difference.
+#[test]
+fn expectations_of_both_clocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let expect = |value: &str, limit: &str, clock: &str| {
+        format!("[[expect]]\nvalue = \"{value}\"\n{limit}\nsource = \"closed form\"\n{clock}\n")
+    };
+    let mut scene = REST.to_owned();
+    scene += &expect("ball.position.z", "is = 0.1\nwithin = 1e-5", "clock = \"both\"");
+    scene += &expect(
+        "ball.position.z",
+        "is = \"0.15 - 9.81*0.0502^2/2\"\nwithin = 1e-6\nat = 0.0502",
+        "clock = \"realtime\"",
+    );
+    scene += &expect("compare.position", "below = 1e-3", "");
+    write(dir.path(), "both.toml", &scene);
+    let check = tippe(dir.path(), &["check", "both.toml"]);
+    assert_eq!(code(&check), 0, "{}", stdout(&check));
+    assert!(stderr(&check).contains("4 of 4 expectations met"), "{}", stderr(&check));
+    assert!(stdout(&check).contains("with realtime"), "{}", stdout(&check));
+    let one = tippe(dir.path(), &["check", "both.toml", "--clock", "realtime"]);
+    assert!(stderr(&one).contains("2 of 2 expectations met"), "{}", stderr(&one));
+    let one = tippe(dir.path(), &["check", "both.toml", "--clock", "precise"]);
+    assert!(stderr(&one).contains("1 of 1 expectations met"), "{}", stderr(&one));
+    write(dir.path(), "limit.toml", &scene.replace("below = 1e-3", "below = 1e-12"));
+    let check = tippe(dir.path(), &["check", "limit.toml"]);
+    assert_eq!(code(&check), 5, "{}", stdout(&check));
+    assert!(stdout(&check).contains("FAIL  compare.position"), "{}", stdout(&check));
+    write(dir.path(), "wrong.toml", &scene.replace("compare.position", "compare.posiion"));
+    let check = tippe(dir.path(), &["check", "wrong.toml", "--no-run"]);
+    assert_eq!(code(&check), 2);
+    assert!(stdout(&check).contains("did you mean `position`?"), "{}", stdout(&check));
+}
+
+#[test]
+fn clocks_are_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let limits = "[[expect]]\nvalue = \"compare.divergence\"\nabove = 0.45\nsource = \"regression\"\n\
+                  [[expect]]\nvalue = \"compare.position\"\nbelow = \"1 mm\"\nsource = \"regression\"\n";
+    write(dir.path(), "rest.toml", &format!("{REST}{limits}"));
+    let compare = tippe(dir.path(), &["compare", "rest.toml", "--plot", "gap.svg"]);
+    assert_eq!(code(&compare), 0, "{}{}", stdout(&compare), stderr(&compare));
+    let text = stdout(&compare);
+    for part in
+        ["precise", "realtime", "position", "velocity", "contact_force", "energy", "contact starts: 1 precise", "PASS"]
+    {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    assert!(std::fs::read_to_string(dir.path().join("gap.svg")).unwrap().contains("position [m]"));
+
+    // The same bits any number of times and threads, but for the wall times.
+    let json = |args: &[&str]| {
+        let compare = tippe(dir.path(), &[&["compare", "rest.toml", "--json"], args].concat());
+        let mut value: serde_json::Value = serde_json::from_str(&stdout(&compare)).unwrap();
+        value["wall"] = serde_json::Value::Null;
+        (code(&compare), value)
+    };
+    let (one, first) = json(&["--threads", "1"]);
+    assert_eq!((one, &first), (0, &json(&["--threads", "2"]).1));
+    assert_eq!(first["limits"][0]["pass"], true);
+    let gap = first["gaps"]["position"]["worst"].as_f64().unwrap();
+    assert!(gap > 0.0 && gap < 1e-3, "{gap}");
+
+    // A coarse step exceeds the limit; a step that meets a target is found and confirmed.
+    assert_eq!(json(&["--step", "1/12"]).0, 5);
+    let (_, found) = json(&["--step", "1/50", "--target", "0.5mm"]);
+    let step = found["target"]["step"].as_f64().unwrap();
+    let tried = found["target"]["tried"].as_array().unwrap();
+    let last = tried.last().unwrap();
+    assert_eq!(last[0].as_f64(), Some(step));
+    assert!(last[1].as_f64().unwrap() <= 0.5e-3 && tried.len() > 1, "{found}");
+    for wrong in [["--target", "1kg"], ["--target", "-1"], ["--step", "0"], ["--plot", "gap.gif"]] {
+        let compare = tippe(dir.path(), &["compare", "rest.toml", wrong[0], wrong[1]]);
+        assert!([1, 4].contains(&code(&compare)), "{wrong:?} {}", stderr(&compare));
+    }
+}
+
+/// A paced run takes as long as it simulates, and says how it kept its time.
+#[test]
+fn a_paced_run_keeps_wall_time() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "rest.toml", REST);
+    let started = Instant::now();
+    let run = tippe(dir.path(), &["run", "rest.toml", "--clock", "realtime", "--pace", "1", "--json"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(started.elapsed() >= Duration::from_millis(495));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    assert_eq!(report["pace"]["steps"], 100);
+    let seconds = |key: &str| report["pace"][key].as_f64().unwrap();
+    assert!(seconds("median_s") <= seconds("p999_s") && seconds("p999_s") <= seconds("worst_s"));
+    for part in ["missed deadlines", "longest step", "99.9 %"] {
+        assert!(stderr(&run).contains(part), "{}", stderr(&run));
+    }
+    let precise = tippe(dir.path(), &["run", "rest.toml", "--pace", "1"]);
+    assert_eq!(code(&precise), 1);
+    assert!(stderr(&precise).contains("it goes with the realtime clock"), "{}", stderr(&precise));
+}

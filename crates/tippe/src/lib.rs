@@ -1,6 +1,8 @@
 //! Mechanics: scene, model, state, contact, the clocks.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+pub mod capability;
+pub mod clock;
 pub mod contact;
 pub mod equation;
 pub mod event;
@@ -24,6 +26,6 @@ pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use linear::{Linearization, linearize};
 pub use model::Model;
-pub use observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
+pub use observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 pub use precise::{Failure, Settings, State, Whole, simulate};
 pub use statics::{Equilibrium, equilibrium};

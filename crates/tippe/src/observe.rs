@@ -104,8 +104,10 @@ pub struct Summary {
     pub steps: u64,
     /// Rejected steps over all islands.
     pub rejected: u64,
-    /// Evaluations of the right-hand side over all islands.
+    /// Evaluations of the right-hand side over all islands; none in the realtime clock.
     pub rhs_evaluations: u64,
+    /// How the realtime clock solved its partitions.
+    pub solutions: Solutions,
     /// Accepted steps by integrator name.
     pub steps_by_integrator: BTreeMap<String, u64>,
     /// Events by kind.
@@ -130,6 +132,28 @@ pub struct Summary {
     pub hash: u64,
     /// True when the observer asked to stop before the end.
     pub stopped: bool,
+}
+
+/// How the realtime clock solved its partitions, over all steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Solutions {
+    /// Partitions solved directly [-].
+    pub direct: u64,
+    /// Partitions swept [-].
+    pub swept: u64,
+    /// Factorisations [-].
+    pub factorisations: u64,
+    /// Solutions that did not converge: the best point found was taken [-].
+    pub unconverged: u64,
+}
+
+impl std::ops::AddAssign for Solutions {
+    fn add_assign(&mut self, more: Solutions) {
+        self.direct += more.direct;
+        self.swept += more.swept;
+        self.factorisations += more.factorisations;
+        self.unconverged += more.unconverged;
+    }
 }
 
 /// What a run says of one mechanism.

@@ -2,17 +2,24 @@
 
 use super::contact_table::{ClassKey, class_key};
 use super::{Body, Drive, Element, Model};
+use crate::capability;
 use crate::material;
 use crate::observe::BodyState;
-use crate::scene::{self, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec};
+use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec};
 use std::sync::Arc;
-use tippe_geometry::shape::{ContactKind, MassProperties, contact_kind};
+use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{HeightGrid, Hull, Mat3, Pose, Quat, Shape, Vec3};
 
 impl Model {
-    /// Compiles a scene, or says everything that is wrong with it.
+    /// Compiles a scene for its own clock, or says everything that is wrong with it.
     pub fn compile(scene: &Scene) -> Result<Model, SceneErrors> {
-        let mut compiler = Compiler { scene, errors: Vec::new(), warnings: Vec::new() };
+        Model::compile_for(scene, scene.run.clock)
+    }
+
+    /// Compiles a scene for a clock, or says everything that is wrong with it. The model is the same for all clocks, but not
+    /// every clock can do everything ([`crate::capability`]).
+    pub fn compile_for(scene: &Scene, clock: Clock) -> Result<Model, SceneErrors> {
+        let mut compiler = Compiler { scene, clock, errors: Vec::new(), warnings: Vec::new() };
         let model = compiler.model();
         match model {
             Some(model) if compiler.errors.is_empty() => Ok(model),
@@ -24,6 +31,7 @@ impl Model {
 /// A scene on its way to a model, and what is wrong with it.
 pub(super) struct Compiler<'a> {
     pub(super) scene: &'a Scene,
+    clock: Clock,
     pub(super) errors: Vec<SceneError>,
     pub(super) warnings: Vec<String>,
 }
@@ -111,7 +119,10 @@ impl Compiler<'_> {
         if self.errors.is_empty() {
             self.forces(&mut model);
         }
-        self.check_shapes(&model);
+        let (errors, notes) = capability::check(self.scene, &model, self.clock);
+        self.errors.extend(errors);
+        self.warnings.extend(notes);
+        self.check_overlaps(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)
     }
@@ -310,54 +321,12 @@ impl Compiler<'_> {
         Some(())
     }
 
-    /// Pairs of shapes nobody can measure, and bodies that start deep in each other.
-    fn check_shapes(&mut self, model: &Model) {
-        let mut seen: Vec<(&str, &str)> = Vec::new();
-        let boxes: Vec<_> = model.elements.iter().map(|e| e.aabb(&start_pose(model, e.body as usize))).collect();
-        let n = model.elements.len();
-        // shapes: one message per kind of pair, found without looking at every pair of a large scene
-        let mut kinds: Vec<usize> = Vec::new();
-        for k in 0..n {
-            let e = &model.elements[k];
-            let free = model.bodies[e.body as usize].drive == Drive::Free;
-            let new = !kinds.iter().any(|&i| {
-                let o = &model.elements[i];
-                std::mem::discriminant(&o.shape) == std::mem::discriminant(&e.shape)
-                    && o.class == e.class
-                    && (model.bodies[o.body as usize].drive == Drive::Free) == free
-                    && o.body == e.body
-            });
-            let crowded = kinds.len() > 200;
-            if new && !crowded {
-                kinds.push(k);
-            }
-        }
-        for (a, &i) in kinds.iter().enumerate() {
-            for &j in &kinds[a + 1..] {
-                if model.contact_between(i, j).is_none() {
-                    continue;
-                }
-                let (s1, s2) = (&model.elements[i].shape, &model.elements[j].shape);
-                if let ContactKind::Unsupported { why } = contact_kind(s1, s2) {
-                    let names = (s1.name().min(s2.name()), s1.name().max(s2.name()));
-                    if !seen.contains(&names) {
-                        seen.push(names);
-                        let (b1, b2) = (model.elements[i].body as usize, model.elements[j].body as usize);
-                        self.fail(
-                            self.scene.bodies[b2].places.entity,
-                            format!(
-                                "bodies \"{}\" and \"{}\" may touch, but contact of {} and {} is not supported: {why}",
-                                model.bodies[b1].name, model.bodies[b2].name, names.0, names.1
-                            ),
-                            "let them ignore each other ([[ignore]] bodies = [...]), or round one of them (sphere, ellipsoid)",
-                        );
-                    }
-                }
-            }
-        }
+    /// Bodies that start deep in each other.
+    fn check_overlaps(&mut self, model: &Model) {
         if !self.errors.is_empty() {
             return;
         }
+        let boxes: Vec<_> = model.elements.iter().map(|e| e.aabb(&start_pose(model, e.body as usize))).collect();
         for (i, j) in tippe_geometry::broad::pairs(&boxes, tippe_geometry::broad::Broad::Bvh) {
             let (i, j) = (i as usize, j as usize);
             if model.contact_between(i, j).is_none() {

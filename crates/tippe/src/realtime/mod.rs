@@ -22,6 +22,7 @@ use crate::ledger::Ledger;
 use crate::model::{Drive, Model};
 use crate::observe::{Observe, Summary};
 use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
+use crate::scene::{self, Scene};
 use contacts::{Grip, Hold, Memory, Pairs, Touch};
 use joints::Machine;
 use partition::{Partition, Rows};
@@ -87,6 +88,30 @@ impl Default for Settings {
             points: 4,
             solve: Solve::Auto,
             sweeps: 8,
+        }
+    }
+}
+
+impl Settings {
+    /// The scene's own settings.
+    pub fn from_scene(scene: &Scene) -> Self {
+        let own = &scene.realtime;
+        Settings {
+            step: own.step,
+            output_interval: scene.run.output_interval,
+            friction: match own.friction {
+                scene::FrictionBound::Cone => FrictionBound::Cone,
+                scene::FrictionBound::Box => FrictionBound::Box,
+            },
+            passes: own.passes,
+            points: own.points,
+            solve: match own.solver {
+                scene::Solver::Auto => Solve::Auto,
+                scene::Solver::Direct => Solve::Direct,
+                scene::Solver::Sweeps => Solve::Sweeps,
+            },
+            sweeps: own.sweeps,
+            threads: 0,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::event::{Event, EventContact, EventKind};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::Drive;
-use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
+use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 use crate::precise::{body_state, hash, prescribed};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::kkt::GROUND;
@@ -479,6 +479,10 @@ impl Clock<'_> {
 
     /// Counts and the last sample.
     pub(super) fn finish(mut self) -> Summary {
+        if self.summary.bodies.is_empty() {
+            // no step was left to make: the end is the start
+            self.sample(&mut ());
+        }
         self.summary.stopped = self.stopped;
         self.summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
             .map(|((mechanism, start), machine)| MechanismSummary {
@@ -491,7 +495,12 @@ impl Clock<'_> {
             })
             .collect();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
-        self.summary.rhs_evaluations = self.tally.factorisations;
+        self.summary.solutions = Solutions {
+            direct: self.tally.solutions - self.tally.swept,
+            swept: self.tally.swept,
+            factorisations: self.tally.factorisations,
+            unconverged: self.tally.unconverged,
+        };
         self.summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         self.summary.warnings = self.model.warnings.clone();
         if self.tally.unconverged > 0 {

@@ -50,6 +50,9 @@ pub enum NoAnswer {
     /// Motion of this body was not recorded.
     #[error("the motion of body \"{0}\" was not recorded")]
     NotRecorded(String),
+    /// The run was not compared with one of the other clock.
+    #[error("there is nothing to compare: the run was not compared with one of the other clock")]
+    NotCompared,
     /// This signal of the model was not recorded.
     #[error("signal \"{0}\" was not recorded")]
     SignalNotRecorded(String),
@@ -70,6 +73,12 @@ impl Expression {
             },
         };
         Ok(value_at(&node, recording, i))
+    }
+
+    /// Value at a time that need not be a communication point, through the nearest ones [s].
+    pub fn between(&self, recording: &Recording, time: f64) -> Result<f64, NoAnswer> {
+        let node = reduce(&self.root, recording)?;
+        interpolate(recording, &|i| value_at(&node, recording, i), time)
     }
 
     /// Values at all communication points.
@@ -130,6 +139,7 @@ fn reduce(node: &Node, recording: &Recording) -> Result<Node, NoAnswer> {
             let time = pick(&times, *index);
             Node::Number(time.ok_or(NoAnswer::NoCrossing { index: *index, count: times.len() })?)
         }
+        Node::Compare(gap) => Node::Number(recording.gaps.as_ref().ok_or(NoAnswer::NotCompared)?.of(*gap)),
         Node::At { signal, time } => {
             let (signal, time) = (reduce(signal, recording)?, reduce(time, recording)?);
             let time = value_at(&time, recording, 0);
@@ -154,7 +164,12 @@ fn value_at(node: &Node, recording: &Recording, i: usize) -> f64 {
         Node::Number(value) => *value,
         Node::Signal(signal) => signal.at(recording, i),
         Node::Call(function, arguments) => function.of(arguments.iter().map(|a| value_at(a, recording, i))),
-        Node::Count(_) | Node::Event { .. } | Node::Extreme(..) | Node::Crossing { .. } | Node::At { .. } => {
+        Node::Count(_)
+        | Node::Event { .. }
+        | Node::Extreme(..)
+        | Node::Crossing { .. }
+        | Node::At { .. }
+        | Node::Compare(_) => {
             unreachable!("reduce() answers every question that does not change with time")
         }
     }

@@ -1,12 +1,23 @@
 //! What a scene expects of its run, and whether it was met.
 
-use super::{Expression, Recording, Subjects, Wanted};
+use super::{Expression, NoAnswer, Recording, Subjects, Wanted};
 use crate::precise::plain;
-use crate::scene::{Expect, Scene, SceneError};
+use crate::scene::{Clock, Expect, ExpectClock, Scene, SceneError};
 
-/// Expectations that one run can answer: same parameters, tolerance and end.
+/// The runs that expectations are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// One run with this clock.
+    One(Clock),
+    /// A run with each clock, compared ([`crate::run::compare`]).
+    Compared,
+}
+
+/// Expectations that the same runs can answer: same clock, parameters, tolerance and end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
+    /// Which runs.
+    pub runs: Runs,
     /// Parameters to load the scene with.
     pub with: Vec<(String, String)>,
     /// Tolerance instead of the scene's [-].
@@ -21,20 +32,38 @@ pub struct Case {
 pub fn cases(scene: &Scene) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for (k, expect) in scene.expects.iter().enumerate() {
-        let same = |case: &&mut Case| {
-            case.with == expect.with && (case.tolerance, case.until) == (expect.tolerance, expect.until)
+        let runs = match expect.clock {
+            _ if compares(scene, expect) => vec![Runs::Compared],
+            None => vec![Runs::One(scene.run.clock)],
+            Some(ExpectClock::Precise) => vec![Runs::One(Clock::Precise)],
+            Some(ExpectClock::Realtime) => vec![Runs::One(Clock::Realtime)],
+            Some(ExpectClock::Both) => vec![Runs::One(Clock::Precise), Runs::One(Clock::Realtime)],
         };
-        match cases.iter_mut().find(same) {
-            Some(case) => case.expects.push(k),
-            None => cases.push(Case {
-                with: expect.with.clone(),
-                tolerance: expect.tolerance,
-                until: expect.until,
-                expects: vec![k],
-            }),
+        for runs in runs {
+            let same = |case: &&mut Case| {
+                (case.runs, case.tolerance, case.until) == (runs, expect.tolerance, expect.until)
+                    && case.with == expect.with
+            };
+            match cases.iter_mut().find(same) {
+                Some(case) => case.expects.push(k),
+                None => cases.push(Case {
+                    runs,
+                    with: expect.with.clone(),
+                    tolerance: expect.tolerance,
+                    until: expect.until,
+                    expects: vec![k],
+                }),
+            }
         }
     }
     cases
+}
+
+/// True if an expectation is about the difference of the two clocks: its value has a name that begins with `compare.`
+fn compares(scene: &Scene, expect: &Expect) -> bool {
+    let text = &expect.value.text;
+    let begins = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c));
+    text.match_indices("compare.").any(|(at, _)| begins(at)) && !scene.bodies.iter().any(|body| body.name == "compare")
 }
 
 /// The questions of one case, read and checked before its run.
@@ -43,6 +72,8 @@ pub struct Questions {
     expressions: Vec<Expression>,
     expects: Vec<Expect>,
     subjects: Subjects,
+    /// Between the steps of the realtime clock there is nothing: values there are interpolated.
+    between: bool,
 }
 
 /// How one expectation went.
@@ -65,12 +96,14 @@ pub struct Verdict {
 }
 
 impl Questions {
-    /// Reads the expectations `which` of a scene (loaded with the parameters of their case).
-    pub fn read(scene: &Scene, which: &[usize], subjects: &Subjects) -> Result<Questions, Vec<SceneError>> {
-        let mut questions = Questions { expressions: Vec::new(), expects: Vec::new(), subjects: subjects.clone() };
+    /// Reads the expectations of a case of a scene (loaded with the parameters of that case).
+    pub fn read(scene: &Scene, case: &Case, subjects: &Subjects) -> Result<Questions, Vec<SceneError>> {
+        let between = case.runs == Runs::One(Clock::Realtime);
+        let (subjects, expressions, expects) = (subjects.clone(), Vec::new(), Vec::new());
+        let mut questions = Questions { expressions, expects, subjects, between };
         let mut errors = Vec::new();
-        for expect in which.iter().filter_map(|&k| scene.expects.get(k)) {
-            match Expression::parse(&expect.value.text, subjects) {
+        for expect in case.expects.iter().filter_map(|&k| scene.expects.get(k)) {
+            match Expression::parse(&expect.value.text, &questions.subjects) {
                 Ok(expression) => {
                     questions.expressions.push(expression);
                     questions.expects.push(expect.clone());
@@ -103,12 +136,19 @@ impl Questions {
     /// Asks all questions.
     pub fn judge(&self, recording: &Recording) -> Vec<Verdict> {
         let asked = self.expressions.iter().zip(&self.expects);
-        asked.map(|(expression, expect)| judge(expect, expression, recording)).collect()
+        asked.map(|(expression, expect)| judge(expect, self.answer(expression, expect.at, recording))).collect()
+    }
+
+    fn answer(&self, expression: &Expression, at: Option<f64>, recording: &Recording) -> Result<f64, NoAnswer> {
+        match (expression.value(recording, at), at) {
+            (Err(NoAnswer::NoSample { .. }), Some(time)) if self.between => expression.between(recording, time),
+            (answer, _) => answer,
+        }
     }
 }
 
-fn judge(expect: &Expect, expression: &Expression, recording: &Recording) -> Verdict {
-    let value = expression.value(recording, expect.at).map_err(|error| error.to_string());
+fn judge(expect: &Expect, answer: Result<f64, NoAnswer>) -> Verdict {
+    let value = answer.map_err(|error| error.to_string());
     let x = *value.as_ref().unwrap_or(&f64::NAN);
     let mut words = Vec::new();
     let mut difference = if value.is_ok() { 0.0 } else { f64::NAN };

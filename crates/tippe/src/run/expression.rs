@@ -11,12 +11,13 @@
 //!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
 //!          | "crossing(" sum "," sum ")" [ "[" index "]" ]           time at which the first passes the second
 //!          | "at(" sum "," sum ")"                                   the first at the time the second says
+//!          | "compare." gap                                          difference of the two clocks, see [`GapName`]
 //! filter  = "(" BODY [ "," BODY ] ")" | "(" SOURCE ")"
 //! ```
 //! BODY, SIGNAL (`hinge.angle`) and SOURCE (what an event belongs to) are matched against the names of the run, longest first, so that names may hold dots,
 //! dashes and brackets.
 
-use super::{Account, Axis, Quantity, Signal, Subjects, Touch, Wanted};
+use super::{Account, Axis, GapName, Quantity, Signal, Subjects, Touch, Wanted};
 use crate::EventKind;
 use crate::scene::{closest, did_you_mean};
 use std::fmt;
@@ -49,6 +50,8 @@ pub(super) enum Node {
         signal: Box<Node>,
         time: Box<Node>,
     },
+    /// Difference between the runs of the two clocks.
+    Compare(GapName),
 }
 
 /// Events of one kind, of all or of some.
@@ -136,8 +139,8 @@ const FUNCTIONS: [(&str, Function, std::ops::RangeInclusive<usize>); 11] = [
     ("min", Function::Min, 2..=16),
 ];
 
-const OTHER_WORDS: [&str; 9] =
-    ["time", "pi", "energy.", "momentum.", "contact(", "events.", "event.", "crossing", "at"];
+const OTHER_WORDS: [&str; 10] =
+    ["time", "pi", "energy.", "momentum.", "contact(", "events.", "event.", "crossing", "at", "compare."];
 
 /// Parentheses, signs and powers inside each other at most.
 const MAX_DEPTH: usize = 100;
@@ -227,7 +230,7 @@ impl Node {
     fn visit(&self, see: &mut impl FnMut(&Node)) {
         see(self);
         match self {
-            Node::Number(_) | Node::Signal(_) | Node::Count(_) | Node::Event { .. } => {}
+            Node::Number(_) | Node::Signal(_) | Node::Count(_) | Node::Event { .. } | Node::Compare(_) => {}
             Node::Call(_, arguments) => arguments.iter().for_each(|node| node.visit(see)),
             Node::Extreme(_, node) => node.visit(see),
             Node::Crossing { signal, level, .. } => {
@@ -363,6 +366,11 @@ impl<'a> Parser<'a> {
                 self.expect('.')?;
                 let axis = Axis::ALL[self.one_of("axis", &Axis::ALL.map(Axis::name))?];
                 Ok(Node::Signal(Signal::Momentum(axis)))
+            }
+            "compare" => {
+                self.expect('.')?;
+                let (all, names): (Vec<_>, Vec<_>) = GapName::all().into_iter().map(|g| (g, g.name())).unzip();
+                Ok(Node::Compare(all[self.one_of("difference of clocks", &names)?]))
             }
             "contact" => self.contact(),
             "events" => self.filter().map(Node::Count),

@@ -4,7 +4,8 @@ use super::manifest::read_json;
 use super::table::{Column, TableReader};
 use super::writer::{CONTACT_VECTORS, Checkpoint, EventLine};
 use super::{Account, Axis, Manifest, Quantity, Recording, Report, RunError, Wanted};
-use crate::{BodyState, ContactSample, Event, Ledger};
+use crate::scene::Clock;
+use crate::{BodyState, ContactSample, Event, Ledger, clock, precise, realtime};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tippe_geometry::{Quat, Vec3};
@@ -63,13 +64,22 @@ impl Run {
         Ok(events)
     }
 
-    /// State stored in a checkpoint of this scene.
-    pub fn checkpoint<S: serde::de::DeserializeOwned>(path: &Path, scene_hash: &str) -> Result<S, RunError> {
-        let checkpoint: Checkpoint<S> = read_json(path)?;
-        if checkpoint.scene_hash != scene_hash {
+    /// State stored in a checkpoint of this scene, for a run with this clock.
+    pub fn checkpoint(path: &Path, scene_hash: &str, clock: Clock) -> Result<clock::State, RunError> {
+        let head: Checkpoint<serde::de::IgnoredAny> = read_json(path)?;
+        if head.scene_hash != scene_hash {
             return Err(RunError::read(path, "it belongs to another scene or another version of this one"));
         }
-        Ok(checkpoint.state)
+        if head.clock != clock.name() {
+            let (own, asked) = (&head.clock, clock.name());
+            let reason =
+                format!("it is a state of the {own} clock, the run is {asked}. help: continue it with --clock {own}");
+            return Err(RunError::read(path, reason));
+        }
+        Ok(match clock {
+            Clock::Precise => clock::State::Precise(read_json::<Checkpoint<precise::State>>(path)?.state),
+            Clock::Realtime => clock::State::Realtime(read_json::<Checkpoint<realtime::State>>(path)?.state),
+        })
     }
 
     /// Loads the motions and signals that are wanted, and all else; see [`Recording::only`].
@@ -103,13 +113,17 @@ impl Run {
             [column("kinetic")?, column("potential")?, column("elastic")?, column("work")?];
         let [contact_damping, sliding, spin, rolling] =
             [column("contact_damping")?, column("sliding")?, column("spin")?, column("rolling")?];
-        // A folder from before there were joints has no such column.
+        // A folder from before there were joints, or a fixed step, has no such column.
         let later = |account: Account| match table.names.iter().any(|name| name == account.name()) {
             true => column(account.name()),
             false => Ok(vec![0.0; kinetic.len()]),
         };
-        let [damping, joint_friction, fastening] =
-            [later(Account::Damping)?, later(Account::JointFriction)?, later(Account::Fastening)?];
+        let [damping, joint_friction, fastening, integration] = [
+            later(Account::Damping)?,
+            later(Account::JointFriction)?,
+            later(Account::Fastening)?,
+            later(Account::Integration)?,
+        ];
         let initial = column("initial")?;
         let momentum = [column("momentum.x")?, column("momentum.y")?, column("momentum.z")?];
         // A killed run may have one row group more in one table than in another.
@@ -129,6 +143,7 @@ impl Run {
                 damping: damping[i],
                 joint_friction: joint_friction[i],
                 fastening: fastening[i],
+                integration: integration[i],
                 work: work[i],
                 initial: initial[i],
                 ..Ledger::default()

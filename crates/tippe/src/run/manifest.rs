@@ -1,8 +1,8 @@
 //! How to repeat a run, and how it ended.
 
 use super::{RunError, Subjects};
-use crate::precise::{Settings, method};
 use crate::scene::Integrator;
+use crate::{clock, precise, realtime};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -44,9 +44,19 @@ pub struct Manifest {
     pub hash: Option<String>,
 }
 
-/// The settings of a run that its result depends on. Numbers that are infinite in [`Settings`] are absent.
+/// The settings of a run that its result depends on, by clock: what one has and the other has not tells them apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SettingsCopy {
+    /// Of the precise clock.
+    Precise(PreciseCopy),
+    /// Of the realtime clock.
+    Realtime(RealtimeCopy),
+}
+
+/// Settings of the precise clock. Numbers that are infinite in its settings are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SettingsCopy {
+pub struct PreciseCopy {
     /// Relative tolerance [-].
     pub tolerance: f64,
     /// Integrator by name; `auto` chooses for every island.
@@ -65,32 +75,82 @@ pub struct SettingsCopy {
     pub record_at: Vec<f64>,
 }
 
-impl From<&Settings> for SettingsCopy {
-    fn from(settings: &Settings) -> SettingsCopy {
+/// Settings of the realtime clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RealtimeCopy {
+    /// Step [s].
+    pub step: f64,
+    /// Time between communication points [s].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output_interval: Option<f64>,
+    /// Friction bound.
+    pub friction: realtime::FrictionBound,
+    /// Solutions per step at most [-].
+    pub passes: usize,
+    /// Points per pair of shapes [-].
+    pub points: usize,
+    /// Solver.
+    pub solver: realtime::Solve,
+    /// Sweeps per step [-].
+    pub sweeps: usize,
+}
+
+impl From<&clock::Settings> for SettingsCopy {
+    fn from(settings: &clock::Settings) -> SettingsCopy {
         let finite = |x: f64| x.is_finite().then_some(x);
-        SettingsCopy {
-            tolerance: settings.tolerance,
-            integrator: settings.method.map_or("auto", |method| method.name()).to_owned(),
-            step: settings.step,
-            max_step: finite(settings.max_step),
-            output_interval: finite(settings.output_interval),
-            record_at: settings.record_at.clone(),
+        match settings {
+            clock::Settings::Precise(settings) => SettingsCopy::Precise(PreciseCopy {
+                tolerance: settings.tolerance,
+                integrator: settings.method.map_or("auto", |method| method.name()).to_owned(),
+                step: settings.step,
+                max_step: finite(settings.max_step),
+                output_interval: finite(settings.output_interval),
+                record_at: settings.record_at.clone(),
+            }),
+            clock::Settings::Realtime(settings) => SettingsCopy::Realtime(RealtimeCopy {
+                step: settings.step,
+                output_interval: finite(settings.output_interval),
+                friction: settings.friction,
+                passes: settings.passes,
+                points: settings.points,
+                solver: settings.solve,
+                sweeps: settings.sweeps,
+            }),
         }
     }
 }
 
 impl SettingsCopy {
-    /// The settings to run again with; `None` if there is no such integrator.
-    pub fn settings(&self) -> Option<Settings> {
-        Some(Settings {
-            tolerance: self.tolerance,
-            method: method(Integrator::from_name(&self.integrator)?),
-            step: self.step,
-            max_step: self.max_step.unwrap_or(f64::INFINITY),
-            output_interval: self.output_interval.unwrap_or(f64::INFINITY),
-            record_at: self.record_at.clone(),
-            ..Settings::default()
-        })
+    /// The settings to run again with; an error names what this program does not know.
+    pub fn settings(&self) -> Result<clock::Settings, String> {
+        match self {
+            SettingsCopy::Precise(copy) => {
+                let integrator = Integrator::from_name(&copy.integrator)
+                    .ok_or_else(|| format!("its manifest names an unknown integrator `{}`", copy.integrator))?;
+                Ok(clock::Settings::Precise(precise::Settings {
+                    tolerance: copy.tolerance,
+                    method: precise::method(integrator),
+                    step: copy.step,
+                    max_step: copy.max_step.unwrap_or(f64::INFINITY),
+                    output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
+                    record_at: copy.record_at.clone(),
+                    ..precise::Settings::default()
+                }))
+            }
+            SettingsCopy::Realtime(copy) if !(copy.step > 0.0 && copy.step.is_finite()) => {
+                Err(format!("its manifest has a step of {} s", copy.step))
+            }
+            SettingsCopy::Realtime(copy) => Ok(clock::Settings::Realtime(realtime::Settings {
+                step: copy.step,
+                output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
+                friction: copy.friction,
+                passes: copy.passes,
+                points: copy.points.clamp(1, 8),
+                solve: copy.solver,
+                sweeps: copy.sweeps,
+                threads: 0,
+            })),
+        }
     }
 }
 

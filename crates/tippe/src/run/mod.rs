@@ -15,6 +15,7 @@
 //!
 //! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
 
+pub mod compare;
 mod evaluate;
 mod expect;
 mod expression;
@@ -26,13 +27,14 @@ mod signal;
 mod table;
 mod writer;
 
+pub use compare::{Comparison, Gap, GapKind, GapName, Gaps};
 pub use evaluate::NoAnswer;
-pub use expect::{Case, Questions, Verdict, cases};
+pub use expect::{Case, Questions, Runs, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
-pub use manifest::{Manifest, SceneCopy, SettingsCopy, Status, fingerprint};
+pub use manifest::{Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
 pub use recording::{Recording, Wanted};
-pub use report::{BodyReport, EnergyReport, Report};
+pub use report::{BodyReport, EnergyReport, PaceReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};
 pub use writer::RunWriter;
 

@@ -1,6 +1,6 @@
 //! A run in memory.
 
-use super::Subjects;
+use super::{Gaps, Subjects};
 use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use tippe_geometry::Vec3;
 
@@ -47,6 +47,8 @@ pub struct Recording {
     pub contact_start: Vec<usize>,
     /// Events, sorted by time.
     pub events: Vec<Event>,
+    /// Differences to the run of the other clock, where it was compared.
+    pub gaps: Option<Gaps>,
     wanted: Wanted,
 }
 

@@ -1,7 +1,8 @@
 //! The summary of a run: `summary.json` and what `--json` prints.
 
 use super::Subjects;
-use crate::{BodyState, EventKind, Ledger, MechanismSummary, Summary};
+use crate::scene::Clock;
+use crate::{BodyState, EventKind, Ledger, MechanismSummary, Solutions, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,6 +23,12 @@ pub struct Report {
     pub rejected: u64,
     /// Evaluations of the right-hand side over all islands [-].
     pub rhs_evaluations: u64,
+    /// How the realtime clock solved its partitions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub solutions: Option<Solutions>,
+    /// How a run that was to keep wall time did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pace: Option<PaceReport>,
     /// Accepted steps by integrator [-].
     pub steps_by_integrator: BTreeMap<String, u64>,
     /// Events by kind [-].
@@ -44,6 +51,25 @@ pub struct Report {
     pub stopped: bool,
     /// Hash of the final state, 16 hexadecimal digits.
     pub hash: String,
+}
+
+/// How a paced run kept its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PaceReport {
+    /// Simulated seconds per second [-].
+    pub pace: f64,
+    /// Steps [-].
+    pub steps: u64,
+    /// Steps that ended after their deadline [-].
+    pub missed: u64,
+    /// Largest delay behind a deadline [s].
+    pub late_s: f64,
+    /// Longest step [s].
+    pub worst_s: f64,
+    /// 99.9 % of all steps took no longer, to 1 % [s].
+    pub p999_s: f64,
+    /// Half of all steps took no longer, to 1 % [s].
+    pub median_s: f64,
 }
 
 /// The energy ledger at the end [J].
@@ -110,18 +136,20 @@ impl From<&BodyState> for BodyReport {
 
 impl Report {
     /// Puts a report together.
-    pub fn new(scene: &str, clock: &str, sim_s: f64, wall_s: f64, summary: &Summary, subjects: &Subjects) -> Report {
+    pub fn new(scene: &str, clock: Clock, sim_s: f64, wall_s: f64, summary: &Summary, subjects: &Subjects) -> Report {
         let names = subjects.bodies.iter().map(|subject| subject.name.clone());
         let signal_names = subjects.signals.iter().map(|signal| signal.name.clone());
         let finite = |x: &f64| x.is_finite().then_some(*x);
         Report {
             scene: scene.to_owned(),
-            clock: clock.to_owned(),
+            clock: clock.name().to_owned(),
             sim_s,
             wall_s,
             steps: summary.steps,
             rejected: summary.rejected,
             rhs_evaluations: summary.rhs_evaluations,
+            solutions: (clock == Clock::Realtime).then_some(summary.solutions),
+            pace: None,
             steps_by_integrator: summary.steps_by_integrator.clone(),
             events: summary.events.clone(),
             max_contacts: summary.max_contacts,

@@ -234,6 +234,8 @@ pub enum Account {
     JointFriction,
     /// Lost when parts were fastened together while they moved [J].
     Fastening,
+    /// Lost by the integration with a fixed step itself [J].
+    Integration,
     /// Work put in [J].
     Work,
     /// Stored energy at the start [J].
@@ -248,7 +250,7 @@ pub enum Account {
 
 impl Account {
     /// The energy columns of `energy.parquet`, in order.
-    pub const STORED: [Account; 13] = [
+    pub const STORED: [Account; 14] = [
         Account::Kinetic,
         Account::Potential,
         Account::Elastic,
@@ -259,12 +261,13 @@ impl Account {
         Account::Damping,
         Account::JointFriction,
         Account::Fastening,
+        Account::Integration,
         Account::Work,
         Account::Initial,
         Account::Residual,
     ];
     /// All accounts.
-    pub const ALL: [Account; 15] = [
+    pub const ALL: [Account; 16] = [
         Account::Kinetic,
         Account::Potential,
         Account::Elastic,
@@ -275,6 +278,7 @@ impl Account {
         Account::Damping,
         Account::JointFriction,
         Account::Fastening,
+        Account::Integration,
         Account::Work,
         Account::Initial,
         Account::Stored,
@@ -295,6 +299,7 @@ impl Account {
             Account::Damping => "damping",
             Account::JointFriction => "joint_friction",
             Account::Fastening => "fastening",
+            Account::Integration => "integration",
             Account::Work => "work",
             Account::Initial => "initial",
             Account::Stored => "stored",
@@ -316,6 +321,7 @@ impl Account {
             Account::Damping => ledger.damping,
             Account::JointFriction => ledger.joint_friction,
             Account::Fastening => ledger.fastening,
+            Account::Integration => ledger.integration,
             Account::Work => ledger.work,
             Account::Initial => ledger.initial,
             Account::Stored => ledger.stored(),

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::event::{Episode, Event, EventContact, EventKind};
-use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Observe, Sample, Summary};
+use crate::scene::{Clock, Scene};
+use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Model, Observe, Sample, Summary, clock};
 use std::path::Path;
 use tippe_geometry::{Quat, Vec3};
 
@@ -344,7 +345,10 @@ fn manifest() -> Manifest {
         start: 0.0,
         until: 1.5,
         restart: None,
-        settings: SettingsCopy::from(&crate::Settings { max_step: 0.1, ..crate::Settings::default() }),
+        settings: SettingsCopy::from(&clock::Settings::Precise(crate::Settings {
+            max_step: 0.1,
+            ..crate::Settings::default()
+        })),
         warnings: vec![],
         subjects: subjects(),
         hash: None,
@@ -363,7 +367,61 @@ fn report() -> Report {
     };
     let signals = vec![0.75, 1.5, f64::NAN];
     let summary = Summary { bodies, signals, mechanisms: vec![mechanism], hash: 42, ..Summary::default() };
-    Report::new("bouncing", "precise", 1.5, 0.1, &summary, &subjects())
+    Report::new("bouncing", Clock::Precise, 1.5, 0.1, &summary, &subjects())
+}
+
+/// A ball half a second after it was thrown.
+fn thrown(clock: Clock) -> clock::State {
+    let text = "format = 1\n[world]\ngravity = [0, 0, -9.81]\n[realtime]\nstep = 0.05\n[[body]]\nname = \"ball\"\n\
+                mass = 1\ninertia = [1e-3, 2e-3, 2.5e-3]\nvelocity = [0.1, 0, 3]\nangular_velocity = [1, 2, 3]\n";
+    let scene = Scene::parse("thrown.toml", text, &[]).unwrap();
+    let model = Model::compile(&scene).unwrap();
+    let settings = clock::Settings::from_scene(&scene, clock);
+    let mut state = settings.start(&model);
+    clock::simulate(&model, &mut state, 0.5, &settings, &mut ()).unwrap();
+    state
+}
+
+/// A checkpoint reads back bit by bit in its own clock, and in no other.
+#[test]
+fn checkpoints_of_both_clocks() {
+    let dir = tempfile::tempdir().unwrap();
+    for (own, other) in [(Clock::Precise, Clock::Realtime), (Clock::Realtime, Clock::Precise)] {
+        let state = thrown(own);
+        let mut writer = RunWriter::create(&dir.path().join(own.name()), manifest(), false).unwrap();
+        let path = writer.checkpoint(0.5, &state).unwrap();
+        assert!(path.ends_with("checkpoint-0.500000000.json"), "{}", path.display());
+        let hash = manifest().scene.hash;
+        assert_eq!(Run::checkpoint(&path, &hash, own).unwrap(), state);
+        let error = Run::checkpoint(&path, &hash, other).unwrap_err().to_string();
+        let words = format!("it is a state of the {} clock, the run is {}", own.name(), other.name());
+        assert!(error.contains(&words), "{error}");
+        // a state handed to the other clock is refused as well
+        let scene = Scene::parse(
+            "s.toml",
+            "format = 1\n[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n",
+            &[],
+        )
+        .unwrap();
+        let model = Model::compile(&scene).unwrap();
+        let settings = clock::Settings::from_scene(&scene, other);
+        let failure = clock::simulate(&model, &mut state.clone(), 1.0, &settings, &mut ()).unwrap_err();
+        assert_eq!(failure, clock::Failure::Mixed { state: own, settings: other });
+    }
+}
+
+/// Settings of both clocks come back from a manifest.
+#[test]
+fn settings_survive_the_manifest() {
+    let text = "format = 1\n[world]\ngravity = [0, 0, 0]\n[realtime]\nstep = \"1/240\"\nfriction = \"box\"\npasses = 3\npoints = 8\n\
+                solver = \"sweeps\"\nsweeps = 99\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n";
+    let scene = Scene::parse("s.toml", text, &[]).unwrap();
+    for clock in [Clock::Precise, Clock::Realtime] {
+        let settings = clock::Settings::from_scene(&scene, clock);
+        let json = serde_json::to_string(&SettingsCopy::from(&settings)).unwrap();
+        let copy: SettingsCopy = serde_json::from_str(&json).unwrap();
+        assert_eq!(copy.settings().unwrap(), settings, "{json}");
+    }
 }
 
 /// What is read back from a folder is, bit by bit, what was recorded in memory.
@@ -373,18 +431,19 @@ fn folder_round_trip() {
     let folder = dir.path().join("run");
     let mut writer = RunWriter::create(&folder, manifest(), true).unwrap();
     bounce(1.6, 0.01, &mut writer);
-    writer.checkpoint(0.5, &vec![0.1, 1e-300, -0.0]).unwrap();
+    writer.checkpoint(0.5, &thrown(Clock::Precise)).unwrap();
     let written = writer.finish(Status::Complete, None, Some(&report())).unwrap();
 
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.manifest, written);
     assert_eq!(run.manifest.status, Status::Complete);
-    assert_eq!(run.manifest.settings.settings().unwrap().max_step, 0.1);
+    let clock::Settings::Precise(settings) = run.manifest.settings.settings().unwrap() else { panic!("another clock") };
+    assert_eq!(settings.max_step, 0.1);
     assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
     assert_eq!(run.report().unwrap(), report());
     assert_eq!(report().signals["hinge.angle"], Some(0.75));
     assert_eq!(report().signals["supply"], None);
-    assert_eq!(report().energy.by_cause.len(), 7);
+    assert_eq!(report().energy.by_cause.len(), 8);
     assert_eq!(run.recording(Wanted::all(&subjects())).unwrap(), recording());
     assert_eq!(run.signal("ball.position.z").unwrap().len(), run.time().unwrap().len());
     assert!(run.signal("ball.position.q").is_err());
@@ -408,9 +467,9 @@ fn folder_round_trip() {
     assert_eq!((part.signals[0].len(), part.signals[1].len()), (0, part.time.len()));
 
     let checkpoint = folder.join("checkpoint-0.500000000.json");
-    let state: Vec<f64> = Run::checkpoint(&checkpoint, &manifest().scene.hash).unwrap();
-    assert_eq!(state.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [0.1_f64, 1e-300, -0.0].map(f64::to_bits));
-    assert!(Run::checkpoint::<Vec<f64>>(&checkpoint, "another").is_err());
+    let state = Run::checkpoint(&checkpoint, &manifest().scene.hash, Clock::Precise).unwrap();
+    assert_eq!(state, thrown(Clock::Precise));
+    assert!(Run::checkpoint(&checkpoint, "another", Clock::Precise).is_err());
 
     let mut names: Vec<String> =
         std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -531,7 +590,8 @@ fn expectations_are_judged() {
     assert_eq!(cases.len(), 2);
     assert_eq!((&cases[0].expects[..], &cases[1].expects[..]), (&[0, 1, 2, 3, 5, 6][..], &[4][..]));
 
-    let questions = Questions::read(&scene, &[0, 1, 2, 3, 4, 5, 6], &subjects()).unwrap();
+    let all = Case { expects: (0..7).collect(), ..cases[0].clone() };
+    let questions = Questions::read(&scene, &all, &subjects()).unwrap();
     assert_eq!(questions.times(), [0.2]);
     let mut recording = questions.recording();
     assert!(recording.has(1) && !recording.has(2));
@@ -543,11 +603,118 @@ fn expectations_are_judged() {
     assert!(verdicts[5].value.is_err() && verdicts[5].difference.is_nan());
 
     let bad = Scene { expects: vec![expect("bal.speed")], ..Scene::default() };
-    let errors = Questions::read(&bad, &[0], &subjects()).unwrap_err();
+    let errors = Questions::read(&bad, &Case { expects: vec![0], ..cases[0].clone() }, &subjects()).unwrap_err();
     assert_eq!(
         errors[0].to_string(),
         "in `bal.speed`, column 1: there is no body, signal or function `bal`. help: did you mean `ball`?"
     );
+}
+
+/// An expectation is about the scene's own clock unless it names one; differences of clocks are a case of their own.
+#[test]
+fn expectations_by_clock() {
+    use crate::scene::{Equation, Expect, ExpectClock};
+    let expect = |text: &str, clock: Option<ExpectClock>| Expect {
+        value: Equation { text: text.to_owned(), ..Equation::default() },
+        clock,
+        at: Some(0.205),
+        below: Some(1.0),
+        ..Expect::default()
+    };
+    let mut scene = Scene {
+        expects: vec![
+            expect("ball.position.z", None),
+            expect("ball.position.z", Some(ExpectClock::Both)),
+            expect("2*compare.position", None),
+            expect("ball.position.z", Some(ExpectClock::Realtime)),
+        ],
+        ..Scene::default()
+    };
+    let shown = |scene: &Scene| cases(scene).into_iter().map(|case| (case.runs, case.expects)).collect::<Vec<_>>();
+    let (precise, realtime) = (Runs::One(Clock::Precise), Runs::One(Clock::Realtime));
+    assert_eq!(shown(&scene), [(precise, vec![0, 1]), (realtime, vec![1, 3]), (Runs::Compared, vec![2])]);
+    scene.run.clock = Clock::Realtime;
+    assert_eq!(shown(&scene), [(realtime, vec![0, 1, 3]), (precise, vec![1]), (Runs::Compared, vec![2])]);
+
+    // Between the steps of the realtime clock values are interpolated; the precise clock must have recorded there.
+    let cases = cases(&scene);
+    let mut recording = Recording::new(subjects());
+    bounce(0.4, 0.01, &mut recording);
+    let verdicts = |case: &Case| Questions::read(&scene, case, &subjects()).unwrap().judge(&recording);
+    let z = HEIGHT - 0.5 * G * 0.205 * 0.205;
+    assert!((verdicts(&cases[0])[0].value.clone().unwrap() - z).abs() < 1e-12);
+    assert!(verdicts(&cases[1])[0].value.clone().unwrap_err().contains("nothing was recorded at 0.205 s"));
+    assert!(verdicts(&cases[2])[0].value.clone().unwrap_err().contains("not compared"));
+    let mut gaps = Gaps::default();
+    gaps.position.worst = 0.25;
+    let mut compared = Recording::new(subjects());
+    compared.gaps = Some(gaps);
+    let questions = Questions::read(&scene, &cases[2], &subjects()).unwrap();
+    let verdict = &questions.judge(&compared)[0];
+    assert_eq!((verdict.value.clone(), verdict.pass), (Ok(0.5), true));
+    let wrong = Expression::parse("compare.positon", &subjects()).unwrap_err();
+    assert_eq!(
+        wrong.to_string(),
+        "column 9: there is no difference of clocks `positon`. help: did you mean `position`?"
+    );
+}
+
+/// A step of gap = C step^p that meets a target is found and confirmed, whatever the order.
+#[test]
+fn the_step_for_a_target() {
+    for p in [1.0, 2.0, 1.5] {
+        let gap = |step: f64| 3.0 * libm::pow(step, p);
+        let found = compare::step_for(1e-3, (0.1, gap(0.1)), |step| Ok::<f64, ()>(gap(step))).unwrap();
+        let step = found.step.expect("a step is found");
+        assert!(gap(step) <= 1e-3 && gap(2.0 * step) > 1e-3, "{found:?}");
+        assert!((found.order.unwrap() - p).abs() < 1e-9 && (0.1 / step).fract() == 0.0, "{found:?}");
+    }
+    let met = compare::step_for(1.0, (0.1, 0.5), |_| Err(())).unwrap();
+    assert_eq!((met.step, met.tried.len()), (Some(0.1), 1));
+    let never = compare::step_for(1e-3, (0.1, 1.0), |_| Ok::<f64, ()>(1.0)).unwrap();
+    assert_eq!((never.step, never.order, never.tried.len()), (None, None, 8));
+}
+
+fn compared(text: &str, step: f64, until: f64) -> Comparison {
+    use compare::{Grid, Track};
+    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let model = Model::compile(&scene).unwrap();
+    let grid = Grid::new(step, until);
+    let settings = crate::Settings { tolerance: 1e-9, threads: 1, ..crate::Settings::from_scene(&scene) };
+    let precise = Track::precise(&model, &settings, grid, &mut |_| true).unwrap();
+    let settings = crate::realtime::Settings { step, threads: 1, ..crate::realtime::Settings::from_scene(&scene) };
+    let realtime = Track::realtime(&model, &settings, grid, &mut |_| true).unwrap();
+    assert!(precise.is_whole() && realtime.is_whole());
+    Comparison::of(&model, &precise, &realtime)
+}
+
+const FALL: &str = "format = 1\n[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"ball\"\nmaterial = \"steel\"\n\
+                    shape = { kind = \"sphere\", radius = 0.1 }\nposition = [0, 0, 0.6]\n";
+
+/// In free fall both clocks follow the parabola: nothing differs.
+#[test]
+fn free_fall_is_the_same_in_both_clocks() {
+    let comparison = compared(FALL, 0.01, 0.3);
+    assert_eq!((comparison.divergence.clone(), comparison.series.time.len()), (None, 31));
+    assert!((comparison.gaps.divergence - 0.3).abs() < 1e-12);
+    for kind in [GapKind::Position, GapKind::Velocity, GapKind::Orientation, GapKind::Energy] {
+        assert!(comparison.gaps.get(kind).worst < 1e-10, "{kind:?} {:?}", comparison.gaps.get(kind));
+    }
+}
+
+/// A ball that comes to rest: its weight is the mean contact force in both clocks at the end, and it starts to touch when
+/// it has fallen half a metre.
+#[test]
+fn a_ball_on_a_floor_in_both_clocks() {
+    let floor = "[contact]\nrestitution = 0\n[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"steel\"\nshape = { kind = \"half_space\" }\n";
+    let comparison = compared(&format!("{FALL}{floor}"), 0.001, 0.6);
+    let starts = (comparison.starts_matched, comparison.starts_precise, comparison.starts_realtime);
+    assert!(starts.0 > 0 && starts.0 == starts.1, "{starts:?}");
+    assert!(comparison.gaps.contact_start.worst <= 0.002, "{:?}", comparison.gaps.contact_start);
+    assert_eq!(comparison.divergence, None, "{:?}", comparison.gaps.position);
+    let weight = 9.81 * 7850.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;
+    let last = *comparison.series.contact_force.last().unwrap();
+    assert!(last < 1e-3 * weight, "{last} N, weight {weight} N");
 }
 
 /// A word of a question, or something that has no business there.

@@ -3,7 +3,8 @@
 use super::manifest::write_json;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
 use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
-use crate::{Event, Observe, Sample};
+use crate::scene::Clock;
+use crate::{Event, Observe, Sample, clock};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -73,11 +74,14 @@ impl RunWriter {
         self.error.as_ref()
     }
 
-    /// Writes a state from which the run can be continued.
-    pub fn checkpoint(&mut self, time: f64, state: &impl Serialize) -> Result<PathBuf, RunError> {
+    /// Writes a state from which the run can be continued at `time` [s].
+    pub fn checkpoint(&mut self, time: f64, state: &clock::State) -> Result<PathBuf, RunError> {
         let path = self.folder.join(format!("checkpoint-{time:.9}.json"));
-        let checkpoint = Checkpoint { scene_hash: self.manifest.scene.hash.clone(), state };
-        write_json(&path, &checkpoint)?;
+        let (scene_hash, clock) = (self.manifest.scene.hash.clone(), state.clock().name().to_owned());
+        match state {
+            clock::State::Precise(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
+            clock::State::Realtime(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
+        }
         Ok(path)
     }
 
@@ -156,11 +160,18 @@ impl Observe for RunWriter {
     }
 }
 
-/// A checkpoint file: a state, and the scene it belongs to.
+/// A checkpoint file: a state, its clock, and the scene it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Checkpoint<S> {
     pub(super) scene_hash: String,
+    #[serde(default = "first_clock")]
+    pub(super) clock: String,
     pub(super) state: S,
+}
+
+/// The clock of checkpoints that do not name theirs.
+fn first_clock() -> String {
+    Clock::Precise.name().to_owned()
 }
 
 fn body_name(subjects: &Subjects, body: usize) -> &str {

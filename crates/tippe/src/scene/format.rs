@@ -3,7 +3,9 @@
 //! The reader checks keys, units and ranges against these tables and the JSON Schema is generated from them, so the
 //! two cannot disagree.
 
-use super::{Axis, FrictionLaw, Integrator, Lever, format_mechanism as mechanism};
+use super::{
+    Axis, Clock, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_mechanism as mechanism,
+};
 use crate::equation::Dimension;
 
 /// A table of the file.
@@ -83,6 +85,8 @@ pub(super) enum Range {
     /// -1 to 0.5, the ends left out.
     Poisson,
     Whole,
+    /// A whole number, 1 or more.
+    Count,
 }
 
 impl Range {
@@ -94,6 +98,7 @@ impl Range {
             Range::Fraction => (0.0..=1.0).contains(&x),
             Range::Poisson => x > -1.0 && x < 0.5,
             Range::Whole => x == x.floor() && x.abs() < 1e15,
+            Range::Count => x == x.floor() && (1.0..1e9).contains(&x),
         }
     }
 
@@ -105,6 +110,7 @@ impl Range {
             Range::Fraction => "from 0 to 1",
             Range::Poisson => "between -1 and 0.5",
             Range::Whole => "a whole number",
+            Range::Count => "a whole number, 1 or more",
         }
     }
 }
@@ -150,7 +156,7 @@ impl Key {
 }
 
 use Dimension as D;
-use Range::{Any, Fraction, NotNegative, Poisson, Positive, Whole};
+use Range::{Any, Count, Fraction, NotNegative, Poisson, Positive, Whole};
 
 pub(super) const SCENE: Table = Table {
     name: "scene",
@@ -165,6 +171,7 @@ pub(super) const SCENE: Table = Table {
         key("params", Form::Values, "Names for expressions, in order; `--set name=value` overrides them"),
         key("world", Form::Table(&WORLD), "Surroundings").required(GRAVITY_HELP),
         key("run", Form::Table(&RUN), "How to run the scene"),
+        key("realtime", Form::Table(&REALTIME), "How the realtime clock runs the scene"),
         key("contact", Form::Table(&CONTACT), "Contact parameters wherever a pair says nothing"),
         key("materials", Form::Named(&MATERIAL), "Materials by name, beside the built-in ones"),
         key("pair", Form::Tables(&PAIR), "Contact parameters of two materials or two bodies"),
@@ -203,6 +210,28 @@ const RUN: Table = Table {
         word("integrator", Integrator::NAMES, "Integrator; default auto"),
         number("step", D::TIME, Positive, "Step of the fixed-step integrators [s]"),
         number("max_step", D::TIME, Positive, "Largest step [s]"),
+        word("clock", Clock::NAMES, "Clock that runs the scene where nobody says otherwise; default precise"),
+    ]],
+};
+
+/// Contact points of a pair at most [-].
+pub(super) const MOST_POINTS: usize = 8;
+
+const REALTIME: Table = Table {
+    name: "[realtime]",
+    keys: &[&[
+        number("step", D::TIME, Positive, "Step [s]; default 1/60 s")
+            .help("a fraction of a second is an expression: step = \"1/60\" or \"1 s/60\""),
+        word("friction", FrictionBound::NAMES, "Form of the friction bound; default cone"),
+        number(
+            "passes",
+            D::ONE,
+            Count,
+            "Solutions per step with the friction bounds of the last one, at most; default 8",
+        ),
+        number("points", D::ONE, Count, "Contact points per pair of shapes, 1 to 8; default 4"),
+        word("solver", Solver::NAMES, "How partitions are solved; default auto"),
+        number("sweeps", D::ONE, Count, "Sweeps per step where partitions are swept; default 30"),
     ]],
 };
 
@@ -477,6 +506,7 @@ pub(super) const EXPECT: Table = Table {
         key("with", Form::Values, "Parameters to load the scene with"),
         number("tolerance", D::ONE, Positive, "Tolerance of the run instead of the scene's [-]"),
         number("until", D::TIME, Positive, "End of the run instead of the scene's [s]"),
+        word("clock", ExpectClock::NAMES, "Whose run it is about; default the scene's own clock"),
         REPEATED,
     ]],
 };

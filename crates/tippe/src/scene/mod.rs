@@ -55,6 +55,8 @@ pub struct Scene {
     pub attractors: Vec<Attractor>,
     /// How to run it.
     pub run: Run,
+    /// How the realtime clock runs it.
+    pub realtime: Realtime,
     /// Contact parameters wherever a pair says nothing.
     pub contact: ContactSpec,
     /// Materials of this scene, beside the built-in ones.
@@ -189,8 +191,43 @@ pub struct Run {
     pub step: Option<f64>,
     /// Largest step [s].
     pub max_step: Option<f64>,
+    /// The clock that runs it where nobody says otherwise.
+    pub clock: Clock,
     /// Where things were written.
     pub places: Places,
+}
+
+/// How the realtime clock runs a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Realtime {
+    /// Step [s].
+    pub step: f64,
+    /// Form of the friction bound.
+    pub friction: FrictionBound,
+    /// Solutions per step with the friction bounds of the last one, at most [-].
+    pub passes: usize,
+    /// Contact points per pair of shapes, 1 to 8 [-].
+    pub points: usize,
+    /// How partitions are solved.
+    pub solver: Solver,
+    /// Sweeps per step [-].
+    pub sweeps: usize,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for Realtime {
+    fn default() -> Self {
+        Realtime {
+            step: 1.0 / 60.0,
+            friction: FrictionBound::Cone,
+            passes: 8,
+            points: 4,
+            solver: Solver::Auto,
+            sweeps: 30,
+            places: Places::default(),
+        }
+    }
 }
 
 impl Default for Run {
@@ -202,6 +239,7 @@ impl Default for Run {
             integrator: Integrator::Auto,
             step: None,
             max_step: None,
+            clock: Clock::Precise,
             places: Places::default(),
         }
     }
@@ -243,6 +281,50 @@ pub use mechanism::{
     Action, Attachment, Change, Component, ComponentCrossing, Coordinate, CoordinateSpring, Force, ForceKind, Frame,
     Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
 };
+
+named! {
+    /// The clocks: ways to advance a scene in time.
+    Clock {
+        /// Variable step with error control, every event located.
+        Precise = "precise",
+        /// Fixed step, rows with bounds.
+        Realtime = "realtime",
+    }
+}
+
+named! {
+    /// Whose run an expectation is about.
+    ExpectClock {
+        /// The precise clock's.
+        Precise = "precise",
+        /// The realtime clock's.
+        Realtime = "realtime",
+        /// Each of them.
+        Both = "both",
+    }
+}
+
+named! {
+    /// Forms of the friction bound of the realtime clock.
+    FrictionBound {
+        /// The same in all directions.
+        Cone = "cone",
+        /// Each of two axes on its own, the first along the slip.
+        Box = "box",
+    }
+}
+
+named! {
+    /// How the realtime clock solves partitions.
+    Solver {
+        /// Direct up to some size, sweeps beyond it unless masses differ much.
+        Auto = "auto",
+        /// Projected Newton with a sparse factorisation.
+        Direct = "direct",
+        /// Projected Gauss-Seidel.
+        Sweeps = "sweeps",
+    }
+}
 
 named! {
     /// Which integrator advances the islands.
@@ -677,6 +759,8 @@ pub struct Expect {
     pub tolerance: Option<f64>,
     /// End of the run instead of the scene's [s].
     pub until: Option<f64>,
+    /// Whose run it is about; the scene's own clock if absent.
+    pub clock: Option<ExpectClock>,
     /// Where things were written.
     pub places: Places,
 }

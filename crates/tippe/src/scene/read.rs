@@ -32,6 +32,9 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     if let Some(fields) = reader.table(&fields, "run", table_of("run")) {
         scene.run = run(reader, &fields);
     }
+    if let Some(fields) = reader.table(&fields, "realtime", table_of("realtime")) {
+        scene.realtime = realtime(reader, &fields);
+    }
     if let Some(fields) = reader.table(&fields, "contact", &format::CONTACT) {
         scene.contact = contact(reader, &fields);
     }
@@ -180,6 +183,7 @@ fn run(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Run {
         integrator: reader.word(fields, "integrator", Integrator::from_name).unwrap_or(default.integrator),
         step: reader.number(fields, "step"),
         max_step: reader.number(fields, "max_step"),
+        clock: reader.word(fields, "clock", Clock::from_name).unwrap_or(default.clock),
         places: fields.places(),
     };
     let name = run.integrator.name();
@@ -195,6 +199,25 @@ fn run(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Run {
         reader.error(fields.place_of("step"), message, "use max_step, or a fixed-step integrator: rk4, heun, euler");
     }
     run
+}
+
+fn realtime(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Realtime {
+    let default = Realtime::default();
+    let count = |reader: &mut Reader<'_>, name| reader.number(fields, name).map(|n| n as usize);
+    let realtime = Realtime {
+        step: reader.number(fields, "step").unwrap_or(default.step),
+        friction: reader.word(fields, "friction", FrictionBound::from_name).unwrap_or(default.friction),
+        passes: count(reader, "passes").unwrap_or(default.passes),
+        points: count(reader, "points").unwrap_or(default.points),
+        solver: reader.word(fields, "solver", Solver::from_name).unwrap_or(default.solver),
+        sweeps: count(reader, "sweeps").unwrap_or(default.sweeps),
+        places: fields.places(),
+    };
+    if realtime.points > format::MOST_POINTS {
+        let message = format!("[realtime] has points {}; a pair has at most {}", realtime.points, format::MOST_POINTS);
+        reader.error(fields.place_of("points"), message, "4 carry a face, 8 an edge of many corners");
+    }
+    realtime
 }
 
 fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
@@ -400,6 +423,15 @@ fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>, params: usize) -> Option
         ..Expect::default()
     };
     expect.relative = reader.flag(fields, "relative").unwrap_or(false);
+    expect.clock = reader.word(fields, "clock", ExpectClock::from_name);
+    if let (Some(ExpectClock::Realtime), Some(_)) = (expect.clock, expect.tolerance) {
+        let message = "[[expect]]: the realtime clock has no `tolerance`";
+        reader.error(
+            fields.place_of("tolerance"),
+            message,
+            "its step is that of [realtime]; make it a parameter to change it",
+        );
+    }
     expect.source = reader.text(fields, "source").unwrap_or_default().to_string();
     let has = |name| fields.get(name).is_some();
     if !(has("is") || has("below") || has("above")) {

@@ -243,9 +243,13 @@ impl Reader<'_> {
                 self.error(node.place, format!("{what}: {name} is a condition, not a number"), "");
                 return None;
             }
-            (Kind::Dim(given), Some(wanted)) if given != wanted => {
-                let wanted = if wanted == Dimension::ONE { "no unit".into() } else { format!("the unit [{wanted}]") };
-                self.error(node.place, format!("{what} has {name} in [{given}]; {} has {wanted}", subject(name)), "");
+            (Kind::Dim(given), Some(dimension)) if given != dimension => {
+                let wanted =
+                    if dimension == Dimension::ONE { "no unit".into() } else { format!("the unit [{dimension}]") };
+                // `1/60 s` is 1/(60 s), as everywhere in expressions
+                let inverse = Dimension::ONE.over(dimension) == Some(given);
+                let help = if inverse { key.help } else { "" };
+                self.error(node.place, format!("{what} has {name} in [{given}]; {} has {wanted}", subject(name)), help);
                 return None;
             }
             _ => {}
@@ -388,7 +392,9 @@ fn short(x: f64) -> String {
 /// A key as the subject of a sentence: `a mass`, `an exponent`, `until`.
 fn subject(key: &str) -> String {
     match key {
-        "radii" | "semi_axes" | "columns" | "mu" | "x" | "y" | "vx" | "vy" => key.to_string(),
+        "radii" | "semi_axes" | "passes" | "points" | "sweeps" | "columns" | "mu" | "x" | "y" | "vx" | "vy" => {
+            key.to_string()
+        }
         "until" | "at" | "is" | "from" | "to" | "young" | "poisson" | "within" | "below" | "above" => key.to_string(),
         _ if key.starts_with(['a', 'e', 'i', 'o']) => format!("an {key}"),
         _ => format!("a {key}"),

@@ -24,7 +24,9 @@ fn definitions() -> Value {
             "description": "An expression with units, parameters and arithmetic, such as \"2*r + 1 mm\""
         }),
     );
-    for range in [Range::Any, Range::Positive, Range::NotNegative, Range::Fraction, Range::Poisson, Range::Whole] {
+    for range in
+        [Range::Any, Range::Positive, Range::NotNegative, Range::Fraction, Range::Poisson, Range::Whole, Range::Count]
+    {
         let (name, plain) = number(range);
         all.insert(name.into(), json!({ "anyOf": [plain, { "$ref": "#/$defs/expression" }] }));
     }
@@ -88,5 +90,6 @@ fn number(range: Range) -> (&'static str, Value) {
         Range::Fraction => ("fraction", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         Range::Poisson => ("poisson", json!({ "type": "number", "exclusiveMinimum": -1, "exclusiveMaximum": 0.5 })),
         Range::Whole => ("whole", json!({ "type": "integer" })),
+        Range::Count => ("count", json!({ "type": "integer", "minimum": 1 })),
     }
 }

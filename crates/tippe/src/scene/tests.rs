@@ -117,6 +117,43 @@ fn mistakes_are_named_with_place_and_help() {
         ),
         ("n = 3", "n = 2020-01-01", "s.toml:4:5: parameter n is a date, not a number or an expression"),
         ("[params]", "[[params]]", "[params] is a list, not a table"),
+        // clocks
+        (
+            "[world]",
+            "[run]\nclock = \"realtme\"\n[world]",
+            "s.toml:6:9: [run]: unknown clock \"realtme\". help: did you mean `realtime`?",
+        ),
+        ("[world]", "[realtime]\nstep = 0\n[world]", "s.toml:6:8: [realtime] has step 0 s; a step is > 0"),
+        ("[world]", "[realtime]\nstep = -0.01\n[world]", "[realtime] has step -0.01 s; a step is > 0"),
+        (
+            "[world]",
+            "[realtime]\nstep = \"1/60 s\"\n[world]",
+            "[realtime] has step in [1/s]; a step has the unit [s]. help: a fraction of a second is an expression: step = \"1/60\"",
+        ),
+        (
+            "[world]",
+            "[realtime]\nfriction = \"cones\"\n[world]",
+            "[realtime]: unknown friction \"cones\". help: did you mean `cone`?",
+        ),
+        (
+            "[world]",
+            "[realtime]\nsolver = \"sweep\"\n[world]",
+            "[realtime]: unknown solver \"sweep\". help: did you mean `sweeps`?",
+        ),
+        ("[world]", "[realtime]\npasses = 0\n[world]", "[realtime] has passes 0; passes is a whole number, 1 or more"),
+        ("[world]", "[realtime]\nsweeps = 2.5\n[world]", "[realtime] has sweeps 2.5"),
+        ("[world]", "[realtime]\npoints = 9\n[world]", "s.toml:6:10: [realtime] has points 9; a pair has at most 8"),
+        (
+            "[world]",
+            "[[expect]]\nvalue = \"time\"\nbelow = 1\nsource = \"s\"\nclock = \"bth\"\n[world]",
+            "s.toml:9:9: [[expect]]: unknown clock \"bth\". help: did you mean `both`?",
+        ),
+        (
+            "[world]",
+            "[[expect]]\nvalue = \"time\"\nbelow = 1\nsource = \"s\"\nclock = \"realtime\"\ntolerance = 1e-3\n[world]",
+            "s.toml:10:13: [[expect]]: the realtime clock has no `tolerance`",
+        ),
+        ("[world]", "[realtime]\nstp = 1\n[world]", "[realtime] has an unknown key `stp`. help: did you mean `step`?"),
         // expressions and units
         ("2*r + 1 mm", "2*r + 1 kg", "s.toml:16:24: body \"ball\": position: units do not match: [m] and [kg]"),
         ("2*r + 1 mm", "2*q", "s.toml:16:22: body \"ball\": position: unknown name `q`"),

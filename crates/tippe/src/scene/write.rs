@@ -95,6 +95,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     });
     top.table("world", world);
     top.table("run", run(&scene.run));
+    top.table("realtime", realtime(&scene.realtime));
     let mut defaults = Writer::default();
     contact(&mut defaults, &scene.contact);
     top.table("contact", defaults);
@@ -138,6 +139,18 @@ fn run(run: &Run) -> Writer {
     table.text("integrator", Some(run.integrator.name()));
     table.number("step", run.step);
     table.number("max_step", run.max_step);
+    table.text("clock", Some(run.clock.name()));
+    table
+}
+
+fn realtime(realtime: &Realtime) -> Writer {
+    let mut table = Writer::default();
+    table.number("step", Some(realtime.step));
+    table.text("friction", Some(realtime.friction.name()));
+    table.number("passes", Some(realtime.passes as f64));
+    table.number("points", Some(realtime.points as f64));
+    table.text("solver", Some(realtime.solver.name()));
+    table.number("sweeps", Some(realtime.sweeps as f64));
     table
 }
 
@@ -324,5 +337,6 @@ fn expect(expect: &Expect) -> Writer {
     table.table("with", with);
     table.number("tolerance", expect.tolerance);
     table.number("until", expect.until);
+    table.text("clock", expect.clock.map(ExpectClock::name));
     table
 }

@@ -28,7 +28,7 @@ pub fn verdicts(file: &str, text: &str) -> Vec<(String, bool)> {
     for case in cases(&scene) {
         let scene = Scene::parse(file, text, &case.with).unwrap_or_else(|errors| panic!("{errors}"));
         let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
-        let questions = Questions::read(&scene, &case.expects, &Subjects::of(&model)).unwrap();
+        let questions = Questions::read(&scene, &case, &Subjects::of(&model)).unwrap();
         let settings = Settings { record_at: questions.times(), ..Settings::from_scene(&scene) };
         let mut recording = questions.recording();
         simulate(&model, &mut State::start(&model), scene.run.until, &settings, &mut recording).unwrap();

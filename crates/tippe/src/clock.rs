@@ -1,0 +1,148 @@
+//! Both clocks behind one door: settings, state and failure of whichever a run has.
+
+use crate::model::Model;
+use crate::observe::{Observe, Summary};
+use crate::scene::{Clock, Scene};
+use crate::{precise, realtime};
+
+/// How to run a clock, and which.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Settings {
+    /// The precise clock.
+    Precise(precise::Settings),
+    /// The realtime clock.
+    Realtime(realtime::Settings),
+}
+
+impl Settings {
+    /// The scene's own settings for a clock.
+    pub fn from_scene(scene: &Scene, clock: Clock) -> Settings {
+        match clock {
+            Clock::Precise => Settings::Precise(precise::Settings::from_scene(scene)),
+            Clock::Realtime => Settings::Realtime(realtime::Settings::from_scene(scene)),
+        }
+    }
+
+    /// Which clock they are for.
+    pub fn clock(&self) -> Clock {
+        match self {
+            Settings::Precise(_) => Clock::Precise,
+            Settings::Realtime(_) => Clock::Realtime,
+        }
+    }
+
+    /// Sets the number of threads; 0 for all there are.
+    pub fn set_threads(&mut self, threads: usize) {
+        match self {
+            Settings::Precise(settings) => settings.threads = threads,
+            Settings::Realtime(settings) => settings.threads = threads,
+        }
+    }
+
+    /// Sets the time between communication points [s].
+    pub fn set_output_interval(&mut self, interval: f64) {
+        match self {
+            Settings::Precise(settings) => settings.output_interval = interval,
+            Settings::Realtime(settings) => settings.output_interval = interval,
+        }
+    }
+
+    /// Makes the run record at these times, ascending [s]. The realtime clock has its steps and nothing between them: it records
+    /// all of them.
+    pub fn record_at(&mut self, times: Vec<f64>) {
+        match self {
+            Settings::Precise(settings) => settings.record_at = times,
+            Settings::Realtime(settings) if times.is_empty() => {
+                settings.output_interval = settings.output_interval.max(settings.step)
+            }
+            Settings::Realtime(settings) => settings.output_interval = settings.step,
+        }
+    }
+
+    /// Says why a run from time zero to `until` [s] would record more than anybody can keep.
+    pub fn too_many_points(&self, until: f64) -> Option<String> {
+        match self {
+            Settings::Precise(settings) => settings.too_many_points(until),
+            Settings::Realtime(settings) => {
+                // points are steps, so there are never more of them
+                let output_interval = settings.output_interval.max(settings.step);
+                precise::Settings { output_interval, ..precise::Settings::default() }.too_many_points(until)
+            }
+        }
+    }
+
+    /// The model at the start of its scene.
+    pub fn start(&self, model: &Model) -> State {
+        match self {
+            Settings::Precise(_) => State::Precise(precise::State::start(model)),
+            Settings::Realtime(_) => State::Realtime(realtime::State::start(model)),
+        }
+    }
+}
+
+/// Everything that survives of a run, in the terms of its clock.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
+pub enum State {
+    /// Of the precise clock.
+    Precise(precise::State),
+    /// Of the realtime clock.
+    Realtime(realtime::State),
+}
+
+impl State {
+    /// Now [s].
+    pub fn time(&self) -> f64 {
+        match self {
+            State::Precise(state) => state.time,
+            State::Realtime(state) => state.time,
+        }
+    }
+
+    /// Which clock it belongs to.
+    pub fn clock(&self) -> Clock {
+        match self {
+            State::Precise(_) => Clock::Precise,
+            State::Realtime(_) => Clock::Realtime,
+        }
+    }
+}
+
+/// Why a simulation stopped before its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// The precise clock could not go on.
+    #[error(transparent)]
+    Precise(#[from] precise::Failure),
+    /// The realtime clock could not go on.
+    #[error(transparent)]
+    Realtime(#[from] realtime::Failure),
+    /// State and settings belong to different clocks.
+    #[error("a state of the {} clock cannot go on in the {} clock", .state.name(), .settings.name())]
+    Mixed {
+        /// Clock of the state.
+        state: Clock,
+        /// Clock of the settings.
+        settings: Clock,
+    },
+}
+
+/// Advances `state` to `until` [s] with its clock, handing everything on the way to `observe`. After a failure `state` is the last
+/// good one.
+pub fn simulate(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    match (state, settings) {
+        (State::Precise(state), Settings::Precise(settings)) => {
+            Ok(precise::simulate(model, state, until, settings, observe)?)
+        }
+        (State::Realtime(state), Settings::Realtime(settings)) => {
+            Ok(realtime::simulate(model, state, until, settings, observe)?)
+        }
+        (state, settings) => Err(Failure::Mixed { state: state.clock(), settings: settings.clock() }),
+    }
+}

@@ -1,0 +1,257 @@
+//! The capability table is true: every element in every clock, run or refused as it says.
+
+use std::collections::BTreeSet;
+use tippe::capability::{Support, TABLE, elements};
+use tippe::scene::{Clock, Scene};
+use tippe::{Model, clock};
+
+const CLOCKS: [Clock; 2] = [Clock::Precise, Clock::Realtime];
+
+const HEAD: &str = "format = 1\n[world]\ngravity = [0, 0, -9.81]\n";
+/// Two boxes that never touch, hung one below the other.
+const BODIES: &str = r#"
+[[body]]
+name = "a"
+mass = 1
+inertia = [1e-2, 2e-2, 2e-2]
+[[body]]
+name = "b"
+mass = 2
+inertia = [2e-2, 3e-2, 2.5e-2]
+position = [0, 0, -0.5]
+"#;
+/// A hinge for what acts in joints.
+const HINGE: &str = r#"
+[[joint]]
+name = "hinge"
+kind = "revolute"
+bodies = ["world", "a"]
+at = [0, 0, 0.2]
+axis = [0, 1, 0]
+"#;
+
+/// Two shapes of two bodies, one above the other.
+fn shapes(lower: &str, upper: &str) -> String {
+    let fixed = if lower.contains("half_space") || lower.contains("height_grid") { "fixed = true\n" } else { "" };
+    format!(
+        "{HEAD}[[body]]\nname = \"low\"\nmaterial = \"steel\"\n{fixed}shape = {lower}\n\
+         [[body]]\nname = \"high\"\nmaterial = \"steel\"\nposition = [0, 0, 3]\nshape = {upper}\n"
+    )
+}
+
+/// Contact parameters of two balls that meet.
+fn contact(text: &str) -> String {
+    format!(
+        "{HEAD}[law.mine]\nnormal = \"(1e6 N/m)*depth\"\nenergy = \"(5e5 N/m)*depth^2\"\n[contact]\n{text}\n\
+         [[body]]\nname = \"low\"\nmaterial = \"steel\"\nshape = {{ kind = \"sphere\", radius = 0.1 }}\n\
+         [[body]]\nname = \"high\"\nmaterial = \"steel\"\nshape = {{ kind = \"sphere\", radius = 0.1 }}\n\
+         position = [0, 0, 0.2001]\nvelocity = [0.01, 0, -0.1]\n"
+    )
+}
+
+fn with(text: &str) -> String {
+    format!("{HEAD}{BODIES}{text}")
+}
+
+/// A scene for every row of the table.
+fn scenes() -> Vec<String> {
+    let mut all = Vec::new();
+    let (ball, cube) = ("{ kind = \"sphere\", radius = 0.1 }", "{ kind = \"box\", size = [0.2, 0.2, 0.2] }");
+    let grid = "{ kind = \"height_grid\", size = [4, 4], heights = [[0, 0], [0, 0]] }";
+    let plane = "{ kind = \"half_space\" }";
+    let capsule = "{ kind = \"capsule\", radius = 0.1, length = 0.2 }";
+    for (lower, upper) in [
+        (ball, "{ kind = \"ellipsoid\", semi_axes = [0.1, 0.2, 0.3] }"),
+        (cube, cube),
+        (plane, "{ kind = \"hull\", points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] }"),
+        (cube, "{ kind = \"cylinder\", radius = 0.1, length = 0.2 }"),
+        (cube, capsule),
+        (ball, "{ kind = \"cone\", radius = 0.1, length = 0.2 }"),
+        (grid, cube),
+    ] {
+        all.push(shapes(lower, upper));
+    }
+    // the reader refuses a free half-space, a program can make one
+    let extra = "name = \"high\"\nmass = 1\ninertia = [1, 1, 1]\nfixed = true # until it is read\n";
+    all.push(shapes(plane, plane).replacen("name = \"high\"\n", extra, 1));
+    for law in ["hertz", "nassauer", "volume", "foundation", "mine"] {
+        all.push(contact(&format!("law = \"{law}\"")));
+    }
+    for law in ["modia3d", "bardaro", "linear", "collisionlib"] {
+        all.push(contact(&format!("law = \"{law}\"\nstiffness = 1e6\ndamping = 1")));
+    }
+    for law in ["mindlin", "regularised", "sqrt", "nassauer", "contensou", "none"] {
+        all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3")));
+    }
+    all.push(contact("friction_law = \"collisionlib\"\nfriction = 0.3\nforce_max = 5"));
+    all.push(contact("lever = \"midpoint\""));
+    all.push(contact("lever = \"surface1\""));
+    all.push(
+        format!("{HEAD}{BODIES}motion = {{ velocity = [1, 0, 0] }}\n")
+            .replace("mass = 2\ninertia = [2e-2, 3e-2, 2.5e-2]\n", ""),
+    );
+    all.push(with("").replace("-9.81]\n", "-9.81]\nattractors = [{ position = [0, 0, -1e3], mu = 1e3 }]\n"));
+    for kind in [
+        "fixed",
+        "revolute",
+        "prismatic",
+        "cylindrical",
+        "spherical",
+        "universal",
+        "planar",
+        "free",
+        "constant_velocity",
+    ] {
+        all.push(with(&format!(
+            "[[joint]]\nname = \"j\"\nkind = \"{kind}\"\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n"
+        )));
+    }
+    all.push(with(
+        "[[joint]]\nname = \"j\"\nkind = \"screw\"\npitch = 0.01\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
+    ));
+    all.push(with("[[joint]]\nname = \"j\"\nkind = \"distance\"\nbodies = [\"a\", \"b\"]\n"));
+    all.push(with("[[joint]]\nname = \"j\"\nkind = \"point_on_line\"\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0]\n"));
+    all.push(with(
+        "[[joint]]\nname = \"j\"\nkind = \"rolling\"\nshape = \"ball\"\nbodies = [\"world\", \"a\"]\nradius = 0.1\nat = [0, 0, -0.1]\n",
+    ));
+    let second = HINGE.replace("hinge", "other").replace("\"a\"", "\"b\"");
+    let slide = second.replace("revolute", "prismatic");
+    for (kind, other) in [
+        ("gear\"\nratio = 2", &second),
+        ("belt\"\nradii = [0.1, 0.2]", &second),
+        ("rack_and_pinion\"\nradius = 0.1", &slide),
+    ] {
+        all.push(with(&format!(
+            "{HINGE}{other}[[joint]]\nname = \"j\"\njoints = [\"hinge\", \"other\"]\nkind = \"{kind}\n"
+        )));
+    }
+    for part in [
+        "spring = { stiffness = 3, damping = 0.1 }",
+        "limit = { lower = -1, upper = 1, stiffness = 1e4 }",
+        "friction = { sliding = 0.1 }",
+        "motor = { kind = \"torque\", value = \"0.1\" }",
+        "motor = { kind = \"speed\", value = \"1\", limit = 5 }",
+        "motor = { kind = \"position\", value = \"0.1\", stiffness = 10, damping = 1 }",
+        "motor = { kind = \"motion\", value = \"0.1*t\" }",
+    ] {
+        all.push(with(&format!("{HINGE}{part}\n")));
+    }
+    for force in [
+        "kind = \"applied\"\non = \"a\"\nforce = [1, 0, 0]",
+        "kind = \"spring\"\nbetween = [\"a\", \"b\"]\nstiffness = 10",
+        "kind = \"bushing\"\nbetween = [\"a\", \"b\"]\nstiffness = [10, 10, 10]",
+    ] {
+        all.push(with(&format!("[[force]]\nname = \"f\"\n{force}\n")));
+    }
+    for signal in [
+        "kind = \"equation\"\nvalue = \"2*t\"",
+        "kind = \"table\"\ninput = \"t\"\nx = [0, 1]\ny = [0, 2]",
+        "kind = \"ramp\"\nfrom = 0\nto = 1\nstart = 0\nend = 2",
+        "kind = \"pulse\"\nperiod = 1\nwidth = 0.5\nhigh = 2",
+        "kind = \"sine\"\namplitude = 1\nfrequency = 2",
+        "kind = \"pid\"\nsetpoint = \"1\"\nmeasured = \"0.5\"\nproportional = 2\nderivative = 0.1\nfilter = 0.01",
+    ] {
+        all.push(with(&format!("[[signal]]\nname = \"s\"\n{signal}\n")));
+    }
+    all.push(with("[[component]]\nname = \"c\"\nstates = { x = 1 }\nder = { x = \"-x\" }\n"));
+    for kind in ["pose", "velocity", "acceleration", "distance", "contact"] {
+        all.push(with(&format!("[[sensor]]\nname = \"s\"\nkind = \"{kind}\"\nbetween = [\"a\", \"b\"]\n")));
+    }
+    let rows = HINGE.replace("axis = [0, 1, 0]\n", "axis = [0, 1, 0]\nrows = true\n");
+    for (action, joint) in [
+        ("attach = \"hinge\"", format!("{rows}active = false\n")),
+        ("release = \"hinge\"", rows.clone()),
+        ("lock = \"hinge\"", HINGE.to_owned()),
+        ("unlock = \"hinge\"", HINGE.to_owned()),
+        ("delete = \"b\"", String::new()),
+        ("contact_off = [\"a\", \"b\"]", String::new()),
+    ] {
+        all.push(with(&format!("{joint}[[change]]\nname = \"c\"\nat = 0.005\n{action}\n")));
+    }
+    all
+}
+
+/// Each scene compiles for a clock exactly if the table says that clock can do all of its elements, runs there, names what it
+/// cannot do where it stands, and says what it does in another form.
+#[test]
+fn every_element_in_every_clock() {
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for text in scenes() {
+        let scene = match Scene::parse("s.toml", &text, &[]) {
+            Ok(mut scene) => {
+                let bodies = &mut scene.bodies;
+                bodies.iter_mut().for_each(|b| b.fixed &= !(b.name == "high" && text.contains("until it is read")));
+                scene
+            }
+            Err(errors) => {
+                wrong.push(format!("{errors}\n{text}"));
+                continue;
+            }
+        };
+        let models = CLOCKS.map(|clock| Model::compile_for(&scene, clock));
+        let Some(model) = models.iter().find_map(|model| model.as_ref().ok()) else {
+            let errors = models[0].as_ref().unwrap_err().to_string();
+            if !errors.contains("touch each other") {
+                wrong.push(format!("{errors}\n{text}"));
+            }
+            seen.insert("pair unbounded");
+            continue;
+        };
+        let found = elements(&scene, model);
+        seen.extend(found.iter().map(|found| found.element));
+        for (clock, model) in CLOCKS.into_iter().zip(&models) {
+            let support = |element: &str| TABLE.iter().find(|row| row.element == element).unwrap().of(clock);
+            let refused = found.iter().find(|f| matches!(support(f.element), Support::No(_)));
+            match (refused, model) {
+                (Some(refused), Err(errors)) => {
+                    let Support::No(why) = support(refused.element) else { continue };
+                    let text = errors.to_string();
+                    assert!(
+                        text.contains(why) && text.contains(&refused.name) && text.starts_with("s.toml:"),
+                        "{text}"
+                    );
+                }
+                (None, Ok(model)) => {
+                    for f in &found {
+                        if let Support::Approximate(how) = support(f.element) {
+                            assert!(
+                                model.warnings.iter().any(|w| w.contains(how)),
+                                "{} {:?}",
+                                f.element,
+                                model.warnings
+                            );
+                        }
+                    }
+                    let mut settings = clock::Settings::from_scene(&scene, clock);
+                    settings.set_threads(1);
+                    let ran = clock::simulate(model, &mut settings.start(model), 0.02, &settings, &mut ());
+                    if let Err(failure) = ran {
+                        wrong.push(format!("{} clock: {failure}\n{text}", clock.name()));
+                    }
+                }
+                (Some(refused), Ok(_)) => {
+                    wrong.push(format!("{} in the {} clock is not refused", refused.element, clock.name()))
+                }
+                (None, Err(errors)) => wrong.push(format!("{} clock: {errors}\n{text}", clock.name())),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
+    let missing: Vec<&str> = TABLE.iter().map(|row| row.element).filter(|element| !seen.contains(element)).collect();
+    assert!(missing.is_empty(), "no scene for {missing:?}");
+}
+
+/// The scenes of the gallery have no element the table does not know.
+#[test]
+fn the_table_knows_every_element_once() {
+    let names: BTreeSet<&str> = TABLE.iter().map(|row| row.element).collect();
+    assert_eq!(names.len(), TABLE.len());
+    for (name, text) in tippe::scene::gallery() {
+        let scene = Scene::parse(&format!("{name}.toml"), text, &[]).unwrap();
+        let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+        for found in elements(&scene, &model) {
+            assert!(names.contains(found.element), "{name}: {}", found.element);
+        }
+    }
+}
