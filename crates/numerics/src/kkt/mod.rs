@@ -138,6 +138,7 @@ pub struct Solver {
     ldl: BlockLdl,
     vertices: Vec<Vertex>,
     edges: Vec<(u32, u32)>,
+    fresh: Vec<(u32, u32)>,
     /// Edge of each row, `u32::MAX` for rows of one body.
     row_edge: Vec<u32>,
     /// First edge of each group; its bodies follow in order.

@@ -66,10 +66,10 @@ impl Solver {
                 report.converged = true;
                 break;
             }
-            let bold = report.factorisations <= BOLD;
+            let bold = report.factorisations <= bold_steps();
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
             if bold {
-                for pass in 0..PASSES {
+                for pass in 0..passes() {
                     self.pass(problem, pass % 2 == 1);
                 }
                 energy = velocities(problem, true);
@@ -95,7 +95,8 @@ impl Solver {
         self.vertices.clear();
         self.vertices.resize(n, Vertex::Body);
         self.vertices.resize(n + problem.groups.len(), Vertex::Rows);
-        let mut edges: Vec<(u32, u32)> = Vec::with_capacity(self.edges.len());
+        let mut edges = std::mem::take(&mut self.fresh);
+        edges.clear();
         let mut last = (GROUND, GROUND);
         for row in &problem.rows {
             let [a, b] = row.bodies;
@@ -129,8 +130,9 @@ impl Solver {
         }
         if edges != self.edges || self.ldl.vertices() != self.vertices.len() {
             self.ldl = super::BlockLdl::new(&self.vertices, &edges);
-            self.edges = edges;
+            std::mem::swap(&mut self.edges, &mut edges);
         }
+        self.fresh = edges;
     }
 
     /// Impulses to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity without
@@ -152,7 +154,7 @@ impl Solver {
         }
         velocities(problem, true);
         if fresh {
-            for pass in 0..PASSES {
+            for pass in 0..passes() {
                 self.pass(problem, pass % 2 == 1);
             }
         }
@@ -527,3 +529,6 @@ fn velocities(problem: &mut Problem, pushed: bool) -> f64 {
     }
     q
 }
+
+fn passes() -> usize { std::env::var("PS").map_or(PASSES, |x| x.parse().unwrap()) }
+fn bold_steps() -> usize { std::env::var("BO").map_or(BOLD, |x| x.parse().unwrap()) }

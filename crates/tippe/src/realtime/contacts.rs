@@ -82,6 +82,8 @@ pub struct Touch {
     pub row: usize,
     /// Largest pull [N].
     pub adhesion: f64,
+    /// False: it does not push.
+    pub on: bool,
 }
 
 /// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
@@ -339,6 +341,7 @@ impl Hardness {
             damping: self.damping,
             row: usize::MAX,
             adhesion: 0.0,
+            on: true,
         }
     }
 }

@@ -124,7 +124,7 @@ impl Clock<'_> {
             let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
             let moved: f64 =
                 (0..2).map(|s| self.lever(t.bodies[s], t.point, t.axes[0], s).dot(&self.hops[t.bodies[s]])).sum();
-            t.restitution > 0.0 && speed > t.rest_speed && t.gap + moved <= speed * (self.h - elapsed)
+            t.on && t.restitution > 0.0 && speed > t.rest_speed && t.gap + moved <= speed * (self.h - elapsed)
         })
     }
 
@@ -306,7 +306,7 @@ impl Clock<'_> {
             let moved: f64 = (0..2)
                 .map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s).dot(&self.hops[touch.bodies[s]]))
                 .sum();
-            s.gap = (touch.gap + moved).max(0.0);
+            s.gap = if touch.on { (touch.gap + moved).max(0.0) } else { f64::INFINITY };
             list.push(s);
         }
         (list, bodies, Response { inverse, joined })

@@ -6,7 +6,7 @@ use crate::joint::{Row, Six};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{Mode, Parent, Side, Work};
 use crate::model::{Drive, Model};
-use crate::precise::{gibbs_rate, inertia, prescribed};
+use crate::precise::{MachineRecord, gibbs_rate, inertia, prescribed};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::kkt::{GROUND, Group};
 
@@ -53,6 +53,8 @@ pub struct Machine {
     /// Largest violation of a loop.
     pub drift: f64,
     loads: Vec<Six>,
+    all_loads: Vec<Six>,
+    torque: Vec<f64>,
     fresh: Vec<Row>,
     stage_q: Vec<f64>,
     stage_u: Vec<f64>,
@@ -84,6 +86,8 @@ impl Machine {
             hop: vec![0.0; n],
             drift: 0.0,
             loads: vec![Six::ZERO; links],
+            all_loads: Vec::with_capacity(links),
+            torque: vec![0.0; links],
             fresh: Vec::new(),
             stage_q: vec![0.0; n],
             stage_u: vec![0.0; n],
@@ -95,23 +99,27 @@ impl Machine {
         }
     }
 
+    /// The mechanism stays as it is in this step.
+    pub fn freeze(&mut self, record: &mut MachineRecord) {
+        record.u.fill(0.0);
+        self.u_free.fill(0.0);
+        self.q_free.clone_from(&record.q);
+        self.bases_free.clone_from(&record.bases);
+    }
+
     /// Rates of coordinates and rates at (q, u) under the loads in place, loops closed.
-    fn rates(&mut self, model: &Model, k: usize, t: f64, gravity: bool) {
+    fn rates(&mut self, model: &Model, k: usize, t: f64) {
         let mechanism = &model.mechanisms[k];
         let of = |body: u32| prescribed(model, body as usize, t);
         let body = |b: u32| inertia(model, b);
         let (q, u) = (&self.stage_q, &self.stage_u);
         mechanism.place(q, u, &self.bases_free, of, &mut self.work, &mut self.moved);
-        let loads: Vec<Six> = match gravity {
-            true => (mechanism.links.iter().zip(&self.moved).zip(&self.loads))
-                .map(|((link, kin), load)| {
-                    let mass = model.bodies[link.body as usize].mass;
-                    Six::new(load.angular, load.linear + model.gravity_at(kin.p) * mass)
-                })
-                .collect(),
-            false => self.loads.clone(),
-        };
-        mechanism.accelerate(&self.moved, body, &loads, &self.tau, &mut self.work, &mut self.k_u);
+        self.all_loads.clear();
+        for ((link, kin), load) in mechanism.links.iter().zip(&self.moved).zip(&self.loads) {
+            let mass = model.bodies[link.body as usize].mass;
+            self.all_loads.push(Six::new(load.angular, load.linear + model.gravity_at(kin.p) * mass));
+        }
+        mechanism.accelerate(&self.moved, body, &self.all_loads, &self.tau, &mut self.work, &mut self.k_u);
         if mechanism.has_rows() {
             mechanism.measure_rows(q, u, &self.moved, of, body, &mut self.work);
             mechanism.close(&mut self.work, &mut self.k_u);
@@ -190,14 +198,10 @@ impl Clock<'_> {
                     machine.stage_q[i] = machine.q_free[i] + if stage > 0 { ahead * dt * machine.k_q[i] } else { 0.0 };
                     machine.stage_u[i] = machine.u_free[i] + if stage > 0 { ahead * dt * machine.k_u[i] } else { 0.0 };
                 }
-                machine.rates(model, k, t + (part as f64 + ahead) * dt, true);
+                machine.rates(model, k, t + (part as f64 + ahead) * dt);
                 if part == 0 && stage == 0 {
-                    let Machine { loads, moved, work, reactions, loop_reactions, .. } = machine;
+                    let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = machine;
                     loop_reactions.fill(Six::ZERO);
-                    let mut all = loads.clone();
-                    for ((link, kin), load) in mechanism.links.iter().zip(moved.iter()).zip(&mut all) {
-                        load.linear += model.gravity_at(kin.p) * model.bodies[link.body as usize].mass;
-                    }
                     for (row, lambda) in work.rows.iter().zip(&work.lambda) {
                         if let Some(reaction) = loop_reactions.get_mut(row.owner) {
                             *reaction = *reaction + row.on_2 * *lambda;
@@ -208,7 +212,7 @@ impl Clock<'_> {
                             }
                         }
                     }
-                    mechanism.reactions(moved, |b| inertia(model, b), &all, work, reactions);
+                    mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
                     let omega = swing(model, k, machine).sqrt();
                     machine.smooth = h * omega < SMOOTH;
                     if !machine.smooth {
@@ -454,7 +458,7 @@ impl Clock<'_> {
                 machine.stage_q.clone_from(&record.q);
                 machine.stage_u.clone_from(&record.u);
                 machine.bases_free.clone_from(&record.bases);
-                machine.rates(model, k, t + h, true);
+                machine.rates(model, k, t + h);
                 let violation = mechanism.correction(false, &mut machine.work, &mut machine.k_q);
                 if round == 0 {
                     machine.drift = machine.drift.max(violation);
@@ -500,9 +504,10 @@ impl Clock<'_> {
 }
 
 /// Largest omega^2 [1/s^2] at which forces of the joints swing a body about its centre of mass.
-fn swing(model: &Model, k: usize, machine: &Machine) -> f64 {
+fn swing(model: &Model, k: usize, machine: &mut Machine) -> f64 {
     let mechanism = &model.mechanisms[k];
-    let mut torque = vec![0.0; mechanism.links.len()];
+    let torque = &mut machine.torque;
+    torque.fill(0.0);
     for (l, link) in mechanism.links.iter().enumerate() {
         let force = machine.reactions[l].linear.length();
         torque[l] += force * (machine.work.links[l].origin - machine.moved[l].p).length();

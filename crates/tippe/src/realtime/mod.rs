@@ -8,6 +8,7 @@ mod contacts;
 mod equations;
 mod forces;
 mod free;
+mod hook;
 mod impact;
 mod joints;
 mod partition;
@@ -23,8 +24,11 @@ use crate::model::{Drive, Model};
 use crate::observe::{Observe, Summary};
 use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
 use crate::scene::{self, Scene};
-use contacts::{Grip, Hold, Memory, Pairs, Touch};
+pub use contacts::{Grip, Touch};
+use contacts::{Hold, Memory, Pairs};
+pub use hook::{CustomRow, Hook, View};
 use joints::Machine;
+pub use partition::Owner;
 use partition::{Partition, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -75,6 +79,8 @@ pub struct Settings {
     pub solve: Solve,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
+    /// Partitions that came to rest are left alone until something reaches them.
+    pub sleeping: bool,
 }
 
 impl Default for Settings {
@@ -88,6 +94,7 @@ impl Default for Settings {
             points: 4,
             solve: Solve::Auto,
             sweeps: 8,
+            sleeping: false,
         }
     }
 }
@@ -111,6 +118,7 @@ impl Settings {
                 scene::Solver::Sweeps => Solve::Sweeps,
             },
             sweeps: own.sweeps,
+            sleeping: false,
             threads: 0,
         }
     }
@@ -169,6 +177,8 @@ pub struct State {
     structure: Structure,
     /// Causes so far.
     ledger: Ledger,
+    /// Steps each body has been at rest.
+    still: Vec<u32>,
     /// Whether the start has been recorded.
     recorded: bool,
 }
@@ -177,6 +187,33 @@ impl State {
     /// Motion of all bodies' frames c, in model order.
     pub fn bodies(&self) -> &[BodyMotion] {
         &self.bodies
+    }
+
+    /// Copies without new memory where there is enough.
+    fn copy_to(&self, other: &mut State) {
+        let State {
+            steps,
+            time,
+            bodies,
+            machines,
+            contacts,
+            holds,
+            actions,
+            elements,
+            structure,
+            ledger,
+            still,
+            recorded,
+        } = self;
+        (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
+        other.bodies.clone_from(bodies);
+        other.machines.clone_from(machines);
+        other.contacts.clone_from(contacts);
+        other.holds.clone_from(holds);
+        other.actions.clone_from(actions);
+        other.elements.clone_from(elements);
+        other.structure.clone_from(structure);
+        other.still.clone_from(still);
     }
 
     /// The model at the start of its scene.
@@ -198,6 +235,7 @@ impl State {
             elements: forces::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),
+            still: vec![0; model.bodies.len()],
             recorded: false,
         }
     }
@@ -211,14 +249,27 @@ pub fn simulate(
     settings: &Settings,
     observe: &mut dyn Observe,
 ) -> Result<Summary, Failure> {
+    simulate_with(model, state, until, settings, &mut [], observe)
+}
+
+/// [`simulate`] with hooks.
+pub fn simulate_with(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    hooks: &mut [&mut dyn Hook],
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
     let mut clock = Clock::resume(model, state, settings);
     clock.begin(observe);
     while !clock.reached(until) {
-        clock.step();
-        clock.record(until, observe)?;
-        state.clone_from(&clock.state);
+        clock.step_with(hooks);
+        if clock.record(until, observe)? {
+            clock.state.copy_to(state);
+        }
     }
-    state.clone_from(&clock.state);
+    clock.state.copy_to(state);
     Ok(clock.finish())
 }
 
@@ -249,7 +300,15 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
+    solved: Vec<Six>,
+    /// Mean of the velocities at the beginning of the step and of the solved ones.
+    mean: Vec<Six>,
     rows: Rows,
+    root: Vec<u32>,
+    before: Vec<Memory>,
+    began: Vec<(u32, u32)>,
+    ended: Vec<(u32, u32)>,
     partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
     partition_of: Vec<u32>,
@@ -289,7 +348,13 @@ impl<'a> Clock<'a> {
             turned: vec![Quat::IDENTITY; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
+            solved: vec![Six::ZERO; n],
+            mean: vec![Six::ZERO; n],
             rows: Rows::default(),
+            root: Vec::new(),
+            before: Vec::new(),
+            began: Vec::new(),
+            ended: Vec::new(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],
             pushed: vec![false; n],
@@ -305,17 +370,25 @@ impl<'a> Clock<'a> {
 
     /// One step.
     pub fn step(&mut self) {
+        self.step_with(&mut []);
+    }
+
+    /// One step in which hooks have their say.
+    pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.restructure();
         self.place();
         self.detect();
+        self.ask_contacts(hooks);
         self.strike();
         self.load();
         self.coast();
         self.assemble();
+        self.ask_rows(hooks);
         self.split();
         self.solve();
         self.integrate();
         self.book();
+        self.tell(hooks);
     }
 
     /// True if forces move the body.

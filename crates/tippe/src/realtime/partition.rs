@@ -17,6 +17,8 @@ const UNEQUAL: f64 = 100.0;
 const FACTORISATIONS: usize = 60;
 /// Friction bounds that change by less than this share of the largest are settled [-].
 const SETTLED: f64 = 1e-11;
+/// Partitions fall asleep after this time at rest [s].
+const REST_TIME: f64 = 0.5;
 /// Overlap is pushed out at most at this speed [m/s].
 const PUSH_SPEED: f64 = 1.0;
 
@@ -35,6 +37,8 @@ pub enum Owner {
     Element(u32),
     /// Damping of a taut chain.
     Bend,
+    /// A hook's.
+    Custom(u32),
 }
 
 /// All rows of a step, with model indices of bodies.
@@ -61,6 +65,8 @@ pub struct Partition {
     pub machines: Vec<u32>,
     /// False if nothing but smooth free motion happens.
     pub active: bool,
+    /// True if it was left alone because it rests.
+    pub asleep: bool,
     /// The problem and its solution.
     pub problem: Problem,
     /// Mechanism, link or loop, and wrench on side 2 of each exact group.
@@ -154,8 +160,8 @@ impl Clock<'_> {
         let row = Row {
             target: if phi > 0.0 { -phi / h } else { (-gamma * phi / h).min(PUSH_SPEED) },
             compliance: 1.0 / (h * touch.stiffness * (h + touch.relaxation)),
-            lower: -touch.adhesion * h,
-            upper: f64::INFINITY,
+            lower: if touch.on { -touch.adhesion * h } else { 0.0 },
+            upper: if touch.on { f64::INFINITY } else { 0.0 },
             gap: phi,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
@@ -216,7 +222,9 @@ impl Clock<'_> {
     /// Bodies tied together by rows and joints, in order of their smallest body; problems of those where rows act.
     pub(super) fn split(&mut self) {
         let n = self.model.bodies.len();
-        let mut root: Vec<u32> = (0..n as u32).collect();
+        let mut root = std::mem::take(&mut self.root);
+        root.clear();
+        root.extend(0..n as u32);
         fn find(root: &mut [u32], mut b: u32) -> u32 {
             while root[b as usize] != b {
                 root[b as usize] = root[root[b as usize] as usize];
@@ -246,6 +254,7 @@ impl Clock<'_> {
             partition.problem.clear();
             partition.owners.clear();
             partition.active = false;
+            partition.asleep = false;
         }
         self.partition_of.fill(u32::MAX);
         for b in 0..n {
@@ -283,11 +292,37 @@ impl Clock<'_> {
                 partition.active |= !machine.smooth || machine.given.iter().any(Option::is_some);
             }
         }
+        self.root = root;
         for p in 0..self.partitions.len() {
-            if self.partitions[p].active {
+            if self.partitions[p].active && self.settings.sleeping && self.at_rest(p) {
+                self.partitions[p].active = false;
+                self.partitions[p].asleep = true;
+            } else if self.partitions[p].active {
                 self.pose(p);
             }
         }
+    }
+
+    /// True if everything in a partition has been at rest for a while and nothing but resting contacts and joints acts on it.
+    fn at_rest(&self, p: usize) -> bool {
+        let partition = &self.partitions[p];
+        let enough = (REST_TIME / self.h).ceil() as u32;
+        let quiet = |b: &u32| {
+            let b = *b as usize;
+            self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.struck[b]
+        };
+        let resting = |k: &u32| match self.rows.owners[*k as usize] {
+            Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..) | Owner::Bend => {
+                self.rows.given[*k as usize] == 0.0
+            }
+            Owner::Element(_) | Owner::Custom(_) => false,
+        };
+        partition.bodies.iter().all(quiet)
+            && partition.rows.iter().all(resting)
+            && partition.machines.iter().all(|&m| {
+                let machine = &self.machines[m as usize];
+                machine.given.iter().all(Option::is_none) && machine.tau.iter().all(|tau| *tau == 0.0)
+            })
     }
 
     /// The problem of one partition.

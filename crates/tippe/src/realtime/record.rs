@@ -14,6 +14,9 @@ use crate::precise::{body_state, hash, prescribed};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::kkt::GROUND;
 
+/// Slower bodies are at rest [m/s].
+const REST_SPEED: f64 = 1e-4;
+
 /// Counts of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -29,6 +32,10 @@ pub struct Tally {
     pub events: u64,
     /// Next communication point.
     pub next: u64,
+    /// Partitions that slept, step by step.
+    pub slept: u64,
+    /// The first body that travelled more than its size in a step: when, who, how far [m].
+    pub fast: Option<(f64, usize, f64)>,
 }
 
 impl Clock<'_> {
@@ -36,9 +43,20 @@ impl Clock<'_> {
     pub(super) fn integrate(&mut self) {
         let h = self.h;
         let n = self.model.bodies.len();
-        let mut velocity = std::mem::take(&mut self.coasted);
-        let coasted = velocity.clone();
+        let mut velocity = std::mem::take(&mut self.solved);
+        velocity.clone_from(&self.coasted);
         self.pushed.fill(false);
+        for partition in self.partitions.iter().filter(|p| p.asleep) {
+            for &b in &partition.bodies {
+                let b = b as usize;
+                (self.coasted[b], velocity[b]) = (Six::ZERO, Six::ZERO);
+                (self.kin[b].v, self.kin[b].w) = (Vec3::ZERO, Vec3::ZERO);
+                self.turned[b] = self.state.bodies[b].q;
+            }
+            for &m in &partition.machines {
+                self.machines[m as usize].freeze(&mut self.state.machines[m as usize]);
+            }
+        }
         for partition in self.partitions.iter().filter(|p| p.active) {
             for (k, &b) in partition.bodies.iter().enumerate() {
                 let u = &partition.problem.u[6 * k..6 * k + 6];
@@ -71,7 +89,7 @@ impl Clock<'_> {
             let u = velocity[b];
             let hop = self.hops[b];
             let motion = &mut self.state.bodies[b];
-            let (v0, w_free) = (kin.v, coasted[b].angular);
+            let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
             let shift = if self.pushed[b] { u.linear * h } else { 0.5 * h * (v0 + u.linear) };
             motion.p = kin.p + shift + hop.linear;
@@ -87,7 +105,8 @@ impl Clock<'_> {
             self.integrate_machine(k, solved, &velocity);
         }
         self.remember(&velocity);
-        self.solved_velocity(velocity, coasted);
+        self.rest(&velocity);
+        self.solved = velocity;
         self.state.steps += 1;
         self.state.time = self.state.steps as f64 * h;
         for k in 0..self.machines.len() {
@@ -96,10 +115,20 @@ impl Clock<'_> {
         self.advance_states();
     }
 
-    /// Keeps the velocities the rows were solved for, for the books.
-    fn solved_velocity(&mut self, velocity: Vec<Six>, coasted: Vec<Six>) {
-        self.coasted = coasted;
-        self.hops.clone_from(&velocity);
+    /// Counts steps at rest, and bodies too fast for the step.
+    fn rest(&mut self, velocity: &[Six]) {
+        for (b, u) in velocity.iter().enumerate() {
+            let body = &self.model.bodies[b];
+            if !self.is_free(b) {
+                continue;
+            }
+            let reach = body.radius.min(1e3);
+            let speed = u.linear.length() + u.angular.length() * reach;
+            self.state.still[b] = if speed < REST_SPEED { self.state.still[b].saturating_add(1) } else { 0 };
+            if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && body.elements.len() > 0 {
+                self.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
+            }
+        }
     }
 
     /// What the exact rows of the solution add to the reactions of joints.
@@ -123,7 +152,9 @@ impl Clock<'_> {
     fn remember(&mut self, velocity: &[Six]) {
         let h = self.h;
         let mut contacts = std::mem::take(&mut self.state.contacts);
-        let before: Vec<Memory> = contacts.drain(..).collect();
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        before.append(&mut contacts);
         let rows = &self.rows;
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
@@ -179,17 +210,20 @@ impl Clock<'_> {
         self.state.holds.sort_by_key(|m| m.pair);
         contacts.sort_by_key(|m| (m.pair, m.id));
         self.note_contacts(&before, &contacts);
+        self.before = before;
         self.state.contacts = contacts;
     }
 
     /// Events of pairs that began or ceased to touch.
     fn note_contacts(&mut self, before: &[Memory], after: &[Memory]) {
-        let touching = |list: &[Memory]| {
-            let mut pairs: Vec<(u32, u32)> = list.iter().filter(|m| m.normal > 0.0).map(|m| m.pair).collect();
+        fn touching(list: &[Memory], pairs: &mut Vec<(u32, u32)>) {
+            pairs.clear();
+            pairs.extend(list.iter().filter(|m| m.normal > 0.0).map(|m| m.pair));
             pairs.dedup();
-            pairs
-        };
-        let (old, new) = (touching(before), touching(after));
+        }
+        let (mut old, mut new) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
+        touching(before, &mut old);
+        touching(after, &mut new);
         for (pair, kind) in
             (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
                 .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
@@ -209,6 +243,7 @@ impl Clock<'_> {
             };
             self.events.push(Event { time: self.state.time + self.h, kind, source: None, contact: Some(contact) });
         }
+        (self.ended, self.began) = (old, new);
     }
 
     /// The step's energies by cause. For constant masses
@@ -216,9 +251,10 @@ impl Clock<'_> {
     /// so each row's energy is lambda (J u+ + J u0)/2, and what the fixed step makes of the rest is booked by name.
     pub(super) fn book(&mut self) {
         let h = self.h;
-        let velocity = std::mem::take(&mut self.hops);
+        let velocity = std::mem::take(&mut self.solved);
         let mut ledger = self.state.ledger;
-        let mut mean: Vec<Six> = Vec::with_capacity(velocity.len());
+        let mut mean = std::mem::take(&mut self.mean);
+        mean.clear();
         for (u, kin) in velocity.iter().zip(&self.kin) {
             mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
         }
@@ -266,6 +302,7 @@ impl Clock<'_> {
                 Owner::Roll(..) => ledger.rolling -= work,
                 Owner::Element(_) => {}
                 Owner::Bend => ledger.damping -= work,
+                Owner::Custom(_) => ledger.work += work,
             }
         }
         self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);
@@ -297,8 +334,9 @@ impl Clock<'_> {
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
         self.state.ledger = ledger;
-        self.hops = velocity;
-        self.hops.fill(Six::ZERO);
+        self.solved = velocity;
+        self.mean = mean;
+        self.tally.slept += self.partitions.iter().filter(|p| p.asleep).count() as u64;
         for partition in self.partitions.iter().filter(|p| p.active) {
             self.tally.solutions += 1;
             self.tally.factorisations += partition.report.factorisations as u64;
@@ -359,8 +397,8 @@ impl Clock<'_> {
         self.stopped || self.state.time >= until - 1e-9 * self.h
     }
 
-    /// Hands the step to the observer.
-    pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
+    /// Hands the step to the observer; true at communication points.
+    pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
         for event in std::mem::take(&mut self.events) {
             *self.summary.events.entry(event.kind).or_default() += 1;
@@ -369,7 +407,8 @@ impl Clock<'_> {
         }
         self.summary.steps += 1;
         let at = self.point(self.state.time);
-        if at >= self.tally.next || self.state.time >= until - 1e-9 * self.h {
+        let due = at >= self.tally.next || self.state.time >= until - 1e-9 * self.h;
+        if due {
             self.tally.next = at + 1;
             self.sample(observe);
         }
@@ -383,7 +422,7 @@ impl Clock<'_> {
             events: self.tally.events,
         };
         self.stopped = !observe.progress(&progress);
-        Ok(())
+        Ok(due)
     }
 
     /// Finite, or a failure that says who is not.
@@ -507,6 +546,14 @@ impl Clock<'_> {
             self.summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",
                 self.tally.unconverged, self.tally.solutions
+            ));
+        }
+        if let Some((time, body, far)) = self.tally.fast {
+            self.summary.warnings.push(format!(
+                "body \"{}\" travels {far:.3} m in the step at t = {} s, more than its size {:.3} m: use a smaller step",
+                self.model.bodies[body].name,
+                crate::precise::plain(time),
+                self.model.bodies[body].size
             ));
         }
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {

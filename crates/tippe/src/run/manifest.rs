@@ -93,6 +93,9 @@ pub struct RealtimeCopy {
     pub solver: realtime::Solve,
     /// Sweeps per step [-].
     pub sweeps: usize,
+    /// Whether partitions at rest are left alone.
+    #[serde(default)]
+    pub sleeping: bool,
 }
 
 impl From<&clock::Settings> for SettingsCopy {
@@ -115,6 +118,7 @@ impl From<&clock::Settings> for SettingsCopy {
                 points: settings.points,
                 solver: settings.solve,
                 sweeps: settings.sweeps,
+                sleeping: settings.sleeping,
             }),
         }
     }
@@ -148,6 +152,7 @@ impl SettingsCopy {
                 points: copy.points.clamp(1, 8),
                 solve: copy.solver,
                 sweeps: copy.sweeps,
+                sleeping: copy.sleeping,
                 threads: 0,
             })),
         }

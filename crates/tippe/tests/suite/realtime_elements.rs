@@ -18,7 +18,12 @@ fn stepped(scene: &Scene, until: f64, h: f64) -> Recording {
 /// The same run in the precise clock, recorded every h.
 fn precise(scene: &Scene, until: f64, h: f64) -> Recording {
     let model = Model::compile(scene).unwrap_or_else(|errors| panic!("{errors}"));
-    let settings = tippe::Settings { tolerance: scene.run.tolerance, output_interval: h, threads: 1, ..tippe::Settings::default() };
+    let settings = tippe::Settings {
+        tolerance: scene.run.tolerance,
+        output_interval: h,
+        threads: 1,
+        ..tippe::Settings::default()
+    };
     let mut recording = Recording::new(Subjects::of(&model));
     let mut state = tippe::State::start(&model);
     tippe::simulate(&model, &mut state, until, &settings, &mut recording).unwrap_or_else(|e| panic!("{e}"));
@@ -42,7 +47,9 @@ fn signal<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
 
 /// Energy that was turned over until the end [J].
 fn turnover(recording: &Recording) -> f64 {
-    let size = |e: &Ledger| e.kinetic.abs() + e.elastic.abs() + e.work.abs() + (e.potential - recording.energy[0].potential).abs();
+    let size = |e: &Ledger| {
+        e.kinetic.abs() + e.elastic.abs() + e.work.abs() + (e.potential - recording.energy[0].potential).abs()
+    };
     recording.energy.iter().map(size).fold(0.0, f64::max)
 }
 
@@ -215,7 +222,8 @@ fn joint_friction_holds_then_slides() {
     let position = signal(&recording, "rail.position");
     let at = |t: f64| (t * 60.0).round() as usize;
     assert!(position[at(2.9)].abs() < 1e-9, "it creeps: {}", position[at(2.9)]);
-    let times: Vec<f64> = recording.events.iter().filter(|e| e.kind.is_of_contact() || e.source.is_some()).map(|e| e.time).collect();
+    let times: Vec<f64> =
+        recording.events.iter().filter(|e| e.kind.is_of_contact() || e.source.is_some()).map(|e| e.time).collect();
     let kinds: Vec<EventKind> = recording.events.iter().map(|e| e.kind).collect();
     assert_eq!(kinds, [EventKind::JointSlip, EventKind::JointStick]);
     assert!((times[0] - 3.0).abs() < 0.05 && (times[1] - 7.0).abs() < 0.05, "{times:?}");
@@ -290,15 +298,26 @@ fn gaps() {
         let last = exact.time.len() - 1;
         for h in [1.0 / 60.0, 1e-3, 5e-4] {
             let run = stepped(&scene, until, h);
-            println!("== {name} h {h:.5} residual {:.1e} integration {:.2e} turnover {:.2e}", residual(&run), run.energy.last().unwrap().integration, turnover(&run));
+            println!(
+                "== {name} h {h:.5} residual {:.1e} integration {:.2e} turnover {:.2e}",
+                residual(&run),
+                run.energy.last().unwrap().integration,
+                turnover(&run)
+            );
             if h == 1e-3 {
-                for e in &run.events { println!("   event {:.4} {:?} {:?}", e.time, e.kind, e.source); }
-                for e in &exact.events { println!("   exact {:.4} {:?} {:?}", e.time, e.kind, e.source); }
+                for e in &run.events {
+                    println!("   event {:.4} {:?} {:?}", e.time, e.kind, e.source);
+                }
+                for e in &exact.events {
+                    println!("   exact {:.4} {:?} {:?}", e.time, e.kind, e.source);
+                }
             }
             for (k, s) in run.subjects.signals.iter().enumerate() {
                 let (a, b) = (*run.signals[k].last().unwrap(), exact.signals[k][last]);
                 let size = exact.signals[k].iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-                if (a - b).abs() > 1e-3 * size { println!("   {:30} {a:12.6} {b:12.6} size {size:.4} gap {:.2e}", s.name, (a - b).abs() / size); }
+                if (a - b).abs() > 1e-3 * size {
+                    println!("   {:30} {a:12.6} {b:12.6} size {size:.4} gap {:.2e}", s.name, (a - b).abs() / size);
+                }
             }
         }
     }

@@ -1,0 +1,106 @@
+//! Hooks: what a program may look at and change inside a step.
+
+use super::partition::Rows;
+use super::{Clock, Grip, Owner, Touch};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::model::Model;
+use tippe_numerics::kkt::Row;
+
+/// A step as hooks see it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Beginning of the step [s].
+    pub time: f64,
+    /// Its length [s].
+    pub step: f64,
+    /// Motion of the bodies at its beginning, in model order.
+    pub bodies: &'a [Kinematics],
+}
+
+/// A row of the user's own: J u + compliance lambda = target, lower <= lambda <= upper, with u the velocities {w, v} at the centres of mass.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomRow {
+    /// Bodies by model index; `None` for the world.
+    pub bodies: [Option<usize>; 2],
+    /// Derivatives by their velocities.
+    pub J: [Six; 2],
+    /// Velocity wanted.
+    pub target: f64,
+    /// Velocity per impulse; zero for a rigid row.
+    pub compliance: f64,
+    /// Smallest impulse [N s or N m s].
+    pub lower: f64,
+    /// Largest impulse.
+    pub upper: f64,
+}
+
+/// What a program does in every step. Every method may be left at its default.
+pub trait Hook {
+    /// Contact points that were found, and the friction of their pairs: look, change (stiffness, restitution, friction, adhesion), or switch
+    /// a point off (`touch.on = false`).
+    fn contacts(&mut self, view: &View<'_>, touches: &mut [Touch], grips: &mut [Grip]) {
+        let _ = (view, touches, grips);
+    }
+    /// More rows.
+    fn rows(&mut self, view: &View<'_>, rows: &mut Vec<CustomRow>) {
+        let _ = (view, rows);
+    }
+    /// All rows before they are solved; bodies are model indices.
+    fn before_solve(&mut self, view: &View<'_>, rows: &mut [Row], owners: &[Owner]) {
+        let _ = (view, rows, owners);
+    }
+    /// All rows with their impulses, and the velocities {w, v} of the bodies at the end of the step.
+    fn after_solve(&mut self, view: &View<'_>, rows: &[Row], owners: &[Owner], velocities: &[Six]) {
+        let _ = (view, rows, owners, velocities);
+    }
+}
+
+impl Clock<'_> {
+    fn view(&self) -> View<'_> {
+        View { model: self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+    }
+
+    /// Contact points to the hooks.
+    pub(super) fn ask_contacts(&mut self, hooks: &mut [&mut dyn Hook]) {
+        if hooks.is_empty() {
+            return;
+        }
+        let (mut touches, mut grips) = (std::mem::take(&mut self.touches), std::mem::take(&mut self.grips));
+        for hook in hooks {
+            hook.contacts(&self.view(), &mut touches, &mut grips);
+        }
+        (self.touches, self.grips) = (touches, grips);
+    }
+
+    /// Rows of the hooks, then all rows to the hooks.
+    pub(super) fn ask_rows(&mut self, hooks: &mut [&mut dyn Hook]) {
+        if hooks.is_empty() {
+            return;
+        }
+        let mut rows: Rows = std::mem::take(&mut self.rows);
+        let mut more = Vec::new();
+        for hook in hooks.iter_mut() {
+            hook.rows(&self.view(), &mut more);
+        }
+        for (k, own) in more.iter().enumerate() {
+            let CustomRow { bodies, J, target, compliance, lower, upper } = *own;
+            let row = Row { target, compliance, lower, upper, lambda: f64::NAN, ..Row::default() };
+            self.push_row(&mut rows, bodies, J, row, Owner::Custom(k as u32), (u32::MAX, 0.0));
+        }
+        for hook in hooks {
+            hook.before_solve(&self.view(), &mut rows.rows, &rows.owners);
+        }
+        self.rows = rows;
+    }
+
+    /// The solution to the hooks.
+    pub(super) fn tell(&self, hooks: &mut [&mut dyn Hook]) {
+        let view = View { time: self.state.time - self.h, ..self.view() };
+        for hook in hooks {
+            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved);
+        }
+    }
+}
