@@ -18,7 +18,7 @@ use tippe_numerics::kkt::{GROUND, Row};
 /// Impulses this near to a bound are at it, as a share of it [-].
 const AT_BOUND: f64 = 1e-7;
 /// A stop whose impact takes more steps than this is resolved, else the coordinate rebounds at once [-].
-const RESOLVED: f64 = 8.0;
+const RESOLVED: f64 = 60.0;
 /// Stops and ropes act when they may be reached in this many steps at the present speed [-].
 const REACH: f64 = 2.0;
 /// Coordinates slower than this never rebound [m/s or rad/s].
@@ -313,13 +313,7 @@ impl Clock<'_> {
         let (bodies, J) = (both.map(|(b, _)| b), both.map(|(_, J)| J));
         let q = self.state.machines[m].q[i];
         let limited = |target: f64, limit: f64, rows: &mut Rows, list: &mut Vec<ElementRow>| {
-            let row = Row {
-                target,
-                lower: -limit * h,
-                upper: limit * h,
-                lambda: self.impulse(k),
-                ..Row::default()
-            };
+            let row = Row { target, lower: -limit * h, upper: limit * h, lambda: self.impulse(k), ..Row::default() };
             self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
             let bound = limit * h;
             list.push(ElementRow { element: k as u32, part: 0, damping: 0.0, stored: 0.0, bound });
@@ -330,11 +324,8 @@ impl Clock<'_> {
                 self.strut(k, 0, [*stiffness, *damping], q - rest, any, bodies, J, rows, list);
             }
             ForceKind::Position { value, stiffness, damping, limit, .. } => {
-                let wanted = if value.is_of_time() {
-                    value.value_and_rate(t + h).0
-                } else {
-                    value.value(|s| self.look_up(s))
-                };
+                let wanted =
+                    if value.is_of_time() { value.value_and_rate(t + h).0 } else { value.value(|s| self.look_up(s)) };
                 let bounds = [-limit * h, limit * h];
                 let before = list.len();
                 self.strut(k, 0, [*stiffness, *damping], q - wanted, bounds, bodies, J, rows, list);
@@ -530,7 +521,8 @@ impl Clock<'_> {
             }
         }
         for (k, at, force) in &elements.held {
-            elements.efforts[*k as usize] = force + self.held_impulse(*at, &elements.held).map_or(0.0, |(lambda, _)| lambda / h);
+            elements.efforts[*k as usize] =
+                force + self.held_impulse(*at, &elements.held).map_or(0.0, |(lambda, _)| lambda / h);
         }
         self.elements = elements;
     }
