@@ -144,6 +144,7 @@ pub struct Solver {
     /// First edge of each group; its bodies follow in order.
     group_edge: Vec<u32>,
     states: Vec<newton::Status>,
+    held: Vec<bool>,
     x: Vec<f64>,
     start: Vec<f64>,
     best: Vec<f64>,

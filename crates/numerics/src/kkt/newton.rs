@@ -18,7 +18,7 @@ const NOISE: f64 = 1e-14;
 const TURN: f64 = 1e-10;
 
 /// The first steps go all the way whether they gain or not: they find most of the sets.
-const BOLD: usize = 2;
+const BOLD: usize = 4;
 /// Passes of Gauss-Seidel after each of them: they settle rows that met their bounds.
 const PASSES: usize = 8;
 /// Rounding of q, as a share of it [-].
@@ -53,6 +53,8 @@ impl Solver {
         self.first_impulses(problem);
         let mut report = Report::default();
         let mut energy = f64::INFINITY;
+        self.held.clear();
+        self.held.resize(problem.rows.len(), false);
         while report.factorisations < limit {
             self.classify(problem);
             self.assemble(problem);
@@ -66,13 +68,15 @@ impl Solver {
                 report.converged = true;
                 break;
             }
-            let bold = report.factorisations <= bold_steps();
+            let bold = report.factorisations <= BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
             if bold {
-                for pass in 0..passes() {
+                for pass in 0..PASSES {
                     self.pass(problem, pass % 2 == 1);
                 }
                 energy = velocities(problem, true);
+            } else {
+                self.hold(problem);
             }
         }
         for k in 0..problem.rows.len() {
@@ -135,6 +139,20 @@ impl Solver {
         self.fresh = edges;
     }
 
+    /// Rows that met a bound stay there until the others have come to rest: then all may leave.
+    fn hold(&mut self, problem: &Problem) {
+        let mut met = false;
+        for (k, row) in problem.rows.iter().enumerate() {
+            if self.states[k] == Status::Free && !row.shared && (row.lambda <= row.lower || row.lambda >= row.upper) {
+                self.held[k] = true;
+                met = true;
+            }
+        }
+        if !met {
+            self.held.fill(false);
+        }
+    }
+
     /// Impulses to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity without
     /// rows would need, as far as their bodies yield.
     fn first_impulses(&mut self, problem: &mut Problem) {
@@ -154,7 +172,7 @@ impl Solver {
         }
         velocities(problem, true);
         if fresh {
-            for pass in 0..passes() {
+            for pass in 0..PASSES {
                 self.pass(problem, pass % 2 == 1);
             }
         }
@@ -191,9 +209,10 @@ impl Solver {
                 continue;
             }
             let wants = v - row.compliance * row.lambda;
-            self.states.push(if row.lambda <= row.lower && wants <= 0.0 {
+            let held = self.held[k];
+            self.states.push(if row.lambda <= row.lower && (held || wants <= 0.0) {
                 Status::Bound(row.lower)
-            } else if row.lambda >= row.upper && wants >= 0.0 {
+            } else if row.lambda >= row.upper && (held || wants >= 0.0) {
                 Status::Bound(row.upper)
             } else {
                 Status::Free
@@ -529,6 +548,3 @@ fn velocities(problem: &mut Problem, pushed: bool) -> f64 {
     }
     q
 }
-
-fn passes() -> usize { std::env::var("PS").map_or(PASSES, |x| x.parse().unwrap()) }
-fn bold_steps() -> usize { std::env::var("BO").map_or(BOLD, |x| x.parse().unwrap()) }

@@ -18,7 +18,7 @@ use tippe_numerics::kkt::{GROUND, Row};
 /// Impulses this near to a bound are at it, as a share of it [-].
 const AT_BOUND: f64 = 1e-7;
 /// A stop whose impact takes more steps than this is resolved, else the coordinate rebounds at once [-].
-const RESOLVED: f64 = 8.0;
+const RESOLVED: f64 = 60.0;
 /// Stops and ropes act when they may be reached in this many steps at the present speed [-].
 const REACH: f64 = 2.0;
 /// Coordinates slower than this never rebound [m/s or rad/s].

@@ -385,6 +385,7 @@ impl Clock<'_> {
         self.state.ledger = ledger;
         self.state.recorded = true;
         self.touches.clear();
+        self.grips.clear();
         self.sample(observe);
     }
 
