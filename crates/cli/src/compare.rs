@@ -144,24 +144,13 @@ pub fn compare(args: &Args) -> Result<(), Stop> {
     let signal = StopSignal::listen();
     let names: Vec<String> = model.bodies.iter().map(|body| body.name.clone()).collect();
     let meter = |what: &str| Meter::new(&format!("{} {what}", source.name), 0.0, names.clone(), false);
-    let watched = |what: &str, run: &mut dyn FnMut(&mut dyn FnMut(&Progress) -> bool) -> Result<(Track, f64), Stop>| {
-        let meter = meter(what);
-        let track = run(&mut |progress| {
-            meter.show(progress);
-            signal.came().is_none()
-        });
-        meter.clear();
-        match (track?, signal.came()) {
-            ((track, _), Some(number)) if !track.is_whole() => Err(Stop::Signal(number)),
-            (whole, _) => Ok(whole),
-        }
-    };
-    let (precise, precise_s) = watched("precise", &mut |go_on| both.precise(&model, go_on))?;
-    let (realtime, realtime_s) = watched("realtime", &mut |go_on| both.realtime(&model, both.realtime.step, go_on))?;
+    let run = |step: f64| watched(meter("realtime"), &signal, |go_on| both.realtime(&model, step, go_on));
+    let (precise, precise_s) = watched(meter("precise"), &signal, |go_on| both.precise(&model, go_on))?;
+    let (realtime, realtime_s) = run(both.realtime.step)?;
     let comparison = Comparison::of(&model, &precise, &realtime);
     let target = match args.target {
         Some(target) => Some(step_for(target, (both.realtime.step, comparison.largest_position()), |step| {
-            let (track, _) = watched("realtime", &mut |go_on| both.realtime(&model, step, go_on))?;
+            let (track, _) = run(step)?;
             Ok::<f64, Stop>(Comparison::of(&model, &precise, &track).largest_position())
         })?),
         None => None,
@@ -195,6 +184,23 @@ pub fn compare(args: &Args) -> Result<(), Stop> {
     match verdicts.iter().filter(|verdict| !verdict.pass).count() {
         0 => Ok(()),
         failed => Err(Stop::Expectation(format!("{failed} of {} limits exceeded", verdicts.len()))),
+    }
+}
+
+/// A run with its progress shown; an error if a signal stopped it.
+fn watched(
+    meter: Meter,
+    signal: &StopSignal,
+    run: impl FnOnce(&mut dyn FnMut(&Progress) -> bool) -> Result<(Track, f64), Stop>,
+) -> Result<(Track, f64), Stop> {
+    let track = run(&mut |progress| {
+        meter.show(progress);
+        signal.came().is_none()
+    });
+    meter.clear();
+    match (track?, signal.came()) {
+        ((track, _), Some(number)) if !track.is_whole() => Err(Stop::Signal(number)),
+        (whole, _) => Ok(whole),
     }
 }
 

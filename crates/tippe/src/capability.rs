@@ -50,12 +50,6 @@ const fn row(element: &'static str, precise: Support, realtime: Support) -> Capa
 const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent and restitution alone");
 /// A friction law that the realtime clock replaces.
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
-/// Couplings of coordinates in a step with other rows.
-const PROJECTED: Support =
-    Approximate("in steps with contact the coupled coordinates are joined by projection after the solution");
-/// What acts between bodies beside contacts and joints.
-const ACTS: Support = No("force elements, drives and equations are not part of this clock");
-
 /// Every kind of element, and what the clocks make of it.
 pub const TABLE: &[Capability] = &[
     row("shape sphere", Full, Full),
@@ -111,37 +105,37 @@ pub const TABLE: &[Capability] = &[
     row("joint point_on_line", Full, Full),
     row("joint constant_velocity", Full, Full),
     row("joint rolling", Full, Full),
-    row("joint gear", Full, PROJECTED),
-    row("joint rack_and_pinion", Full, PROJECTED),
-    row("joint belt", Full, PROJECTED),
-    row("spring of a joint", Full, ACTS),
-    row("stop of a joint", Full, ACTS),
-    row("friction of a joint", Full, ACTS),
-    row("motor torque", Full, ACTS),
-    row("motor speed", Full, ACTS),
-    row("motor position", Full, ACTS),
-    row("motor motion", Full, ACTS),
-    row("force applied", Full, ACTS),
-    row("force spring", Full, ACTS),
-    row("force bushing", Full, ACTS),
-    row("signal equation", Full, ACTS),
-    row("signal table", Full, ACTS),
-    row("signal ramp", Full, ACTS),
-    row("signal pulse", Full, ACTS),
-    row("signal sine", Full, ACTS),
-    row("signal pid", Full, ACTS),
-    row("component", Full, ACTS),
-    row("sensor pose", Full, ACTS),
-    row("sensor velocity", Full, ACTS),
-    row("sensor acceleration", Full, ACTS),
-    row("sensor distance", Full, ACTS),
-    row("sensor contact", Full, ACTS),
-    row("change attach", Full, ACTS),
-    row("change release", Full, ACTS),
-    row("change lock", Full, ACTS),
-    row("change unlock", Full, ACTS),
-    row("change delete", Full, ACTS),
-    row("change contact", Full, ACTS),
+    row("joint gear", Full, Full),
+    row("joint rack_and_pinion", Full, Full),
+    row("joint belt", Full, Full),
+    row("spring of a joint", Full, Full),
+    row("stop of a joint", Full, Full),
+    row("friction of a joint", Full, Full),
+    row("motor torque", Full, Full),
+    row("motor speed", Full, Full),
+    row("motor position", Full, Full),
+    row("motor motion", Full, Full),
+    row("force applied", Full, Full),
+    row("force spring", Full, Full),
+    row("force bushing", Full, Full),
+    row("signal equation", Full, Full),
+    row("signal table", Full, Full),
+    row("signal ramp", Full, Full),
+    row("signal pulse", Full, Full),
+    row("signal sine", Full, Full),
+    row("signal pid", Full, Full),
+    row("component", Full, Full),
+    row("sensor pose", Full, Full),
+    row("sensor velocity", Full, Full),
+    row("sensor acceleration", Full, Full),
+    row("sensor distance", Full, Full),
+    row("sensor contact", Full, Full),
+    row("change attach", Full, Full),
+    row("change release", Full, Full),
+    row("change lock", Full, Full),
+    row("change unlock", Full, Full),
+    row("change delete", Full, Full),
+    row("change contact", Full, Full),
 ];
 
 /// An element of a scene.

@@ -1,7 +1,7 @@
 //! The two clocks on the same scene: how far apart their runs are, and when they part for good.
 //!
 //! Both runs are looked at on one grid of times, a multiple of the realtime step; the precise clock records exactly there. Contacts come
-//! and go between two of these times, so forces of contacts are means over each interval: the realtime clock's from its steps, the precise
+//! and go between two of these times, so forces of contacts (and reactions of joints) are means over each interval: the realtime clock's from its steps, the precise
 //! clock's from the impulses of short contacts and the trapezoidal rule for long ones. Contact starts are matched by pair and number.
 //! Where machines touch things small differences grow: from the divergence time on, when a body's pose gap exceeds 1 % of its size, positions
 //! say nothing any more, and all differences are those before it.
@@ -68,7 +68,7 @@ pub struct Track {
     grid: Grid,
     /// Bodies at each time.
     bodies: Vec<Vec<BodyState>>,
-    /// Signals of the model at each time.
+    /// Means of the model's signals over each interval, by its end; the first are values.
     signals: Vec<Vec<f64>>,
     /// Stored energy at each time [J].
     energy: Vec<f64>,
@@ -142,6 +142,10 @@ struct Watch<'a> {
     means: Means,
     /// Last recorded time [s].
     last: f64,
+    /// Signals then.
+    before: Vec<f64>,
+    /// Integrals of the signals over the interval so far.
+    integral: Vec<f64>,
     go_on: &'a mut dyn FnMut(&Progress) -> bool,
 }
 
@@ -156,7 +160,18 @@ impl<'a> Watch<'a> {
             starts: BTreeMap::new(),
             summary: Summary::default(),
         };
-        Watch { track, means, last: 0.0, go_on }
+        Watch { track, means, last: 0.0, before: Vec::new(), integral: Vec::new(), go_on }
+    }
+
+    /// A step of the realtime clock has one value, the precise clock's are joined by lines.
+    fn integrate(&mut self, now: f64, signals: &[f64]) {
+        let share = if matches!(self.means, Means::Steps(_)) { 1.0 } else { 0.5 };
+        self.integral.resize(signals.len(), 0.0);
+        for ((sum, value), before) in self.integral.iter_mut().zip(signals).zip(&self.before) {
+            *sum += (share * value + (1.0 - share) * before) * (now - self.last);
+        }
+        self.before.clear();
+        self.before.extend_from_slice(signals);
     }
 
     fn give(&mut self, interval: usize, pair: (u32, u32), impulse: f64) {
@@ -198,18 +213,22 @@ impl Observe for Watch<'_> {
                 }
             }
         }
+        self.integrate(now, sample.signals);
         self.last = now;
         if let Some(k) = grid.at(now) {
             // at an event two samples share a time: the later one counts
             if k + 1 == self.track.bodies.len() {
                 self.track.bodies.pop();
-                self.track.signals.pop();
                 self.track.energy.pop();
             }
             if k == self.track.bodies.len() {
                 self.track.bodies.push(sample.bodies.to_vec());
-                self.track.signals.push(sample.signals.to_vec());
                 self.track.energy.push(sample.energy.stored());
+            }
+            if k == self.track.signals.len() {
+                let mean = |sum: &mut f64| std::mem::take(sum) / grid.interval;
+                let means: Vec<f64> = self.integral.iter_mut().map(mean).collect();
+                self.track.signals.push(if k == 0 { sample.signals.to_vec() } else { means });
             }
         }
     }
@@ -285,9 +304,9 @@ pub struct Gaps {
     pub angular_velocity: Gap,
     /// Mean normal forces of pairs over an interval [N].
     pub contact_force: Gap,
-    /// Reaction forces of joints [N].
+    /// Mean reaction forces of joints over an interval [N].
     pub reaction_force: Gap,
-    /// Reaction torques of joints [N m].
+    /// Mean reaction torques of joints over an interval [N m].
     pub reaction_torque: Gap,
     /// Stored energy [J].
     pub energy: Gap,
@@ -308,9 +327,9 @@ pub enum GapKind {
     AngularVelocity,
     /// Mean normal forces of pairs over an interval [N].
     ContactForce,
-    /// Reaction forces of joints [N].
+    /// Mean reaction forces of joints over an interval [N].
     ReactionForce,
-    /// Reaction torques of joints [N m].
+    /// Mean reaction torques of joints over an interval [N m].
     ReactionTorque,
     /// Stored energy [J].
     Energy,

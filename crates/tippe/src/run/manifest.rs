@@ -91,7 +91,7 @@ pub struct RealtimeCopy {
     pub points: usize,
     /// Solver.
     pub solver: realtime::Solve,
-    /// Sweeps per step [-].
+    /// Small steps per step where partitions are swept [-].
     pub sweeps: usize,
     /// Whether partitions at rest are left alone.
     #[serde(default)]

@@ -415,6 +415,10 @@ fn checkpoints_of_both_clocks() {
 fn settings_survive_the_manifest() {
     let text = "format = 1\n[world]\ngravity = [0, 0, 0]\n[realtime]\nstep = \"1/240\"\nfriction = \"box\"\npasses = 3\npoints = 8\n\
                 solver = \"sweeps\"\nsweeps = 99\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n";
+    // a scene that says nothing has the clocks' own defaults
+    let none = crate::realtime::Settings::from_scene(&Scene::default());
+    let own = crate::realtime::Settings { output_interval: none.output_interval, ..Default::default() };
+    assert_eq!(none, own);
     let scene = Scene::parse("s.toml", text, &[]).unwrap();
     for clock in [Clock::Precise, Clock::Realtime] {
         let settings = clock::Settings::from_scene(&scene, clock);

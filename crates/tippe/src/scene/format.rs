@@ -231,7 +231,7 @@ const REALTIME: Table = Table {
         ),
         number("points", D::ONE, Count, "Contact points per pair of shapes, 1 to 8; default 4"),
         word("solver", Solver::NAMES, "How partitions are solved; default auto"),
-        number("sweeps", D::ONE, Count, "Sweeps per step where partitions are swept; default 30"),
+        number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 8"),
     ]],
 };
 

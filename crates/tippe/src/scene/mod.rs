@@ -210,7 +210,7 @@ pub struct Realtime {
     pub points: usize,
     /// How partitions are solved.
     pub solver: Solver,
-    /// Sweeps per step [-].
+    /// Small steps per step where partitions are swept [-].
     pub sweeps: usize,
     /// Where things were written.
     pub places: Places,
@@ -224,7 +224,7 @@ impl Default for Realtime {
             passes: 8,
             points: 4,
             solver: Solver::Auto,
-            sweeps: 30,
+            sweeps: 8,
             places: Places::default(),
         }
     }
@@ -321,7 +321,7 @@ named! {
         Auto = "auto",
         /// Projected Newton with a sparse factorisation.
         Direct = "direct",
-        /// Projected Gauss-Seidel.
+        /// Small steps of soft Gauss-Seidel passes.
         Sweeps = "sweeps",
     }
 }
