@@ -143,7 +143,7 @@ fn main() {
         let mut solver = Solver::default();
         let mut problem = start.clone();
         let clock = Instant::now();
-        let report = solver.newton(&mut problem, 60);
+        let report = solver.newton(&mut problem, 60, 1e-10);
         println!(
             "{name}: {} bodies, {} rows, cold {:.2} ms, {} factorisations, {} blocks, residual {:.1e}",
             places.len(),
@@ -156,7 +156,7 @@ fn main() {
         let mut best = f64::INFINITY;
         for _ in 0..20 {
             let clock = Instant::now();
-            let report = solver.newton(&mut problem, 60);
+            let report = solver.newton(&mut problem, 60, 1e-10);
             assert!(report.converged);
             best = best.min(clock.elapsed().as_secs_f64());
         }

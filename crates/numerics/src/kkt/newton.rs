@@ -46,8 +46,9 @@ pub(super) enum Status {
 }
 
 impl Solver {
-    /// Solves to rounding; at most `limit` factorisations. Impulses in the rows and groups are the start and the answer.
-    pub fn newton(&mut self, problem: &mut Problem, limit: usize) -> Report {
+    /// Solves until no velocity is off by more than `tolerance` (or rounding); at most `limit` factorisations. Impulses in the rows and
+    /// groups are the start and the answer.
+    pub fn newton(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.pattern(problem);
         self.measure(problem);
         self.first_impulses(problem);
@@ -64,7 +65,7 @@ impl Solver {
             self.start.extend(problem.rows.iter().map(|row| row.lambda));
             self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
             self.linear_solution(problem);
-            if self.consistent(problem) {
+            if self.consistent(problem, tolerance) {
                 report.converged = true;
                 break;
             }
@@ -79,11 +80,8 @@ impl Solver {
                 self.hold(problem);
             }
         }
-        for k in 0..problem.rows.len() {
-            let row = &mut problem.rows[k];
-            if self.states.get(k) == Some(&Status::Free) && row.ball == 0 {
-                row.lambda = row.lambda.clamp(row.lower, row.upper);
-            }
+        for row in problem.rows.iter_mut().filter(|row| !row.shared) {
+            row.lambda = row.lambda.clamp(row.lower, row.upper);
         }
         report
     }
@@ -419,27 +417,25 @@ impl Solver {
     }
 
     /// True if the linear solution solves the problem itself.
-    fn consistent(&self, problem: &Problem) -> bool {
-        let noise = NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
+    fn consistent(&self, problem: &Problem, tolerance: f64) -> bool {
+        let noise = (NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()))).max(tolerance);
         let mut k = 0;
         while k < problem.rows.len() {
             let row = &problem.rows[k];
             if row.ball > 0 {
                 let n = row.ball as usize;
+                let own = &problem.rows[k..k + n];
+                let size = own.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+                let slack = SLACK * row.upper + noise / self.yields[k];
                 let fits = match self.states[k] {
-                    Status::Free => {
-                        let size: f64 = problem.rows[k..k + n].iter().map(|row| row.lambda * row.lambda).sum();
-                        size.sqrt() <= row.upper + SLACK * row.upper + noise / row.compliance
-                    }
-                    Status::Rim { d, .. } => {
-                        // at the rim, sliding against the impulse, within a share of its direction
+                    Status::Free => size <= row.upper + slack,
+                    Status::Rim { .. } => {
+                        // at the rim, and the slip along the impulse
                         let v = self.slip(problem, k, n);
-                        let along: f64 = (0..n).map(|i| v[i] * d[i]).sum();
-                        let size = (0..n).map(|i| v[i] * v[i]).sum::<f64>().sqrt();
-                        let turned = (0..n).map(|i| (v[i] - along * d[i]).powi(2)).sum::<f64>().sqrt();
-                        size >= row.compliance * row.upper * (1.0 - SLACK) - noise
-                            && along > 0.0
-                            && turned <= TURN * size + noise
+                        let along: f64 = (0..n).map(|i| v[i] * own[i].lambda).sum::<f64>() / size;
+                        let slip = (0..n).map(|i| v[i] * v[i]).sum::<f64>().sqrt();
+                        let turned = (0..n).map(|i| (v[i] - along * own[i].lambda / size).powi(2)).sum::<f64>().sqrt();
+                        (size - row.upper).abs() <= slack && along > -noise && turned <= TURN * slip + noise
                     }
                     _ => row.upper <= 0.0,
                 };
@@ -456,7 +452,7 @@ impl Solver {
             });
             let fits = match self.states[k] {
                 Status::Free => {
-                    let slack = SLACK * span + noise / row.compliance;
+                    let slack = SLACK * span + noise / self.yields[k];
                     row.lambda >= row.lower - slack && row.lambda <= row.upper + slack
                 }
                 _ => {

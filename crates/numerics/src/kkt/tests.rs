@@ -89,13 +89,13 @@ fn newton_solves_random_contacts() {
         let (mut most, mut sum) = (0, 0);
         for _ in 0..50 {
             let mut problem = rubble(&mut dice, bodies, contacts, ratio, 1e-6);
-            let report = solver.newton(&mut problem, 100);
+            let report = solver.newton(&mut problem, 100, 0.0);
             let residual = problem.residual();
             assert!(report.converged && residual < 1e-9, "{bodies} {contacts} {ratio}: {report:?} {residual:e}");
             most = most.max(report.factorisations);
             sum += report.factorisations;
             // from its own solution it knows the sets
-            let again = solver.newton(&mut problem, 100);
+            let again = solver.newton(&mut problem, 100, 0.0);
             assert!(again.converged && again.factorisations <= 8, "{again:?}");
         }
         println!("{bodies} bodies {contacts} contacts 1:{ratio}: mean {} most {most}", sum as f64 / 50.0);
@@ -109,7 +109,7 @@ fn sweeps_find_the_same_where_it_is_easy() {
     for _ in 0..20 {
         let mut problem = rubble(&mut dice, 10, 8, 1.0, 1e-2);
         let mut swept = problem.clone();
-        assert!(solver.newton(&mut problem, 100).converged);
+        assert!(solver.newton(&mut problem, 100, 0.0).converged);
         let report = solver.sweep(&mut swept, 20_000, 1e-12);
         assert!(report.converged && swept.residual() < 1e-8, "{report:?} {:e}", swept.residual());
         for (x, y) in problem.u.iter().zip(&swept.u) {
@@ -147,7 +147,7 @@ fn a_chain_of_exact_rows_carries_a_load() {
         problem.groups.push(group);
     }
     let mut solver = Solver::default();
-    let report = solver.newton(&mut problem, 10);
+    let report = solver.newton(&mut problem, 10, 0.0);
     assert!(report.converged && report.factorisations == 1);
     let weight = (load + (links - 1) as f64) * g * h;
     assert!((problem.groups[0].lambda[2] / weight - 1.0).abs() < 1e-12, "{}", problem.groups[0].lambda[2]);
@@ -166,7 +166,7 @@ fn redundant_exact_rows_share_the_load() {
         }
         problem.groups.push(group);
     }
-    let report = Solver::default().newton(&mut problem, 10);
+    let report = Solver::default().newton(&mut problem, 10, 0.0);
     let sum = problem.groups[0].lambda[5] + problem.groups[1].lambda[5];
     assert!(
         report.converged && (sum - 2.0).abs() < 1e-9 && problem.u[5].abs() < 1e-12,
@@ -194,7 +194,7 @@ fn a_bounded_row_without_compliance_holds_or_gives_way() {
         };
         row.J[0][2] = 1.0;
         problem.rows.push(row);
-        assert!(Solver::default().newton(&mut problem, 10).converged);
+        assert!(Solver::default().newton(&mut problem, 10, 0.0).converged);
         w = problem.u[2];
         torque = problem.rows[0].lambda / h;
     }
@@ -261,7 +261,7 @@ fn a_pyramid_is_solved_from_nothing() {
     for friction in [f64::INFINITY] {
         let mut problem = pyramid(10, friction);
         let mut solver = Solver::default();
-        let report = solver.newton(&mut problem, 60);
+        let report = solver.newton(&mut problem, 60, 0.0);
         println!("friction {friction}: {report:?} residual {:e}", problem.residual());
         assert!(report.converged && report.factorisations < 12);
         // friction by what the normals carry
@@ -272,7 +272,7 @@ fn a_pyramid_is_solved_from_nothing() {
                     (row.lower, row.upper) = (-bound, bound);
                 }
             }
-            let report = solver.newton(&mut problem, 60);
+            let report = solver.newton(&mut problem, 60, 0.0);
             println!("again: {report:?} residual {:e}", problem.residual());
             assert!(report.converged && report.factorisations < 12);
         }

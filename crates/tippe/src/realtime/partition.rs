@@ -15,6 +15,8 @@ const MANY: usize = 1500;
 const UNEQUAL: f64 = 100.0;
 /// Factorisations of one solution at most.
 const FACTORISATIONS: usize = 60;
+/// Velocities are solved to this [m/s, rad/s].
+const ACCURACY: f64 = 1e-10;
 /// Friction bounds that change by less than this share of the largest are settled [-].
 const SETTLED: f64 = 1e-11;
 /// Partitions fall asleep after this time at rest [s].
@@ -405,7 +407,7 @@ impl Partition {
             return;
         }
         for _ in 0..settings.passes.max(1) {
-            let report = self.solver.newton(&mut self.problem, FACTORISATIONS);
+            let report = self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY);
             self.report.factorisations += report.factorisations;
             self.report.converged = report.converged;
             if !self.follow() {
