@@ -336,7 +336,7 @@ fn invert(a: &Block, positive: bool, out: &mut Block) -> bool {
             if i == j {
                 let scale = (sign * a[6 * i + i]).abs();
                 let floor = 1e-14 * scale;
-                if !(sum > floor) {
+                if sum.is_nan() || sum <= floor {
                     good &= scale > 0.0;
                     sum = if floor > 0.0 { floor } else { 1.0 };
                 }

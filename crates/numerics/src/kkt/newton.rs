@@ -64,7 +64,7 @@ impl Solver {
             self.start.clear();
             self.start.extend(problem.rows.iter().map(|row| row.lambda));
             self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
-            self.linear_solution(problem);
+            self.linear_solution(problem, tolerance);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
                 break;
@@ -257,9 +257,9 @@ impl Solver {
             for i in 0..6 {
                 D[7 * i] = -1.0;
             }
-            let mut edge = self.group_edge[g] as usize;
             let mut yields = [0.0; 6];
-            for (&body, J) in group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND) {
+            let joined = group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND);
+            for (edge, (&body, J)) in (self.group_edge[g] as usize..).zip(joined) {
                 // the edge is (body, group): its block is J^T
                 let mut block: Block = [0.0; 36];
                 let W = &problem.inverse[body as usize];
@@ -270,7 +270,6 @@ impl Solver {
                     }
                 }
                 self.ldl.add(edge, &block);
-                edge += 1;
             }
             for r in 0..group.count {
                 D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
@@ -307,7 +306,7 @@ impl Solver {
     }
 
     /// Velocities and impulses of the linear problem with the sets at hand, refined against the equations as they were posed.
-    fn linear_solution(&mut self, problem: &mut Problem) {
+    fn linear_solution(&mut self, problem: &mut Problem, tolerance: f64) {
         let n = problem.mass.len();
         let m = n + problem.groups.len();
         // impulses of rows at bounds, of rims at the present velocities
@@ -332,7 +331,7 @@ impl Solver {
             }
             k += n;
         }
-        for _ in 0..=REFINEMENTS {
+        for round in 0..=REFINEMENTS {
             // what the equations miss
             self.x.clear();
             self.x.extend_from_slice(&problem.momentum);
@@ -404,6 +403,10 @@ impl Solver {
                     // the block system has (u, -lambda)
                     group.lambda[r] -= self.x[6 * (n + g) + r];
                 }
+            }
+            let change = self.x[..6 * n].iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            if round > 0 && change <= 1e-3 * tolerance {
+                break;
             }
         }
     }

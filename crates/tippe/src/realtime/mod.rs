@@ -90,7 +90,7 @@ impl Default for Settings {
             output_interval: STEP,
             threads: 0,
             friction: FrictionBound::Cone,
-            passes: 8,
+            passes: 3,
             points: 4,
             solve: Solve::Auto,
             sweeps: 8,

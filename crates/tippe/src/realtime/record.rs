@@ -125,7 +125,7 @@ impl Clock<'_> {
             let reach = body.radius.min(1e3);
             let speed = u.linear.length() + u.angular.length() * reach;
             self.state.still[b] = if speed < REST_SPEED { self.state.still[b].saturating_add(1) } else { 0 };
-            if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && body.elements.len() > 0 {
+            if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && !body.elements.is_empty() {
                 self.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
             }
         }

@@ -227,7 +227,7 @@ const REALTIME: Table = Table {
             "passes",
             D::ONE,
             Count,
-            "Solutions per step with the friction bounds of the last one, at most; default 8",
+            "Solutions per step with the friction bounds of the last one, at most; default 3",
         ),
         number("points", D::ONE, Count, "Contact points per pair of shapes, 1 to 8; default 4"),
         word("solver", Solver::NAMES, "How partitions are solved; default auto"),

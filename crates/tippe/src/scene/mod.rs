@@ -221,7 +221,7 @@ impl Default for Realtime {
         Realtime {
             step: 1.0 / 60.0,
             friction: FrictionBound::Cone,
-            passes: 8,
+            passes: 3,
             points: 4,
             solver: Solver::Auto,
             sweeps: 8,
