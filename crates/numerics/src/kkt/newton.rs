@@ -21,6 +21,10 @@ const TURN: f64 = 1e-10;
 const BOLD: usize = 4;
 /// Passes of Gauss-Seidel after each of them: they settle rows that met their bounds.
 const PASSES: usize = 8;
+/// Factorisations of block pivoting at most.
+const PIVOTS: usize = 16;
+/// Times in a row the number of rows that do not fit need not fall.
+const PATIENCE: usize = 3;
 /// Rounding of q, as a share of it [-].
 const ROUNDING: f64 = 1e-12;
 /// Steps are halved this often at most.
@@ -56,20 +60,18 @@ impl Solver {
         let mut energy = f64::INFINITY;
         self.held.clear();
         self.held.resize(problem.rows.len(), false);
+        if self.pivot(problem, limit, tolerance, &mut report) {
+            return report;
+        }
+        let pivots = report.factorisations;
         while report.factorisations < limit {
             self.classify(problem);
-            self.assemble(problem);
-            self.ldl.factor();
-            report.factorisations += 1;
-            self.start.clear();
-            self.start.extend(problem.rows.iter().map(|row| row.lambda));
-            self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
-            self.linear_solution(problem, tolerance);
+            self.linear_problem(problem, tolerance, &mut report);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
                 break;
             }
-            let bold = report.factorisations <= BOLD;
+            let bold = report.factorisations - pivots <= BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
             if bold {
                 for pass in 0..PASSES {
@@ -80,10 +82,99 @@ impl Solver {
                 self.hold(problem);
             }
         }
-        for row in problem.rows.iter_mut().filter(|row| !row.shared) {
-            row.lambda = row.lambda.clamp(row.lower, row.upper);
-        }
+        within_bounds(problem);
         report
+    }
+
+    /// Factors and solves the linear problem of the sets at hand, and keeps the impulses it started from.
+    fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
+        self.assemble(problem);
+        self.ldl.factor();
+        report.factorisations += 1;
+        self.start.clear();
+        self.start.extend(problem.rows.iter().map(|row| row.lambda));
+        self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
+        self.linear_solution(problem, tolerance);
+    }
+
+    /// Block pivoting (Judice, Pires 1994): all rows that do not fit change sides at once, as long as their number falls every now and
+    /// then. True if that solved the problem; otherwise impulses within their bounds are left to go on from.
+    fn pivot(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
+        self.classify(problem);
+        let (mut least, mut patience) = (usize::MAX, PATIENCE);
+        while report.factorisations < limit.min(PIVOTS) {
+            self.linear_problem(problem, tolerance, report);
+            if self.consistent(problem, tolerance) {
+                report.converged = true;
+                within_bounds(problem);
+                return true;
+            }
+            let wrong = self.change_sides(problem, tolerance);
+            if wrong < least {
+                (least, patience) = (wrong, PATIENCE);
+            } else if patience == 0 {
+                break;
+            } else {
+                patience -= 1;
+            }
+        }
+        for row in problem.rows.iter_mut().filter(|row| row.lambda.is_nan()) {
+            row.lambda = 0.0;
+        }
+        within_bounds(problem);
+        for k in 0..problem.rows.len() {
+            into_ball(problem, k);
+        }
+        velocities(problem, true);
+        for pass in 0..PASSES {
+            self.pass(problem, pass % 2 == 1);
+        }
+        false
+    }
+
+    /// Rows that do not fit the linear solution to the other side; returns how many.
+    fn change_sides(&mut self, problem: &Problem, tolerance: f64) -> usize {
+        let noise = (NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()))).max(tolerance);
+        let mut wrong = 0;
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = &problem.rows[k];
+            let n = row.ball.max(1) as usize;
+            let slack = noise / self.yields[k];
+            let old = self.states[k];
+            self.states[k] = if row.ball > 0 {
+                let own = &problem.rows[k..k + n];
+                let size = own.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+                let v = self.slip(problem, k, n);
+                let along = (0..n).map(|i| v[i] * own[i].lambda).sum::<f64>() / size;
+                let stick = row.compliance * row.upper;
+                let rim = match old {
+                    Status::Free => size > row.upper + slack,
+                    Status::Rim { .. } => along >= stick - noise,
+                    _ => false,
+                };
+                if row.upper <= 0.0 {
+                    Status::Bound(0.0)
+                } else if rim {
+                    let d = std::array::from_fn(|i| if i < n { own[i].lambda / size } else { 0.0 });
+                    Status::Rim { d, across: row.upper / along.max(stick) }
+                } else {
+                    Status::Free
+                }
+            } else {
+                let wants = row.target - Problem::rate(row, &problem.u) - row.compliance * row.lambda;
+                match old {
+                    Status::Free if row.lambda < row.lower - slack => Status::Bound(row.lower),
+                    Status::Free if row.lambda > row.upper + slack => Status::Bound(row.upper),
+                    Status::Bound(at) if at == row.lower && wants > noise => Status::Free,
+                    Status::Bound(at) if at == row.upper && wants < -noise => Status::Free,
+                    old => old,
+                }
+            };
+            wrong += usize::from(std::mem::discriminant(&old) != std::mem::discriminant(&self.states[k]));
+            k += n;
+        }
+        wrong
     }
 
     /// Blocks of the factors, fill included.
@@ -503,6 +594,13 @@ impl Solver {
             alpha *= 0.5;
         }
         energy
+    }
+}
+
+/// Impulses of rows with bounds of their own back inside them.
+fn within_bounds(problem: &mut Problem) {
+    for row in problem.rows.iter_mut().filter(|row| !row.shared) {
+        row.lambda = row.lambda.clamp(row.lower, row.upper);
     }
 }
 
