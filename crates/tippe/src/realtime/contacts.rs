@@ -24,6 +24,8 @@ pub struct Memory {
     pub id: u32,
     /// Impulse of the last step [N s].
     pub normal: f64,
+    /// Whether its pair was struck in the last step.
+    pub struck: bool,
 }
 
 /// What the friction of a pair carries from step to step.

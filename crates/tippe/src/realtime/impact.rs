@@ -22,6 +22,21 @@ const ROUNDS: usize = 8;
 /// Gaps below this share of a body's size count as touching [-].
 const TOUCHING: f64 = 1e-9;
 
+/// An impact at one contact point.
+#[derive(Clone, Copy, Debug)]
+pub struct Blow {
+    /// The two elements.
+    pub pair: (u32, u32),
+    /// Their bodies.
+    pub bodies: [usize; 2],
+    /// Where [m].
+    pub point: Vec3,
+    /// Unit normal from 1 to 2.
+    pub normal: Vec3,
+    /// Impulse on body 2, resolved in world [N s].
+    pub push: Vec3,
+}
+
 /// A contact point during impacts.
 #[derive(Clone, Copy, Debug)]
 struct Striking {
@@ -37,6 +52,8 @@ struct Striking {
     fastest: f64,
     /// Impulses of the present micro-step.
     impulse: [f64; 3],
+    /// Impulses of all.
+    total: [f64; 3],
     active: bool,
 }
 
@@ -95,6 +112,7 @@ impl Clock<'_> {
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
         self.struck.fill(false);
+        self.blows.clear();
         let mut elapsed = 0.0;
         // what was struck may reach others: contacts are looked for again
         for round in 0..ROUNDS {
@@ -162,6 +180,11 @@ impl Clock<'_> {
             self.collide(first, &mut list, &mut response, &mut u, &mut push, &mut ledger);
         }
         self.state.ledger = ledger;
+        for s in list.iter().filter(|s| s.total[0] > 0.0) {
+            let t = &self.touches[s.touch as usize];
+            let push = (0..3).map(|a| t.axes[a] * s.total[a]).sum::<Vec3>();
+            self.blows.push(Blow { pair: t.memory.pair, point: t.point, normal: t.axes[0], bodies: t.bodies, push });
+        }
         let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
         for (b, kin) in self.kin.iter().enumerate() {
             // those that were not struck go on as they were
@@ -278,6 +301,7 @@ impl Clock<'_> {
                 yields: [0.0; 2],
                 fastest: 0.0,
                 impulse: [0.0; 3],
+                total: [0.0; 3],
                 active: false,
             };
             for side in 0..2 {
@@ -427,6 +451,10 @@ impl Clock<'_> {
                 if s.impulse[0] == 0.0 {
                     continue;
                 }
+                for axis in 0..3 {
+                    list[k].total[axis] += list[k].impulse[axis];
+                }
+                let s = &list[k];
                 let energy = |axis: usize| s.impulse[axis] * 0.5 * (s.rate(axis, &started) + s.rate(axis, u));
                 ledger.contact_damping -= energy(0);
                 ledger.sliding -= energy(1) + energy(2);

@@ -300,6 +300,8 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// Impacts of the step.
+    blows: Vec<impact::Blow>,
     /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
     solved: Vec<Six>,
     /// Mean of the velocities at the beginning of the step and of the solved ones.
@@ -348,6 +350,7 @@ impl<'a> Clock<'a> {
             turned: vec![Quat::IDENTITY; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
+            blows: Vec::new(),
             solved: vec![Six::ZERO; n],
             mean: vec![Six::ZERO; n],
             rows: Rows::default(),

@@ -158,6 +158,7 @@ impl Clock<'_> {
         let rows = &self.rows;
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
+            touch.memory.struck = self.blows.iter().any(|blow| blow.pair == touch.memory.pair);
             contacts.push(touch.memory);
         }
         self.state.holds.clear();
@@ -218,7 +219,7 @@ impl Clock<'_> {
     fn note_contacts(&mut self, before: &[Memory], after: &[Memory]) {
         fn touching(list: &[Memory], pairs: &mut Vec<(u32, u32)>) {
             pairs.clear();
-            pairs.extend(list.iter().filter(|m| m.normal > 0.0).map(|m| m.pair));
+            pairs.extend(list.iter().filter(|m| m.normal > 0.0 || m.struck).map(|m| m.pair));
             pairs.dedup();
         }
         let (mut old, mut new) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
@@ -479,6 +480,20 @@ impl Clock<'_> {
     /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
     fn contact_samples(&self) -> Vec<ContactSample> {
         let mut samples: Vec<ContactSample> = Vec::new();
+        for blow in &self.blows {
+            samples.push(ContactSample {
+                body1: blow.bodies[0],
+                body2: blow.bodies[1],
+                pair: blow.pair,
+                position: blow.point,
+                normal: blow.normal,
+                depth: 0.0,
+                closing_speed: 0.0,
+                force: blow.push / self.h,
+                torque: Vec3::ZERO,
+                slipping: false,
+            });
+        }
         for grip in &self.grips {
             let group = &self.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
             let loaded = || group.iter().filter(|t| t.memory.normal != 0.0);
@@ -514,6 +529,18 @@ impl Clock<'_> {
                 slipping: hold.sliding,
             });
         }
+        samples.sort_by_key(|s| s.pair);
+        // one line per pair: an impact and what rested before and after it
+        samples.dedup_by(|b, a| {
+            let same = a.pair == b.pair;
+            if same {
+                a.torque += b.torque + (b.position - a.position).cross(b.force);
+                a.force += b.force;
+                a.depth = a.depth.max(b.depth);
+                a.slipping |= b.slipping;
+            }
+            same
+        });
         samples
     }
 
