@@ -118,7 +118,7 @@ impl Settings {
                 scene::Solver::Sweeps => Solve::Sweeps,
             },
             sweeps: own.sweeps,
-            sleeping: false,
+            sleeping: own.sleeping,
             threads: 0,
         }
     }

@@ -232,6 +232,7 @@ const REALTIME: Table = Table {
         number("points", D::ONE, Count, "Contact points per pair of shapes, 1 to 8; default 4"),
         word("solver", Solver::NAMES, "How partitions are solved; default auto"),
         number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 8"),
+        flag("sleeping", "True if partitions at rest are left alone until something reaches them; default false"),
     ]],
 };
 

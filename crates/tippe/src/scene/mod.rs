@@ -212,6 +212,8 @@ pub struct Realtime {
     pub solver: Solver,
     /// Small steps per step where partitions are swept [-].
     pub sweeps: usize,
+    /// Partitions at rest are left alone.
+    pub sleeping: bool,
     /// Where things were written.
     pub places: Places,
 }
@@ -225,6 +227,7 @@ impl Default for Realtime {
             points: 4,
             solver: Solver::Auto,
             sweeps: 8,
+            sleeping: false,
             places: Places::default(),
         }
     }

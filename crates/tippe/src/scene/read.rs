@@ -211,6 +211,7 @@ fn realtime(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Realtime {
         points: count(reader, "points").unwrap_or(default.points),
         solver: reader.word(fields, "solver", Solver::from_name).unwrap_or(default.solver),
         sweeps: count(reader, "sweeps").unwrap_or(default.sweeps),
+        sleeping: reader.flag(fields, "sleeping").unwrap_or(default.sleeping),
         places: fields.places(),
     };
     if realtime.points > format::MOST_POINTS {

@@ -151,6 +151,7 @@ fn realtime(realtime: &Realtime) -> Writer {
     table.number("points", Some(realtime.points as f64));
     table.text("solver", Some(realtime.solver.name()));
     table.number("sweeps", Some(realtime.sweeps as f64));
+    table.flag("sleeping", realtime.sleeping, false);
     table
 }
 
