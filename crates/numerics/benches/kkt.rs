@@ -122,6 +122,65 @@ fn rest(name: &str, start: &Problem) {
     }
 }
 
+/// Steps of the direct solver from a standing start, geometry as at the beginning, friction by springs: factorisations, depth, speed.
+fn settle(name: &str, start: &Problem, steps: usize) {
+    let (h, g, mu) = (1.0 / 60.0, 9.81, 0.5);
+    let mut problem = start.clone();
+    let n = problem.mass.len();
+    let stiffness = 1.0 / (4.0 * h * h * 6e-8);
+    let mut state = vec![0.0; problem.rows.len()];
+    let (mut u, mut solver) = (vec![0.0; 6 * n], Solver::default());
+    let (mut count, mut most, mut failed) = (0, 0, 0);
+    let clock = Instant::now();
+    for step in 0..steps {
+        for k in 0..n {
+            for i in 0..6 {
+                problem.momentum[6 * k + i] =
+                    problem.mass[k][7 * i] * (u[6 * k + i] - if i == 5 { g * h } else { 0.0 });
+            }
+        }
+        for (row, x) in problem.rows.iter_mut().zip(&state) {
+            row.target = if !row.shared && *x > 0.0 { -x / h } else { -0.25 * x / h };
+        }
+        let mut used = 0;
+        for pass in 0..3 {
+            for k in (0..problem.rows.len()).step_by(7) {
+                let bound = mu * problem.rows[k..k + 4].iter().map(|row| row.lambda).sum::<f64>();
+                for row in &mut problem.rows[k + 4..k + 7] {
+                    (row.lower, row.upper) =
+                        if step + pass == 0 { (f64::NEG_INFINITY, f64::INFINITY) } else { (-bound, bound) };
+                }
+            }
+            let report = solver.newton(&mut problem, 60, 1e-10);
+            used += report.factorisations;
+            failed += usize::from(!report.converged);
+        }
+        count += used;
+        most = most.max(used);
+        u.copy_from_slice(&problem.u);
+        for k in (0..problem.rows.len()).step_by(7) {
+            let limit = mu * problem.rows[k..k + 4].iter().map(|row| row.lambda).sum::<f64>();
+            let size = problem.rows[k + 4..k + 7].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+            for i in 0..7 {
+                let row = &problem.rows[k + i];
+                let mut rate = 0.0;
+                for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
+                    rate += (0..6).map(|j| row.J[s][j] * u[6 * row.bodies[s] as usize + j]).sum::<f64>();
+                }
+                let slides = i >= 4 && size >= limit * (1.0 - 1e-7);
+                state[k + i] = if slides { -row.lambda / (h * stiffness) } else { state[k + i] + h * rate };
+            }
+        }
+    }
+    let depth = (0..state.len()).filter(|k| k % 7 < 4).fold(0.0_f64, |most, k| most.max(-state[k]));
+    let speed = u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
+    println!(
+        "{name}: {steps} direct steps {:.2} ms each, {:.1} factorisations on average, {most} at most, {failed} failed, depth {depth:.1e} m, speed {speed:.1e} m/s",
+        1e3 * clock.elapsed().as_secs_f64() / steps as f64,
+        count as f64 / steps as f64
+    );
+}
+
 fn main() {
     let mut pyramid = Vec::new();
     for r in 0..20 {
@@ -178,6 +237,7 @@ fn main() {
             best = best.min(clock.elapsed().as_secs_f64());
         }
         println!("{name}: warm {:.3} ms", 1e3 * best);
+        settle(name, &start, if places.len() < 500 { 120 } else { 10 });
         rest(name, &start);
     }
 }

@@ -148,6 +148,7 @@ pub struct Solver {
     x: Vec<f64>,
     start: Vec<f64>,
     best: Vec<f64>,
+    first: Vec<f64>,
     slack: Vec<f64>,
     yields: Vec<f64>,
     quick: Vec<substep::Quick>,

@@ -98,9 +98,12 @@ impl Solver {
     }
 
     /// Block pivoting (Judice, Pires 1994): all rows that do not fit change sides at once, as long as their number falls every now and
-    /// then. True if that solved the problem; otherwise impulses within their bounds are left to go on from.
+    /// then. True if that solved the problem; otherwise the impulses of the start are there again.
     fn pivot(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
         self.classify(problem);
+        self.first.clear();
+        self.first.extend(problem.rows.iter().map(|row| row.lambda));
+        self.first.extend(problem.groups.iter().flat_map(|group| group.lambda));
         let (mut least, mut patience) = (usize::MAX, PATIENCE);
         while report.factorisations < limit.min(PIVOTS) {
             self.linear_problem(problem, tolerance, report);
@@ -118,12 +121,12 @@ impl Solver {
                 patience -= 1;
             }
         }
-        for row in problem.rows.iter_mut().filter(|row| row.lambda.is_nan()) {
-            row.lambda = 0.0;
+        let rows = problem.rows.len();
+        for (row, first) in problem.rows.iter_mut().zip(&self.first) {
+            row.lambda = *first;
         }
-        within_bounds(problem);
-        for k in 0..problem.rows.len() {
-            into_ball(problem, k);
+        for (g, group) in problem.groups.iter_mut().enumerate() {
+            group.lambda.copy_from_slice(&self.first[rows + 6 * g..rows + 6 * g + 6]);
         }
         velocities(problem, true);
         for pass in 0..PASSES {
