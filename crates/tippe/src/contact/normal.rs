@@ -187,6 +187,20 @@ pub struct NormalMemory {
 
 /// b with ln((1 + b)/(1 - e b)) = b (1 + e), 0 < b < 1/e; zero for e = 1.
 pub fn exact_damping(e: f64) -> f64 {
+    thread_local! {
+        /// The last answer: pairs of the same materials ask again and again.
+        static LAST: std::cell::Cell<(f64, f64)> = const { std::cell::Cell::new((1.0, 0.0)) };
+    }
+    let (asked, answer) = LAST.get();
+    if asked == e {
+        return answer;
+    }
+    let b = find_damping(e);
+    LAST.set((e, b));
+    b
+}
+
+fn find_damping(e: f64) -> f64 {
     if e >= 1.0 {
         return 0.0;
     }

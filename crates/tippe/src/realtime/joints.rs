@@ -12,6 +12,8 @@ use tippe_numerics::kkt::{GROUND, Group};
 
 /// Free motion is taken to high order while the tension of joints swings no body faster than this, h omega [-].
 const SMOOTH: f64 = 4.0;
+/// ... and this many times faster where loops are closed [-].
+const LOOPS: f64 = 4.0;
 /// ... in substeps of at most this [-].
 const SWING: f64 = 0.5;
 /// Coordinates move at most by this per substep of the free motion [m or rad].
@@ -214,7 +216,9 @@ impl Clock<'_> {
                     }
                     mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
                     let omega = swing(model, k, machine).sqrt();
-                    machine.smooth = h * omega < SMOOTH;
+                    // loops hold most of what could swing
+                    let most = if mechanism.has_rows() { LOOPS * SMOOTH } else { SMOOTH };
+                    machine.smooth = h * omega < most;
                     if !machine.smooth {
                         break;
                     }
