@@ -136,6 +136,8 @@ pub struct Report {
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     ldl: BlockLdl,
+    /// Bodies of its pattern; the other vertices are groups.
+    bodies: usize,
     vertices: Vec<Vertex>,
     edges: Vec<(u32, u32)>,
     fresh: Vec<(u32, u32)>,

@@ -224,7 +224,8 @@ impl Solver {
             }
             self.row_edge.push(known.1);
         }
-        if edges != self.edges || self.ldl.vertices() != self.vertices.len() {
+        if edges != self.edges || self.ldl.vertices() != self.vertices.len() || self.bodies != n {
+            self.bodies = n;
             self.ldl = super::BlockLdl::new(&self.vertices, &edges);
             std::mem::swap(&mut self.edges, &mut edges);
         }

@@ -72,6 +72,19 @@ impl Clock<'_> {
         for hook in hooks {
             hook.contacts(&self.view(), &mut touches, &mut grips);
         }
+        // contacts that may no longer give what they gave in the last step wake their bodies
+        for grip in &grips {
+            let (first, count) = grip.touches;
+            let own = &touches[first..first + count];
+            let load: f64 = own.iter().map(|t| t.memory.normal.max(0.0)).sum();
+            let lost = own.iter().any(|t| !t.on && t.memory.normal != 0.0);
+            let slips = grip.memory.tangent.length() > grip.mu[0].max(grip.mu[1]) * load * (1.0 + 1e-6);
+            if lost || slips {
+                for b in grip.bodies {
+                    self.state.still[b] = 0;
+                }
+            }
+        }
         (self.touches, self.grips) = (touches, grips);
     }
 

@@ -315,7 +315,7 @@ impl Clock<'_> {
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
             Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..) | Owner::Bend => {
-                self.rows.given[*k as usize] == 0.0
+                self.rows.given[*k as usize] == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
             }
             Owner::Element(_) | Owner::Custom(_) => false,
         };

@@ -208,8 +208,8 @@ impl Clock<'_> {
             }
             self.state.holds.push(*memory);
         }
-        self.state.holds.sort_by_key(|m| m.pair);
-        contacts.sort_by_key(|m| (m.pair, m.id));
+        self.state.holds.sort_unstable_by_key(|m| m.pair);
+        contacts.sort_unstable_by_key(|m| (m.pair, m.id));
         self.note_contacts(&before, &contacts);
         self.before = before;
         self.state.contacts = contacts;

@@ -30,6 +30,8 @@ impl Clock<'_> {
             let state = &mut self.state;
             state.ledger.fastening += state.structure.fastening - lost;
             state.ledger.work -= state.structure.removed - removed;
+            // what rested may have lost what it rested on
+            state.still.fill(0);
             let source = Some(change.name.clone());
             self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
         }

@@ -8,6 +8,7 @@ mod implied;
 mod layering;
 mod mechanisms;
 mod random_scenes;
+mod realtime;
 mod realtime_elements;
 mod statics;
 mod whole;

@@ -1,0 +1,1053 @@
+//! The realtime clock against closed forms, against itself, and under bad treatment.
+
+use serde_json::Value;
+use std::fmt::Write;
+use tippe::joint::Six;
+use tippe::realtime::{
+    Clock, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, STEP, Settings, State, Touch, View, simulate,
+    simulate_with,
+};
+use tippe::run::{Recording, Subjects};
+use tippe::scene::Scene;
+use tippe::{Ledger, Model, Observe, Sample, Summary};
+use tippe_geometry::Vec3;
+use tippe_numerics::kkt::Row;
+
+/// Standard gravity of these tests [m/s^2].
+const G: f64 = 9.81;
+
+/// A steel half-space.
+const FLOOR: &str = r#"
+[[body]]
+name = "floor"
+fixed = true
+material = "steel"
+shape = { kind = "half_space" }
+"#;
+
+fn scene(text: &str) -> String {
+    format!("format = 1\ntitle = \"test\"\n[run]\nclock = \"realtime\"\n{text}")
+}
+
+fn compiled(text: &str) -> Result<Model, String> {
+    let scene = Scene::parse("test.toml", &scene(text), &[]).map_err(|e| e.to_string())?;
+    Model::compile(&scene).map_err(|e| e.to_string())
+}
+
+fn model(text: &str) -> Model {
+    compiled(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// Gravity down, and steel on steel.
+fn steel(friction: f64, restitution: f64) -> String {
+    format!(
+        r#"
+        [world]
+        gravity = [0, 0, -{G}]
+        [[pair]]
+        materials = ["steel", "steel"]
+        friction = {friction}
+        restitution = {restitution}
+        "#
+    )
+}
+
+/// A steel box of 1 kg with edges of 0.2 m.
+fn cube(name: &str, x: f64, y: f64, z: f64) -> String {
+    format!(
+        r#"
+        [[body]]
+        name = "{name}"
+        material = "steel"
+        mass = 1
+        shape = {{ kind = "box", size = [0.2, 0.2, 0.2] }}
+        position = [{x}, {y}, {z}]
+        "#
+    )
+}
+
+fn one_thread() -> Settings {
+    Settings { threads: 1, ..Settings::default() }
+}
+
+fn index(model: &Model, name: &str) -> usize {
+    model.bodies.iter().position(|b| b.name == name).unwrap_or_else(|| panic!("no body {name}"))
+}
+
+fn run(model: &Model, state: &mut State, until: f64, settings: &Settings) -> Summary {
+    simulate(model, state, until, settings, &mut ()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn recorded(model: &Model, until: f64, settings: &Settings) -> (Recording, Summary) {
+    let mut recording = Recording::new(Subjects::of(model));
+    let mut state = State::start(model);
+    let summary = simulate(model, &mut state, until, settings, &mut recording).unwrap_or_else(|e| panic!("{e}"));
+    (recording, summary)
+}
+
+/// SplitMix64: the same scenes everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// closed forms
+
+/// A block on a plane that is tilted by `slope` [deg], downhill in the direction `heading` [deg] from x: position and velocity of its
+/// centre downhill, step by step.
+fn slide(slope: f64, mu: f64, heading: f64, friction: FrictionBound, steps: usize) -> Vec<(f64, f64)> {
+    let (s, c) = libm::sincos(slope.to_radians());
+    let (sh, ch) = libm::sincos(heading.to_radians());
+    let downhill = Vec3::new(ch, sh, 0.0);
+    let model = model(&format!(
+        r#"
+        [world]
+        gravity = [{:e}, {:e}, {:e}]
+        [[pair]]
+        materials = ["steel", "steel"]
+        friction = {mu}
+        restitution = 0
+        {FLOOR}
+        {}
+        "#,
+        G * s * ch,
+        G * s * sh,
+        -G * c,
+        cube("block", 0.0, 0.0, 0.1)
+    ));
+    let settings = Settings { friction, ..one_thread() };
+    let block = index(&model, "block");
+    let mut clock = Clock::resume(&model, &State::start(&model), &settings);
+    (0..steps)
+        .map(|_| {
+            clock.step();
+            let body = clock.state.bodies()[block];
+            (body.p.dot(downhill), body.v.dot(downhill))
+        })
+        .collect()
+}
+
+#[test]
+fn a_block_on_a_slope_sticks_or_slides() {
+    let truth: Value = serde_json::from_str(include_str!("../data/E01_block_slope.json")).unwrap();
+    let rows = truth["reference"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    let ways = [(0.0, FrictionBound::Cone), (45.0, FrictionBound::Cone), (0.0, FrictionBound::Box)];
+    for row in rows {
+        let value = |name: &str| row[name].as_f64().unwrap();
+        let (slope, mu) = (value("slope_deg"), value("mu"));
+        for (heading, friction) in ways {
+            let at = format!("{slope} deg, mu {mu}, downhill at {heading} deg, {friction:?}");
+            if row["sticks"].as_bool().unwrap() {
+                let path = slide(slope, mu, heading, friction, 660);
+                // the elastic shear of the contact comes first, then nothing
+                let settled = path[59].0;
+                assert!(settled.abs() < 1e-8, "{at}: sheared by {settled:e} m");
+                for (p, v) in &path[60..] {
+                    assert!((p - settled).abs() < 1e-9, "{at}: drifted by {:e} m", p - settled);
+                    assert!(v.abs() < 1e-9, "{at}: creeps at {v:e} m/s");
+                }
+            } else {
+                let expected = value("discrete_speed_after_60_steps");
+                let error = slide(slope, mu, heading, friction, 60)[59].1 / expected - 1.0;
+                assert!(error.abs() < 1e-10, "{at}: speed off by {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stack_of_ten_boxes() {
+    let truth: Value = serde_json::from_str(include_str!("../data/E02_stack10.json")).unwrap();
+    let boxes: String = (0..10).map(|k| cube(&format!("box{k}"), 0.0, 0.0, 0.1 + 0.2 * f64::from(k))).collect();
+    let model = model(&format!("{}{FLOOR}{boxes}", steel(0.5, 0.0)));
+    let (recording, _) = recorded(&model, 10.0, &one_thread());
+    let expected = truth["reference"]["interface_normal_force"].as_array().unwrap();
+    // sorted by pair: the floor and box 0, box 0 and box 1, ...
+    let mut last: Vec<f64> = Vec::new();
+    struct Forces<'a>(&'a mut Vec<f64>);
+    impl Observe for Forces<'_> {
+        fn sample(&mut self, sample: &Sample<'_>) {
+            self.0.clear();
+            self.0.extend(sample.contacts.iter().map(|c| c.force.dot(c.normal)));
+        }
+    }
+    let mut state = State::start(&model);
+    simulate(&model, &mut state, 1.0, &one_thread(), &mut Forces(&mut last)).unwrap();
+    assert_eq!(last.len(), 10);
+    for (k, (force, expected)) in last.iter().zip(expected).enumerate() {
+        let error = force / expected.as_f64().unwrap() - 1.0;
+        assert!(error.abs() < 1e-6, "interface {k}: {force} N, off by {error:e}");
+    }
+    // from the settled stack on (it compresses by what its elastic foundations say)
+    let top = index(&model, "box9");
+    run(&model, &mut state, 11.0, &one_thread());
+    let start = State::start(&model).bodies()[top];
+    let end = state.bodies()[top];
+    let (drift, turn) = ((end.p - start.p).length(), end.q.angle_between(start.q));
+    assert!(drift < 1e-6, "top drifted by {drift:e} m");
+    assert!(turn < 1e-6, "top turned by {turn:e} rad");
+    assert!(end.v.length() < 1e-9, "top moves at {:e} m/s", end.v.length());
+    let _ = recording;
+}
+
+#[test]
+fn a_tumbling_body_keeps_its_energy() {
+    // truth machine_modules M06: I = (1, 2, 3), w = (0.01, 5, 0.01), h = 1/60: explicit Euler has 1.224 after 10 s
+    let model = model(
+        r#"
+        [world]
+        gravity = [0, 0, 0]
+        [[body]]
+        name = "top"
+        mass = 1
+        inertia = [1, 2, 3]
+        angular_velocity = [0.01, 5, 0.01]
+        "#,
+    );
+    let (recording, summary) = recorded(&model, 10.0, &one_thread());
+    let first = recording.energy[0].kinetic;
+    for energy in &recording.energy {
+        let ratio = energy.kinetic / first;
+        assert!((ratio - 1.0).abs() < 1e-6, "energy ratio {ratio}");
+    }
+    assert!((summary.energy.kinetic / first - 1.0).abs() < 5e-7);
+    // w at 5 s with four substeps is truth's (-0.011331018, -4.9999972, 0.010462504): the tumble is in phase
+    let mut state = State::start(&model);
+    run(&model, &mut state, 5.0, &one_thread());
+    let body = state.bodies()[0];
+    let w = body.q.conjugate() * body.w;
+    assert!((w - Vec3::new(-0.011331018, -4.9999972, 0.010462504)).length() < 1e-4, "{w}");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// same bits
+
+/// A figure of six bodies, jointed and with limits, that falls on the floor.
+fn ragdoll() -> String {
+    let mut text = format!("{}{FLOOR}", steel(0.6, 0.3));
+    text.push_str(
+        r#"
+        [[body]]
+        name = "torso"
+        material = "steel"
+        mass = 30
+        shape = { kind = "box", size = [0.3, 0.2, 0.5] }
+        position = [0, 0, 1.2]
+        orientation = { axis = [1, 0.4, 0], angle = "25 deg" }
+        angular_velocity = [0.5, 1, 0]
+        frames = [
+            { name = "neck", position = [0, 0, 0.25] },
+            { name = "left", position = [0.15, 0, 0.2] },
+            { name = "right", position = [-0.15, 0, 0.2] },
+            { name = "hip_left", position = [0.1, 0, -0.25] },
+            { name = "hip_right", position = [-0.1, 0, -0.25] },
+        ]
+        [[body]]
+        name = "head"
+        material = "steel"
+        mass = 4
+        shape = { kind = "sphere", radius = 0.1 }
+        frames = [{ name = "neck", position = [0, 0, -0.12] }]
+        [[joint]]
+        name = "neck"
+        kind = "spherical"
+        bodies = ["torso.neck", "head.neck"]
+        "#,
+    );
+    for side in ["left", "right"] {
+        let _ = write!(
+            text,
+            r#"
+            [[body]]
+            name = "arm_{side}"
+            material = "steel"
+            mass = 3
+            shape = {{ kind = "capsule", radius = 0.04, length = 0.4 }}
+            frames = [{{ name = "top", position = [0, 0, 0.25] }}]
+            [[joint]]
+            name = "shoulder_{side}"
+            kind = "spherical"
+            bodies = ["torso.{side}", "arm_{side}.top"]
+            [[body]]
+            name = "leg_{side}"
+            material = "steel"
+            mass = 8
+            shape = {{ kind = "box", size = [0.08, 0.08, 0.6] }}
+            frames = [{{ name = "top", position = [0, 0, 0.35] }}]
+            [[joint]]
+            name = "hip_{side}"
+            kind = "revolute"
+            bodies = ["torso.hip_{side}", "leg_{side}.top"]
+            axis = "x"
+            limit = {{ lower = "-30 deg", upper = "60 deg", stiffness = 2000, restitution = 0.3 }}
+            "#
+        );
+    }
+    text
+}
+
+/// 64 boxes that settle on each other.
+fn block_of_boxes() -> String {
+    let mut text = format!("{}{FLOOR}", steel(0.5, 0.0));
+    for (i, j, k) in (0..64).map(|n| (n % 4, n / 4 % 4, n / 16)) {
+        let at = |n: i32, shift: f64| 0.205 * f64::from(n) + shift;
+        text.push_str(&cube(
+            &format!("box_{i}_{j}_{k}"),
+            at(i, 0.003 * f64::from(k)),
+            at(j, -0.002 * f64::from(k)),
+            0.1 + 0.203 * f64::from(k) + 0.001,
+        ));
+    }
+    text
+}
+
+/// A cue ball that meets a triangle of ten on a table.
+fn break_shot() -> String {
+    let mut text = format!("{}{FLOOR}", steel(0.2, 0.95));
+    let mut ball = |name: String, x: f64, y: f64, v: f64| {
+        let _ = write!(
+            text,
+            r#"
+            [[body]]
+            name = "{name}"
+            material = "steel"
+            mass = 0.17
+            shape = {{ kind = "sphere", radius = 0.03 }}
+            position = [{x}, {y}, 0.03]
+            velocity = [{v}, 0, 0]
+            "#
+        );
+    };
+    ball("cue".to_owned(), -0.5, 0.004, 6.0);
+    for row in 0..4 {
+        for k in 0..=row {
+            let (x, y) = (0.0521 * f64::from(row), 0.0601 * (f64::from(k) - 0.5 * f64::from(row)));
+            ball(format!("ball_{row}_{k}"), x, y, 0.0);
+        }
+    }
+    text
+}
+
+/// The bits of a state: every number is written so that it reads back the same.
+fn bits(state: &State) -> String {
+    serde_json::to_string(state).unwrap()
+}
+
+fn same_bits(text: &str, steps: usize) {
+    let model = model(text);
+    let start = State::start(&model);
+    let one = one_thread();
+    let two = Settings { threads: 2, ..one_thread() };
+    let mut straight = Clock::resume(&model, &start, &one);
+    let mut parallel = Clock::resume(&model, &start, &two);
+    let mut dropped = start.clone();
+    let mut written = start;
+    for step in 1..=steps {
+        straight.step();
+        parallel.step();
+        let expected = bits(&straight.state);
+        assert_eq!(expected, bits(&parallel.state), "step {step}: two threads");
+        let mut again = Clock::resume(&model, &dropped, &one);
+        again.step();
+        dropped = again.state.clone();
+        assert_eq!(expected, bits(&dropped), "step {step}: a clock for every step");
+        if step == steps / 2 {
+            written = serde_json::from_str(&expected).unwrap();
+            assert_eq!(straight.state, written);
+        }
+    }
+    let mut continued = Clock::resume(&model, &written, &one);
+    for _ in steps / 2..steps {
+        continued.step();
+    }
+    assert_eq!(bits(&straight.state), bits(&continued.state), "from the file");
+    assert!(straight.state.bodies().iter().all(|b| b.p.is_finite() && b.v.is_finite()));
+}
+
+#[test]
+fn a_ragdoll_has_the_same_bits() {
+    same_bits(&ragdoll(), 240);
+}
+
+#[test]
+fn a_block_of_boxes_has_the_same_bits() {
+    same_bits(&block_of_boxes(), 90);
+}
+
+#[test]
+fn a_break_shot_has_the_same_bits() {
+    same_bits(&break_shot(), 120);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// hooks
+
+fn resting_box(friction: f64) -> Model {
+    model(&format!("{}{FLOOR}{}", steel(friction, 0.0), cube("box", 0.0, 0.0, 0.1)))
+}
+
+fn hooked(model: &Model, state: &mut State, until: f64, hook: &mut dyn Hook) -> Summary {
+    simulate_with(model, state, until, &one_thread(), &mut [hook], &mut ()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_hook_hears_of_contacts() {
+    #[derive(Default)]
+    struct Count {
+        steps: usize,
+        touches: usize,
+        pairs: usize,
+    }
+    impl Hook for Count {
+        fn contacts(&mut self, view: &View<'_>, touches: &mut [Touch], grips: &mut [Grip]) {
+            assert_eq!(view.time, self.steps as f64 * view.step);
+            self.steps += 1;
+            self.touches += touches.len();
+            self.pairs += grips.len();
+        }
+    }
+    let model = resting_box(0.5);
+    let mut count = Count::default();
+    hooked(&model, &mut State::start(&model), 1.0, &mut count);
+    // four corners of one pair in every one of the 60 steps
+    assert_eq!((count.steps, count.touches, count.pairs), (60, 240, 60));
+}
+
+#[test]
+fn a_hook_takes_friction_away() {
+    struct Ice(bool);
+    impl Hook for Ice {
+        fn contacts(&mut self, _: &View<'_>, _: &mut [Touch], grips: &mut [Grip]) {
+            if self.0 {
+                for grip in grips {
+                    grip.mu = [0.0; 2];
+                }
+            }
+        }
+    }
+    // 20 degrees, mu = 0.5: it sticks unless there is ice
+    let (s, c) = libm::sincos(20.0_f64.to_radians());
+    let model = model(&format!(
+        "[world]\ngravity = [{:e}, 0, {:e}]\n[[pair]]\nmaterials = [\"steel\", \"steel\"]\nfriction = 0.5\nrestitution = 0\n{FLOOR}{}",
+        G * s,
+        -G * c,
+        cube("box", 0.0, 0.0, 0.1)
+    ));
+    let body = index(&model, "box");
+    let mut end = |ice: bool| {
+        let mut state = State::start(&model);
+        hooked(&model, &mut state, 1.0, &mut Ice(ice));
+        state.bodies()[body]
+    };
+    assert!(end(false).v.length() < 1e-9);
+    let slid = end(true);
+    assert!((slid.v.x / (G * s) - 1.0).abs() < 1e-9, "{}", slid.v);
+    // and when it sleeps: the hook wakes it
+    let settings = Settings { sleeping: true, ..one_thread() };
+    let mut state = State::start(&model);
+    let mut ice = Ice(false);
+    simulate_with(&model, &mut state, 2.0, &settings, &mut [&mut ice], &mut ()).unwrap();
+    assert_eq!(state.bodies()[body].v, Vec3::ZERO);
+    ice.0 = true;
+    simulate_with(&model, &mut state, 3.0, &settings, &mut [&mut ice], &mut ()).unwrap();
+    assert!((state.bodies()[body].v.x / (G * s) - 1.0).abs() < 1e-9, "{}", state.bodies()[body].v);
+}
+
+#[test]
+fn a_hook_switches_points_off() {
+    struct Off;
+    impl Hook for Off {
+        fn contacts(&mut self, _: &View<'_>, touches: &mut [Touch], _: &mut [Grip]) {
+            for touch in touches {
+                touch.on = false;
+            }
+        }
+    }
+    let model = resting_box(0.5);
+    let body = index(&model, "box");
+    for sleeping in [false, true] {
+        let settings = Settings { sleeping, ..one_thread() };
+        let mut state = State::start(&model);
+        run(&model, &mut state, 1.0, &settings);
+        assert!((state.bodies()[body].p.z - 0.1).abs() < 1e-6);
+        simulate_with(&model, &mut state, 2.0, &settings, &mut [&mut Off], &mut ()).unwrap();
+        // free fall for one second
+        let (z, v) = (state.bodies()[body].p.z, state.bodies()[body].v.z);
+        assert!((v + G).abs() < 1e-6, "sleeping {sleeping}: {v} m/s");
+        assert!((z - 0.1 + 0.5 * G).abs() < 0.1, "sleeping {sleeping}: at {z} m");
+    }
+}
+
+#[test]
+fn a_row_of_a_hook_holds_a_body() {
+    /// The body climbs at 0.25 m/s.
+    struct Winch {
+        body: usize,
+        impulse: f64,
+        rows: usize,
+    }
+    impl Hook for Winch {
+        fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
+            rows.push(CustomRow {
+                bodies: [Some(self.body), None],
+                J: [Six::new(Vec3::ZERO, Vec3::Z), Six::ZERO],
+                target: 0.25,
+                compliance: 0.0,
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            });
+        }
+        fn after_solve(&mut self, view: &View<'_>, rows: &[Row], owners: &[Owner], velocities: &[Six]) {
+            assert_eq!(view.step, STEP);
+            assert_eq!(rows.len(), owners.len());
+            for (row, owner) in rows.iter().zip(owners) {
+                if *owner == Owner::Custom(0) {
+                    self.impulse = row.lambda;
+                    self.rows += 1;
+                }
+            }
+            assert!((velocities[self.body].linear.z - 0.25).abs() < 1e-9);
+        }
+    }
+    let model = model(&format!("{}{}", steel(0.5, 0.0), cube("box", 0.0, 0.0, 5.0)));
+    let body = index(&model, "box");
+    let mut winch = Winch { body, impulse: 0.0, rows: 0 };
+    let mut state = State::start(&model);
+    let summary = hooked(&model, &mut state, 2.0, &mut winch);
+    assert_eq!(winch.rows, 120);
+    assert!((winch.impulse / (G * STEP) - 1.0).abs() < 1e-8, "{}", winch.impulse);
+    assert!((state.bodies()[body].p.z - 5.5).abs() < 1e-8, "{}", state.bodies()[body].p);
+    // its work is in the books: the lift, and the speed
+    assert!((summary.energy.work - (G * 0.5 + 0.5 * 0.25 * 0.25)).abs() < 0.05, "{}", summary.energy.work);
+    assert!(summary.energy.residual().abs() < 1e-9, "{:e}", summary.energy.residual());
+}
+
+#[test]
+fn a_hook_changes_a_bound_before_the_solution() {
+    /// The floor gives at most half the weight.
+    struct Weak(bool);
+    impl Hook for Weak {
+        fn before_solve(&mut self, view: &View<'_>, rows: &mut [Row], owners: &[Owner]) {
+            for (row, owner) in rows.iter_mut().zip(owners) {
+                if self.0 && matches!(owner, Owner::Normal(_)) {
+                    row.upper = 0.5 * G * view.step / 4.0;
+                }
+            }
+        }
+    }
+    let model = resting_box(0.5);
+    let body = index(&model, "box");
+    let mut end = |weak: bool| {
+        let mut state = State::start(&model);
+        hooked(&model, &mut state, 1.0, &mut Weak(weak));
+        state.bodies()[body].v.z
+    };
+    assert!(end(false).abs() < 1e-9);
+    assert!((end(true) + 0.5 * G).abs() < 1e-6, "{}", end(true));
+}
+
+#[test]
+fn a_hook_sees_impulses_that_carry_the_weight() {
+    #[derive(Default)]
+    struct Sum(f64, usize);
+    impl Hook for Sum {
+        fn after_solve(&mut self, _: &View<'_>, rows: &[Row], owners: &[Owner], _: &[Six]) {
+            let normals = || rows.iter().zip(owners).filter(|(_, o)| matches!(o, Owner::Normal(_)));
+            self.0 = normals().map(|(row, _)| row.lambda).sum();
+            self.1 = normals().count();
+        }
+    }
+    let model = resting_box(0.5);
+    let mut sum = Sum::default();
+    hooked(&model, &mut State::start(&model), 1.0, &mut sum);
+    assert_eq!(sum.1, 4);
+    assert!((sum.0 / (G * STEP) - 1.0).abs() < 1e-9, "{}", sum.0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// sleeping
+
+fn sleeper() -> Settings {
+    Settings { sleeping: true, ..one_thread() }
+}
+
+/// Three boxes on each other.
+fn short_stack() -> String {
+    (0..3).map(|k| cube(&format!("box{k}"), 0.0, 0.0, 0.1 + 0.2 * f64::from(k))).collect()
+}
+
+/// Runs until everything sleeps; says so if it does not.
+fn fall_asleep(model: &Model, until: f64) -> State {
+    let mut state = State::start(model);
+    run(model, &mut state, until, &sleeper());
+    let summary = run(model, &mut state, until + 0.2, &sleeper());
+    assert_eq!(summary.steps, 12);
+    assert_eq!(summary.solutions.direct + summary.solutions.swept, 0, "solved although all sleeps");
+    for (body, motion) in model.bodies.iter().zip(state.bodies()) {
+        assert_eq!((motion.v, motion.w), (Vec3::ZERO, Vec3::ZERO), "{} moves", body.name);
+    }
+    state
+}
+
+#[test]
+fn a_stack_falls_asleep_and_a_ball_wakes_it() {
+    let text = format!(
+        r#"{}{FLOOR}{}
+        [[body]]
+        name = "ball"
+        material = "steel"
+        mass = 0.5
+        shape = {{ kind = "sphere", radius = 0.05 }}
+        position = [-20, 0, 0.5]
+        velocity = [10, 0, 9.81]
+        "#,
+        steel(0.5, 0.0),
+        short_stack()
+    );
+    // a ball thrown for two seconds: it meets the top box where it started, at 0.5 m
+    let model = model(&text);
+    let mut state = State::start(&model);
+    let tops = ["box0", "box1", "box2"].map(|name| index(&model, name));
+    run(&model, &mut state, 1.9, &sleeper());
+    for b in tops {
+        assert_eq!((state.bodies()[b].v, state.bodies()[b].w), (Vec3::ZERO, Vec3::ZERO), "{b} does not sleep");
+    }
+    let summary = run(&model, &mut state, 1.95, &sleeper());
+    assert_eq!(summary.solutions.direct, 0);
+    let before = state.bodies()[tops[2]].p;
+    run(&model, &mut state, 2.2, &sleeper());
+    let after = state.bodies()[tops[2]];
+    assert!(after.p.x - before.x > 0.01, "nobody woke: {}", after.p);
+}
+
+#[test]
+fn a_stack_wakes_when_its_support_goes() {
+    // the lowest box is deleted, may not touch the floor any longer, or hung from a joint that lets go
+    let stack = |more: &str| format!("{}{FLOOR}{}{more}", steel(0.5, 0.0), short_stack());
+    let hung = format!(
+        r#"{}
+        [[body]]
+        name = "box0"
+        material = "steel"
+        mass = 1
+        shape = {{ kind = "box", size = [0.2, 0.2, 0.2] }}
+        position = [0, 0, 0.1]
+        [[joint]]
+        name = "weld"
+        kind = "fixed"
+        bodies = ["world", "box0"]
+        at = [0, 0, 0.1]
+        {}{}
+        [[change]]
+        name = "drop"
+        at = 2
+        release = "weld"
+        "#,
+        steel(0.5, 0.0),
+        cube("box1", 0.0, 0.0, 0.3),
+        cube("box2", 0.0, 0.0, 0.5)
+    );
+    for (what, text) in [
+        ("delete", stack("[[change]]\nname = \"away\"\nat = 2\ndelete = \"box0\"\n")),
+        ("contact_off", stack("[[change]]\nname = \"away\"\nat = 2\ncontact_off = [\"floor\", \"box0\"]\n")),
+        ("release", hung),
+    ] {
+        let model = model(&text);
+        let mut state = fall_asleep(&model, 1.7);
+        run(&model, &mut state, 2.1, &sleeper());
+        let top = state.bodies()[index(&model, "box2")];
+        assert!((top.v.z + 0.1 * G).abs() < 0.2, "{what}: the top box does not fall: {} m/s", top.v.z);
+    }
+}
+
+#[test]
+fn a_body_on_a_moving_one_does_not_sleep() {
+    // slower than the speed that counts as rest
+    let speed = 5e-5;
+    let text = format!(
+        r#"{}
+        [[body]]
+        name = "belt"
+        material = "steel"
+        shape = {{ kind = "box", size = [2, 2, 0.2] }}
+        position = [0, 0, -0.1]
+        motion = {{ velocity = [{speed}, 0, 0] }}
+        {}
+        "#,
+        steel(0.5, 0.0),
+        cube("box", 0.0, 0.0, 0.1)
+    );
+    let model = model(&text);
+    let mut state = State::start(&model);
+    run(&model, &mut state, 5.0, &sleeper());
+    let moved = state.bodies()[index(&model, "box")].p.x;
+    assert!((moved / (5.0 * speed) - 1.0).abs() < 0.01, "moved by {moved:e} m");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// fast bodies
+
+#[test]
+fn a_bullet_does_not_pass_a_plate() {
+    for restitution in [0.0, 0.5] {
+        for start in [1.0, 1.3, 1.9, 2.7] {
+            let model = model(&format!(
+                r#"{}
+                [[body]]
+                name = "plate"
+                fixed = true
+                material = "steel"
+                shape = {{ kind = "box", size = [0.001, 1, 1] }}
+                [[body]]
+                name = "bullet"
+                material = "steel"
+                shape = {{ kind = "sphere", radius = 0.002 }}
+                position = [-{start}, 0, 0.2]
+                velocity = [100, 0, 0]
+                "#,
+                steel(0.3, restitution)
+            ));
+            let mut state = State::start(&model);
+            let summary = run(&model, &mut state, 0.2, &one_thread());
+            let bullet = state.bodies()[index(&model, "bullet")];
+            assert!(bullet.p.x < 0.0, "e = {restitution}, from {start} m: passed, at {} m", bullet.p.x);
+            assert!(bullet.v.x < 1e-6, "e = {restitution}, from {start} m: still {} m/s", bullet.v.x);
+            assert!(
+                summary.warnings.iter().any(|w| w.contains("\"bullet\"") && w.contains("smaller step")),
+                "no warning: {:?}",
+                summary.warnings
+            );
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// energy and momentum
+
+/// Bodies of all kinds dropped on each other.
+fn heap(seed: u64, restitution: f64) -> String {
+    let mut r = Random(seed);
+    let mut text = format!("{}{FLOOR}", steel(r.between(0.1, 0.8), restitution));
+    for k in 0..10 {
+        let mut x = |low: f64, high: f64| r.between(low, high);
+        let shape = match k % 5 {
+            0 => format!("kind = \"box\", size = [{:e}, {:e}, {:e}]", x(0.1, 0.3), x(0.1, 0.3), x(0.1, 0.3)),
+            1 => format!("kind = \"sphere\", radius = {:e}", x(0.05, 0.15)),
+            2 => format!("kind = \"cylinder\", radius = {:e}, length = {:e}", x(0.05, 0.12), x(0.1, 0.3)),
+            3 => format!("kind = \"capsule\", radius = {:e}, length = {:e}", x(0.05, 0.1), x(0.1, 0.2)),
+            _ => {
+                let points: Vec<String> = (0..8)
+                    .map(|c| {
+                        let corner = |bit: i32, v: f64| if c >> bit & 1 == 1 { v } else { -v };
+                        let (a, b, c) = (x(0.06, 0.14), x(0.06, 0.14), x(0.06, 0.14));
+                        format!("[{:e}, {:e}, {:e}]", corner(0, a), corner(1, b), corner(2, c))
+                    })
+                    .collect();
+                format!("kind = \"hull\", points = [{}]", points.join(", "))
+            }
+        };
+        let _ = write!(
+            text,
+            r#"
+            [[body]]
+            name = "body{k}"
+            material = "steel"
+            density = 800
+            shape = {{ {shape} }}
+            position = [{:e}, {:e}, {:e}]
+            orientation = {{ axis = [1, {:e}, {:e}], angle = {:e} }}
+            velocity = [{:e}, {:e}, {:e}]
+            angular_velocity = [{:e}, {:e}, {:e}]
+            "#,
+            x(-0.2, 0.2),
+            x(-0.2, 0.2),
+            0.3 + 0.45 * f64::from(k),
+            x(-1.0, 1.0),
+            x(-1.0, 1.0),
+            x(0.0, 3.0),
+            x(-1.0, 1.0),
+            x(-1.0, 1.0),
+            x(-1.0, 0.0),
+            x(-5.0, 5.0),
+            x(-5.0, 5.0),
+            x(-5.0, 5.0)
+        );
+    }
+    text
+}
+
+/// Largest growth of the stored energy beyond the work put in, from any time to any later one, and largest residual, as shares of the
+/// largest energy above the lowest.
+fn growth(energy: &[Ledger]) -> (f64, f64) {
+    let own = |e: &Ledger| e.stored() - e.work;
+    let (mut lowest, mut grown) = (f64::INFINITY, 0.0_f64);
+    let (least, most) =
+        energy.iter().map(Ledger::stored).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), e| (a.min(e), b.max(e)));
+    let mut residual = 0.0_f64;
+    for e in energy {
+        lowest = lowest.min(own(e));
+        grown = grown.max(own(e) - lowest);
+        residual = residual.max(e.residual().abs());
+    }
+    (grown / (most - least), residual / (most - least))
+}
+
+#[test]
+fn heaps_never_gain_energy() {
+    for restitution in [0.0, 0.5] {
+        for seed in 0..10 {
+            let model = model(&heap(seed, restitution));
+            let (recording, summary) = recorded(&model, 2.5, &one_thread());
+            let (grown, residual) = growth(&recording.energy);
+            println!(
+                "e = {restitution}, seed {seed}: grown {grown:.1e}, residual {residual:.1e}, {} of {} not converged",
+                summary.solutions.unconverged, summary.solutions.direct
+            );
+            assert!(residual < 1e-9, "e = {restitution}, seed {seed}: residual {residual:e}");
+            assert!(grown < 1e-3, "e = {restitution}, seed {seed}: energy grew by {grown:e}");
+            for (body, state) in model.bodies.iter().zip(&summary.bodies) {
+                assert!(state.position.z > -1e-3, "e = {restitution}, seed {seed}: {} fell through", body.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn colliding_bodies_keep_their_momentum() {
+    for restitution in [0.0, 0.5, 0.9] {
+        let model = model(&format!(
+            r#"
+            [world]
+            gravity = [0, 0, 0]
+            [[pair]]
+            materials = ["steel", "steel"]
+            friction = 0.4
+            restitution = {restitution}
+            [[body]]
+            name = "left"
+            material = "steel"
+            mass = 2
+            shape = {{ kind = "box", size = [0.2, 0.3, 0.25] }}
+            position = [-1, 0.02, 0]
+            orientation = {{ axis = [1, 2, 3], angle = 0.7 }}
+            velocity = [3, 0, 0.1]
+            angular_velocity = [1, 2, -1]
+            [[body]]
+            name = "right"
+            material = "steel"
+            mass = 3
+            shape = {{ kind = "capsule", radius = 0.1, length = 0.2 }}
+            position = [0.5, 0, 0]
+            velocity = [-1, 0, 0]
+            angular_velocity = [0, -3, 1]
+            "#
+        ));
+        let momenta = |state: &State| {
+            let (mut P, mut L) = (Vec3::ZERO, Vec3::ZERO);
+            for (body, s) in model.bodies.iter().zip(state.bodies()) {
+                P += s.v * body.mass;
+                L += s.p.cross(s.v * body.mass) + s.q * (body.I_c * (s.q.conjugate() * s.w));
+            }
+            (P, L)
+        };
+        let mut state = State::start(&model);
+        let (P0, L0) = momenta(&state);
+        let v0 = state.bodies()[0].v;
+        run(&model, &mut state, 1.5, &one_thread());
+        let (P, L) = momenta(&state);
+        assert!((state.bodies()[0].v - v0).length() > 0.5, "they did not meet");
+        assert!((P - P0).length() < 1e-12 * 6.0, "e = {restitution}: momentum off by {:e}", (P - P0).length());
+        println!("e = {restitution}: angular momentum off by {:e}", (L - L0).length());
+        assert!((L - L0).length() < 0.05, "e = {restitution}: angular momentum off by {:e}", (L - L0).length());
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// bad input
+
+/// Ends finite or with a named failure; stored energy within the work put in and a share of what there was.
+fn behaves(what: &str, text: &str, until: f64) {
+    let model = match compiled(text) {
+        Ok(model) => model,
+        Err(errors) => {
+            assert!(errors.contains("test.toml"), "{what}: {errors}");
+            println!("{what}: refused: {}", errors.lines().next().unwrap_or_default());
+            return;
+        }
+    };
+    let state = State::start(&model);
+    goes_on(what, &model, state, until);
+}
+
+fn goes_on(what: &str, model: &Model, mut state: State, until: f64) {
+    let mut recording = Recording::new(Subjects::of(model));
+    match simulate(model, &mut state, until, &one_thread(), &mut recording) {
+        Ok(summary) => {
+            for (body, s) in model.bodies.iter().zip(state.bodies()) {
+                let finite = s.p.is_finite() && s.q.is_finite() && s.v.is_finite() && s.w.is_finite();
+                assert!(finite, "{what}: {} is not finite", body.name);
+            }
+            let first = &recording.energy[0];
+            let scale = recording.energy.iter().map(|e| e.work.abs()).fold(first.stored().abs(), f64::max).max(1.0);
+            for e in &recording.energy {
+                let grown = e.kinetic + e.potential - first.stored() - e.work;
+                assert!(grown < 1e-3 * scale, "{what}: energy grew by {grown:e} J beyond the work {:e} J", e.work);
+            }
+            println!("{what}: kinetic {:.3e} J, warnings {:?}", summary.energy.kinetic, summary.warnings);
+        }
+        Err(Failure { body, what: why, .. }) => {
+            assert!(model.bodies.iter().any(|b| b.name == body), "{what}: failure names \"{body}\"");
+            assert!(why.contains("help: "), "{what}: {why}");
+            println!("{what}: {body} {why}");
+        }
+    }
+}
+
+#[test]
+fn joints_that_disagree() {
+    for distance in [0.01, 0.5] {
+        behaves(
+            &format!("two posts {distance} m apart"),
+            &format!(
+                r#"{}
+                [[body]]
+                name = "post1"
+                fixed = true
+                frames = [{{ name = "pin", position = [0, 0, 1] }}]
+                [[body]]
+                name = "post2"
+                fixed = true
+                frames = [{{ name = "pin", position = [{distance}, 0, 1] }}]
+                [[body]]
+                name = "beam"
+                mass = 1
+                inertia = [1, 1, 1]
+                position = [0, 0, 1]
+                frames = [{{ name = "pin", position = [0, 0, 0] }}]
+                [[joint]]
+                name = "first"
+                kind = "fixed"
+                bodies = ["post1.pin", "beam.pin"]
+                [[joint]]
+                name = "second"
+                kind = "fixed"
+                bodies = ["post2.pin", "beam.pin"]
+                rows = true
+                "#,
+                steel(0.5, 0.0)
+            ),
+            1.0,
+        );
+    }
+}
+
+#[test]
+fn drives_without_force() {
+    for (kind, more) in [("position", "stiffness = 1e6, damping = 1e3, "), ("speed", "")] {
+        behaves(
+            kind,
+            &format!(
+                r#"{}
+                [[body]]
+                name = "arm"
+                mass = 1
+                inertia = [0.1, 0.1, 0.1]
+                position = [0.5, 0, 0]
+                [[joint]]
+                name = "hinge"
+                kind = "revolute"
+                bodies = ["world", "arm"]
+                at = [0, 0, 0]
+                axis = "y"
+                motor = {{ kind = "{kind}", value = 1, {more}limit = 0 }}
+                "#,
+                steel(0.5, 0.0)
+            ),
+            2.0,
+        );
+    }
+}
+
+#[test]
+fn enormous_forces() {
+    for (what, force, torque) in [
+        ("up", "[0, 0, 1e12]", "[0, 0, 0]"),
+        ("down", "[0, 0, -1e12]", "[0, 0, 0]"),
+        ("sideways", "[1e12, 0, 0]", "[0, 0, 0]"),
+        ("turning", "[0, 0, 0]", "[0, 1e12, 1e12]"),
+        ("larger than numbers", "[\"1e300*1e300\", 0, 0]", "[0, 0, 0]"),
+    ] {
+        behaves(
+            what,
+            &format!(
+                r#"{}{FLOOR}{}{}
+                [[force]]
+                name = "push"
+                kind = "applied"
+                on = "box0"
+                force = {force}
+                torque = {torque}
+                "#,
+                steel(0.5, 0.3),
+                cube("box0", 0.0, 0.0, 0.1),
+                cube("box1", 0.0, 0.0, 0.3)
+            ),
+            1.0,
+        );
+    }
+}
+
+#[test]
+fn bodies_that_start_in_each_other() {
+    for depth in [0.01, 0.1, 0.19] {
+        behaves(
+            &format!("overlap of {depth} m"),
+            &format!(
+                "{}{FLOOR}{}{}",
+                steel(0.5, 0.5),
+                cube("box0", 0.0, 0.0, 0.1),
+                cube("box1", 0.02, 0.01, 0.3 - depth)
+            ),
+            3.0,
+        );
+    }
+    for centre in [0.0, -0.05, -0.3] {
+        behaves(&format!("centre at {centre} m"), &format!("{}{FLOOR}{}", steel(0.5, 0.5), cube("box", 0.0, 0.0, centre)), 3.0);
+    }
+}
+
+#[test]
+fn a_body_that_is_put_into_another() {
+    let text = format!(
+        "{}{FLOOR}{}{}",
+        steel(0.5, 0.5),
+        cube("box0", 0.0, 0.0, 0.1),
+        cube("box1", 1.0, 0.0, 0.1)
+    );
+    let model = model(&text);
+    for shift in [[-1.0, 0.0, 0.0], [-0.9, 0.05, 0.1], [0.0, 0.0, -0.15]] {
+        let mut state = State::start(&model);
+        run(&model, &mut state, 0.5, &one_thread());
+        let mut value = serde_json::to_value(&state).unwrap();
+        let p = &mut value["bodies"][index(&model, "box1")]["p"];
+        for (k, d) in shift.iter().enumerate() {
+            p[k] = (p[k].as_f64().unwrap() + d).into();
+        }
+        value["recorded"] = false.into();
+        let moved: State = serde_json::from_value(value).unwrap();
+        goes_on(&format!("moved by {shift:?}"), &model, moved, 4.0);
+    }
+}
