@@ -1,8 +1,8 @@
 //! Block LDL^T of a symmetric quasi-definite matrix with 6x6 blocks.
 //!
 //! Vertices are bodies (positive definite blocks) and groups of exact rows (zero or negative semidefinite blocks that become
-//! negative definite once a body beside them is eliminated). With D_k the pivot and A_ik a block below it,
-//!   L_ik = A_ik D_k^-1,    A_ij <- A_ij - L_ik A_jk^T   for all later neighbours i, j of k,
+//! negative definite once a body beside them is eliminated). With D_k = s G G^T the pivot and A_ki a block beside it,
+//!   V_i = G^-1 A_ki,    A_ij <- A_ij - s V_i^T V_j   for all later neighbours i, j of k,
 //! in an order of least degree where a group of rows waits until a body beside it, which has not answered for another group
 //! yet, is gone (or all of them are): its pivot is then -J M^-1 J^T of at least that body, which has full rank. Trees are
 //! eliminated without fill.
@@ -32,15 +32,15 @@ pub struct BlockLdl {
     start: Vec<u32>,
     /// Positions of the blocks below the diagonal, ascending in each column.
     rows: Vec<u32>,
-    /// Those blocks: of A, then L.
+    /// Those blocks: A_ik, then V_i of row i.
     values: Vec<Block>,
-    /// Diagonal blocks of A, then of D.
+    /// Diagonal blocks of A, then of D = s G G^T.
     pivots: Vec<Block>,
-    /// D^-1.
-    inverse: Vec<Block>,
+    /// Their roots G.
+    roots: Vec<Block>,
     /// Where the block of each edge is, and whether it is that of (b, a) there.
     slots: Vec<(u32, bool)>,
-    /// Room for a column before it is divided by its pivot, transposed.
+    /// Room for a column with the sign of its pivot.
     column: Vec<Block>,
     x: Vec<f64>,
 }
@@ -76,7 +76,7 @@ impl BlockLdl {
             positive: order.iter().map(|&v| vertices[v as usize] == Vertex::Body).collect(),
             values: vec![[0.0; 36]; rows.len()],
             pivots: vec![[0.0; 36]; n],
-            inverse: vec![[0.0; 36]; n],
+            roots: vec![[0.0; 36]; n],
             column: vec![[0.0; 36]; widest],
             x: vec![0.0; 6 * n],
             order,
@@ -128,20 +128,25 @@ impl BlockLdl {
         }
     }
 
-    /// Factors what was filled in. False if a pivot is not definite, even after a tiny share was added to it.
+    /// Factors what was filled in, A_kk = s G G^T with s = 1 for bodies and -1 for rows. False if a pivot is not definite, even after a
+    /// tiny share was added to it.
+    ///   V_i = G^-1 A_ki,   A_ij <- A_ij - s V_i^T V_j:
+    /// substitution, because an inverse of A_kk would be off by its condition, which stiff rows make large, and they enter twice.
     pub fn factor(&mut self) -> bool {
         let mut good = true;
         for k in 0..self.order.len() {
-            good &= invert(&self.pivots[k], self.positive[k], &mut self.inverse[k]);
+            let (pivot, sign) = (self.pivots[k], if self.positive[k] { 1.0 } else { -1.0 });
+            good &= root(&pivot, sign, &mut self.roots[k]);
             let span = self.start[k] as usize..self.start[k + 1] as usize;
             let below = span.len();
-            for (kept, value) in self.column.iter_mut().zip(&self.values[span.clone()]) {
-                transpose(value, kept);
-            }
-            let inverse = &self.inverse[k];
             for value in &mut self.values[span.clone()] {
-                let raw = *value;
-                multiply(&raw, inverse, value);
+                let mut V = [0.0; 36];
+                transpose(value, &mut V);
+                substitute(&self.roots[k], &mut V);
+                *value = V;
+            }
+            for (scaled, value) in self.column.iter_mut().zip(&self.values[span.clone()]) {
+                *scaled = value.map(|x| sign * x);
             }
             for j in 0..below {
                 let target = self.rows[span.start + j] as usize;
@@ -166,43 +171,60 @@ impl BlockLdl {
         for (position, &v) in self.order.iter().enumerate() {
             self.x[6 * position..6 * position + 6].copy_from_slice(&x[6 * v as usize..6 * v as usize + 6]);
         }
+        // y_k = G^-1 x_k,   x_i <- x_i - s V_i^T y_k
         for k in 0..self.order.len() {
             let (before, after) = self.x.split_at_mut(6 * k + 6);
-            let own = &before[6 * k..];
+            let own = &mut before[6 * k..];
+            let (G, sign) = (&self.roots[k], if self.positive[k] { 1.0 } else { -1.0 });
+            for i in 0..6 {
+                let mut sum = own[i];
+                for j in 0..i {
+                    sum -= G[6 * i + j] * own[j];
+                }
+                own[i] = sum * G[7 * i];
+            }
             for s in self.start[k] as usize..self.start[k + 1] as usize {
                 let row = self.rows[s] as usize;
                 let target = &mut after[6 * (row - k - 1)..][..6];
-                let L = &self.values[s];
+                let V = &self.values[s];
+                let mut sum = [0.0; 6];
                 for i in 0..6 {
-                    let mut sum = 0.0;
                     for j in 0..6 {
-                        sum += L[6 * i + j] * own[j];
+                        sum[j] += V[6 * i + j] * own[i];
                     }
-                    target[i] -= sum;
+                }
+                for j in 0..6 {
+                    target[j] -= sign * sum[j];
                 }
             }
         }
+        // x_k = s G^-T (y_k - sum V_i x_i)
         for k in (0..self.order.len()).rev() {
             let (before, after) = self.x.split_at_mut(6 * k + 6);
             let own = &mut before[6 * k..];
-            let mut scaled = [0.0; 6];
-            let D = &self.inverse[k];
-            for i in 0..6 {
-                for j in 0..6 {
-                    scaled[i] += D[6 * i + j] * own[j];
-                }
-            }
+            let (G, sign) = (&self.roots[k], if self.positive[k] { 1.0 } else { -1.0 });
             for s in self.start[k] as usize..self.start[k + 1] as usize {
                 let row = self.rows[s] as usize;
                 let source = &after[6 * (row - k - 1)..][..6];
-                let L = &self.values[s];
+                let V = &self.values[s];
                 for i in 0..6 {
+                    let mut sum = 0.0;
                     for j in 0..6 {
-                        scaled[j] -= L[6 * i + j] * source[i];
+                        sum += V[6 * i + j] * source[j];
                     }
+                    own[i] -= sum;
                 }
             }
-            own.copy_from_slice(&scaled);
+            for i in (0..6).rev() {
+                let mut sum = own[i];
+                for j in i + 1..6 {
+                    sum -= G[6 * j + i] * own[j];
+                }
+                own[i] = sum * G[7 * i];
+            }
+            for x in own.iter_mut() {
+                *x *= sign;
+            }
         }
         for (position, &v) in self.order.iter().enumerate() {
             x[6 * v as usize..6 * v as usize + 6].copy_from_slice(&self.x[6 * position..6 * position + 6]);
@@ -283,32 +305,35 @@ fn eliminate(vertices: &[Vertex], edges: &[(u32, u32)]) -> (Vec<u32>, Vec<Vec<u3
     (order, columns)
 }
 
-/// out = a b.
-#[inline]
-fn multiply(a: &Block, b: &Block, out: &mut Block) {
-    *out = [0.0; 36];
-    for i in 0..6 {
-        for k in 0..6 {
-            let x = a[6 * i + k];
-            for j in 0..6 {
-                out[6 * i + j] += x * b[6 * k + j];
-            }
-        }
-    }
-}
-
-/// out -= a b.
+/// out -= a^T b.
 #[inline]
 fn subtract(a: &Block, b: &Block, out: &mut Block) {
     for i in 0..6 {
         let mut row = [out[6 * i], out[6 * i + 1], out[6 * i + 2], out[6 * i + 3], out[6 * i + 4], out[6 * i + 5]];
         for k in 0..6 {
-            let x = a[6 * i + k];
+            let x = a[6 * k + i];
             for j in 0..6 {
                 row[j] -= x * b[6 * k + j];
             }
         }
         out[6 * i..6 * i + 6].copy_from_slice(&row);
+    }
+}
+
+/// V <- G^-1 V.
+#[inline]
+fn substitute(G: &Block, V: &mut Block) {
+    for i in 0..6 {
+        let mut row: [f64; 6] = std::array::from_fn(|j| V[6 * i + j]);
+        for k in 0..i {
+            let x = G[6 * i + k];
+            for j in 0..6 {
+                row[j] -= x * V[6 * k + j];
+            }
+        }
+        for j in 0..6 {
+            V[6 * i + j] = row[j] * G[7 * i];
+        }
     }
 }
 
@@ -321,17 +346,15 @@ fn transpose(a: &Block, out: &mut Block) {
     }
 }
 
-/// Inverse of a definite block by Cholesky's factors; a pivot that rounding made indefinite counts as a tiny share of its
-/// diagonal entry, and the answer is false when there was nothing to begin with.
-fn invert(a: &Block, positive: bool, out: &mut Block) -> bool {
-    let sign = if positive { 1.0 } else { -1.0 };
-    let mut L = [0.0; 36];
+/// Cholesky's factor of a definite block, with the inverses of its diagonal in their place; a pivot that rounding made indefinite counts as
+/// a tiny share of its diagonal entry, and the answer is false when there was nothing to begin with.
+fn root(a: &Block, sign: f64, G: &mut Block) -> bool {
     let mut good = true;
     for i in 0..6 {
         for j in 0..=i {
             let mut sum = sign * a[6 * i + j];
             for k in 0..j {
-                sum -= L[6 * i + k] * L[6 * j + k];
+                sum -= G[6 * i + k] * G[6 * j + k];
             }
             if i == j {
                 let scale = (sign * a[6 * i + i]).abs();
@@ -340,32 +363,10 @@ fn invert(a: &Block, positive: bool, out: &mut Block) -> bool {
                     good &= scale > 0.0;
                     sum = if floor > 0.0 { floor } else { 1.0 };
                 }
-                L[6 * i + i] = sum.sqrt();
+                G[7 * i] = 1.0 / sum.sqrt();
             } else {
-                L[6 * i + j] = sum / L[6 * j + j];
+                G[6 * i + j] = sum * G[7 * j];
             }
-        }
-    }
-    // columns of L^-1, then L^-T L^-1
-    let mut R = [0.0; 36];
-    for j in 0..6 {
-        R[6 * j + j] = 1.0 / L[6 * j + j];
-        for i in j + 1..6 {
-            let mut sum = 0.0;
-            for k in j..i {
-                sum += L[6 * i + k] * R[6 * k + j];
-            }
-            R[6 * i + j] = -sum / L[6 * i + i];
-        }
-    }
-    for i in 0..6 {
-        for j in 0..=i {
-            let mut sum = 0.0;
-            for k in i..6 {
-                sum += R[6 * k + i] * R[6 * k + j];
-            }
-            out[6 * i + j] = sign * sum;
-            out[6 * j + i] = sign * sum;
         }
     }
     good

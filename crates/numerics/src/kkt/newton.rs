@@ -60,7 +60,7 @@ impl Solver {
         let mut energy = f64::INFINITY;
         self.held.clear();
         self.held.resize(problem.rows.len(), false);
-        if self.pivot(problem, limit, tolerance, &mut report) {
+        if self.pivot(problem, limit, tolerance, &mut report) && problem.u.iter().all(|u| u.is_finite()) {
             return report;
         }
         let pivots = report.factorisations;
@@ -83,6 +83,20 @@ impl Solver {
             }
         }
         within_bounds(problem);
+        if !problem.u.iter().all(|u| u.is_finite()) {
+            // a linear problem beyond rounding: passes from rest stay finite
+            for row in &mut problem.rows {
+                row.lambda = 0.0_f64.clamp(row.lower, row.upper);
+            }
+            for group in &mut problem.groups {
+                group.lambda = [0.0; 6];
+            }
+            velocities(problem, true);
+            for pass in 0..PASSES {
+                self.pass(problem, pass % 2 == 1);
+            }
+            report.converged = false;
+        }
         report
     }
 

@@ -15,6 +15,9 @@ const PUSH_STEPS: f64 = 3.0;
 /// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
 const MARGIN: f64 = 1e-3;
 
+/// Contacts are as stiff as if they had to stop at least this speed [m/s].
+const SLOW: f64 = 1e-4;
+
 /// What a contact point carries from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -164,7 +167,13 @@ impl Clock<'_> {
             let normal = pairs.manifold.normal;
             for point in pairs.manifold.points() {
                 let (memory, known) = self.recall(near.pair, point.id);
-                let mut touch = near.hardness.touch(self.h, point, pairs.manifold.points().len(), &memory);
+                let at = |e: &crate::model::Element| {
+                    let kin = &self.kin[e.body as usize];
+                    kin.v + kin.w.cross(point.point - kin.p)
+                };
+                let closing = normal.dot(at(a) - at(b));
+                let count = pairs.manifold.points().len();
+                let mut touch = near.hardness.touch(self.h, point, count, closing, &memory);
                 touch.memory = Memory { pair: near.pair, id: point.id, ..memory };
                 touch.known = known;
                 touch.bodies = [a.body as usize, b.body as usize];
@@ -309,14 +318,22 @@ impl Clock<'_> {
 
 impl Hardness {
     /// A contact point of this pair, one of `count`: its stiffness is the secant of the law at the load of the last step, so
-    /// that it rests at the depth of the law; stiff contacts push out over a few steps, soft ones are damped as their law says.
-    fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, count: usize, memory: &Memory) -> Touch {
+    /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
+    /// push out over a few steps, soft ones are damped as their law says.
+    fn touch(
+        &self,
+        h: f64,
+        point: &tippe_geometry::ManifoldPoint,
+        count: usize,
+        closing: f64,
+        memory: &Memory,
+    ) -> Touch {
         let share = 1.0 / count as f64;
         let hardness = match self.layer {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
             _ => self.stiffness * share,
         };
-        let load = (memory.normal / h).max(0.2 * share * self.weight).max(f64::MIN_POSITIVE);
+        let load = (memory.normal / h).max(share * (0.2 * self.weight).max(self.mass * closing.max(SLOW) / h));
         let stiffness = if self.exponent == 1.0 {
             hardness
         } else {

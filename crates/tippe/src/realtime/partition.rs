@@ -18,7 +18,7 @@ const FACTORISATIONS: usize = 60;
 /// Velocities are solved to this [m/s, rad/s].
 const ACCURACY: f64 = 1e-10;
 /// Friction bounds that change by less than this share of the largest are settled [-].
-const SETTLED: f64 = 1e-11;
+const SETTLED: f64 = 1e-13;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
 /// Overlap is pushed out at most at this speed [m/s].
