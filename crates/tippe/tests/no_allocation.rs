@@ -70,6 +70,7 @@ fn a_heavy_chain() {
         gravity = [0, 0, -9.81]
         "#,
     );
+    let (s, c) = libm::sincos(30.0_f64.to_radians());
     for k in 0..21 {
         let (mass, inertia) = if k == 20 { (1e4, 1e3) } else { (1.0, 0.02) };
         let parent = if k == 0 { "world".to_owned() } else { format!("link{}", k - 1) };
@@ -79,15 +80,17 @@ fn a_heavy_chain() {
             name = "link{k}"
             mass = {mass}
             inertia = [{inertia}, {inertia}, {inertia}]
-            position = [{x}, 0, 0]
+            position = [{x}, 0, {z}]
             [[joint]]
             name = "joint{k}"
             kind = "spherical"
             bodies = ["{parent}", "link{k}"]
-            at = [{at}, 0, 0]
+            at = [{x_at}, 0, {z_at}]
             "#,
-            x = 0.25 + 0.5 * f64::from(k),
-            at = 0.5 * f64::from(k)
+            x = s * (0.25 + 0.5 * f64::from(k)),
+            z = -c * (0.25 + 0.5 * f64::from(k)),
+            x_at = s * 0.5 * f64::from(k),
+            z_at = -c * 0.5 * f64::from(k)
         ));
     }
     assert_eq!(allocations(&model(&text, &[]), 10, 300), 0);

@@ -404,13 +404,15 @@ impl Partition {
         if self.swept {
             let Partition { solver, problem, follows, start, moved, .. } = self;
             self.report = solver.substeps(problem, follows, start, settings.step, settings.sweeps.max(1), moved);
+            self.follow();
             return;
         }
-        for _ in 0..settings.passes.max(1) {
+        for left in (0..settings.passes.max(1)).rev() {
             let report = self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY);
             self.report.factorisations += report.factorisations;
             self.report.converged = report.converged;
-            if !self.follow() {
+            // the last bounds are those of the solution
+            if left == 0 || !self.follow() {
                 break;
             }
         }

@@ -72,7 +72,8 @@ impl Clock<'_> {
             }
             let mut any = !partition.problem.groups.is_empty();
             for (&k, row) in partition.rows.iter().zip(&partition.problem.rows) {
-                self.rows.rows[k as usize].lambda = row.lambda;
+                let own = &mut self.rows.rows[k as usize];
+                (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
                 any |= row.lambda != 0.0;
             }
             if any {
@@ -183,7 +184,8 @@ impl Clock<'_> {
                         memory.tangent += grip.axes[a as usize + 1] * row.lambda;
                         slip += grip.axes[a as usize + 1] * rate();
                         size += row.lambda * row.lambda;
-                        limit = rows.follows[k].1 * normal;
+                        // the bound of the solution, where that is not settled yet
+                        limit = row.upper.min(rows.follows[k].1 * normal);
                     }
                     Owner::Twist(_) => {
                         memory.twist = row.lambda;
