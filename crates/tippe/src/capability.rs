@@ -92,6 +92,7 @@ pub const TABLE: &[Capability] = &[
     row("lever surface", Full, Approximate("contact forces act midway between the surfaces")),
     row("given motion", Full, Full),
     row("attractor", Full, Full),
+    row("joint that breaks", No("a joint breaks by the mean reaction of a fixed step"), Full),
     row("joint fixed", Full, Full),
     row("joint revolute", Full, Full),
     row("joint prismatic", Full, Full),
@@ -232,6 +233,9 @@ impl Elements {
         for j in &scene.joints {
             let name = || format!("joint \"{}\"", j.name);
             self.add(joint(j.kind), name(), j.places.entity);
+            if j.breaking.iter().any(|limit| limit.is_finite()) {
+                self.add("joint that breaks", name(), j.places.entity);
+            }
             for spring in &j.springs {
                 self.add("spring of a joint", name(), spring.places.entity);
             }

@@ -86,6 +86,7 @@ impl Compiler<'_> {
                 joint: Joint::Fixed,
                 bodies: [None; 2],
                 active: spec.active,
+                breaking: spec.breaking,
                 place: None,
             });
             if spec.kind.is_coupling() {
@@ -286,7 +287,13 @@ impl Compiler<'_> {
         let mut spanning = vec![false; found.len()];
         for k in order {
             let spec = &self.scene.joints[found[k].index];
-            if spec.rows || !spec.active || loosened.contains(&spec.name.as_str()) || !found[k].joint.has_motion() {
+            let breaks = spec.breaking.iter().any(|limit| limit.is_finite());
+            if spec.rows
+                || breaks
+                || !spec.active
+                || loosened.contains(&spec.name.as_str())
+                || !found[k].joint.has_motion()
+            {
                 continue;
             }
             let [a, b] = [0, 1].map(|side| representative(&mut root, node(&found[k].ends[side])));

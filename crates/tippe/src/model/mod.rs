@@ -168,6 +168,8 @@ pub struct ModelJoint {
     pub bodies: [Option<u32>; 2],
     /// False if it holds only after a change attaches it.
     pub active: bool,
+    /// Force [N] and torque [N m] at which it breaks.
+    pub breaking: [f64; 2],
     /// Where its coordinates or rows are.
     pub place: Option<JointPlace>,
 }

@@ -105,6 +105,7 @@ impl Clock<'_> {
             self.read_reactions(k);
             self.integrate_machine(k, solved, &velocity);
         }
+        self.break_joints();
         self.remember(&velocity);
         self.rest(&velocity);
         self.solved = velocity;

@@ -7,6 +7,30 @@ use crate::precise::Parts;
 use tippe_geometry::Vec3;
 
 impl Clock<'_> {
+    /// Joints whose reaction in this step passed what they bear let go.
+    pub(super) fn break_joints(&mut self) {
+        for (m, mechanism) in self.model.mechanisms.iter().enumerate() {
+            for (l, closing) in mechanism.loops.iter().enumerate() {
+                let joint = &self.model.joints[closing.source as usize];
+                if !self.state.machines[m].active[l] || joint.breaking == [f64::INFINITY; 2] {
+                    continue;
+                }
+                let machine = &self.machines[m];
+                let mut on = machine.added[mechanism.links.len() + l];
+                if machine.smooth {
+                    on = on + machine.loop_reactions[l];
+                }
+                if on.linear.length() > joint.breaking[0] || on.angular.length() > joint.breaking[1] {
+                    self.state.machines[m].active[l] = false;
+                    self.state.machines[m].counted = None;
+                    self.state.still.fill(0);
+                    let (time, source) = (self.state.time + self.h, Some(joint.name.clone()));
+                    self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+                }
+            }
+        }
+    }
+
     /// Makes the changes whose time has come, or whose condition rose through zero in the last step.
     pub(super) fn restructure(&mut self) {
         let (model, time) = (self.model, self.state.time);

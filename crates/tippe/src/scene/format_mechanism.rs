@@ -107,6 +107,15 @@ pub(super) const JOINT: Table = Table {
             .of(&["spherical", "free"]),
         vector("velocity", D::SPEED, "Relative velocity at the start, frame 1 [m/s]").of(&["free"]),
         flag("rows", "True if it must be a constraint, not a coordinate of a tree").of(JOINING),
+        number("breaking_force", D::FORCE, Positive, "Reaction force at which it breaks [N]; it is then a constraint")
+            .of(JOINING),
+        number(
+            "breaking_torque",
+            D::ENERGY,
+            Positive,
+            "Reaction torque at which it breaks [N m]; it is then a constraint",
+        )
+        .of(JOINING),
         flag("collide", "True if its two bodies may touch").of(JOINING),
         flag("active", "False if it waits for a change to attach it"),
         number("pitch", D::LENGTH, Any, "Translation per turn [m]").of(&["screw"]),

@@ -121,6 +121,8 @@ pub struct Joint {
     pub start_rate: Vec<Option<f64>>,
     /// True if it must be a constraint, not a coordinate of a tree.
     pub rows: bool,
+    /// Force [N] and torque [N m] at which it breaks; infinite if it never does.
+    pub breaking: [f64; 2],
     /// True if its two bodies may touch.
     pub collide: bool,
     /// False if it holds only after a change attaches it.
@@ -159,6 +161,7 @@ impl Default for Joint {
             start: Vec::new(),
             start_rate: Vec::new(),
             rows: false,
+            breaking: [f64::INFINITY; 2],
             collide: false,
             active: true,
             pitch: 0.0,

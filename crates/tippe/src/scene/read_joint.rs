@@ -127,6 +127,9 @@ fn joint(elements: &Elements<'_>, reader: &mut Reader<'_>, fields: &Fields<'_>, 
     }
     start(reader, fields, &mut joint);
     joint.rows = reader.flag(fields, "rows").unwrap_or(false);
+    for (limit, name) in joint.breaking.iter_mut().zip(["breaking_force", "breaking_torque"]) {
+        *limit = reader.number(fields, name).unwrap_or(f64::INFINITY);
+    }
     joint.collide = reader.flag(fields, "collide").unwrap_or(false);
     joint.active = reader.flag(fields, "active").unwrap_or(true);
     dimensions(reader, fields, &mut joint);

@@ -61,6 +61,9 @@ fn joint(joint: &Joint, joints: &[Joint]) -> Writer {
         }
     }
     table.flag("rows", joint.rows, false);
+    for (limit, name) in joint.breaking.iter().zip(["breaking_force", "breaking_torque"]) {
+        table.number(name, limit.is_finite().then_some(*limit));
+    }
     table.flag("collide", joint.collide, false);
     table.flag("active", joint.active, true);
     let couples: Vec<String> = joint

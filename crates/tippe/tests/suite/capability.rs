@@ -107,6 +107,9 @@ fn scenes() -> Vec<String> {
         )));
     }
     all.push(with(
+        "[[joint]]\nname = \"j\"\nkind = \"fixed\"\nbreaking_force = 1\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
+    ));
+    all.push(with(
         "[[joint]]\nname = \"j\"\nkind = \"screw\"\npitch = 0.01\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
     ));
     all.push(with("[[joint]]\nname = \"j\"\nkind = \"distance\"\nbodies = [\"a\", \"b\"]\n"));
