@@ -273,16 +273,17 @@ impl Clock<'_> {
             match self.rows.owners[k] {
                 Owner::Normal(t) => {
                     let touch = &self.touches[t as usize];
-                    let ahead: f64 = (0..2)
-                        .filter(|&s| row.bodies[s] != GROUND)
-                        .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
-                        .sum::<f64>()
-                        + given;
-                    let energy = |gap: f64| {
-                        let depth = (-gap).max(0.0);
-                        touch.hardness * libm::pow(depth, touch.exponent + 1.0) / (touch.exponent + 1.0)
+                    // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
+                    let energy = |force: f64| {
+                        let depth = libm::pow(force.max(0.0) / touch.hardness, 1.0 / touch.exponent);
+                        force.max(0.0) * depth / (touch.exponent + 1.0)
                     };
-                    let (e0, e1) = (energy(touch.gap), energy(touch.gap + h * ahead));
+                    let key = (touch.memory.pair, touch.memory.id);
+                    let old = self
+                        .before
+                        .binary_search_by_key(&key, |m| (m.pair, m.id))
+                        .map_or(0.0, |k| self.before[k].normal);
+                    let (e0, e1) = (energy(old / h), energy(row.lambda / h));
                     elastic_before += e0;
                     elastic += e1;
                     ledger.contact_damping -= work + e1 - e0;
