@@ -6,11 +6,11 @@
 //! ball share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
 //!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.
 //!
-//! - [`Solver::newton`]: projected Newton. The equations of the rows f that are not at a bound are solved in velocities: one
-//!   block LDL^T of M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). q falls in every step and
-//!   there are finitely many sets f, so it ends; with last step's impulses it usually starts at the right set.
-//! - [`Solver::sweep`]: projected Gauss-Seidel over rows and exact groups.
-//! - [`Solver::substeps`]: the step in small steps of one soft pass each, for rubble.
+//! - [`Solver::newton`]: direct. The equations of the rows f that are not at a bound are solved in velocities: one block LDL^T of
+//!   M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). Block pivoting first: all rows that do not fit
+//!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, projected Newton: q
+//!   falls in every step and there are finitely many sets f, so it ends. Last step's impulses are the start.
+//! - [`Solver::substeps`]: the step in small steps of soft Gauss-Seidel passes, for rubble.
 //!
 //! [`Problem::residual`] judges both.
 
@@ -126,10 +126,8 @@ pub struct Report {
     pub factorisations: usize,
     /// Sweeps.
     pub sweeps: usize,
-    /// False if the limit came first: the best point found is there.
+    /// False if the limit came first: the best point found is there; [`Problem::residual`] says how good it is.
     pub converged: bool,
-    /// [`Problem::residual`] of the answer.
-    pub residual: f64,
 }
 
 /// Room to work in, and the pattern of the last problem: nothing in it changes a result.

@@ -1,41 +1,8 @@
 //! Projected Gauss-Seidel: one row (or disc, or exact group) after the other takes the impulse that satisfies it.
 
-use super::{LEAST_COMPLIANCE, Problem, Report, Solver, group_rate};
+use super::{LEAST_COMPLIANCE, Problem, Solver, group_rate};
 
 impl Solver {
-    /// `sweeps` passes over all rows, there and back in turn; stops where no velocity changes by more than `tolerance`.
-    /// Impulses in the rows and groups are the start and the answer.
-    pub fn sweep(&mut self, problem: &mut Problem, sweeps: usize, tolerance: f64) -> Report {
-        let Problem { mass, inverse, momentum, u, rows, .. } = problem;
-        u.clear();
-        for k in 0..mass.len() {
-            for i in 0..6 {
-                u.push((0..6).map(|j| inverse[k][6 * i + j] * momentum[6 * k + j]).sum());
-            }
-        }
-        for row in rows.iter_mut().filter(|row| row.lambda.is_nan()) {
-            row.lambda = 0.0;
-        }
-        self.measure(problem);
-        let Problem { inverse, u, rows, groups, .. } = problem;
-        for row in rows.iter() {
-            shift(inverse, &row.bodies, &row.J, row.lambda, u);
-        }
-        for group in groups.iter() {
-            shift_group(inverse, group, &group.lambda, u);
-        }
-        let mut report = Report::default();
-        for sweep in 0..sweeps {
-            report.sweeps += 1;
-            let largest = self.pass(problem, sweep % 2 == 1);
-            if largest <= tolerance {
-                report.converged = true;
-                break;
-            }
-        }
-        report
-    }
-
     /// What every row yields, its compliance included; compliances are raised to what can be felt.
     pub(super) fn measure(&mut self, problem: &mut Problem) {
         self.yields.clear();

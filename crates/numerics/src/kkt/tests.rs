@@ -110,8 +110,11 @@ fn sweeps_find_the_same_where_it_is_easy() {
         let mut problem = rubble(&mut dice, 10, 8, 1.0, 1e-2);
         let mut swept = problem.clone();
         assert!(solver.newton(&mut problem, 100, 0.0).converged);
-        let report = solver.sweep(&mut swept, 20_000, 1e-12);
-        assert!(report.converged && swept.residual() < 1e-8, "{report:?} {:e}", swept.residual());
+        swept.rows.iter_mut().for_each(|row| row.lambda = 0.0);
+        swept.u = (0..swept.momentum.len()).map(|k| swept.inverse[k / 6][7 * (k % 6)] * swept.momentum[k]).collect();
+        solver.measure(&mut swept);
+        let settled = (0..20_000).any(|pass| solver.pass(&mut swept, pass % 2 == 1) <= 1e-12);
+        assert!(settled && swept.residual() < 1e-8, "{:e}", swept.residual());
         for (x, y) in problem.u.iter().zip(&swept.u) {
             assert!((x - y).abs() < 1e-7, "{x} {y}");
         }
