@@ -29,6 +29,10 @@ pub const GROUND: u32 = u32::MAX;
 /// Smallest compliance of a bounded row as a share of what its bodies yield, J M^-1 J^T [-]. Less is not felt, and costs digits.
 pub const LEAST_COMPLIANCE: f64 = 1e-10;
 
+/// Exact rows get this share of what their bodies yield as compliance inside the factors, so that redundant ones have a
+/// pivot; refinement takes it out again [-].
+const SOFTENING: f64 = 1e-11;
+
 /// One row with a compliance and bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
@@ -287,4 +291,30 @@ pub(crate) fn group_rate(group: &Group, r: usize, u: &[f64]) -> f64 {
         }
     }
     sum
+}
+
+/// Writes the exact rows of a group into its vertex and its edges (body, group), which follow each other from `edge` on.
+pub fn border(ldl: &mut BlockLdl, vertex: usize, edge: usize, group: &Group, inverse: &[Block]) {
+    let mut D: Block = [0.0; 36];
+    for i in 0..6 {
+        D[7 * i] = -1.0;
+    }
+    let mut yields = [0.0; 6];
+    let joined = group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND);
+    for (edge, (&body, J)) in (edge..).zip(joined) {
+        // the block of the edge is J^T
+        let mut block: Block = [0.0; 36];
+        let W = &inverse[body as usize];
+        for r in 0..group.count {
+            for i in 0..6 {
+                block[6 * i + r] = J[6 * r + i];
+                yields[r] += J[6 * r + i] * J[6 * r + i] * W[7 * i];
+            }
+        }
+        ldl.add(edge, &block);
+    }
+    for r in 0..group.count {
+        D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
+    }
+    *ldl.diagonal(vertex) = D;
 }

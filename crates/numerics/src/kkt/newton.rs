@@ -2,11 +2,8 @@
 //! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
 //! onto the bounds as far as the energy q falls.
 
-use super::{Block, GROUND, Problem, Report, Solver, Vertex, group_rate, push, push_group};
+use super::{Block, GROUND, Problem, Report, Solver, Vertex, border, group_rate, push, push_group};
 
-/// Exact rows get this share of what their bodies yield as compliance inside the factors, so that redundant ones have a
-/// pivot; refinement takes it out again [-].
-const SOFTENING: f64 = 1e-11;
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
 /// An impulse may leave its bounds by this share of them before its row changes sides [-].
@@ -362,28 +359,7 @@ impl Solver {
             k += n;
         }
         for (g, group) in problem.groups.iter().enumerate() {
-            let mut D: Block = [0.0; 36];
-            for i in 0..6 {
-                D[7 * i] = -1.0;
-            }
-            let mut yields = [0.0; 6];
-            let joined = group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND);
-            for (edge, (&body, J)) in (self.group_edge[g] as usize..).zip(joined) {
-                // the edge is (body, group): its block is J^T
-                let mut block: Block = [0.0; 36];
-                let W = &problem.inverse[body as usize];
-                for r in 0..group.count {
-                    for i in 0..6 {
-                        block[6 * i + r] = J[6 * r + i];
-                        yields[r] += J[6 * r + i] * J[6 * r + i] * W[7 * i];
-                    }
-                }
-                self.ldl.add(edge, &block);
-            }
-            for r in 0..group.count {
-                D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
-            }
-            *self.ldl.diagonal(n + g) = D;
+            border(&mut self.ldl, n + g, self.group_edge[g] as usize, group, &problem.inverse);
         }
     }
 

@@ -9,7 +9,7 @@ use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
 use tippe_geometry::Vec3;
-use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex};
+use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, border};
 
 /// Micro-steps per duration of the shortest contact.
 const RESOLUTION: f64 = 60.0;
@@ -250,15 +250,16 @@ impl Clock<'_> {
             for &m in &machines {
                 self.joint_groups(m, &mut groups, &mut owners);
             }
+            for group in &mut groups {
+                group.bodies = group.bodies.map(|b| if b == GROUND { GROUND } else { index[b as usize] });
+            }
             let n = bodies.len();
             let held: Vec<bool> = bodies.iter().map(|&b| model.bodies[b].mechanism.is_some()).collect();
             let mut vertices = vec![Vertex::Body; n];
             vertices.resize(n + groups.len(), Vertex::Rows);
             let mut edges = Vec::new();
             for (g, group) in groups.iter().enumerate() {
-                edges.extend(
-                    group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (index[b as usize], (n + g) as u32)),
-                );
+                edges.extend(group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (b, (n + g) as u32)));
             }
             let mut ldl = BlockLdl::new(&vertices, &edges);
             ldl.clear();
@@ -267,24 +268,8 @@ impl Clock<'_> {
             }
             let mut edge = 0;
             for (g, group) in groups.iter().enumerate() {
-                let mut D: Block = [0.0; 36];
-                for (i, &b) in group.bodies.iter().enumerate().filter(|(_, b)| **b != GROUND) {
-                    let mut block: Block = [0.0; 36];
-                    let W = &inverse[index[b as usize] as usize];
-                    for r in 0..group.count {
-                        for j in 0..6 {
-                            let x = group.J[i][6 * r + j];
-                            block[6 * j + r] = x;
-                            D[7 * r] -= 1e-11 * x * x * W[7 * j];
-                        }
-                    }
-                    ldl.add(edge, &block);
-                    edge += 1;
-                }
-                for r in group.count..6 {
-                    D[7 * r] = -1.0;
-                }
-                *ldl.diagonal(n + g) = D;
+                border(&mut ldl, n + g, edge, group, &inverse);
+                edge += group.bodies.iter().filter(|&&b| b != GROUND).count();
             }
             ldl.factor();
             let room = vec![0.0; 6 * (n + groups.len())];
