@@ -671,8 +671,8 @@ pub struct Hardness {
     pub restitution: f64,
     /// b of the exact damping [-].
     pub damping: f64,
-    /// Damping ratio of a linear contact with that restitution [-].
-    pub damping_ratio: f64,
+    /// Damper of laws that have one instead of a restitution [N s/m].
+    pub damper: Option<f64>,
     /// Slower impacts do not rebound [m/s].
     pub rest_speed: f64,
 }
@@ -704,8 +704,6 @@ impl Hardness {
         };
         let friction = !matches!(pair.friction_law, FrictionLaw::None);
         let mu = if friction { pair.friction.mu } else { 0.0 };
-        let log = libm::log(restitution.clamp(0.01, 1.0));
-        let pi = std::f64::consts::PI;
         Some(Hardness {
             stiffness: pair.stiffness,
             exponent: pair.exponent,
@@ -721,7 +719,10 @@ impl Hardness {
             spin: pair.friction.spin * size,
             restitution,
             damping: exact_damping(restitution.max(0.01)),
-            damping_ratio: -log / (pi * pi + log * log).sqrt(),
+            damper: match &pair.law {
+                NormalLaw::Linear { damping, .. } | NormalLaw::Bardaro { damping, .. } => Some(*damping),
+                _ => None,
+            },
             rest_speed: pair.normal.rest_speed.max(pair.normal.blend_speed),
         })
     }

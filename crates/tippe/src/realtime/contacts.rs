@@ -15,6 +15,11 @@ const PUSH_STEPS: f64 = 3.0;
 /// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
 const MARGIN: f64 = 1e-3;
 
+/// A step below this share of a contact's radian resolves it [-].
+const RESOLVED: f64 = 0.5;
+/// Impacts during which gravity changes velocities by less than this share of theirs are impulses, resolved or not [-].
+const BRIEF: f64 = 0.05;
+
 /// Contacts are as stiff as if they had to stop at least this speed [m/s].
 const SLOW: f64 = 1e-4;
 
@@ -27,6 +32,8 @@ pub struct Memory {
     pub id: u32,
     /// Impulse of the last step [N s].
     pub normal: f64,
+    /// Largest closing speed since it touched [m/s].
+    pub fastest: f64,
     /// Whether its pair was struck in the last step.
     pub struck: bool,
 }
@@ -71,6 +78,8 @@ pub struct Touch {
     pub stiffness: f64,
     /// Damping over stiffness c/k [s].
     pub relaxation: f64,
+    /// The step resolves it: the law is read at the depth of the step's beginning, and nothing happens before it touches.
+    pub soft: bool,
     /// k of the elastic law F = k depth^n [N/m^n].
     pub hardness: f64,
     /// n [-].
@@ -174,7 +183,7 @@ impl Clock<'_> {
                 let closing = normal.dot(at(a) - at(b));
                 let count = pairs.manifold.points().len();
                 let mut touch = near.hardness.touch(self.h, point, count, closing, &memory);
-                touch.memory = Memory { pair: near.pair, id: point.id, ..memory };
+                (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
                 touch.known = known;
                 touch.bodies = [a.body as usize, b.body as usize];
                 touches.push(touch);
@@ -319,7 +328,7 @@ impl Clock<'_> {
 impl Hardness {
     /// A contact point of this pair, one of `count`: its stiffness is the secant of the law at the load of the last step, so
     /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
-    /// push out over a few steps, soft ones are damped as their law says.
+    /// push out over a few steps; those that the step resolves follow their law at the depth they have.
     fn touch(
         &self,
         h: f64,
@@ -333,17 +342,33 @@ impl Hardness {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
             _ => self.stiffness * share,
         };
+        let (n, mass) = (self.exponent, self.mass * share);
+        // depth of an impact at the speed it has, or had, and at rest: K depth^(n+1)/(n+1) = m v^2/2, K depth^n = N
+        let speed = closing.max(memory.fastest).max(SLOW);
+        let impact_depth = libm::pow(0.5 * (n + 1.0) * mass * speed * speed / hardness, 1.0 / (n + 1.0));
+        let rest_depth = libm::pow(0.2 * self.weight * share / hardness, 1.0 / n);
+        let omega = (hardness * libm::pow(impact_depth.max(rest_depth), n - 1.0) / mass).sqrt();
+        let soft = omega * h < RESOLVED;
+        let brief = std::f64::consts::PI / omega * self.weight < BRIEF * self.mass * speed;
+        let depth = (-point.gap).max(0.0);
         let load = (memory.normal / h).max(share * (0.2 * self.weight).max(self.mass * closing.max(SLOW) / h));
-        let stiffness = if self.exponent == 1.0 {
+        let stiffness = if n == 1.0 {
             hardness
+        } else if soft {
+            hardness * libm::pow(depth.max(1e-6 * impact_depth), n - 1.0)
         } else {
             // k depth = K depth^n = N
-            libm::pow(hardness, 1.0 / self.exponent) * libm::pow(load, 1.0 - 1.0 / self.exponent)
+            libm::pow(hardness, 1.0 / n) * libm::pow(load, 1.0 - 1.0 / n)
         };
-        let omega = (stiffness / (self.mass * share)).sqrt();
-        let relaxation = if omega * h > 1.0 { PUSH_STEPS * h } else { 2.0 * self.damping_ratio / omega };
+        let fastest = if memory.normal > 0.0 { memory.fastest.max(closing) } else { closing.max(0.0) };
+        let relaxation = match self.damper {
+            _ if !soft => PUSH_STEPS * h,
+            Some(c) => c * share / stiffness,
+            // K depth^n (1 + b v/v_impact)
+            None => self.damping * depth / fastest.max(SLOW),
+        };
         Touch {
-            memory: *memory,
+            memory: Memory { fastest, ..*memory },
             known: false,
             bodies: [0; 2],
             point: point.point,
@@ -351,11 +376,12 @@ impl Hardness {
             gap: point.gap,
             area: point.area,
             stiffness,
-            relaxation,
+            relaxation: relaxation.max(1e-6 * h),
+            soft,
             hardness,
-            exponent: self.exponent,
+            exponent: n,
             mu: self.mu,
-            restitution: if omega * h > 1.0 { self.restitution } else { 0.0 },
+            restitution: if brief || !soft { self.restitution } else { 0.0 },
             rest_speed: self.rest_speed,
             damping: self.damping,
             row: usize::MAX,

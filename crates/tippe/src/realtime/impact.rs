@@ -1,14 +1,15 @@
 //! Impacts, in their own phase: touching bodies are integrated in micro-time with the elastic laws of their contacts, at the geometry of the
-//! step's beginning, until all separate; the rows of the step then see no restitution.
+//! instant at which they meet, until all separate; the rows of the step then see no restitution.
 //!
 //! One simultaneous solution with Newton's restitution gets a row of touching balls wrong: which one moves on is a matter of the order
 //! in which contacts are compressed, so that is resolved. Between impacts of one step bodies move on straight lines.
 
 use super::Clock;
+use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
-use tippe_geometry::Vec3;
+use tippe_geometry::{Manifold, Pose, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, border};
 
 /// Micro-steps per duration of the shortest contact.
@@ -21,6 +22,10 @@ const IMPACTS: usize = 64;
 const ROUNDS: usize = 8;
 /// Gaps below this share of a body's size count as touching [-].
 const TOUCHING: f64 = 1e-9;
+/// Impacts within this share of a step happen at once [-].
+const SAME: f64 = 1e-12;
+/// Looks at the geometry of one impact, at most, until its instant is found.
+const LOOKS: u8 = 12;
 
 /// An impact at one contact point.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,15 @@ struct Striking {
     bodies: [u32; 2],
     /// Normal and tangents, on both bodies.
     J: [[[f64; 6]; 2]; 3],
+    /// Where [m], and the normal from 1 to 2 with two tangents, at the instant looked at last.
+    point: Vec3,
+    axes: [Vec3; 3],
+    /// How often the geometry was looked at, and whether that of the impact is found.
+    looks: u8,
+    ready: bool,
+    /// Until the impact, at the rates at hand [s].
+    time: f64,
+    /// Gap at the present instant [m].
     gap: f64,
     /// What bodies whose motion is given add to the rates.
     given: [f64; 3],
@@ -140,74 +154,168 @@ impl Clock<'_> {
         self.touches.iter().any(|t| {
             let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
             let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
-            let moved: f64 =
-                (0..2).map(|s| self.lever(t.bodies[s], t.point, t.axes[0], s).dot(&self.hops[t.bodies[s]])).sum();
-            t.on && t.restitution > 0.0 && speed > t.rest_speed && t.gap + moved <= speed * (self.h - elapsed)
+            let gap = t.gap + self.moved(t, elapsed);
+            t.on && t.restitution > 0.0 && speed > t.rest_speed && gap <= speed * (self.h - elapsed)
         })
     }
 
-    /// Impacts between the contacts at hand; `hops` are the paths of the bodies until `elapsed`. Returns the time of the last.
+    /// What the paths of its bodies until `elapsed` add to the gap of a contact point [m].
+    fn moved(&self, touch: &super::Touch, elapsed: f64) -> f64 {
+        let along = |s: usize| {
+            let b = touch.bodies[s];
+            self.lever(b, touch.point, touch.axes[0], s).dot(&self.path(b, elapsed))
+        };
+        along(0) + along(1)
+    }
+
+    /// Path of a body until `elapsed`.
+    fn path(&self, body: usize, elapsed: f64) -> Six {
+        if self.struck[body] { self.hops[body] } else { Six::new(self.kin[body].w, self.kin[body].v) * elapsed }
+    }
+
+    /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last.
     fn strike_once(&mut self, start: f64) -> f64 {
         let h = self.h;
-        let (mut list, bodies, mut response) = self.gather();
+        let (mut list, bodies, mut response) = self.gather(start);
         let mut u: Vec<f64> = bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect();
         let before = u.clone();
-        let mut path = vec![0.0; u.len()];
+        let mut path: Vec<f64> = bodies.iter().flat_map(|&b| flat(self.path(b, start))).collect();
         let mut push = vec![0.0; u.len()];
         let mut elapsed = start;
         let mut ledger = self.state.ledger;
-        for _ in 0..IMPACTS * list.len() {
-            // the next one that closes fast enough to rebound
-            let mut next: Option<(f64, usize)> = None;
-            for (k, s) in list.iter().enumerate() {
+        for _ in 0..(IMPACTS * list.len() * LOOKS as usize) {
+            // the next ones that close fast enough to rebound; those of one instant go together, so that a mirrored scene stays mirrored
+            let mut time = f64::INFINITY;
+            for s in &mut list {
                 let t = &self.touches[s.touch as usize];
                 let speed = -s.rate(0, &u);
-                if t.restitution > 0.0 && speed > t.rest_speed {
-                    let time = (s.gap / speed).max(0.0);
-                    if next.is_none_or(|(least, _)| time < least) {
-                        next = Some((time, k));
-                    }
+                let strikes = t.restitution > 0.0 && speed > t.rest_speed;
+                s.time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
+                time = time.min(s.time);
+            }
+            if elapsed + time > h {
+                break;
+            }
+            let soon = time + SAME * h;
+            let mut sought = false;
+            for k in 0..list.len() {
+                if list[k].time <= soon && !list[k].ready {
+                    list[k].ready = self.meets(&mut list, k, &path, &u, elapsed);
+                    sought = true;
                 }
             }
-            let Some((time, first)) = next.filter(|(time, _)| elapsed + time <= h) else { break };
+            if sought {
+                continue;
+            }
             for s in &mut list {
                 s.gap += time * s.rate(0, &u);
+                s.active = s.time <= soon;
             }
             for (p, u) in path.iter_mut().zip(&u) {
                 *p += time * u;
             }
             elapsed += time;
-            self.collide(first, &mut list, &mut response, &mut u, &mut push, &mut ledger);
+            self.collide(&mut list, &mut response, &mut u, &mut push, &mut ledger);
+            for s in &mut list {
+                (s.looks, s.ready) = (0, false);
+            }
         }
         self.state.ledger = ledger;
         for s in list.iter().filter(|s| s.total[0] > 0.0) {
             let t = &self.touches[s.touch as usize];
-            let push = (0..3).map(|a| t.axes[a] * s.total[a]).sum::<Vec3>();
-            self.blows.push(Blow { pair: t.memory.pair, point: t.point, normal: t.axes[0], bodies: t.bodies, push });
+            let push = (0..3).map(|a| s.axes[a] * s.total[a]).sum::<Vec3>();
+            self.blows.push(Blow { pair: t.memory.pair, point: s.point, normal: s.axes[0], bodies: t.bodies, push });
         }
         let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
-        for (b, kin) in self.kin.iter().enumerate() {
-            // those that were not struck go on as they were
+        let mut taking_part = vec![false; self.kin.len()];
+        for (k, &b) in bodies.iter().enumerate() {
+            taking_part[b] = true;
+            let after = six(&u[6 * k..6 * k + 6]);
+            self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
+            if self.struck[b] {
+                self.hops[b] = six(&path[6 * k..6 * k + 6]);
+                (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
+            }
+        }
+        for (b, kin) in self.kin.iter().enumerate().filter(|&(b, _)| !taking_part[b]) {
             if self.struck[b] {
                 self.hops[b] = self.hops[b] + Six::new(kin.w, kin.v) * (elapsed - start);
             }
         }
-        for (k, &b) in bodies.iter().enumerate() {
-            let old = six(&before[6 * k..6 * k + 6]);
-            let after = six(&u[6 * k..6 * k + 6]);
-            if self.struck[b] {
-                self.hops[b] = self.hops[b] - old * (elapsed - start) + six(&path[6 * k..6 * k + 6]);
-            } else if after != old {
-                self.struck[b] = true;
-                self.hops[b] = old * start + six(&path[6 * k..6 * k + 6]);
-            }
-            (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
-        }
         elapsed
     }
 
+    /// Looks at the pair of a contact point where its bodies will be when they meet: true if they touch there, and impulses act at that
+    /// geometry; otherwise its gap is corrected. Bodies of mechanisms meet at the geometry of the step's beginning.
+    fn meets(&self, list: &mut [Striking], first: usize, path: &[f64], u: &[f64], elapsed: f64) -> bool {
+        let time = list[first].time;
+        let touch = &self.touches[list[first].touch as usize];
+        let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
+        if jointed || list[first].looks >= LOOKS {
+            return true;
+        }
+        let pair = touch.memory.pair;
+        let elements = [pair.0, pair.1].map(|e| &self.model.elements[e as usize]);
+        let moved = [0, 1].map(|s| match list[first].bodies[s] {
+            GROUND => self.path(touch.bodies[s], elapsed + time),
+            k => {
+                let at = |i: usize| path[6 * k as usize + i] + time * u[6 * k as usize + i];
+                Six::new(Vec3::new(at(0), at(1), at(2)), Vec3::new(at(3), at(4), at(5)))
+            }
+        });
+        let centre = [0, 1].map(|s| self.kin[touch.bodies[s]].p + moved[s].linear);
+        let pose = [0, 1].map(|s| {
+            let q = rotated(self.orientation(touch.bodies[s]), moved[s].angular);
+            Pose::new(q, centre[s]).then(&elements[s].X_cs)
+        });
+        let size = touch.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
+        let mut found = Manifold::default();
+        let points = self.settings.points;
+        manifold(&elements[0].shape, &pose[0], &elements[1].shape, &pose[1], size, points, &mut found);
+        let same = |id: u32| found.points().iter().find(|p| p.id == id);
+        if found.points().is_empty() {
+            // they pass each other
+            list[first].gap = f64::INFINITY;
+            return false;
+        }
+        let n = found.normal;
+        let t1 = tippe_geometry::space::any_orthogonal(n);
+        let axes = [n, t1, n.cross(t1)];
+        let mut gap_then = f64::INFINITY;
+        for k in 0..list.len() {
+            if self.touches[list[k].touch as usize].memory.pair != pair {
+                continue;
+            }
+            let id = self.touches[list[k].touch as usize].memory.id;
+            let nearest = || found.points().iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
+            let Some(p) = same(id).or_else(|| if k == first { nearest() } else { None }) else { continue };
+            let s = &mut list[k];
+            (s.point, s.axes) = (p.point, axes);
+            s.given = [0.0; 3];
+            for (side, sign) in [(0, -1.0), (1, 1.0)] {
+                for axis in 0..3 {
+                    let J = Six::new((p.point - centre[side]).cross(axes[axis]), axes[axis]) * sign;
+                    if s.bodies[side] != GROUND {
+                        s.J[axis][side] = flat(J);
+                    } else {
+                        let kin = &self.kin[touch.bodies[side]];
+                        s.given[axis] += J.dot(&Six::new(kin.w, kin.v));
+                    }
+                }
+            }
+            s.gap = p.gap - time * s.rate(0, u);
+            if k == first {
+                gap_then = p.gap;
+            }
+        }
+        list[first].looks += 1;
+        // the rate of the new geometry leads from the new gap to the same instant: they touch
+        let closing = -list[first].rate(0, u);
+        gap_then.abs() <= TOUCHING * size.max(closing * self.h)
+    }
+
     /// Contact points and bodies that take part, with the bodies' answer to impulses.
-    fn gather(&mut self) -> (Vec<Striking>, Vec<usize>, Response) {
+    fn gather(&mut self, start: f64) -> (Vec<Striking>, Vec<usize>, Response) {
         let model = self.model;
         let mut index = vec![GROUND; model.bodies.len()];
         let mut bodies: Vec<usize> = Vec::new();
@@ -281,6 +389,11 @@ impl Clock<'_> {
                 touch: k as u32,
                 bodies: [GROUND; 2],
                 J: [[[0.0; 6]; 2]; 3],
+                point: touch.point,
+                axes: touch.axes,
+                looks: 0,
+                ready: false,
+                time: f64::INFINITY,
                 gap: 0.0,
                 given: [0.0; 3],
                 yields: [0.0; 2],
@@ -312,19 +425,16 @@ impl Clock<'_> {
                 sum
             };
             s.yields = [yields(0), yields(1).max(yields(2))];
-            let moved: f64 = (0..2)
-                .map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s).dot(&self.hops[touch.bodies[s]]))
-                .sum();
+            let moved = self.moved(touch, start);
             s.gap = if touch.on { (touch.gap + moved).max(0.0) } else { f64::INFINITY };
             list.push(s);
         }
         (list, bodies, Response { inverse, joined })
     }
 
-    /// The contacts that touch the first, directly or through others, compress and separate.
+    /// The active contacts and those that touch them, directly or through others, compress and separate.
     fn collide(
         &self,
-        first: usize,
         list: &mut [Striking],
         response: &mut Response,
         u: &mut [f64],
@@ -338,11 +448,7 @@ impl Clock<'_> {
         // all that hang together by touching
         let mut reached = vec![false; response.inverse.len()];
         let mut cluster: Vec<usize> = Vec::new();
-        for s in list.iter_mut() {
-            s.active = false;
-        }
-        list[first].active = true;
-        cluster.push(first);
+        cluster.extend((0..list.len()).filter(|&k| list[k].active));
         let mut grown = true;
         while grown {
             grown = false;

@@ -152,18 +152,23 @@ impl Clock<'_> {
     }
 
     /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
-    ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h.
+    ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h;
+    /// a spring that the step resolves, at its beginning (q+ = q + h u+ then loses no energy):   eps = 1/(h c),   b = -k phi/c.
     fn normal_row(&self, k: u32, touch: &mut super::Touch, rows: &mut Rows) {
         let h = self.h;
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
-        let gamma = h / (h + touch.relaxation);
+        let ahead = if touch.soft { 0.0 } else { h };
         let phi = touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
         let row = Row {
-            target: if phi > 0.0 { -phi / h } else { (-gamma * phi / h).min(PUSH_SPEED) },
-            compliance: 1.0 / (h * touch.stiffness * (h + touch.relaxation)),
+            target: match touch.soft {
+                true => -phi / touch.relaxation,
+                false if phi > 0.0 => -phi / h,
+                false => (-phi / (h + touch.relaxation)).min(PUSH_SPEED),
+            },
+            compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },
-            upper: if touch.on { f64::INFINITY } else { 0.0 },
+            upper: if touch.on && (phi <= 0.0 || !touch.soft) { f64::INFINITY } else { 0.0 },
             gap: phi,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()

@@ -89,6 +89,7 @@ impl Clock<'_> {
             let kin = self.kin[b];
             let u = velocity[b];
             let hop = self.hops[b];
+            let body = &self.model.bodies[b];
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
@@ -96,7 +97,15 @@ impl Clock<'_> {
             motion.p = kin.p + shift + hop.linear;
             motion.q = rotated(self.turned[b], (u.angular - w_free) * h + hop.angular);
             motion.v = u.linear;
-            motion.w = u.angular;
+            // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
+            let spatial = |q: Quat, x: Vec3| q * (body.I_c * (q.conjugate() * x));
+            motion.w = if body.oriented && self.pushed[b] | self.struck[b] {
+                let L =
+                    spatial(self.turned[b], w_free) + kin.R * (body.I_c * (kin.R.transpose() * (u.angular - w_free)));
+                motion.q * (body.I_c_inverse * (motion.q.conjugate() * L))
+            } else {
+                u.angular
+            };
         }
         for k in 0..self.machines.len() {
             self.hop_coordinates(k);

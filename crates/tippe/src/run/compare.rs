@@ -488,7 +488,7 @@ impl Comparison {
             let (mut position, mut pose, mut force) = (0.0_f64, 0.0_f64, 0.0_f64);
             for &b in &free {
                 let difference = Difference::of(&precise.bodies[k][b], &realtime.bodies[k][b]);
-                let size = model.bodies[b].size;
+                let size = size_of(model, b);
                 position = position.max(difference.position);
                 pose = pose.max(difference.pose(size) / size);
                 if before {
@@ -581,10 +581,21 @@ impl Difference {
     }
 }
 
+/// Size a body's gap is measured by [m]: its own, or where it has none that of the largest body, or 1 m.
+fn size_of(model: &Model, body: usize) -> f64 {
+    let own = model.bodies[body].size;
+    let largest = || model.bodies.iter().map(|b| b.size).filter(|s| s.is_finite()).fold(0.0, f64::max);
+    match own {
+        own if own > 0.0 => own,
+        _ if largest() > 0.0 => largest(),
+        _ => 1.0,
+    }
+}
+
 fn divergence(model: &Model, precise: &Track, realtime: &Track, free: &[usize], count: usize) -> Option<Divergence> {
     (0..count).find_map(|k| {
         free.iter().find_map(|&b| {
-            let size = model.bodies[b].size;
+            let size = size_of(model, b);
             let gap = Difference::of(&precise.bodies[k][b], &realtime.bodies[k][b]).pose(size);
             let parted = gap.is_nan() || gap > DIVERGED * size;
             parted.then(|| Divergence { time: precise.grid.time(k), body: model.bodies[b].name.clone(), gap, size })
