@@ -10,6 +10,7 @@
 pub mod aabb;
 pub mod broad;
 pub mod manifold;
+pub mod mesh;
 pub mod narrow;
 pub mod overlap;
 pub mod ray;
@@ -19,8 +20,9 @@ pub mod space;
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
 pub use manifold::{Manifold, ManifoldPoint, manifold};
+pub use mesh::{Mesh, MeshError, MeshReport, TriMesh};
 pub use narrow::{Separation, separation, separation_mpr};
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};
-pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, TriMesh, contact_kind};
+pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, contact_kind};
 pub use space::{Mat3, Pose, Quat, Vec3};

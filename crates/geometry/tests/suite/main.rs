@@ -7,6 +7,7 @@ mod closed_forms;
 mod continuity;
 mod distance_truth;
 mod manifolds;
+mod meshes;
 mod overlap_truth;
 mod random;
 mod random_pairs;
