@@ -5,7 +5,7 @@ use crate::Vec3;
 
 /// Why triangles form no closed oriented surface: how many edges, and one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Flaw {
+pub(crate) enum Flaw {
     Open { edges: usize, first: [u32; 2] },
     Fork { edges: usize, first: [u32; 2], triangles: usize },
     Orientation { edges: usize, first: [u32; 2] },
@@ -54,7 +54,7 @@ fn forward(triangles: &[[u32; 3]], side: u32) -> bool {
 }
 
 /// Triangle across each side; the worst flaw where the surface is not closed, not a surface or not oriented.
-pub(super) fn neighbours(triangles: &[[u32; 3]]) -> Result<Vec<[u32; 3]>, Flaw> {
+pub(crate) fn neighbours(triangles: &[[u32; 3]]) -> Result<Vec<[u32; 3]>, Flaw> {
     let sides = sides(triangles);
     let mut out = vec![[u32::MAX; 3]; triangles.len()];
     let (mut open, mut fork, mut turned) = ((0, [0; 2]), (0, [0; 2], 0), (0, [0; 2]));

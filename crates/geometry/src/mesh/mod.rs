@@ -2,7 +2,7 @@
 //! solid. What comes from a file is a `TriMesh`; [`Mesh::repaired`] makes a `Mesh` of it and reports what it had to change.
 
 mod crossing;
-mod edges;
+pub(crate) mod edges;
 mod repair;
 mod tree;
 

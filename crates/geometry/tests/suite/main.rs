@@ -12,3 +12,4 @@ mod overlap_truth;
 mod random;
 mod random_pairs;
 mod rays;
+mod solids;
