@@ -10,6 +10,7 @@
 
 pub mod aabb;
 pub mod broad;
+pub mod file;
 pub mod manifold;
 pub mod mesh;
 pub mod narrow;

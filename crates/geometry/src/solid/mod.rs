@@ -21,6 +21,7 @@ use crate::{Mesh, MeshError, Pose, Quat, Shape, TriMesh, Vec3};
 use boolean::{Operation, combine};
 pub use gear::Gear;
 use polygon::Polygon;
+pub(crate) use polygon::polygon_triangles;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thiserror::Error;

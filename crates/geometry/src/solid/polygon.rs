@@ -1,6 +1,8 @@
 //! Polygons with holes: checked, oriented, cut into triangles.
 
 use super::SolidError;
+use crate::Vec3;
+use crate::space::any_orthogonal;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
 /// Points this near to a segment touch it, as a share of the polygon's size [-].
@@ -180,4 +182,23 @@ pub(super) fn triangulate(points: &[[f64; 2]], loops: &[Vec<u32>]) -> Option<Vec
         out.push(f.vertices().map(|v| v.index() as u32));
     }
     Some(out)
+}
+
+/// Triangles of a polygon in space, concave or not, with the corners' own numbers; a fan where it is not flat enough to tell.
+pub(crate) fn polygon_triangles(corners: &[Vec3]) -> Vec<[u32; 3]> {
+    let n = corners.len() as u32;
+    let fan = || (2..n).map(|k| [0, k - 1, k]).collect();
+    if n <= 3 {
+        return fan();
+    }
+    // Area vector by Newell: the normal of the plane that fits best.
+    let area: Vec3 = (0..corners.len()).map(|k| corners[k].cross(corners[(k + 1) % corners.len()])).sum();
+    let Some(normal) = area.try_normalize() else { return fan() };
+    let s = any_orthogonal(normal);
+    let t = normal.cross(s);
+    let flat: Vec<[f64; 2]> = corners.iter().map(|p| [(*p - corners[0]).dot(s), (*p - corners[0]).dot(t)]).collect();
+    match triangulate(&flat, &[(0..n).collect()]) {
+        Some(triangles) if triangles.len() as u32 == n - 2 => triangles,
+        _ => fan(),
+    }
 }

@@ -6,6 +6,7 @@ mod broad;
 mod closed_forms;
 mod continuity;
 mod distance_truth;
+mod files;
 mod manifolds;
 mod meshes;
 mod overlap_truth;
