@@ -46,6 +46,7 @@ pub fn cast(shape: &Shape, X_ws: &Pose, origin: Vec3, direction: Vec3, max: f64)
         Shape::Hull(hull) => through_planes(hull.faces().iter().map(|f| (f.normal, f.offset)), o, d)?,
         Shape::Sphere { radius } => sphere(*radius, o, d)?,
         Shape::HeightGrid(grid) => terrain(grid, o, d, max)?,
+        Shape::Mesh(mesh) => mesh.cast(o, d)?,
         _ => curved(shape, o, d, max)?,
     };
     (distance <= max).then(|| Hit { distance, point: origin + d_w * distance, normal: X_ws.vector(n) })

@@ -111,7 +111,7 @@ impl Facet {
                     self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i as usize };
                 }
             }
-            Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => {
+            Core::Point | Core::Ellipsoid { .. } | Core::Mesh(_) | Core::Prism { .. } => {
                 self.normal = d;
                 self.line(p, p);
             }

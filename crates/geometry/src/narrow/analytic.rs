@@ -75,7 +75,7 @@ pub(super) fn convex_sphere(shape1: &Shape, X_w1: &Pose, p2: Vec3, r2: f64) -> S
         Core::Segment { half } => point_segment(q, half),
         Core::Frustum { low, low_radius, high, high_radius } => point_frustum(q, low, low_radius, high, high_radius),
         Core::Ellipsoid { semi } => point_ellipsoid(q, semi),
-        Core::Point | Core::Hull(_) | Core::Prism { .. } => from_center(q),
+        Core::Point | Core::Hull(_) | Core::Mesh(_) | Core::Prism { .. } => from_center(q),
     };
     let normal = R_w1 * d.normal;
     let gap = d.distance - (r1 + r2);

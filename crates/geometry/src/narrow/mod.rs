@@ -43,7 +43,8 @@ impl Separation {
 /// Signed distance between two valid shapes (see [`Shape::validate`]) placed in the world.
 ///
 /// Never panics, never NaN. Closed forms where they exist, otherwise GJK on the cores plus radii; overlapping cores give
-/// the smallest translation that separates them. A compound answers with its deepest part. Pairs that overlap without
+/// the smallest translation that separates them. A compound answers with its deepest part, a mesh with its convex hull: a
+/// lower bound, for meshes touch by [`crate::overlap()`]. Pairs that overlap without
 /// end (half-spaces that are not opposed, height grids) answer with minus infinity.
 #[inline]
 pub fn separation(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Separation {

@@ -37,11 +37,11 @@ pub fn separation_mpr(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) 
         let b = p_12 + X_w2.rotation * shape2.support(X_w2.vector_into(-n));
         Point { r: a - b, a, b }
     };
+    let mean = |points: &[Vec3]| points.iter().copied().sum::<Vec3>() / points.len() as f64;
     let size = shape1.bounding_radius_about(Vec3::ZERO) + shape2.bounding_radius_about(Vec3::ZERO);
     let centre = |s: &Shape, X: &Pose| match s {
-        Shape::Hull(hull) => {
-            X.rotation * (hull.vertices().iter().copied().sum::<Vec3>() / hull.vertices().len() as f64)
-        }
+        Shape::Hull(hull) => X.rotation * mean(hull.vertices()),
+        Shape::Mesh(mesh) => X.rotation * mean(mesh.vertices()),
         _ => Vec3::ZERO,
     };
     let mut r0 = centre(shape1, X_w1) - p_12 - centre(shape2, X_w2);

@@ -2,7 +2,7 @@
 //! cores, which meet later than the shapes do; the radii are subtracted afterwards.
 
 use super::{Hull, Shape};
-use crate::Vec3;
+use crate::{Mesh, Vec3};
 
 /// Which part of a core a support point came from; the same number means the same vertex or the same rim.
 pub(crate) type Tag = u32;
@@ -22,6 +22,8 @@ pub(crate) enum Core<'a> {
     Ellipsoid { semi: Vec3 },
     /// Convex polytope.
     Hull(&'a Hull),
+    /// Convex hull of a mesh.
+    Mesh(&'a Mesh),
     /// Triangle and all below it down to z = `floor`: one half of a height grid's cell [m].
     Prism { corners: [Vec3; 3], floor: f64 },
 }
@@ -55,6 +57,7 @@ pub(crate) fn core_of(shape: &Shape) -> (Core<'_>, f64) {
             (shrunk_frustum(*base_radius, *top_radius, *half_height, *smoothing), *smoothing)
         }
         Shape::Hull(hull) => (Core::Hull(hull), 0.0),
+        Shape::Mesh(mesh) => (Core::Mesh(mesh), 0.0),
         Shape::HalfSpace | Shape::HeightGrid(_) | Shape::Compound(_) => (Core::Point, 0.0),
     }
 }
@@ -127,6 +130,10 @@ impl<'a> Core<'a> {
                 let i = hull.farthest_vertex_near(d, hint);
                 (hull.vertices()[i as usize], i)
             }
+            Core::Mesh(mesh) => {
+                let i = mesh.farthest_vertex(d);
+                (mesh.vertices()[i as usize], i)
+            }
             Core::Prism { corners, floor } => {
                 let up = d.z >= 0.0;
                 let at = |p: Vec3| if up { p } else { Vec3::new(p.x, p.y, *floor) };
@@ -163,6 +170,7 @@ impl<'a> Core<'a> {
                 Vec3::new(k * d.x, k * d.y, z)
             }
             Core::Hull(hull) => hull.middle_support(d),
+            Core::Mesh(mesh) => mesh.middle_support(d),
             Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => self.support(d).0,
         }
     }
@@ -180,6 +188,7 @@ impl<'a> Core<'a> {
             }
             Core::Ellipsoid { semi } => (*semi * d).length(),
             Core::Hull(hull) => hull.vertices()[hull.farthest_vertex(d) as usize].dot(d),
+            Core::Mesh(mesh) => mesh.vertices()[mesh.farthest_vertex(d) as usize].dot(d),
             Core::Prism { .. } => self.support(d).0.dot(d),
         }
     }
@@ -226,6 +235,7 @@ impl<'a> Core<'a> {
             Core::Ellipsoid { .. } => 4,
             Core::Hull(_) => 5,
             Core::Prism { .. } => 6,
+            Core::Mesh(_) => 7,
         }
     }
 
@@ -241,6 +251,7 @@ impl<'a> Core<'a> {
             }
             Core::Ellipsoid { semi } => semi.max_element(),
             Core::Hull(hull) => hull.radius(),
+            Core::Mesh(mesh) => mesh.radius(),
             Core::Prism { corners, floor } => {
                 corners.iter().map(|p| p.x.abs() + p.y.abs() + p.z.abs()).fold(0.0, f64::max) + floor.abs()
             }

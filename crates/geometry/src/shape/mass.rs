@@ -1,6 +1,6 @@
 //! Mass, centre and inertia in closed form.
 
-use super::{Hull, Shape, ShapeError};
+use super::{Shape, ShapeError};
 use crate::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -63,7 +63,8 @@ impl Shape {
                 MassProperties::centered(mc + ms, Vec3::new(across, across, mc * r * r / 2.0 + ms * 0.4 * r * r))
             }
             Shape::Cone { base_radius: R, top_radius: r, half_height: h, .. } => cone(density, *R, *r, *h),
-            Shape::Hull(hull) => polyhedron(density, hull),
+            Shape::Hull(hull) => polyhedron(density, hull.vertices(), hull.faces().iter().map(|f| f.corners)),
+            Shape::Mesh(mesh) => polyhedron(density, mesh.vertices(), mesh.triangles().iter().copied()),
             Shape::Compound(parts) => compound(density, parts)?,
             Shape::HalfSpace | Shape::HeightGrid(_) => {
                 return Err(ShapeError::Unbounded { shape: self.name(), what: "mass" });
@@ -88,22 +89,26 @@ fn cone(density: f64, R: f64, r: f64, h: f64) -> MassProperties {
     MassProperties { mass: m, center: Vec3::new(0.0, 0.0, z_c - h), inertia }
 }
 
-/// Sum over tetrahedra (o, a, b, c) with o the mean vertex: V = a.(b x c)/6, first moment V (a+b+c)/4, second moment
-/// V/20 (a a^T + b b^T + c c^T + (a+b+c)(a+b+c)^T).
-fn polyhedron(density: f64, hull: &Hull) -> MassProperties {
-    let vertices = hull.vertices();
-    let o = vertices.iter().copied().sum::<Vec3>() / vertices.len() as f64;
+/// Sum over tetrahedra (o, a, b, c): V = a.(b x c)/6, first moment V (a+b+c)/4, second moment
+/// V/20 (a a^T + b b^T + c c^T + (a+b+c)(a+b+c)^T). The first round, about the mean vertex, finds the centroid; the second,
+/// about it, leaves nothing to subtract, so that a part far from its origin loses no digits.
+fn polyhedron(density: f64, vertices: &[Vec3], triangles: impl Iterator<Item = [u32; 3]> + Clone) -> MassProperties {
     let outer = |v: Vec3| Mat3::from_cols(v * v.x, v * v.y, v * v.z);
-    let (mut V, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
-    for f in hull.faces() {
-        let [a, b, c] = f.corners.map(|i| vertices[i as usize] - o);
-        let v = a.dot(b.cross(c)) / 6.0;
-        let s = a + b + c;
-        V += v;
-        first += s * (v / 4.0);
-        second += (outer(a) + outer(b) + outer(c) + outer(s)) * (v / 20.0);
-    }
-    let c = first / V;
+    let about = |o: Vec3| {
+        let (mut V, mut first, mut second) = (0.0, Vec3::ZERO, Mat3::ZERO);
+        for t in triangles.clone() {
+            let [a, b, c] = t.map(|i| vertices[i as usize] - o);
+            let v = a.dot(b.cross(c)) / 6.0;
+            let s = a + b + c;
+            V += v;
+            first += s * (v / 4.0);
+            second += (outer(a) + outer(b) + outer(c) + outer(s)) * (v / 20.0);
+        }
+        (V, first / V, second)
+    };
+    let mean = vertices.iter().copied().sum::<Vec3>() / vertices.len() as f64;
+    let o = mean + about(mean).1;
+    let (V, c, second) = about(o);
     let second = second - outer(c) * V;
     let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
     let inertia = (Mat3::from_diagonal(Vec3::splat(trace)) - second) * density;

@@ -8,14 +8,13 @@ mod curvature;
 mod height_grid;
 mod hull;
 mod mass;
-mod mesh;
+mod surface;
 
-use crate::{Aabb, Mat3, Pose, Vec3};
+use crate::{Aabb, Mat3, Mesh, MeshError, Pose, Vec3};
 pub(crate) use core::{Core, Tag, core_of};
 pub use height_grid::HeightGrid;
 pub use hull::Hull;
 pub use mass::MassProperties;
-pub use mesh::TriMesh;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use thiserror::Error;
@@ -78,6 +77,8 @@ pub enum Shape {
     Hull(Arc<Hull>),
     /// Terrain: solid below a grid of heights.
     HeightGrid(Arc<HeightGrid>),
+    /// Solid inside a closed surface of triangles, concave or not.
+    Mesh(Arc<Mesh>),
     /// Several shapes that move together; overlapping parts count twice in the mass.
     Compound(Vec<(Pose, Shape)>),
 }
@@ -152,6 +153,9 @@ pub enum ShapeError {
         /// What was asked for.
         what: &'static str,
     },
+    /// A mesh bounds no solid.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// A density that no solid has.
     #[error("density must be positive and finite, but is {value} kg/m3")]
     Density {
@@ -185,6 +189,7 @@ impl Shape {
             Shape::HalfSpace => "half-space",
             Shape::Hull(_) => "hull",
             Shape::HeightGrid(_) => "height grid",
+            Shape::Mesh(_) => "mesh",
             Shape::Compound(_) => "compound",
         }
     }
@@ -218,7 +223,7 @@ impl Shape {
                 length(name, "larger radius", base_radius.max(*top_radius))?;
                 rounding(name, *smoothing, core::cone_inradius(*base_radius, *top_radius, *half_height))
             }
-            Shape::HalfSpace | Shape::Hull(_) | Shape::HeightGrid(_) => Ok(()),
+            Shape::HalfSpace | Shape::Hull(_) | Shape::HeightGrid(_) | Shape::Mesh(_) => Ok(()),
             Shape::Compound(parts) => {
                 if parts.is_empty() {
                     return Err(ShapeError::Empty);
@@ -328,6 +333,7 @@ impl Shape {
             }
             Shape::HalfSpace => f64::INFINITY,
             Shape::Hull(hull) => hull.vertices().iter().map(|v| (*v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
+            Shape::Mesh(mesh) => mesh.vertices().iter().map(|v| (*v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
             Shape::HeightGrid(grid) => grid.points().map(|v| (v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
             Shape::Compound(parts) => {
                 parts.iter().map(|(X_sp, part)| part.bounding_radius_about(X_sp.point_into(p_s))).fold(0.0, f64::max)
@@ -390,6 +396,7 @@ pub fn contact_kind(shape1: &Shape, shape2: &Shape) -> ContactKind {
             }
             kind
         }
+        (Mesh(_), _) | (_, Mesh(_)) => Patch,
         (HalfSpace | HeightGrid(_), HalfSpace | HeightGrid(_)) => {
             Unsupported { why: "neither half-spaces nor height grids touch each other" }
         }

@@ -1,45 +1,8 @@
-//! Closed surface meshes for viewers.
+//! Closed surface meshes of shapes.
 
 use super::{HeightGrid, Shape};
-use crate::Vec3;
-use serde::{Deserialize, Serialize};
+use crate::{TriMesh, Vec3};
 use std::f64::consts::PI;
-
-/// Triangles with shared corners, anticlockwise seen from outside.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TriMesh {
-    /// Corners [m].
-    pub vertices: Vec<Vec3>,
-    /// Indices of corners.
-    pub triangles: Vec<[u32; 3]>,
-}
-
-impl TriMesh {
-    /// Volume inside, by the divergence theorem [m^3].
-    pub fn volume(&self) -> f64 {
-        let o = self.vertices.first().copied().unwrap_or(Vec3::ZERO);
-        let mut six = 0.0;
-        for t in &self.triangles {
-            let [a, b, c] = t.map(|i| self.vertices[i as usize] - o);
-            six += a.dot(b.cross(c));
-        }
-        six / 6.0
-    }
-
-    /// True when every directed edge has exactly one twin the other way.
-    pub fn is_closed(&self) -> bool {
-        let mut edges: Vec<[u32; 2]> =
-            self.triangles.iter().flat_map(|t| (0..3).map(|k| [t[k], t[(k + 1) % 3]])).collect();
-        edges.sort_unstable();
-        edges.windows(2).all(|w| w[0] != w[1]) && edges.iter().all(|e| edges.binary_search(&[e[1], e[0]]).is_ok())
-    }
-
-    fn append(&mut self, other: &TriMesh, place: impl Fn(Vec3) -> Vec3) {
-        let base = self.vertices.len() as u32;
-        self.vertices.extend(other.vertices.iter().map(|v| place(*v)));
-        self.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + base)));
-    }
-}
 
 impl Shape {
     /// Closed, outward-oriented triangle mesh with `segments` divisions of a full circle (at least 3).
@@ -72,6 +35,7 @@ impl Shape {
                 triangles: hull.faces().iter().map(|f| f.corners).collect(),
             },
             Shape::HeightGrid(grid) => terrain(grid),
+            Shape::Mesh(mesh) => mesh.surface().clone(),
             Shape::Compound(parts) => {
                 let mut mesh = TriMesh::default();
                 for (X_sp, part) in parts {

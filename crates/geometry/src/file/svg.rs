@@ -1,0 +1,269 @@
+//! Outlines of the paths of an SVG picture. y points down there: outlines are mirrored. Curves become lines.
+
+use super::number::{short, text};
+use super::{Contents, FileError};
+use std::f64::consts::PI;
+
+const SVG: &str = "SVG";
+/// Lines that a Bezier curve becomes.
+const PIECES: u32 = 16;
+/// Corners of a full circle of an arc.
+const SEGMENTS: f64 = 64.0;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
+    let content = text(bytes);
+    let mut contents = Contents::default();
+    // Line of a byte, counted only for errors.
+    let line = |at: usize| content.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
+    let mut at = 0;
+    let mut any = false;
+    while let Some(open) = content[at..].find('<').map(|k| at + k) {
+        let rest = &content[open..];
+        if rest.starts_with("<!--") {
+            at = open + rest.find("-->").unwrap_or(rest.len());
+            continue;
+        }
+        let end = rest.find('>').map_or(content.len(), |k| open + k);
+        let tag = &content[open + 1..end];
+        at = end;
+        let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
+        any |= name == "svg";
+        if attribute(tag, "transform").is_some() {
+            let message =
+                "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
+            return Err(FileError::Line { format: SVG, line: line(open), message: message.into() });
+        }
+        match name {
+            "path" => {
+                let d = attribute(tag, "d").unwrap_or("");
+                let outlines = Path::new(d, line(open)).outlines(&mut contents.skipped)?;
+                contents.outlines.extend(outlines);
+            }
+            "rect" | "circle" | "ellipse" | "polygon" | "polyline" | "line" | "text" | "image" | "use" => {
+                *contents.skipped.entry(name.into()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    if !any {
+        return Err(FileError::Line { format: SVG, line: 1, message: "no <svg> element".into() });
+    }
+    Ok(contents)
+}
+
+/// Value of an attribute within a tag.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let mut from = 0;
+    while let Some(k) = tag[from..].find(name).map(|k| from + k) {
+        let after = tag[k + name.len()..].trim_start();
+        let starts = tag[..k].ends_with(char::is_whitespace);
+        if let (true, Some(value)) = (starts, after.strip_prefix('=')) {
+            let value = value.trim_start();
+            let quote = value.chars().next().filter(|c| *c == '"' || *c == '\'')?;
+            return value[1..].split(quote).next();
+        }
+        from = k + name.len();
+    }
+    None
+}
+
+/// Reads the small language of path data.
+struct Path<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl<'a> Path<'a> {
+    fn new(d: &'a str, line: usize) -> Self {
+        Path { rest: d, line }
+    }
+
+    fn wrong<T>(&self, message: String) -> Result<T, FileError> {
+        Err(FileError::Line { format: SVG, line: self.line, message })
+    }
+
+    fn skip(&mut self) {
+        self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    }
+
+    fn more_numbers(&mut self) -> bool {
+        self.skip();
+        self.rest.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+    }
+
+    fn number(&mut self) -> Result<f64, FileError> {
+        self.skip();
+        let bytes = self.rest.as_bytes();
+        let (mut k, mut dot, mut exponent) = (0, false, false);
+        while k < bytes.len() {
+            let after_e = k > 0 && matches!(bytes[k - 1], b'e' | b'E');
+            match bytes[k] {
+                b'0'..=b'9' => {}
+                b'+' | b'-' if k == 0 || after_e => {}
+                b'.' if !dot && !exponent => dot = true,
+                b'e' | b'E' if !exponent && k > 0 => exponent = true,
+                _ => break,
+            }
+            k += 1;
+        }
+        let (word, rest) = self.rest.split_at(k);
+        match word.parse::<f64>() {
+            Ok(x) if x.is_finite() => {
+                self.rest = rest;
+                Ok(x)
+            }
+            _ => self.wrong(format!("path: \"{}\" is no number", short(self.rest))),
+        }
+    }
+
+    /// A flag of an arc: one digit, perhaps with nothing after it.
+    fn flag(&mut self) -> Result<bool, FileError> {
+        self.skip();
+        let flag = match self.rest.as_bytes().first() {
+            Some(b'0') => false,
+            Some(b'1') => true,
+            _ => return self.wrong(format!("path: \"{}\" is no flag of an arc", short(self.rest))),
+        };
+        self.rest = &self.rest[1..];
+        Ok(flag)
+    }
+
+    fn point(&mut self, o: [f64; 2]) -> Result<[f64; 2], FileError> {
+        Ok([o[0] + self.number()?, o[1] + self.number()?])
+    }
+
+    fn outlines(
+        mut self,
+        skipped: &mut std::collections::BTreeMap<String, usize>,
+    ) -> Result<Vec<Vec<[f64; 2]>>, FileError> {
+        let mut all: Vec<Vec<[f64; 2]>> = Vec::new();
+        let mut run: Vec<[f64; 2]> = Vec::new();
+        let (mut here, mut start, mut handle) = ([0.0; 2], [0.0; 2], None);
+        let mut command = ' ';
+        let mut finish = |run: &mut Vec<[f64; 2]>, closed: bool| {
+            let run = std::mem::take(run);
+            if run.len() > 2 && (closed || run.first() == run.last()) {
+                all.push(run);
+            } else if !run.is_empty() {
+                *skipped.entry("open path".into()).or_default() += 1;
+            }
+        };
+        loop {
+            self.skip();
+            let Some(c) = self.rest.chars().next() else { break };
+            if c.is_ascii_alphabetic() {
+                command = c;
+                self.rest = &self.rest[1..];
+            } else if !self.more_numbers() {
+                return self.wrong(format!("path: unexpected \"{}\"", short(self.rest)));
+            } else if command == ' ' {
+                return self.wrong("path: begins with a number".into());
+            }
+            let o = if command.is_ascii_lowercase() { here } else { [0.0; 2] };
+            let kept = handle.take();
+            if run.is_empty() && !matches!(command, 'M' | 'm' | 'Z' | 'z') {
+                run.push(here);
+            }
+            match command.to_ascii_uppercase() {
+                'M' => {
+                    finish(&mut run, false);
+                    here = self.point(o)?;
+                    start = here;
+                    run.push(here);
+                    // Further pairs are lines.
+                    command = if command == 'm' { 'l' } else { 'L' };
+                    continue;
+                }
+                'Z' => {
+                    finish(&mut run, true);
+                    here = start;
+                    if self.more_numbers() {
+                        return self.wrong("path: numbers after z".into());
+                    }
+                    continue;
+                }
+                'L' => here = self.point(o)?,
+                'H' => here[0] = o[0] + self.number()?,
+                'V' => here[1] = o[1] + self.number()?,
+                'C' | 'S' => {
+                    let mirrored = |h: Option<(bool, [f64; 2])>| match h {
+                        Some((true, h)) => [2.0 * here[0] - h[0], 2.0 * here[1] - h[1]],
+                        _ => here,
+                    };
+                    let a = if command.eq_ignore_ascii_case(&'C') { self.point(o)? } else { mirrored(kept) };
+                    let (b, end) = (self.point(o)?, self.point(o)?);
+                    cubic(here, a, b, end, &mut run);
+                    (here, handle) = (end, Some((true, b)));
+                }
+                'Q' | 'T' => {
+                    let mirrored = |h: Option<(bool, [f64; 2])>| match h {
+                        Some((false, h)) => [2.0 * here[0] - h[0], 2.0 * here[1] - h[1]],
+                        _ => here,
+                    };
+                    let a = if command.eq_ignore_ascii_case(&'Q') { self.point(o)? } else { mirrored(kept) };
+                    let end = self.point(o)?;
+                    // The cubic with the same shape.
+                    let third = |p: [f64; 2]| [p[0] + (a[0] - p[0]) * 2.0 / 3.0, p[1] + (a[1] - p[1]) * 2.0 / 3.0];
+                    cubic(here, third(here), third(end), end, &mut run);
+                    (here, handle) = (end, Some((false, a)));
+                }
+                'A' => {
+                    let (rx, ry, turn) = (self.number()?.abs(), self.number()?.abs(), self.number()?);
+                    let (large, sweep) = (self.flag()?, self.flag()?);
+                    let end = self.point(o)?;
+                    arc(here, end, [rx, ry], turn * PI / 180.0, large, sweep, &mut run);
+                    here = end;
+                }
+                _ => return self.wrong(format!("path: unknown command \"{command}\"")),
+            }
+            run.push(here);
+        }
+        finish(&mut run, false);
+        // y up.
+        all.iter_mut().flatten().for_each(|p| p[1] = -p[1]);
+        Ok(all)
+    }
+}
+
+/// Points between the ends.
+fn cubic(p: [f64; 2], a: [f64; 2], b: [f64; 2], q: [f64; 2], out: &mut Vec<[f64; 2]>) {
+    for k in 1..PIECES {
+        let t = k as f64 / PIECES as f64;
+        let u = 1.0 - t;
+        let w = [u * u * u, 3.0 * u * u * t, 3.0 * u * t * t, t * t * t];
+        out.push([0, 1].map(|i| w[0] * p[i] + w[1] * a[i] + w[2] * b[i] + w[3] * q[i]));
+    }
+}
+
+/// Points between the ends of an elliptic arc: from end points to centre as in SVG 1.1, F.6.5.
+fn arc(p: [f64; 2], q: [f64; 2], r: [f64; 2], phi: f64, large: bool, sweep: bool, out: &mut Vec<[f64; 2]>) {
+    let [mut rx, mut ry] = r;
+    if !(rx > 0.0 && ry > 0.0) || p == q {
+        return;
+    }
+    let (s, c) = libm::sincos(phi);
+    let (dx, dy) = (0.5 * (p[0] - q[0]), 0.5 * (p[1] - q[1]));
+    let (x, y) = (c * dx + s * dy, -s * dx + c * dy);
+    // Radii that do not reach are enlarged.
+    let reach = (x / rx) * (x / rx) + (y / ry) * (y / ry);
+    if reach > 1.0 {
+        (rx, ry) = (rx * reach.sqrt(), ry * reach.sqrt());
+    }
+    let under = ((rx * ry) * (rx * ry) / ((rx * y) * (rx * y) + (ry * x) * (ry * x)) - 1.0).max(0.0);
+    let k = if large == sweep { -under.sqrt() } else { under.sqrt() };
+    let (cx, cy) = (k * rx * y / ry, -k * ry * x / rx);
+    let centre = [c * cx - s * cy + 0.5 * (p[0] + q[0]), s * cx + c * cy + 0.5 * (p[1] + q[1])];
+    let from = libm::atan2((y - cy) / ry, (x - cx) / rx);
+    let mut turn = libm::atan2((-y - cy) / ry, (-x - cx) / rx) - from;
+    if sweep && turn < 0.0 {
+        turn += 2.0 * PI;
+    } else if !sweep && turn > 0.0 {
+        turn -= 2.0 * PI;
+    }
+    let steps = (turn.abs() * SEGMENTS / (2.0 * PI)).ceil().clamp(1.0, SEGMENTS) as u32;
+    for i in 1..steps {
+        let (si, co) = libm::sincos(from + turn * i as f64 / steps as f64);
+        let (x, y) = (rx * co, ry * si);
+        out.push([centre[0] + c * x - s * y, centre[1] + s * x + c * y]);
+    }
+}

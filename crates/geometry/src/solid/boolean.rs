@@ -1,0 +1,102 @@
+//! Union, difference and intersection of closed surfaces, by boolmesh, whose results are robust where faces lie in one
+//! plane or touch, but whose triangles come in an order that differs from run to run: [`super::flat`] makes them the same.
+
+use super::SolidError;
+use super::flat;
+use crate::{TriMesh, Vec3};
+use boolmesh::prelude::{Manifold, OpType, compute_boolean};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What is made of two solids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Union,
+    Difference,
+    Intersection,
+}
+
+impl Operation {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Operation::Union => "union",
+            Operation::Difference => "difference",
+            Operation::Intersection => "intersection",
+        }
+    }
+}
+
+/// The operation on two closed surfaces; an empty result is an error.
+pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<TriMesh, SolidError> {
+    let failed = |why: String| SolidError::Boolean { operation: operation.name(), why };
+    let vanishes = SolidError::Vanishes { operation: operation.name() };
+    // Coordinates about the middle of both: the tolerance of the library grows with the distance from the origin.
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for v in a.vertices.iter().chain(&b.vertices) {
+        (low, high) = (low.min(*v), high.max(*v));
+    }
+    let o = 0.5 * (low + high);
+    if !boxes_meet(a, b) {
+        return match operation {
+            Operation::Intersection => Err(vanishes),
+            Operation::Difference => Ok(a.clone()),
+            Operation::Union => {
+                let mut both = a.clone();
+                both.append(b, |v| v);
+                Ok(both)
+            }
+        };
+    }
+    let kind = match operation {
+        Operation::Union => OpType::Add,
+        Operation::Difference => OpType::Subtract,
+        Operation::Intersection => OpType::Intersect,
+    };
+    // The library promises errors, but a panic in it must not end a program that reads a file.
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let (p, q) = (manifold(a, o)?, manifold(b, o)?);
+        compute_boolean(&p, &q, kind)
+    }))
+    .map_err(|_| failed("it found no consistent surface".into()))?;
+    let made = match made {
+        Ok(made) => made,
+        Err(why) if why.contains("empty") => return Err(vanishes),
+        Err(why) => return Err(failed(why)),
+    };
+    let mut mesh = TriMesh {
+        vertices: made.ps.iter().map(|p| o + Vec3::new(p.x, p.y, p.z)).collect(),
+        triangles: made.hs.chunks_exact(3).map(|t| [t[0].tail as u32, t[1].tail as u32, t[2].tail as u32]).collect(),
+    };
+    mesh.triangles.retain(|t| t.iter().all(|i| (*i as usize) < mesh.vertices.len()));
+    let size = (high - low).length();
+    if mesh.triangles.is_empty() || !(mesh.volume().abs() > 1e-15 * size * size * size) {
+        return Err(vanishes);
+    }
+    Ok(flat::tidied(&mesh))
+}
+
+fn boxes_meet(a: &TriMesh, b: &TriMesh) -> bool {
+    let bounds = |m: &TriMesh| {
+        let mut all = crate::Aabb::EMPTY;
+        m.vertices.iter().for_each(|v| all = all.union(&crate::Aabb { min: *v, max: *v }));
+        all
+    };
+    bounds(a).overlaps(&bounds(b))
+}
+
+/// The library joins corners with equal bits; those of parts that touch are kept apart by the last bit.
+fn manifold(mesh: &TriMesh, o: Vec3) -> Result<Manifold, String> {
+    let mut seen: HashMap<[u64; 3], u32> = HashMap::new();
+    let mut positions = Vec::with_capacity(3 * mesh.vertices.len());
+    for v in &mesh.vertices {
+        let mut p = *v - o + Vec3::ZERO;
+        let count = seen.entry(p.to_array().map(f64::to_bits)).or_insert(0);
+        for _ in 0..*count {
+            p.x = p.x.next_up();
+        }
+        *count += 1;
+        positions.extend(p.to_array());
+    }
+    let indices: Vec<usize> = mesh.triangles.iter().flatten().map(|i| *i as usize).collect();
+    Manifold::new(&positions, &indices)
+}
