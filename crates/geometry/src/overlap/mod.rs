@@ -8,11 +8,13 @@
 //! circular segments are closed forms, integrated along the axis to rounding. Smoothing radii are left out.
 
 mod clip;
+mod mesh;
 mod moments;
 mod revolution;
 mod round;
 
 use crate::{Pose, Shape, Vec3};
+pub use mesh::{Region, Surface, SurfaceError, SurfaceWork, surface_overlap};
 pub use moments::{Moments, moments};
 
 /// What two solids share.
