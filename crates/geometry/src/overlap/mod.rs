@@ -14,7 +14,10 @@ mod revolution;
 mod round;
 
 use crate::{Pose, Shape, Vec3};
-pub use mesh::{Region, Surface, SurfaceError, SurfaceWork, surface_overlap};
+pub use mesh::{
+    Foundation, Gap, PressurePoint, Region, Surface, SurfaceError, SurfaceWork, foundation, surface_distance,
+    surface_overlap,
+};
 pub use moments::{Moments, moments};
 
 /// What two solids share.

@@ -7,6 +7,7 @@ mod closed_forms;
 mod continuity;
 mod distance_truth;
 mod manifolds;
+mod mesh_foundation;
 mod mesh_overlap;
 mod meshes;
 mod overlap_truth;

@@ -50,6 +50,15 @@ impl Placement {
         if side == 0 { v } else { self.R_12 * v }
     }
 
+    /// Lower bound of the distance of two boxes [m].
+    pub fn apart(&self, a: &Node, b: &Node) -> f64 {
+        let d = self.point(b.center) - a.center;
+        let e = self.R_12.transpose() * d;
+        let from_1 = (d.abs() - a.half - self.R_abs * b.half).max(Vec3::ZERO).length_squared();
+        let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
+        from_1.max(from_2).sqrt()
+    }
+
     /// True when boxes of the two trees may overlap: the six face normals separate them not by more than `margin`.
     fn meet(&self, a: &Node, b: &Node, margin: f64) -> bool {
         let d = self.point(b.center) - a.center;

@@ -62,9 +62,6 @@ pub(super) const ROUNDING: f64 = 1e-14;
 /// A connected piece of a surface.
 #[derive(Clone, Debug)]
 pub(super) struct Shell {
-    /// Its triangles, a range of `Surface::by_shell`.
-    pub first: u32,
-    pub count: u32,
     /// One of its corners.
     pub vertex: u32,
     pub bounds: Aabb,
@@ -97,7 +94,6 @@ pub struct Surface {
     pub(super) around_first: Vec<u32>,
     pub(super) shells: Vec<Shell>,
     pub(super) shell_of: Vec<u32>,
-    pub(super) by_shell: Vec<u32>,
     pub(super) tree: Tree,
     /// Largest coordinate [m].
     pub(super) size: f64,
@@ -174,7 +170,7 @@ impl Surface {
                 Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
             })
             .collect();
-        let (shells, shell_of, by_shell) = split(&triangles, &face_edges, &edge_faces, &bounds);
+        let (shells, shell_of) = split(&triangles, &face_edges, &edge_faces, &bounds);
         let tree = Tree::new(&bounds, ROUNDING * size);
         Ok(Surface {
             vertices,
@@ -191,7 +187,6 @@ impl Surface {
             around_first,
             shells,
             shell_of,
-            by_shell,
             tree,
             size,
             volume,
@@ -267,34 +262,33 @@ fn split(
     face_edges: &[[u32; 3]],
     edge_faces: &[[u32; 2]],
     bounds: &[Aabb],
-) -> (Vec<Shell>, Vec<u32>, Vec<u32>) {
+) -> (Vec<Shell>, Vec<u32>) {
     let mut shells: Vec<Shell> = Vec::new();
     let mut shell_of = vec![u32::MAX; triangles.len()];
-    let mut by_shell: Vec<u32> = Vec::with_capacity(triangles.len());
+    let mut reached: Vec<u32> = Vec::with_capacity(triangles.len());
     for f in 0..triangles.len() {
         if shell_of[f] != u32::MAX {
             continue;
         }
-        let (first, name) = (by_shell.len(), shells.len() as u32);
+        let (first, name) = (reached.len(), shells.len() as u32);
         let mut box_ = Aabb::EMPTY;
-        by_shell.push(f as u32);
+        reached.push(f as u32);
         shell_of[f] = name;
         let mut next = first;
-        while next < by_shell.len() {
-            let g = by_shell[next] as usize;
+        while next < reached.len() {
+            let g = reached[next] as usize;
             next += 1;
             box_ = box_.union(&bounds[g]);
             for &e in &face_edges[g] {
                 for h in edge_faces[e as usize] {
                     if shell_of[h as usize] == u32::MAX {
                         shell_of[h as usize] = name;
-                        by_shell.push(h);
+                        reached.push(h);
                     }
                 }
             }
         }
-        let count = (by_shell.len() - first) as u32;
-        shells.push(Shell { first: first as u32, count, vertex: triangles[f][0], bounds: box_ });
+        shells.push(Shell { vertex: triangles[f][0], bounds: box_ });
     }
-    (shells, shell_of, by_shell)
+    (shells, shell_of)
 }
