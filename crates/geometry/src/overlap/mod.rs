@@ -16,7 +16,7 @@ mod round;
 use crate::{Pose, Shape, Vec3};
 pub use mesh::{
     Foundation, Gap, PressurePoint, Region, Surface, SurfaceError, SurfaceWork, foundation, surface_distance,
-    surface_overlap,
+    surface_overlap, surface_rows,
 };
 pub use moments::{Moments, moments};
 

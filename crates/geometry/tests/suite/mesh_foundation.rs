@@ -3,7 +3,9 @@
 use crate::random::Random;
 use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
 use boolmesh::prelude::OpType;
-use tippe_geometry::{Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation};
+use tippe_geometry::{
+    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_rows,
+};
 
 fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
     let mut work = SurfaceWork::default();
@@ -210,4 +212,76 @@ fn continuous_at_random_poses() {
         }
     }
     assert!(worst < 1e-6, "{worst}");
+}
+
+/// A box on a box stands on its four corners; ids stay when it moves a little; two feet are two regions.
+#[test]
+fn rows_keep_the_outline() {
+    let floor = surface(&cuboid(Vec3::new(2.0, 2.0, 0.5)));
+    let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
+    let mut work = SurfaceWork::default();
+    let at = |x: f64| Pose::at(Vec3::new(0.1 + x, 0.2, 0.7 - 1e-4));
+    let rows = surface_rows(&floor, &Pose::IDENTITY, &small, &at(0.0), 4, &mut work).to_vec();
+    assert_eq!(rows.len(), 4);
+    for (sx, sy) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+        let corner = Vec3::new(0.1 + 0.3 * sx, 0.2 + 0.2 * sy, 0.5 - 1e-4);
+        let row = rows.iter().find(|r| (r.point - corner).length() < 1e-9).expect("a row at each corner");
+        assert!((row.depth - 1e-4).abs() < 1e-12 && (row.normal - Vec3::Z).length() < 1e-3, "{row:?}");
+    }
+    let area: f64 = rows.iter().map(|r| r.area).sum();
+    assert!((area / 0.24 - 1.0).abs() < 1e-2);
+    let moved = surface_rows(&floor, &Pose::IDENTITY, &small, &at(1e-5), 4, &mut work);
+    let ids = |rows: &[tippe_geometry::PressurePoint]| rows.iter().map(|r| r.id).collect::<Vec<_>>();
+    assert_eq!(ids(&rows), ids(moved));
+    let bench = boolean(
+        &cuboid(Vec3::new(0.5, 0.3, 0.2)),
+        &placed(&cuboid(Vec3::new(0.3, 1.0, 0.2)), &Pose::at(Vec3::new(0.0, 0.0, -0.2))),
+        OpType::Subtract,
+    );
+    let X2 = Pose::at(Vec3::new(0.0, 0.0, 0.7 - 1e-4));
+    let rows = surface_rows(&floor, &Pose::IDENTITY, &surface(&bench.unwrap()), &X2, 4, &mut work);
+    assert_eq!(rows.len(), 8);
+    assert_eq!(work.regions().len(), 2);
+}
+
+#[test]
+fn distance_of_surfaces() {
+    let mut stack = Vec::new();
+    let (a, b) = (surface(&cuboid(Vec3::splat(0.5))), surface(&cuboid(Vec3::new(0.3, 0.2, 0.1))));
+    // corner to corner, edge to edge, face to face
+    for (x, d) in [
+        (Vec3::new(1.8, 1.7, 1.6), Vec3::ONE.length()),
+        (Vec3::new(1.8, 1.7, 0.0), std::f64::consts::SQRT_2),
+        (Vec3::new(0.0, 0.1, -1.6), 1.0),
+    ] {
+        let gap = surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 10.0, &mut stack).unwrap();
+        assert!((gap.distance - d).abs() < 1e-14, "{gap:?}");
+        assert!(((gap.point1 - gap.point2).length() - d).abs() < 1e-14);
+        assert!(surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 0.9 * d, &mut stack).is_none());
+    }
+    let mut r = Random(35);
+    for _ in 0..60 {
+        let (m1, m2) = (concave(&mut r), concave(&mut r));
+        let X2 = Pose::new(r.rotation(), r.direction() * 1.2);
+        let (s1, s2) = (surface(&m1), surface(&m2));
+        let gap = surface_distance(&s1, &Pose::IDENTITY, &s2, &X2, f64::INFINITY, &mut stack).unwrap();
+        let placed = placed(&m2, &X2);
+        let near = |m: &TriMesh, p: Vec3| {
+            let d = m.triangles.iter().map(|t| triangle_distance(p, t.map(|i| m.vertices[i as usize])));
+            d.fold(f64::INFINITY, f64::min)
+        };
+        // no corner is nearer, the points lie on the surfaces, and crossing surfaces have none between them
+        for v in &placed.vertices {
+            assert!(near(&m1, *v) >= gap.distance - 1e-12);
+        }
+        for v in &m1.vertices {
+            assert!(near(&placed, *v) >= gap.distance - 1e-12);
+        }
+        assert!(near(&m1, gap.point1) < 1e-12 && near(&placed, gap.point2) < 1e-12);
+        let mut work = SurfaceWork::default();
+        if gap.distance > 1e-9 {
+            let shared = tippe_geometry::surface_overlap(&s1, &Pose::IDENTITY, &s2, &X2, &mut work);
+            assert!(shared.is_empty() || shared[0].area == 0.0);
+        }
+    }
 }
