@@ -8,11 +8,16 @@
 //! circular segments are closed forms, integrated along the axis to rounding. Smoothing radii are left out.
 
 mod clip;
+mod mesh;
 mod moments;
 mod revolution;
 mod round;
 
 use crate::{Pose, Shape, Vec3};
+pub use mesh::{
+    Foundation, Gap, PressurePoint, Region, Surface, SurfaceError, SurfaceWork, foundation, surface_distance,
+    surface_overlap, surface_rows,
+};
 pub use moments::{Moments, moments};
 
 /// What two solids share.

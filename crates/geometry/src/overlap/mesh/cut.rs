@@ -1,0 +1,690 @@
+//! Where two surfaces cross and which parts of each lie inside the other.
+//!
+//! Corners of solid 2 are placed in frame 1 once per use with the same rounding; every sign is exact (`predicate`). So
+//! - an edge of one and a triangle of the other cross or not, whoever asks;
+//! - two triangles that meet share one segment whose ends are such crossings;
+//! - on a triangle f of 1 the boundary of its part inside 2 is a closed chain: the parts of its edges inside 2, and the
+//!   segments it shares with triangles g of 2, each running along n_f x n_g (docs/theory/overlap.md, eq. 1).
+//!
+//! Integrals over the part are integrals over the chain, in any order; no loop needs to be walked, concave or with holes.
+
+use super::predicate::{Of, height, is_left, passes};
+use super::surface::{ROUNDING, Surface};
+use super::tree::Node;
+use crate::{Aabb, Mat3, Pose, Vec3};
+
+/// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
+const CLOSE: f64 = 1e-7;
+
+/// Solid 2 as seen from frame 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    pub R_12: Mat3,
+    pub p_12: Vec3,
+    /// Components of R_12 without sign.
+    R_abs: Mat3,
+}
+
+impl Placement {
+    pub fn new(X_w1: &Pose, X_w2: &Pose) -> Placement {
+        let X_12 = X_w1.inverse().then(X_w2);
+        let R_12 = Mat3::from_quat(X_12.rotation);
+        let R_abs = Mat3::from_cols(R_12.x_axis.abs(), R_12.y_axis.abs(), R_12.z_axis.abs());
+        Placement { R_12, p_12: X_12.position, R_abs }
+    }
+
+    pub fn point(&self, p_2: Vec3) -> Vec3 {
+        self.R_12 * p_2 + self.p_12
+    }
+
+    pub fn point_into(&self, p_1: Vec3) -> Vec3 {
+        self.R_12.transpose() * (p_1 - self.p_12)
+    }
+
+    /// Point of solid `side` in frame 1.
+    pub fn of(&self, side: usize, p: Vec3) -> Vec3 {
+        if side == 0 { p } else { self.point(p) }
+    }
+
+    pub fn vector_of(&self, side: usize, v: Vec3) -> Vec3 {
+        if side == 0 { v } else { self.R_12 * v }
+    }
+
+    /// Lower bound of the distance of two boxes [m].
+    pub fn apart(&self, a: &Node, b: &Node) -> f64 {
+        let d = self.point(b.center) - a.center;
+        let e = self.R_12.transpose() * d;
+        let from_1 = (d.abs() - a.half - self.R_abs * b.half).max(Vec3::ZERO).length_squared();
+        let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
+        from_1.max(from_2).sqrt()
+    }
+
+    /// True when boxes of the two trees may overlap: the six face normals separate them not by more than `margin`.
+    fn meet(&self, a: &Node, b: &Node, margin: f64) -> bool {
+        let d = self.point(b.center) - a.center;
+        let m = Vec3::splat(margin);
+        let reach = a.half + self.R_abs * b.half + m;
+        if !d.abs().cmple(reach).all() {
+            return false;
+        }
+        let d = self.R_12.transpose() * d;
+        let reach = b.half + self.R_abs.transpose() * a.half + m;
+        d.abs().cmple(reach).all()
+    }
+}
+
+/// An edge of one solid passes a triangle of the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    pub edge: u32,
+    pub face: u32,
+    /// Place on the edge from its smaller corner, 0 to 1 [-].
+    pub t: f64,
+    /// +1 where the edge, run from its smaller corner, enters the other solid, -1 where it leaves.
+    pub sign: i32,
+    /// In frame 1 [m].
+    pub point: Vec3,
+}
+
+/// End of a segment: the crossing of `edge` of solid `side` and `face` of the other.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    side: usize,
+    edge: u32,
+    face: u32,
+    point: Vec3,
+}
+
+/// What triangle `faces[0]` of 1 and `faces[1]` of 2 share, run along n1 x n2: on 1 the inside of 2 lies left.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    faces: [u32; 2],
+    ends: [End; 2],
+}
+
+/// A piece of a closed chain on a triangle, in frame 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub a: Vec3,
+    pub b: Vec3,
+    /// How often it is run [-]: 1, unless rounding swapped two crossings of an edge.
+    pub weight: f64,
+    /// Member of the union-find that says which region it bounds.
+    pub node: u32,
+}
+
+/// The part of a triangle that lies inside the other solid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub face: u32,
+    /// Its chain in `Cut::links`; a triangle that lies inside as a whole has none.
+    pub first: u32,
+    pub count: u32,
+    /// Member of the union-find, for a whole triangle.
+    pub node: u32,
+}
+
+const OUTSIDE: u32 = u32::MAX;
+
+/// Marks that vanish when the epoch changes.
+#[derive(Debug, Default)]
+struct Marks {
+    /// Component of a corner inside the other solid.
+    vertex: Vec<(u32, u32)>,
+    /// First crossing of an edge.
+    edge: Vec<(u32, u32)>,
+    /// Triangles that carry segments or are counted.
+    face: Vec<u32>,
+    shell: Vec<u32>,
+}
+
+fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
+    if v.len() < len {
+        v.resize(len, T::default());
+    }
+}
+
+/// Buffers for one pair of surfaces at a time; what they hold never changes a result.
+#[derive(Debug, Default)]
+pub(super) struct Cut {
+    epoch: u32,
+    marks: [Marks; 2],
+    stack: Vec<(u32, u32)>,
+    candidates: Vec<(u32, u32)>,
+    /// Crossings of the edges of 1 and of 2, by edge and place.
+    pub crossings: [Vec<Crossing>; 2],
+    /// (edge, face, index) of the crossings, sorted.
+    lookup: [Vec<(u32, u32, u32)>; 2],
+    segments: Vec<Segment>,
+    /// (face, segment), sorted.
+    touched: [Vec<(u32, u32)>; 2],
+    /// Corners inside the other solid with their component, which is a member of the union-find.
+    pub inside: [Vec<(u32, u32)>; 2],
+    pending: Vec<u32>,
+    /// Union-find: crossings of 1, crossings of 2, components of corners.
+    parent: Vec<u32>,
+    pub links: Vec<Link>,
+    pub parts: [Vec<Part>; 2],
+    roots: Vec<(u32, f64, Vec3)>,
+    rays: Vec<u32>,
+}
+
+impl Cut {
+    /// Finds the parts of each surface that lie inside the other.
+    pub fn run(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        self.clear(surfaces);
+        self.collect_candidates(surfaces, X);
+        self.intersect(surfaces, X);
+        self.sort_crossings(surfaces);
+        for side in 0..2 {
+            self.label(side, surfaces, X);
+        }
+        self.link_segments();
+        for side in 0..2 {
+            self.chain(side, surfaces, X);
+        }
+        for side in 0..2 {
+            self.join_holes(side, surfaces, X);
+        }
+    }
+
+    fn clear(&mut self, surfaces: [&Surface; 2]) {
+        if self.epoch == u32::MAX {
+            self.marks = Default::default();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        for (marks, s) in self.marks.iter_mut().zip(surfaces) {
+            grow(&mut marks.vertex, s.vertices.len());
+            grow(&mut marks.edge, s.edges.len());
+            grow(&mut marks.face, s.triangles.len());
+            grow(&mut marks.shell, s.shells.len());
+        }
+        for side in 0..2 {
+            self.crossings[side].clear();
+            self.lookup[side].clear();
+            self.touched[side].clear();
+            self.inside[side].clear();
+            self.parts[side].clear();
+        }
+        self.segments.clear();
+        self.parent.clear();
+        self.links.clear();
+    }
+
+    /// Pairs of triangles whose boxes overlap, in an order that does not depend on the pose.
+    fn collect_candidates(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        self.candidates.clear();
+        self.stack.clear();
+        let [s1, s2] = surfaces;
+        let margin = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
+        self.stack.push((0, 0));
+        while let Some((i, j)) = self.stack.pop() {
+            let (a, b) = (&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]);
+            if !X.meet(a, b, margin) {
+                continue;
+            }
+            match (a.count > 0, b.count > 0) {
+                (true, true) => {
+                    for &f in s1.tree.leaf(a) {
+                        for &g in s2.tree.leaf(b) {
+                            self.candidates.push((f, g));
+                        }
+                    }
+                }
+                (a_is_leaf, b_is_leaf) => {
+                    if b_is_leaf || (!a_is_leaf && a.half.length_squared() >= b.half.length_squared()) {
+                        self.stack.push((a.link, j));
+                        self.stack.push((i + 1, j));
+                    } else {
+                        self.stack.push((i, b.link));
+                        self.stack.push((i, j + 1));
+                    }
+                }
+            }
+        }
+    }
+
+    fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
+        let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
+        let candidates = std::mem::take(&mut self.candidates);
+        for &(f, g) in &candidates {
+            let p = s1.corners(f);
+            let q = s2.corners(g).map(|v| X.point(v));
+            // Safely apart: all corners of one on the same side of the other's plane.
+            let far = |n: Vec3, o: Vec3, slack: f64, x: [Vec3; 3]| {
+                let [a, b, c] = x.map(|v| n.dot(v - o));
+                a.min(b).min(c) > slack || a.max(b).max(c) < -slack
+            };
+            if far(s1.normals[f as usize], p[0], s1.slack[f as usize] + rounding, q)
+                || far(X.R_12 * s2.normals[g as usize], q[0], s2.slack[g as usize] + rounding, p)
+            {
+                continue;
+            }
+            self.intersect_pair([s1, s2], [f, g], p, q);
+        }
+        self.candidates = candidates;
+    }
+
+    /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment.
+    fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], p: [Vec3; 3], q: [Vec3; 3]) {
+        let over_p = q.map(|x| height(Of::Two, x, p));
+        if over_p[0].1 == over_p[1].1 && over_p[1].1 == over_p[2].1 {
+            return;
+        }
+        let over_q = p.map(|x| height(Of::One, x, q));
+        if over_q[0].1 == over_q[1].1 && over_q[1].1 == over_q[2].1 {
+            return;
+        }
+        let mut ends: [Option<End>; 2] = [None; 2];
+        for (side, own, other, over) in [(0, p, q, over_q), (1, q, p, over_p)] {
+            for k in 0..3 {
+                let l = (k + 1) % 3;
+                if over[k].1 == over[l].1 {
+                    continue;
+                }
+                let left = |m: usize| {
+                    let (a, b) = (other[m], other[(m + 1) % 3]);
+                    if side == 0 { passes(own[k], own[l], a, b) } else { passes(a, b, own[k], own[l]) }
+                };
+                let first = left(0);
+                if left(1) != first || left(2) != first {
+                    continue;
+                }
+                let s = surfaces[side];
+                let (face, edge) = (faces[side], s.face_edges[faces[side] as usize][k]);
+                let forward = s.is_forward(face, k);
+                let (i, j) = if forward { (k, l) } else { (l, k) };
+                let span = over[i].0 - over[j].0;
+                let t = if span != 0.0 { (over[i].0 / span).clamp(0.0, 1.0) } else { 0.5 };
+                let point = own[i] + (own[j] - own[i]) * t;
+                if s.edge_faces[edge as usize][0] == face {
+                    let sign = if over[i].1 { 1 } else { -1 };
+                    self.crossings[side].push(Crossing { edge, face: faces[1 - side], t, sign, point });
+                }
+                // On 1, an edge that enters 2 starts here, so the segment ends here; on 2 the segment runs backwards.
+                let enters = over[k].1;
+                ends[(enters == (side == 0)) as usize] = Some(End { side, edge, face: faces[1 - side], point });
+            }
+        }
+        if let [Some(start), Some(end)] = ends {
+            self.segments.push(Segment { faces, ends: [start, end] });
+        }
+    }
+
+    fn sort_crossings(&mut self, surfaces: [&Surface; 2]) {
+        for side in 0..2 {
+            let (crossings, lookup) = (&mut self.crossings[side], &mut self.lookup[side]);
+            crossings.sort_unstable_by(|a, b| a.edge.cmp(&b.edge).then(a.t.total_cmp(&b.t)).then(a.face.cmp(&b.face)));
+            lookup.extend(crossings.iter().enumerate().map(|(i, c)| (c.edge, c.face, i as u32)));
+            lookup.sort_unstable();
+            let marks = &mut self.marks[side];
+            for (i, c) in crossings.iter().enumerate().rev() {
+                marks.edge[c.edge as usize] = (self.epoch, i as u32);
+                let s = surfaces[side];
+                marks.shell[s.shell_of[s.edge_faces[c.edge as usize][0] as usize] as usize] = self.epoch;
+            }
+            for (i, s) in self.segments.iter().enumerate() {
+                self.touched[side].push((s.faces[side], i as u32));
+                // also a shell that is pierced without a crossing edge of its own
+                marks.shell[surfaces[side].shell_of[s.faces[side] as usize] as usize] = self.epoch;
+                marks.face[s.faces[side] as usize] = self.epoch;
+            }
+            self.touched[side].sort_unstable();
+            self.parent.extend(self.parent.len() as u32..(self.parent.len() + self.crossings[side].len()) as u32);
+        }
+    }
+
+    /// Crossings of an edge, in order.
+    fn on_edge(&self, side: usize, edge: u32) -> &[Crossing] {
+        let (epoch, first) = self.marks[side].edge[edge as usize];
+        if epoch != self.epoch {
+            return &[];
+        }
+        let rest = &self.crossings[side][first as usize..];
+        &rest[..rest.iter().take_while(|c| c.edge == edge).count()]
+    }
+
+    fn component(&self, side: usize, vertex: u32) -> u32 {
+        let (epoch, component) = self.marks[side].vertex[vertex as usize];
+        if epoch == self.epoch { component } else { OUTSIDE }
+    }
+
+    /// Finds the corners and whole triangles of one solid inside the other.
+    ///
+    /// An edge whose crossings do not cancel has one end inside; from there the inside spreads over edges without crossings.
+    fn label(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
+        let s = surfaces[side];
+        let mut i = 0;
+        while i < self.crossings[side].len() {
+            let edge = self.crossings[side][i].edge;
+            let on_edge = self.on_edge(side, edge);
+            i += on_edge.len();
+            let sum: i32 = on_edge.iter().map(|c| c.sign).sum();
+            if sum != 0 {
+                let end = s.edges[edge as usize][(sum > 0) as usize];
+                self.spread(side, s, end);
+            }
+        }
+        // Edges whose crossings cancel: both ends inside or both outside. First entering, then leaving: outside.
+        let mut i = 0;
+        while i < self.crossings[side].len() {
+            let edge = self.crossings[side][i].edge;
+            let on_edge = self.on_edge(side, edge);
+            i += on_edge.len();
+            let sum: i32 = on_edge.iter().map(|c| c.sign).sum();
+            let [a, b] = s.edges[edge as usize];
+            if sum != 0 || self.component(side, a) != OUTSIDE || self.component(side, b) != OUTSIDE {
+                continue;
+            }
+            let is_clear = on_edge[0].sign > 0 && on_edge.windows(2).all(|w| w[1].t - w[0].t > CLOSE);
+            if !is_clear && self.is_inside(side, s.vertices[a as usize], surfaces, X) {
+                self.spread(side, s, a);
+                self.spread(side, s, b);
+            }
+        }
+        // Shells that cross nothing lie inside or outside as a whole.
+        let other = placed_bounds(1 - side, surfaces[1 - side], X);
+        for (k, shell) in s.shells.iter().enumerate() {
+            if self.marks[side].shell[k] == self.epoch {
+                continue;
+            }
+            let own = placed_box(side, &shell.bounds, X);
+            let p = s.vertices[shell.vertex as usize];
+            if own.overlaps(&other) && self.is_inside(side, p, surfaces, X) {
+                self.spread(side, s, shell.vertex);
+            }
+        }
+    }
+
+    /// The corner lies inside: so does what is connected to it without a crossing.
+    fn spread(&mut self, side: usize, s: &Surface, seed: u32) {
+        self.pending.clear();
+        self.pending.push(seed);
+        while let Some(seed) = self.pending.pop() {
+            if self.component(side, seed) != OUTSIDE {
+                continue;
+            }
+            let component = self.parent.len() as u32;
+            self.parent.push(component);
+            let mut next = self.inside[side].len();
+            self.inside[side].push((seed, component));
+            self.marks[side].vertex[seed as usize] = (self.epoch, component);
+            while next < self.inside[side].len() {
+                let v = self.inside[side][next].0;
+                next += 1;
+                let (first, last) = (s.around_first[v as usize], s.around_first[v as usize + 1]);
+                for &f in &s.around[first as usize..last as usize] {
+                    let t = &s.triangles[f as usize];
+                    let marks = &mut self.marks[side];
+                    if marks.face[f as usize] != self.epoch {
+                        // No crossing on its edges: the whole triangle lies inside.
+                        marks.face[f as usize] = self.epoch;
+                        self.parts[side].push(Part { face: f, first: 0, count: 0, node: component });
+                        for &u in t {
+                            if marks.vertex[u as usize].0 != self.epoch {
+                                marks.vertex[u as usize] = (self.epoch, component);
+                                self.inside[side].push((u, component));
+                            }
+                        }
+                        continue;
+                    }
+                    for k in 0..3 {
+                        let (a, b) = (t[k], t[(k + 1) % 3]);
+                        if a != v && b != v {
+                            continue;
+                        }
+                        let u = a ^ b ^ v;
+                        if self.component(side, u) != OUTSIDE {
+                            continue;
+                        }
+                        let on_edge = self.on_edge(side, s.face_edges[f as usize][k]);
+                        if on_edge.is_empty() {
+                            self.marks[side].vertex[u as usize] = (self.epoch, component);
+                            self.inside[side].push((u, component));
+                        } else if on_edge.iter().map(|c| c.sign).sum::<i32>() == 0 {
+                            self.pending.push(u);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Exactly: does a corner of solid `side` lie inside the other? Counts triangles over it along z of frame 1.
+    fn is_inside(&mut self, side: usize, p: Vec3, surfaces: [&Surface; 2], X: &Placement) -> bool {
+        let other = 1 - side;
+        let s = surfaces[other];
+        let of = if side == 0 { Of::One } else { Of::Two };
+        let p = X.of(side, p);
+        // The line in the frame of the other solid, for its boxes.
+        let (o, d) = if other == 0 { (p, Vec3::Z) } else { (X.point_into(p), X.R_12.transpose() * Vec3::Z) };
+        let margin = ROUNDING * (s.size + surfaces[side].size + X.p_12.abs().max_element());
+        let mut winding = 0;
+        self.rays.clear();
+        self.rays.push(0);
+        while let Some(i) = self.rays.pop() {
+            let node = &s.tree.nodes[i as usize];
+            // Separating axes of a line and a box: d x e_i.
+            let c = (node.center - o).cross(d).abs();
+            let (h, e) = (node.half + Vec3::splat(margin), d.abs());
+            let reach = Vec3::new(h.y * e.z + h.z * e.y, h.z * e.x + h.x * e.z, h.x * e.y + h.y * e.x);
+            if !c.cmple(reach + Vec3::splat(margin)).all() {
+                continue;
+            }
+            if node.count == 0 {
+                self.rays.push(node.link);
+                self.rays.push(i + 1);
+                continue;
+            }
+            for &f in s.tree.leaf(node) {
+                let t = s.corners(f).map(|v| X.of(other, v));
+                let left = is_left(of, p, t[0], t[1]);
+                if is_left(of, p, t[1], t[2]) != left || is_left(of, p, t[2], t[0]) != left {
+                    continue;
+                }
+                let above = height(of, p, t).1;
+                // Anticlockwise from above: the normal points up; the triangle lies over p when p is below its plane.
+                if above != left {
+                    winding += if left { 1 } else { -1 };
+                }
+            }
+        }
+        winding > 0
+    }
+
+    fn root(&mut self, mut i: u32) -> u32 {
+        while self.parent[i as usize] != i {
+            let up = self.parent[self.parent[i as usize] as usize];
+            self.parent[i as usize] = up;
+            i = up;
+        }
+        i
+    }
+
+    /// Points every member of the union-find at its root.
+    pub fn flatten(&mut self) {
+        // unite() keeps parents below their children
+        for i in 0..self.parent.len() {
+            self.parent[i] = self.parent[self.parent[i] as usize];
+        }
+    }
+
+    /// Root of a member, after `flatten`.
+    pub fn flat_root(&self, i: u32) -> u32 {
+        self.parent[i as usize]
+    }
+
+    /// Members of the union-find.
+    pub fn members(&self) -> usize {
+        self.parent.len()
+    }
+
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+
+    fn node_of(&self, end: &End) -> Option<u32> {
+        let lookup = &self.lookup[end.side];
+        let i = lookup.partition_point(|l| (l.0, l.1) < (end.edge, end.face));
+        let found = lookup.get(i).filter(|l| (l.0, l.1) == (end.edge, end.face))?;
+        Some(found.2 + if end.side == 1 { self.crossings[0].len() as u32 } else { 0 })
+    }
+
+    fn link_segments(&mut self) {
+        for i in 0..self.segments.len() {
+            let [a, b] = self.segments[i].ends;
+            if let (Some(a), Some(b)) = (self.node_of(&a), self.node_of(&b)) {
+                self.unite(a, b);
+            }
+        }
+    }
+
+    /// Chains of the triangles that carry segments, before the whole triangles.
+    fn chain(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
+        let s = surfaces[side];
+        let touched = std::mem::take(&mut self.touched[side]);
+        let mut i = 0;
+        while i < touched.len() {
+            let face = touched[i].0;
+            let first = self.links.len();
+            while i < touched.len() && touched[i].0 == face {
+                let [start, end] = self.segments[touched[i].1 as usize].ends;
+                let node = self.node_of(&start).unwrap_or(0);
+                let (a, b) = if side == 0 { (start.point, end.point) } else { (end.point, start.point) };
+                self.links.push(Link { a, b, weight: 1.0, node });
+                i += 1;
+            }
+            for k in 0..3 {
+                self.chain_edge(side, s, face, k, X);
+            }
+            let count = (self.links.len() - first) as u32;
+            self.parts[side].push(Part { face, first: first as u32, count, node: 0 });
+        }
+        self.touched[side] = touched;
+    }
+
+    /// The parts of an edge that lie inside the other solid, as the triangle runs it.
+    fn chain_edge(&mut self, side: usize, s: &Surface, face: u32, k: usize, X: &Placement) {
+        let edge = s.face_edges[face as usize][k];
+        let forward = s.is_forward(face, k);
+        let [va, vb] = s.edges[edge as usize];
+        let place = |v: u32| X.of(side, s.vertices[v as usize]);
+        let component = self.component(side, va);
+        let mut weight = if component != OUTSIDE { 1 } else { 0 };
+        let (mut from, mut node) = (place(va), component);
+        let base = if side == 1 { self.crossings[0].len() } else { 0 };
+        let emit = |links: &mut Vec<Link>, from: Vec3, to: Vec3, weight: i32, node: u32| {
+            let (a, b) = if forward { (from, to) } else { (to, from) };
+            links.push(Link { a, b, weight: weight as f64, node });
+        };
+        let (epoch, first) = self.marks[side].edge[edge as usize];
+        if epoch == self.epoch {
+            let mut c = first as usize;
+            while c < self.crossings[side].len() && self.crossings[side][c].edge == edge {
+                let Crossing { sign, point, .. } = self.crossings[side][c];
+                let here = (base + c) as u32;
+                if weight != 0 {
+                    emit(&mut self.links, from, point, weight, here);
+                    if node != OUTSIDE {
+                        self.unite(node, here);
+                    }
+                }
+                weight += sign;
+                (from, node) = (point, here);
+                c += 1;
+            }
+        }
+        if weight != 0 {
+            emit(&mut self.links, from, place(vb), weight, node);
+            let end = self.component(side, vb);
+            if end != OUTSIDE && node != OUTSIDE {
+                self.unite(node, end);
+            }
+        }
+    }
+
+    /// A hole in the part of a triangle belongs to the region around it.
+    fn join_holes(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
+        let mut roots = std::mem::take(&mut self.roots);
+        for i in 0..self.parts[side].len() {
+            let Part { face, first, count, .. } = self.parts[side][i];
+            if count == 0 {
+                continue;
+            }
+            let n = X.vector_of(side, surfaces[side].normals[face as usize]);
+            let range = first as usize..(first + count) as usize;
+            let o = self.links[range.start].a;
+            roots.clear();
+            for k in range.clone() {
+                let Link { a, b, weight, node } = self.links[k];
+                let root = self.root(node);
+                let area = weight * n.dot((a - o).cross(b - o));
+                match roots.iter_mut().find(|r| r.0 == root) {
+                    Some(r) => r.1 += area,
+                    None => roots.push((root, area, a)),
+                }
+            }
+            if roots.len() < 2 {
+                continue;
+            }
+            for h in 0..roots.len() {
+                let (hole, area, x) = roots[h];
+                if area >= 0.0 {
+                    continue;
+                }
+                // The smallest outline that runs around the hole.
+                let mut around: Option<(f64, u32)> = None;
+                for &(root, area, _) in roots.iter().filter(|r| r.1 > 0.0) {
+                    if around.is_some_and(|(least, _)| least <= area) {
+                        continue;
+                    }
+                    let mut winding = 0.0;
+                    for k in range.clone() {
+                        let link = self.links[k];
+                        if self.root(link.node) == root {
+                            winding += link.weight * turn(x, link.a, link.b, n);
+                        }
+                    }
+                    if winding > 0.5 {
+                        around = Some((area, root));
+                    }
+                }
+                if let Some((_, root)) = around {
+                    self.unite(hole, root);
+                }
+            }
+        }
+        self.roots = roots;
+    }
+}
+
+/// Turns of the link around x seen against n: +1 or -1 when it crosses a ray from x in the plane, else 0.
+fn turn(x: Vec3, a: Vec3, b: Vec3, n: Vec3) -> f64 {
+    let u = crate::space::any_orthogonal(n);
+    let v = n.cross(u);
+    let (ya, yb) = (v.dot(a - x), v.dot(b - x));
+    if (ya > 0.0) == (yb > 0.0) {
+        return 0.0;
+    }
+    let (xa, xb) = (u.dot(a - x), u.dot(b - x));
+    let at = xa + (xb - xa) * (ya / (ya - yb));
+    if at <= 0.0 {
+        0.0
+    } else if yb > ya {
+        1.0
+    } else {
+        -1.0
+    }
+}
+
+/// Box in frame 1 of a box of solid `side`.
+pub(super) fn placed_box(side: usize, b: &Aabb, X: &Placement) -> Aabb {
+    if side == 0 { *b } else { Aabb::around(X.point(b.center()), X.R_abs * b.half()) }
+}
+
+/// Box of a whole solid in frame 1.
+pub(super) fn placed_bounds(side: usize, s: &Surface, X: &Placement) -> Aabb {
+    placed_box(side, &s.bounds(), X)
+}

@@ -1,0 +1,129 @@
+//! Distance of two surfaces that do not touch.
+
+use super::cut::Placement;
+use super::surface::Surface;
+use crate::{Pose, Vec3};
+
+/// Closest points of two surfaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// Distance of the surfaces, zero when they cross [m].
+    pub distance: f64,
+    /// Closest point of surface 1 in the world [m].
+    pub point1: Vec3,
+    /// Closest point of surface 2 in the world [m].
+    pub point2: Vec3,
+    /// Triangles that carry them.
+    pub triangles: [u32; 2],
+}
+
+/// Boxes are dropped only when farther than the best by more than rounding.
+const PRUNE: f64 = 1.0 - 1e-12;
+
+/// Distance of two placed surfaces if it is below `limit` [m], else `None`. Exact up to rounding. A solid inside the other
+/// has the distance of its surface: ask [`super::surface_overlap`] whether they share volume.
+///
+/// `stack` is a buffer.
+pub fn surface_distance(
+    surface1: &Surface,
+    X_w1: &Pose,
+    surface2: &Surface,
+    X_w2: &Pose,
+    limit: f64,
+    stack: &mut Vec<(f64, u32, u32)>,
+) -> Option<Gap> {
+    let X = Placement::new(X_w1, X_w2);
+    let (s1, s2) = (surface1, surface2);
+    let mut best = limit;
+    let mut found: Option<Gap> = None;
+    stack.clear();
+    stack.push((X.apart(&s1.tree.nodes[0], &s2.tree.nodes[0]), 0, 0));
+    while let Some((least, i, j)) = stack.pop() {
+        if least * PRUNE >= best {
+            continue;
+        }
+        let (a, b) = (&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]);
+        if a.count > 0 && b.count > 0 {
+            for &f in s1.tree.leaf(a) {
+                let p = s1.corners(f);
+                for &g in s2.tree.leaf(b) {
+                    let q = s2.corners(g).map(|v| X.point(v));
+                    let (d, x, y) = between(p, q);
+                    if d < best {
+                        best = d;
+                        let (point1, point2) = (X_w1.point(x), X_w1.point(y));
+                        found = Some(Gap { distance: d, point1, point2, triangles: [f, g] });
+                    }
+                }
+            }
+            continue;
+        }
+        let splits_1 = b.count > 0 || (a.count == 0 && a.half.length_squared() >= b.half.length_squared());
+        let next = if splits_1 { [(i + 1, j), (a.link, j)] } else { [(i, j + 1), (i, b.link)] };
+        let mut next = next.map(|(i, j)| (X.apart(&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]), i, j));
+        if next[0].0 < next[1].0 {
+            next.swap(0, 1);
+        }
+        stack.extend(next);
+    }
+    found
+}
+
+/// Distance of two triangles with closest points: corner to triangle or edge to edge; zero when an edge passes through.
+fn between(p: [Vec3; 3], q: [Vec3; 3]) -> (f64, Vec3, Vec3) {
+    let mut best = (f64::INFINITY, p[0], q[0]);
+    for k in 0..3 {
+        let y = super::closest::closest_on_triangle(p[k], q).0;
+        let d = (p[k] - y).length();
+        if d < best.0 {
+            best = (d, p[k], y);
+        }
+        let x = super::closest::closest_on_triangle(q[k], p).0;
+        let d = (q[k] - x).length();
+        if d < best.0 {
+            best = (d, x, q[k]);
+        }
+        for l in 0..3 {
+            let (x, y) = between_edges([p[k], p[(k + 1) % 3]], [q[l], q[(l + 1) % 3]]);
+            let d = (x - y).length();
+            if d < best.0 {
+                best = (d, x, y);
+            }
+        }
+    }
+    if let Some(x) = through(p, q).or_else(|| through(q, p)) {
+        best = (0.0, x, x);
+    }
+    best
+}
+
+/// Closest points of two line segments (Ericson 2005, 5.1.9).
+fn between_edges([p, p1]: [Vec3; 2], [q, q1]: [Vec3; 2]) -> (Vec3, Vec3) {
+    let (d1, d2, r) = (p1 - p, q1 - q, p - q);
+    let (a, e, f) = (d1.length_squared(), d2.length_squared(), d2.dot(r));
+    let (b, c) = (d1.dot(d2), d1.dot(r));
+    let det = a * e - b * b;
+    let mut s = if det > 0.0 { ((b * f - c * e) / det).clamp(0.0, 1.0) } else { 0.0 };
+    let t = if e > 0.0 { ((b * s + f) / e).clamp(0.0, 1.0) } else { 0.0 };
+    if a > 0.0 {
+        s = ((b * t - c) / a).clamp(0.0, 1.0);
+    }
+    (p + d1 * s, q + d2 * t)
+}
+
+/// Point where an edge of the first triangle passes through the second.
+fn through(p: [Vec3; 3], q: [Vec3; 3]) -> Option<Vec3> {
+    let n = (q[1] - q[0]).cross(q[2] - q[0]);
+    let h = p.map(|x| n.dot(x - q[0]));
+    for k in 0..3 {
+        let l = (k + 1) % 3;
+        if (h[k] > 0.0) == (h[l] > 0.0) {
+            continue;
+        }
+        let x = p[k] + (p[l] - p[k]) * (h[k] / (h[k] - h[l]));
+        if (0..3).all(|m| n.dot((q[(m + 1) % 3] - q[m]).cross(x - q[m])) >= 0.0) {
+            return Some(x);
+        }
+    }
+    None
+}

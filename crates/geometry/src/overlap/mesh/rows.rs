@@ -1,0 +1,179 @@
+//! A few points that stand for the patch of each region, for solvers that carry one row per point.
+//!
+//! Candidates are the corners of the overlap: corners of one solid inside the other with their depth, crossings of edges
+//! and faces with depth zero. Seen along the region's normal, the largest polygon of few corners is kept, so nothing tips too
+//! early, and the deepest point. Areas of the quadrature go to the nearest.
+
+use super::cut::{Cut, Placement};
+use super::foundation::PressurePoint;
+use super::region::{NONE, Region, Regions};
+use super::surface::Surface;
+use crate::{Pose, Vec3};
+
+/// Candidates nearer than this share of the patch stand for the same place [-].
+const SAME_PLACE: f64 = 1e-3;
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    region: u32,
+    /// In the world [m].
+    x: Vec3,
+    depth: f64,
+    id: [u32; 2],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    candidates: Vec<Candidate>,
+    ring: Vec<Candidate>,
+    stack: Vec<(f64, u32)>,
+    pub list: Vec<PressurePoint>,
+}
+
+/// Part of v across the unit vector n.
+fn across(v: Vec3, n: Vec3) -> Vec3 {
+    v - n * n.dot(v)
+}
+
+impl Rows {
+    /// At most `most` rows a region from the corners of the overlap and the points of the quadrature.
+    pub fn run(
+        &mut self,
+        cut: &Cut,
+        regions: &Regions,
+        points: &[PressurePoint],
+        surfaces: [&Surface; 2],
+        X: &Placement,
+        X_w1: &Pose,
+        most: usize,
+    ) {
+        self.list.clear();
+        self.gather(cut, regions, surfaces, X, X_w1);
+        let mut first = 0;
+        while first < self.candidates.len() {
+            let region = self.candidates[first].region;
+            let count = self.candidates[first..].iter().take_while(|c| c.region == region).count();
+            let start = self.list.len();
+            let of = &regions.list[region as usize];
+            choose(&self.candidates[first..first + count], of, most, &mut self.ring, &mut self.list);
+            share_areas(&mut self.list[start..], points, region, of);
+            first += count;
+        }
+    }
+
+    /// Corners of the overlap by region, the deepest first.
+    fn gather(&mut self, cut: &Cut, regions: &Regions, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
+        self.candidates.clear();
+        let mut node = 0;
+        for side in 0..2 {
+            for c in &cut.crossings[side] {
+                let own = surfaces[side].edge_faces[c.edge as usize][0];
+                let id = if side == 0 { [own, c.face] } else { [c.face, own] };
+                let (region, x) = (regions.of(cut, node), X_w1.point(c.point));
+                self.candidates.push(Candidate { region, x, depth: 0.0, id });
+                node += 1;
+            }
+        }
+        for side in 0..2 {
+            let mut guess = 0;
+            for &(v, node) in &cut.inside[side] {
+                let x = surfaces[side].vertices[v as usize];
+                let y = if side == 0 { X.point_into(x) } else { X.point(x) };
+                let closest = surfaces[1 - side].closest(y, guess, &mut self.stack);
+                guess = closest.triangle;
+                let own = surfaces[side].around[surfaces[side].around_first[v as usize] as usize];
+                let id = if side == 0 { [own, guess] } else { [guess, own] };
+                let (region, x) = (regions.of(cut, node), X_w1.point(X.of(side, x)));
+                self.candidates.push(Candidate { region, x, depth: closest.depth.max(0.0), id });
+            }
+        }
+        self.candidates.retain(|c| c.region != NONE);
+        // stable: what comes first among equals does not depend on rounding of the depth's last digit alone
+        self.candidates.sort_by(|a, b| a.region.cmp(&b.region).then(b.depth.total_cmp(&a.depth)));
+    }
+}
+
+/// The two candidates farthest apart, then always the one farthest outside the polygon of those chosen; the deepest is one
+/// of them or takes the last place.
+fn choose(
+    candidates: &[Candidate],
+    region: &Region,
+    most: usize,
+    ring: &mut Vec<Candidate>,
+    list: &mut Vec<PressurePoint>,
+) {
+    let n = region.normal;
+    let flat = |a: &Candidate, b: &Candidate| across(a.x - b.x, n);
+    // candidates come deepest first: a later one wins only if farther by more than rounding
+    let farthest = |from: &Candidate| {
+        let mut best = (0.0, *from);
+        for c in candidates {
+            let d = flat(c, from).length_squared();
+            if d > best.0 * (1.0 + 1e-9) {
+                best = (d, *c);
+            }
+        }
+        best
+    };
+    let Some(deepest) = candidates.first().copied() else { return };
+    let start = farthest(&deepest).1;
+    let (size, end) = farthest(&start);
+    let same = SAME_PLACE * size.sqrt();
+    let mut last = 0;
+    ring.clear();
+    if most > 0 {
+        ring.push(if most == 1 { deepest } else { start });
+    }
+    if most > 1 && size > 0.0 {
+        ring.push(end);
+    }
+    while ring.len() >= 2 && ring.len() < most {
+        let mut best: Option<(f64, usize, Candidate)> = None;
+        for (k, a) in ring.iter().enumerate() {
+            let side = flat(&ring[(k + 1) % ring.len()], a);
+            let out = side.cross(n) / side.length();
+            for c in candidates {
+                let h = out.dot(c.x - a.x);
+                if h > same && best.is_none_or(|(d, ..)| h > d * (1.0 + 1e-9)) {
+                    best = Some((h, k + 1, *c));
+                }
+            }
+        }
+        let Some((_, k, c)) = best else { break };
+        ring.insert(k, c);
+        last = k;
+    }
+    if ring.iter().all(|c| flat(c, &deepest).length() > same) && !ring.is_empty() {
+        if ring.len() < most {
+            ring.push(deepest);
+        } else {
+            ring[last] = deepest;
+        }
+    }
+    list.extend(ring.iter().map(|&Candidate { x: point, depth, region, id }| PressurePoint {
+        point,
+        normal: n,
+        area: 0.0,
+        depth,
+        region,
+        id,
+    }));
+}
+
+/// Gives the areas of the region's points to the nearest row, and each row the mean normal of its points.
+fn share_areas(rows: &mut [PressurePoint], points: &[PressurePoint], region: u32, of: &Region) {
+    for row in rows.iter_mut() {
+        row.normal = Vec3::ZERO;
+    }
+    for p in points.iter().filter(|p| p.region == region) {
+        let distance = |row: &PressurePoint| across(row.point - p.point, of.normal).length_squared();
+        let nearest = rows.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(row) = nearest {
+            row.area += p.area;
+            row.normal += p.normal * (p.area * p.depth.max(0.0));
+        }
+    }
+    for row in rows.iter_mut() {
+        row.normal = row.normal.try_normalize().unwrap_or(of.normal);
+    }
+}

@@ -1,0 +1,294 @@
+//! A closed triangle mesh prepared for overlaps: planes, edges, shells, normals of corners and edges, a tree of boxes.
+
+use super::tree::Tree;
+use crate::{Aabb, TriMesh, Vec3};
+use thiserror::Error;
+
+/// Why a mesh bounds no solid.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SurfaceError {
+    /// No triangle.
+    #[error("mesh: has no triangles")]
+    Empty,
+    /// More than 2^30 corners or triangles.
+    #[error("mesh: {count} {what} are more than {limit}")]
+    Huge {
+        /// Corners or triangles.
+        what: &'static str,
+        /// How many [-].
+        count: usize,
+        /// How many are allowed [-].
+        limit: usize,
+    },
+    /// A coordinate is infinite or not a number.
+    #[error("mesh: corner {vertex} has a coordinate that is not finite")]
+    NotFinite {
+        /// Index of the corner [-].
+        vertex: usize,
+    },
+    /// A triangle names a corner that does not exist, or one corner twice.
+    #[error("mesh: triangle {triangle} must name three different corners below {corners}")]
+    Corner {
+        /// Index of the triangle [-].
+        triangle: usize,
+        /// Number of corners [-].
+        corners: usize,
+    },
+    /// The surface has a hole, a seam, or neighbours that are turned against each other.
+    #[error(
+        "mesh: not closed: the edge between corners {a} and {b} (triangle {triangle}) needs exactly one neighbour that runs the other way"
+    )]
+    Open {
+        /// First corner [-].
+        a: u32,
+        /// Second corner [-].
+        b: u32,
+        /// A triangle that has it [-].
+        triangle: u32,
+    },
+    /// Turned inside out or without volume.
+    #[error("mesh: encloses {volume} m3: a solid needs a positive volume, triangles anticlockwise seen from outside")]
+    InsideOut {
+        /// Volume found [m^3].
+        volume: f64,
+    },
+}
+
+/// Most corners and triangles of a surface.
+const LIMIT: usize = 1 << 30;
+/// Rounding of a coordinate, with a safe factor, relative to the size of the mesh [-].
+pub(super) const ROUNDING: f64 = 1e-14;
+
+/// A connected piece of a surface.
+#[derive(Clone, Debug)]
+pub(super) struct Shell {
+    /// One of its corners.
+    pub vertex: u32,
+    pub bounds: Aabb,
+}
+
+/// A closed, outward-oriented triangle mesh, prepared once for [`super::surface_overlap`], [`super::foundation`] and
+/// [`super::surface_distance`]. It may be concave and have several shells; it must not cross itself.
+#[derive(Clone, Debug)]
+pub struct Surface {
+    pub(super) vertices: Vec<Vec3>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Edges of a triangle: k runs from corner k to the next one.
+    pub(super) face_edges: Vec<[u32; 3]>,
+    /// Corners of an edge, the smaller index first.
+    pub(super) edges: Vec<[u32; 2]>,
+    /// Triangle that has the edge forwards, triangle that has it backwards.
+    pub(super) edge_faces: Vec<[u32; 2]>,
+    /// Unit outward normals; zero for a triangle without area [-].
+    pub(super) normals: Vec<Vec3>,
+    /// How far a corner may lie from the computed plane by rounding [m].
+    pub(super) slack: Vec<f64>,
+    /// Areas [m^2].
+    pub(super) areas: Vec<f64>,
+    /// Sum of the normals of the two triangles of an edge.
+    pub(super) edge_normals: Vec<Vec3>,
+    /// Normals of the triangles around a corner weighted by their angles (Baerentzen and Aanaes 2005).
+    pub(super) vertex_normals: Vec<Vec3>,
+    /// Triangles around corner v: `around[around_first[v]..around_first[v + 1]]`.
+    pub(super) around: Vec<u32>,
+    pub(super) around_first: Vec<u32>,
+    pub(super) shells: Vec<Shell>,
+    pub(super) shell_of: Vec<u32>,
+    pub(super) tree: Tree,
+    /// Largest coordinate [m].
+    pub(super) size: f64,
+    volume: f64,
+}
+
+impl Surface {
+    /// Prepares a mesh; an error says what keeps it from bounding a solid. Triangles without area are allowed.
+    pub fn new(mesh: &TriMesh) -> Result<Surface, SurfaceError> {
+        let (vertices, triangles) = (mesh.vertices.clone(), mesh.triangles.clone());
+        if triangles.is_empty() {
+            return Err(SurfaceError::Empty);
+        }
+        for (what, count) in [("corners", vertices.len()), ("triangles", triangles.len())] {
+            if count > LIMIT {
+                return Err(SurfaceError::Huge { what, count, limit: LIMIT });
+            }
+        }
+        if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
+            return Err(SurfaceError::NotFinite { vertex });
+        }
+        let corners = vertices.len();
+        let wrong =
+            |t: &[u32; 3]| t.iter().any(|&i| i as usize >= corners) || t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
+        if let Some(triangle) = triangles.iter().position(wrong) {
+            return Err(SurfaceError::Corner { triangle, corners });
+        }
+        let (edges, edge_faces, face_edges) = join(&triangles)?;
+        let volume = mesh.volume();
+        if !(volume > 0.0 && volume.is_finite()) {
+            return Err(SurfaceError::InsideOut { volume });
+        }
+
+        let used = triangles.iter().flatten();
+        let size = used.fold(0.0, |s: f64, &i| s.max(vertices[i as usize].abs().max_element()));
+        let mut normals = Vec::with_capacity(triangles.len());
+        let mut slack = Vec::with_capacity(triangles.len());
+        let mut areas = Vec::with_capacity(triangles.len());
+        for t in &triangles {
+            let [a, b, c] = t.map(|i| vertices[i as usize]);
+            let twice = (b - a).cross(c - a);
+            let length = twice.length();
+            normals.push(if length > 0.0 { twice / length } else { Vec3::ZERO });
+            areas.push(0.5 * length);
+            // the cross product is off by rounding times the product of its sides
+            slack.push(ROUNDING * size * (1.0 + (b - a).length() * (c - a).length() / length));
+        }
+        let edge_normals = edge_faces.iter().map(|f| normals[f[0] as usize] + normals[f[1] as usize]).collect();
+        let mut vertex_normals = vec![Vec3::ZERO; corners];
+        let mut around_first = vec![0u32; corners + 1];
+        for (t, n) in triangles.iter().zip(&normals) {
+            let p = t.map(|i| vertices[i as usize]);
+            for k in 0..3 {
+                let (u, v) = (p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]);
+                vertex_normals[t[k] as usize] += *n * libm::atan2(u.cross(v).length(), u.dot(v));
+                around_first[t[k] as usize + 1] += 1;
+            }
+        }
+        for v in 0..corners {
+            around_first[v + 1] += around_first[v];
+        }
+        let mut fill = around_first.clone();
+        let mut around = vec![0u32; 3 * triangles.len()];
+        for (f, t) in triangles.iter().enumerate() {
+            for &v in t {
+                around[fill[v as usize] as usize] = f as u32;
+                fill[v as usize] += 1;
+            }
+        }
+        let bounds: Vec<Aabb> = triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|i| vertices[i as usize]);
+                Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
+            })
+            .collect();
+        let (shells, shell_of) = split(&triangles, &face_edges, &edge_faces, &bounds);
+        let tree = Tree::new(&bounds, ROUNDING * size);
+        Ok(Surface {
+            vertices,
+            triangles,
+            face_edges,
+            edges,
+            edge_faces,
+            normals,
+            slack,
+            areas,
+            edge_normals,
+            vertex_normals,
+            around,
+            around_first,
+            shells,
+            shell_of,
+            tree,
+            size,
+            volume,
+        })
+    }
+
+    /// Number of triangles [-].
+    pub fn len(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Never true: a surface has triangles.
+    pub fn is_empty(&self) -> bool {
+        self.triangles.is_empty()
+    }
+
+    /// Enclosed volume [m^3].
+    pub fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    /// Box around the mesh in its own frame [m].
+    pub fn bounds(&self) -> Aabb {
+        self.tree.nodes.first().map_or(Aabb::EMPTY, |n| Aabb::around(n.center, n.half))
+    }
+
+    /// Corners of a triangle [m].
+    pub(super) fn corners(&self, face: u32) -> [Vec3; 3] {
+        self.triangles[face as usize].map(|i| self.vertices[i as usize])
+    }
+
+    /// True when the triangle runs its edge k from the smaller index to the larger.
+    pub(super) fn is_forward(&self, face: u32, k: usize) -> bool {
+        let t = &self.triangles[face as usize];
+        t[k] < t[(k + 1) % 3]
+    }
+}
+
+type Edges = (Vec<[u32; 2]>, Vec<[u32; 2]>, Vec<[u32; 3]>);
+
+/// Finds the twin of every directed edge.
+fn join(triangles: &[[u32; 3]]) -> Result<Edges, SurfaceError> {
+    // (smaller corner, larger corner, backwards, triangle, place)
+    let mut sides: Vec<(u32, u32, bool, u32, u32)> = Vec::with_capacity(3 * triangles.len());
+    for (f, t) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (a, b) = (t[k], t[(k + 1) % 3]);
+            sides.push((a.min(b), a.max(b), a > b, f as u32, k as u32));
+        }
+    }
+    sides.sort_unstable();
+    let (mut edges, mut edge_faces) = (Vec::new(), Vec::new());
+    let mut face_edges = vec![[0u32; 3]; triangles.len()];
+    let mut rest = sides.as_slice();
+    while let Some(&(a, b, _, triangle, _)) = rest.first() {
+        let count = rest.iter().take_while(|s| (s.0, s.1) == (a, b)).count();
+        if count != 2 || rest[0].2 || !rest[1].2 {
+            return Err(SurfaceError::Open { a, b, triangle });
+        }
+        for s in &rest[..2] {
+            face_edges[s.3 as usize][s.4 as usize] = edges.len() as u32;
+        }
+        edges.push([a, b]);
+        edge_faces.push([rest[0].3, rest[1].3]);
+        rest = &rest[2..];
+    }
+    Ok((edges, edge_faces, face_edges))
+}
+
+/// Connected pieces, in order of their first triangle.
+fn split(
+    triangles: &[[u32; 3]],
+    face_edges: &[[u32; 3]],
+    edge_faces: &[[u32; 2]],
+    bounds: &[Aabb],
+) -> (Vec<Shell>, Vec<u32>) {
+    let mut shells: Vec<Shell> = Vec::new();
+    let mut shell_of = vec![u32::MAX; triangles.len()];
+    let mut reached: Vec<u32> = Vec::with_capacity(triangles.len());
+    for f in 0..triangles.len() {
+        if shell_of[f] != u32::MAX {
+            continue;
+        }
+        let (first, name) = (reached.len(), shells.len() as u32);
+        let mut box_ = Aabb::EMPTY;
+        reached.push(f as u32);
+        shell_of[f] = name;
+        let mut next = first;
+        while next < reached.len() {
+            let g = reached[next] as usize;
+            next += 1;
+            box_ = box_.union(&bounds[g]);
+            for &e in &face_edges[g] {
+                for h in edge_faces[e as usize] {
+                    if shell_of[h as usize] == u32::MAX {
+                        shell_of[h as usize] = name;
+                        reached.push(h);
+                    }
+                }
+            }
+        }
+        shells.push(Shell { vertex: triangles[f][0], bounds: box_ });
+    }
+    (shells, shell_of)
+}

@@ -1,0 +1,87 @@
+//! Tree of boxes over triangles: one flat array in depth-first order, halved at the median of the longest side.
+
+use crate::{Aabb, Vec3};
+
+/// Triangles per leaf: fewer make the tree deeper, more cost tests.
+const LEAF: usize = 2;
+
+/// A box with what lies in it. The left child of an inner node follows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// Middle of the box [m].
+    pub center: Vec3,
+    /// Half lengths, a little larger than needed: rounding loses no pair [m].
+    pub half: Vec3,
+    /// Inner node: right child. Leaf: first place in `order`.
+    pub link: u32,
+    /// Triangles of a leaf; zero for an inner node.
+    pub count: u32,
+}
+
+/// Boxes over triangles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    pub nodes: Vec<Node>,
+    /// Triangles as the leaves hold them.
+    pub order: Vec<u32>,
+}
+
+impl Node {
+    /// Square of the distance from a point to the box [m^2].
+    pub fn distance_squared(&self, x: Vec3) -> f64 {
+        ((x - self.center).abs() - self.half).max(Vec3::ZERO).length_squared()
+    }
+}
+
+impl Tree {
+    /// Tree over boxes that are finite; `margin` is added on every side [m].
+    pub fn new(boxes: &[Aabb], margin: f64) -> Tree {
+        let mut tree = Tree { nodes: Vec::new(), order: (0..boxes.len() as u32).collect() };
+        if !boxes.is_empty() {
+            tree.nodes.reserve(2 * boxes.len().div_ceil(LEAF));
+            let mut order = std::mem::take(&mut tree.order);
+            tree.build(boxes, margin, &mut order, 0);
+            tree.order = order;
+        }
+        tree
+    }
+
+    fn build(&mut self, boxes: &[Aabb], margin: f64, who: &mut [u32], first: u32) {
+        let mut bounds = Aabb::EMPTY;
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for &i in who.iter() {
+            let b = &boxes[i as usize];
+            bounds = bounds.union(b);
+            (low, high) = (low.min(b.center()), high.max(b.center()));
+        }
+        let here = self.nodes.len();
+        let half = bounds.half() + Vec3::splat(margin);
+        self.nodes.push(Node { center: bounds.center(), half, link: first, count: who.len() as u32 });
+        if who.len() <= LEAF {
+            return;
+        }
+        let side = high - low;
+        let axis = if side.x >= side.y && side.x >= side.z {
+            0
+        } else if side.y >= side.z {
+            1
+        } else {
+            2
+        };
+        let middle = who.len() / 2;
+        who.select_nth_unstable_by(middle, |a, b| {
+            let (x, y) = (boxes[*a as usize].center()[axis], boxes[*b as usize].center()[axis]);
+            x.total_cmp(&y).then(a.cmp(b))
+        });
+        let (left, right) = who.split_at_mut(middle);
+        self.build(boxes, margin, left, first);
+        self.nodes[here].link = self.nodes.len() as u32;
+        self.nodes[here].count = 0;
+        self.build(boxes, margin, right, first + middle as u32);
+    }
+
+    /// Triangles of a leaf.
+    pub fn leaf(&self, node: &Node) -> &[u32] {
+        &self.order[node.link as usize..(node.link + node.count) as usize]
+    }
+}

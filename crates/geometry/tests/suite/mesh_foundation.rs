@@ -1,0 +1,287 @@
+//! Elastic foundation over meshes: closed forms, energy, continuity across merging regions.
+
+use crate::random::Random;
+use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
+use boolmesh::prelude::OpType;
+use tippe_geometry::{
+    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_rows,
+};
+
+fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
+    let mut work = SurfaceWork::default();
+    (foundation(s1, X1, s2, X2, Vec3::ZERO, &mut work), work)
+}
+
+/// Box on box: force = depth times area up to second order in the depth, energy half of depth squared times area.
+#[test]
+fn box_on_box() {
+    let (big, small) = (surface(&cuboid(Vec3::new(1.0, 1.0, 0.5))), surface(&cuboid(Vec3::new(0.3, 0.2, 0.2))));
+    for depth in [1e-2, 1e-3, 1e-5] {
+        for q in [Quat::IDENTITY, Quat::from_xyzw(0.0, 0.0, 0.3, 0.9).normalize()] {
+            let X2 = Pose::new(q, Vec3::new(0.1, 0.2, 0.7 - depth));
+            let (f, work) = solve(&big, &Pose::IDENTITY, &small, &X2);
+            let area = 0.6 * 0.4;
+            let order = 6.0 * depth;
+            assert!((f.force.z / (depth * area) - 1.0).abs() < order, "{} {}", f.force.z, depth * area);
+            assert!(f.force.x.abs() + f.force.y.abs() < 1e-12 * area);
+            assert!((f.energy / (0.5 * depth * depth * area) - 1.0).abs() < order);
+            assert!((f.depth / depth - 1.0).abs() < 1e-6);
+            assert!((f.area / area - 1.0).abs() < order);
+            // the force acts at the middle of the patch: m = c x f
+            let m = X2.position.cross(f.force);
+            assert!((f.moment - m).length() < 1e-3 * m.length() + 1e-12, "{} {m}", f.moment);
+            let total: f64 = work.points().iter().map(|p| p.area).sum();
+            assert!((total / f.area - 1.0).abs() < 1e-12);
+            assert!(work.points().iter().all(|p| p.region == 0));
+        }
+    }
+}
+
+/// Body 2 pushes back with the same wrench when the pair is named the other way round.
+#[test]
+fn symmetric_in_the_pair() {
+    let mut r = Random(31);
+    for _ in 0..30 {
+        let (s1, s2) = (surface(&concave(&mut r)), surface(&concave(&mut r)));
+        let X2 = Pose::new(r.rotation(), r.vector(-0.5, 0.5));
+        let (f, _) = solve(&s1, &Pose::IDENTITY, &s2, &X2);
+        let (b, _) = solve(&s2, &X2, &s1, &Pose::IDENTITY);
+        let scale = f.area * f.depth + 1e-12;
+        assert!((f.force + b.force).length() < 1e-9 * scale, "{f:?} {b:?}");
+        assert!((f.moment + b.moment).length() < 1e-9 * scale);
+    }
+}
+
+/// U1 + U2 over 2 by brute force: points of a lattice in the overlap.
+fn lattice_energy(s: [(&TriMesh, &Pose); 2], n: usize) -> f64 {
+    let meshes = s.map(|(m, X)| placed(m, X));
+    let Some(body) = boolean(&meshes[0], &meshes[1], OpType::Intersect) else { return 0.0 };
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for v in &body.vertices {
+        (low, high) = (low.min(*v), high.max(*v));
+    }
+    let side = (high - low) / n as f64;
+    let distance = |m: &TriMesh, x: Vec3| {
+        m.triangles
+            .iter()
+            .map(|t| triangle_distance(x, t.map(|i| m.vertices[i as usize])))
+            .fold(f64::INFINITY, f64::min)
+    };
+    let inside = |m: &TriMesh, x: Vec3| {
+        // solid angle
+        let total: f64 = m
+            .triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|i| m.vertices[i as usize] - x);
+                let (la, lb, lc) = (a.length(), b.length(), c.length());
+                let den = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+                2.0 * libm::atan2(a.dot(b.cross(c)), den)
+            })
+            .sum();
+        total > 2.0 * std::f64::consts::PI
+    };
+    let mut sum = 0.0;
+    for i in 0..n * n * n {
+        let k = Vec3::new((i % n) as f64 + 0.5, (i / n % n) as f64 + 0.5, (i / n / n) as f64 + 0.5);
+        let x = low + side * k;
+        if inside(&body, x) {
+            sum += 0.5 * (distance(&meshes[0], x) + distance(&meshes[1], x));
+        }
+    }
+    sum * side.x * side.y * side.z
+}
+
+fn triangle_distance(x: Vec3, [a, b, c]: [Vec3; 3]) -> f64 {
+    let n = (b - a).cross(c - a);
+    let edge = |p: Vec3, q: Vec3| {
+        let t = ((x - p).dot(q - p) / (q - p).length_squared()).clamp(0.0, 1.0);
+        (x - p - (q - p) * t).length()
+    };
+    let left = |p: Vec3, q: Vec3| n.dot((q - p).cross(x - p)) >= 0.0;
+    if left(a, b) && left(b, c) && left(c, a) {
+        (n.dot(x - a) / n.length()).abs()
+    } else {
+        edge(a, b).min(edge(b, c)).min(edge(c, a))
+    }
+}
+
+/// The force is the derivative of the energy of the theory, deep and with edges and corners: the quadrature's accuracy.
+#[test]
+fn force_is_the_derivative_of_the_energy() {
+    let a = cuboid(Vec3::new(0.5, 0.4, 0.3));
+    let b = cuboid(Vec3::new(0.3, 0.3, 0.3));
+    let X2 = Pose::new(Quat::from_xyzw(0.2, 0.1, 0.3, 0.9).normalize(), Vec3::new(0.35, 0.25, 0.4));
+    let (s1, s2) = (surface(&a), surface(&b));
+    let (f, _) = solve(&s1, &Pose::IDENTITY, &s2, &X2);
+    let step = 2e-2;
+    let mut slope = Vec3::ZERO;
+    for d in [Vec3::X, Vec3::Y, Vec3::Z] {
+        let at = |h: f64| {
+            let X = Pose::new(X2.rotation, X2.position + d * h);
+            lattice_energy([(&a, &Pose::IDENTITY), (&b, &X)], 24)
+        };
+        slope -= d * ((at(step) - at(-step)) / (2.0 * step));
+    }
+    assert!((f.force - slope).length() < 0.02 * slope.length(), "{} {slope}", f.force);
+}
+
+/// Along shallow random paths the work of the force is the change of the energy.
+#[test]
+fn work_along_a_path() {
+    let mut r = Random(33);
+    let (s1, s2) = (surface(&ball(0.5, 24)), surface(&ball(0.4, 20)));
+    let q = r.rotation();
+    let u = r.direction();
+    let at = |gap: f64| solve(&s1, &Pose::IDENTITY, &s2, &Pose::new(q, u * (0.9 + gap))).0;
+    let (start, end) = (at(-0.01), at(-0.03));
+    let n = 64;
+    let mut work = 0.0;
+    for i in 0..n {
+        let x = -0.01 - 0.02 * (i as f64 + 0.5) / n as f64;
+        work += at(x).force.dot(u) * 0.02 / n as f64;
+    }
+    let stored = end.energy - start.energy;
+    assert!((work / stored - 1.0).abs() < 0.02, "{work} {stored}");
+}
+
+/// Two bumps dip into a flat face, then the valley between them: two regions become one, the force goes on.
+#[test]
+fn no_jump_where_regions_merge() {
+    let bump = |x: f64| placed(&cuboid(Vec3::splat(0.2)), &Pose::new(turned(), Vec3::new(x, 0.03, 0.0)));
+    let two = boolean(&bump(-0.15), &bump(0.17), OpType::Add).unwrap();
+    let (floor, bumps) = (surface(&cuboid(Vec3::new(1.0, 1.0, 0.5))), surface(&two));
+    let tilt = Quat::from_xyzw(0.01, 0.02, 0.0, 1.0).normalize();
+    let mut work = SurfaceWork::default();
+    let mut at = |z: f64| {
+        let f = foundation(
+            &floor,
+            &Pose::IDENTITY,
+            &bumps,
+            &Pose::new(tilt, Vec3::new(0.0, 0.0, 0.5 + z)),
+            Vec3::ZERO,
+            &mut work,
+        );
+        (f, work.regions().len())
+    };
+    // The pose at which the regions merge, to the last digit.
+    let (mut apart, mut joined) = (0.25, 0.0);
+    assert_eq!((at(apart).1, at(joined).1), (2, 1));
+    for _ in 0..60 {
+        let middle = 0.5 * (apart + joined);
+        if at(middle).1 > 1 { apart = middle } else { joined = middle }
+    }
+    assert!(apart - joined < 1e-12);
+    let (a, b) = (at(apart + 1e-9).0, at(joined - 1e-9).0);
+    assert!(a.force.length() > 1e-3);
+    assert!((a.force - b.force).length() < 1e-6 * a.force.length(), "{} {}", a.force, b.force);
+    assert!((a.moment - b.moment).length() < 1e-6 * a.moment.length());
+    // And nowhere along the way: the step is a thousand times the last difference allowed.
+    let mut last = at(0.25).0.force;
+    let mut steps: Vec<f64> = Vec::new();
+    for i in 1..=2000 {
+        let f = at(0.25 - 0.25 * i as f64 / 2000.0).0.force;
+        steps.push((f - last).length());
+        last = f;
+    }
+    for w in steps.windows(3) {
+        assert!(w[1] < 1.5 * w[0].max(w[2]) + 1e-5 * last.length(), "{w:?}");
+    }
+}
+
+/// A cube that stands on a corner.
+fn turned() -> Quat {
+    Quat::from_rotation_arc(Vec3::ONE.normalize(), Vec3::Z)
+}
+
+/// Tiny moves give tiny changes, everywhere.
+#[test]
+fn continuous_at_random_poses() {
+    let mut r = Random(34);
+    let mut worst = 0.0f64;
+    for _ in 0..40 {
+        let (s1, s2) = (surface(&concave(&mut r)), surface(&concave(&mut r)));
+        for _ in 0..10 {
+            let X2 = Pose::new(r.rotation(), r.vector(-0.5, 0.5));
+            let (a, _) = solve(&s1, &Pose::IDENTITY, &s2, &X2);
+            let (b, _) = solve(&s1, &Pose::IDENTITY, &s2, &Pose::new(X2.rotation, X2.position + r.direction() * 1e-9));
+            let scale = a.area * a.depth;
+            if scale > 1e-6 {
+                worst = worst.max((a.force - b.force).length() / scale);
+            }
+        }
+    }
+    assert!(worst < 1e-6, "{worst}");
+}
+
+/// A box on a box stands on its four corners; ids stay when it moves a little; two feet are two regions.
+#[test]
+fn rows_keep_the_outline() {
+    let floor = surface(&cuboid(Vec3::new(2.0, 2.0, 0.5)));
+    let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
+    let mut work = SurfaceWork::default();
+    let at = |x: f64| Pose::at(Vec3::new(0.1 + x, 0.2, 0.7 - 1e-4));
+    let rows = surface_rows(&floor, &Pose::IDENTITY, &small, &at(0.0), 4, &mut work).to_vec();
+    assert_eq!(rows.len(), 4);
+    for (sx, sy) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+        let corner = Vec3::new(0.1 + 0.3 * sx, 0.2 + 0.2 * sy, 0.5 - 1e-4);
+        let row = rows.iter().find(|r| (r.point - corner).length() < 1e-9).expect("a row at each corner");
+        assert!((row.depth - 1e-4).abs() < 1e-12 && (row.normal - Vec3::Z).length() < 1e-3, "{row:?}");
+    }
+    let area: f64 = rows.iter().map(|r| r.area).sum();
+    assert!((area / 0.24 - 1.0).abs() < 1e-2);
+    let moved = surface_rows(&floor, &Pose::IDENTITY, &small, &at(1e-5), 4, &mut work);
+    let ids = |rows: &[tippe_geometry::PressurePoint]| rows.iter().map(|r| r.id).collect::<Vec<_>>();
+    assert_eq!(ids(&rows), ids(moved));
+    let bench = boolean(
+        &cuboid(Vec3::new(0.5, 0.3, 0.2)),
+        &placed(&cuboid(Vec3::new(0.3, 1.0, 0.2)), &Pose::at(Vec3::new(0.0, 0.0, -0.2))),
+        OpType::Subtract,
+    );
+    let X2 = Pose::at(Vec3::new(0.0, 0.0, 0.7 - 1e-4));
+    let rows = surface_rows(&floor, &Pose::IDENTITY, &surface(&bench.unwrap()), &X2, 4, &mut work);
+    assert_eq!(rows.len(), 8);
+    assert_eq!(work.regions().len(), 2);
+}
+
+#[test]
+fn distance_of_surfaces() {
+    let mut stack = Vec::new();
+    let (a, b) = (surface(&cuboid(Vec3::splat(0.5))), surface(&cuboid(Vec3::new(0.3, 0.2, 0.1))));
+    // corner to corner, edge to edge, face to face
+    for (x, d) in [
+        (Vec3::new(1.8, 1.7, 1.6), Vec3::ONE.length()),
+        (Vec3::new(1.8, 1.7, 0.0), std::f64::consts::SQRT_2),
+        (Vec3::new(0.0, 0.1, -1.6), 1.0),
+    ] {
+        let gap = surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 10.0, &mut stack).unwrap();
+        assert!((gap.distance - d).abs() < 1e-14, "{gap:?}");
+        assert!(((gap.point1 - gap.point2).length() - d).abs() < 1e-14);
+        assert!(surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 0.9 * d, &mut stack).is_none());
+    }
+    let mut r = Random(35);
+    for _ in 0..60 {
+        let (m1, m2) = (concave(&mut r), concave(&mut r));
+        let X2 = Pose::new(r.rotation(), r.direction() * 1.2);
+        let (s1, s2) = (surface(&m1), surface(&m2));
+        let gap = surface_distance(&s1, &Pose::IDENTITY, &s2, &X2, f64::INFINITY, &mut stack).unwrap();
+        let placed = placed(&m2, &X2);
+        let near = |m: &TriMesh, p: Vec3| {
+            let d = m.triangles.iter().map(|t| triangle_distance(p, t.map(|i| m.vertices[i as usize])));
+            d.fold(f64::INFINITY, f64::min)
+        };
+        // no corner is nearer, the points lie on the surfaces, and crossing surfaces have none between them
+        for v in &placed.vertices {
+            assert!(near(&m1, *v) >= gap.distance - 1e-12);
+        }
+        for v in &m1.vertices {
+            assert!(near(&placed, *v) >= gap.distance - 1e-12);
+        }
+        assert!(near(&m1, gap.point1) < 1e-12 && near(&placed, gap.point2) < 1e-12);
+        let mut work = SurfaceWork::default();
+        if gap.distance > 1e-9 {
+            let shared = tippe_geometry::surface_overlap(&s1, &Pose::IDENTITY, &s2, &X2, &mut work);
+            assert!(shared.is_empty() || shared[0].area == 0.0);
+        }
+    }
+}
