@@ -63,9 +63,7 @@ pub const TABLE: &[Capability] = &[
     row("shape height_grid", Full, Full),
     row("pair round", Full, Full),
     row("pair flat", Full, Full),
-    row("pair capsule", No("a capsule's straight side against a flat or straight shape touches along a line"), Full),
-    row("pair cylinder", No("a cylinder or cone touches another flat or straight shape along a line or face"), Full),
-    row("pair terrain", No("only spheres and ellipsoids touch a height grid"), Full),
+    row("pair surfaces", Full, Full),
     row(
         "pair unbounded",
         No("neither half-spaces nor height grids touch each other"),
@@ -356,16 +354,11 @@ fn shape(kind: &ShapeKind) -> &'static str {
 }
 
 fn pair(s1: &Shape, s2: &Shape) -> &'static str {
-    let boundless = |s: &Shape| matches!(s, Shape::HalfSpace | Shape::HeightGrid(_));
-    let grid = |s: &Shape| matches!(s, Shape::HeightGrid(_));
-    let capsule = |s: &Shape| matches!(s, Shape::Capsule { .. });
     match contact_kind(s1, s2) {
         ContactKind::Point => "pair round",
         ContactKind::Patch => "pair flat",
-        ContactKind::Unsupported { .. } if boundless(s1) && boundless(s2) => "pair unbounded",
-        ContactKind::Unsupported { .. } if grid(s1) || grid(s2) => "pair terrain",
-        ContactKind::Unsupported { .. } if capsule(s1) || capsule(s2) => "pair capsule",
-        ContactKind::Unsupported { .. } => "pair cylinder",
+        ContactKind::Surface => "pair surfaces",
+        ContactKind::Unsupported { .. } => "pair unbounded",
     }
 }
 

@@ -373,6 +373,8 @@ pub enum ContactKind {
     Point,
     /// Along a face or a line: use [`crate::overlap()`].
     Patch,
+    /// Anywhere, in any number of regions: use [`crate::foundation`] on surfaces of triangles.
+    Surface,
     /// Neither measure is reliable for this pair.
     Unsupported {
         /// What is missing, for the message.
@@ -382,7 +384,7 @@ pub enum ContactKind {
 
 /// Kind of contact between two shapes, the same in either order.
 pub fn contact_kind(shape1: &Shape, shape2: &Shape) -> ContactKind {
-    use ContactKind::{Patch, Point, Unsupported};
+    use ContactKind::{Patch, Point, Surface, Unsupported};
     use Shape::*;
     match (shape1, shape2) {
         (Compound(parts), other) | (other, Compound(parts)) => {
@@ -390,28 +392,22 @@ pub fn contact_kind(shape1: &Shape, shape2: &Shape) -> ContactKind {
             for (_, part) in parts {
                 match contact_kind(part, other) {
                     Unsupported { why } => return Unsupported { why },
+                    Surface => return Surface,
                     Patch => kind = Patch,
                     Point => {}
                 }
             }
             kind
         }
-        (Mesh(_), _) | (_, Mesh(_)) => Patch,
         (HalfSpace | HeightGrid(_), HalfSpace | HeightGrid(_)) => {
             Unsupported { why: "neither half-spaces nor height grids touch each other" }
         }
+        (Mesh(_), _) | (_, Mesh(_)) => Surface,
         (Sphere { .. } | Ellipsoid { .. }, _) | (_, Sphere { .. } | Ellipsoid { .. }) => Point,
         (Capsule { .. }, Capsule { .. }) => Point,
         (HalfSpace, _) | (_, HalfSpace) => Patch,
-        (HeightGrid(_), _) | (_, HeightGrid(_)) => {
-            Unsupported { why: "only spheres and ellipsoids touch a height grid" }
-        }
         (Box { .. } | Hull(_), Box { .. } | Hull(_)) => Patch,
-        (Capsule { .. }, _) | (_, Capsule { .. }) => {
-            Unsupported { why: "a capsule's straight side against a flat or straight shape touches along a line" }
-        }
-        (Cylinder { .. } | Cone { .. }, _) | (_, Cylinder { .. } | Cone { .. }) => {
-            Unsupported { why: "a cylinder or cone touches another flat or straight shape along a line or face" }
-        }
+        (HeightGrid(_) | Capsule { .. } | Cylinder { .. } | Cone { .. }, _)
+        | (_, HeightGrid(_) | Capsule { .. } | Cylinder { .. } | Cone { .. }) => Surface,
     }
 }

@@ -252,7 +252,7 @@ fn contact_kinds() {
     assert_eq!(contact_kind(&BALL, &c), ContactKind::Point);
     assert_eq!(contact_kind(&Shape::HalfSpace, &c), ContactKind::Patch);
     assert_eq!(contact_kind(&b, &b), ContactKind::Patch);
-    assert!(matches!(contact_kind(&b, &c), ContactKind::Unsupported { .. }));
+    assert_eq!(contact_kind(&b, &c), ContactKind::Surface);
     assert!(matches!(contact_kind(&Shape::HalfSpace, &Shape::HalfSpace), ContactKind::Unsupported { .. }));
     let both = Shape::Compound(vec![(Pose::IDENTITY, BALL), (Pose::IDENTITY, b.clone())]);
     assert_eq!(contact_kind(&both, &Shape::HalfSpace), ContactKind::Patch);

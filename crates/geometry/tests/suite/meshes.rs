@@ -211,8 +211,8 @@ fn a_box_as_mesh_answers_like_the_box() {
         let (m, s) = (separation(&mesh, &X, &ball, &Pose::at(o)), separation(&shape, &X, &ball, &Pose::at(o)));
         assert!((m.gap - s.gap).abs() < 1e-9, "{} {}", m.gap, s.gap);
     }
-    assert_eq!(contact_kind(&mesh, &Shape::HalfSpace), ContactKind::Patch);
-    assert_eq!(contact_kind(&Shape::Sphere { radius: 1.0 }, &mesh), ContactKind::Patch);
+    assert_eq!(contact_kind(&mesh, &Shape::HalfSpace), ContactKind::Surface);
+    assert_eq!(contact_kind(&Shape::Sphere { radius: 1.0 }, &mesh), ContactKind::Surface);
     // What is written is read again.
     let text = serde_json::to_string(&mesh).unwrap();
     assert_eq!(serde_json::from_str::<Shape>(&text).unwrap(), mesh);

@@ -8,7 +8,7 @@ use crate::observe::BodyState;
 use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec};
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
-use tippe_geometry::{HeightGrid, Hull, Mat3, Pose, Quat, Shape, Vec3};
+use tippe_geometry::{ContactKind, HeightGrid, Hull, Mat3, Pose, Quat, Shape, Surface, Vec3, contact_kind};
 
 impl Model {
     /// Compiles a scene for its own clock, or says everything that is wrong with it.
@@ -70,7 +70,7 @@ impl Compiler<'_> {
                 body.radius = body.radius.max(X_cs.position.length() + radius);
                 let centred_ball = matches!(shape, Shape::Sphere { .. }) && X_cs.position == Vec3::ZERO;
                 body.oriented |= !centred_ball;
-                elements.push(Element { body: index as u32, X_cs, shape, radius, class: class as u32 });
+                elements.push(Element { body: index as u32, X_cs, shape, radius, class: class as u32, surface: None });
             }
             body.elements = first..elements.len();
             body.size =
@@ -109,6 +109,7 @@ impl Compiler<'_> {
             changes: Vec::new(),
             signals: Vec::new(),
         };
+        give_surfaces(&mut model.elements);
         self.mechanisms(&mut model);
         for joint in model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.collide).map(|(j, _)| j) {
             if let [Some(a), Some(b)] = joint.bodies {
@@ -441,4 +442,36 @@ fn principal_moments(I: &Mat3) -> Vec3 {
     let high = q + 2.0 * p * libm::cos(phi);
     let low = q + 2.0 * p * libm::cos(phi + 2.0 * std::f64::consts::PI / 3.0);
     Vec3::new(low, 3.0 * q - high - low, high)
+}
+
+/// Divisions of a full circle where a round solid touches over a surface of triangles.
+const SEGMENTS: u32 = 64;
+
+/// Surfaces for the elements that touch something over one; equal shapes share theirs.
+fn give_surfaces(elements: &mut [Element]) {
+    let mut kinds: Vec<(usize, bool)> = Vec::new();
+    let mut kind_of = vec![0; elements.len()];
+    for k in 0..elements.len() {
+        let same = |&(first, _): &(usize, bool)| elements[first].shape == elements[k].shape;
+        kind_of[k] = kinds.iter().position(same).unwrap_or(kinds.len());
+        match kinds.get_mut(kind_of[k]) {
+            Some((_, several)) => *several = true,
+            None => kinds.push((k, false)),
+        }
+    }
+    let over_surface = |a: usize, b: usize| {
+        contact_kind(&elements[kinds[a].0].shape, &elements[kinds[b].0].shape) == ContactKind::Surface
+    };
+    let surfaces: Vec<Option<Arc<Surface>>> = (0..kinds.len())
+        .map(|a| {
+            let needed = (0..kinds.len()).any(|b| (a != b || kinds[a].1) && over_surface(a, b));
+            let shape = &elements[kinds[a].0].shape;
+            (needed && !matches!(shape, Shape::HalfSpace))
+                .then(|| Surface::new(&shape.surface_mesh(SEGMENTS)).ok().map(Arc::new))
+                .flatten()
+        })
+        .collect();
+    for (element, kind) in elements.iter_mut().zip(kind_of) {
+        element.surface.clone_from(&surfaces[kind]);
+    }
 }

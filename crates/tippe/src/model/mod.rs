@@ -17,6 +17,7 @@ use crate::mechanism::Mechanism;
 use crate::network::{Formula, Network};
 use crate::scene::{Attractor, JointKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
 
 /// A scene ready to run.
@@ -232,6 +233,8 @@ pub struct Element {
     pub radius: f64,
     /// Class for the table of contact parameters.
     pub class: u32,
+    /// Its surface of triangles, where it may touch something over one.
+    pub surface: Option<Arc<tippe_geometry::Surface>>,
 }
 
 impl Element {

@@ -155,7 +155,7 @@ impl Search<'_> {
                 if pair.springs.is_some() {
                     self.scan_modes(k, &begin, &last, h, crossings);
                 }
-                if self.dynamics.pairs[k].law.has_memory() {
+                if self.dynamics.pairs[k].has_memory() {
                     self.scan_memory(k, &begin, &last, h, crossings);
                 }
             }

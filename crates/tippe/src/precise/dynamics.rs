@@ -14,7 +14,7 @@ use super::actions::{ActionRecord, Actions, LocalForce};
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
 use super::structure::Structure;
-use crate::contact::friction::{Modes, Springs, spring_energies, springs_at_stick};
+use crate::contact::friction::{Modes, Springs};
 use crate::event::Episode;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
@@ -768,8 +768,7 @@ impl Dynamics {
     pub fn leave(&mut self, k: usize, y: &mut [f64]) {
         let pair = &self.pairs[k];
         if pair.springs.is_some() {
-            let (sliding, rolling) =
-                spring_energies(&pair.friction, &pair.friction_input(&pair.last), &Self::springs(pair, y));
+            let (sliding, rolling) = pair.spring_energies(&Self::springs(pair, y));
             Self::set_springs(pair, y, &Springs::default());
             self.book(y, pair.node, Account::Sliding, sliding);
             self.book(y, pair.node, Account::Rolling, rolling);
@@ -782,7 +781,7 @@ impl Dynamics {
     pub fn loosen(&mut self, k: usize, slip: bool, y: &mut [f64]) {
         let pair = &self.pairs[k];
         let mut springs = Self::springs(pair, y);
-        let (sliding, rolling) = spring_energies(&pair.friction, &pair.friction_input(&pair.last), &springs);
+        let (sliding, rolling) = pair.spring_energies(&springs);
         let (account, energy) = if slip { (Account::Sliding, sliding) } else { (Account::Rolling, rolling) };
         if slip {
             springs.f = Vec3::ZERO;
@@ -803,10 +802,8 @@ impl Dynamics {
     /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
     pub fn fasten(&mut self, k: usize, stick: bool, y: &mut [f64]) {
         let pair = &self.pairs[k];
-        let input = pair.friction_input(&pair.last);
-        let old = Self::springs(pair, y);
-        let springs = springs_at_stick(&pair.friction, &input, &pair.last.friction, &old, stick);
-        let (sliding, rolling) = spring_energies(&pair.friction, &input, &springs);
+        let springs = pair.springs_at_stick(&Self::springs(pair, y), stick);
+        let (sliding, rolling) = pair.spring_energies(&springs);
         Self::set_springs(pair, y, &springs);
         let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
         self.book(y, pair.node, account, energy);

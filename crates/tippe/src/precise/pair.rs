@@ -1,7 +1,10 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
+use super::mesh::{Laws, SurfacePair};
 use super::patch::{Patch, rocking};
-use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs};
+use crate::contact::friction::{
+    Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs, spring_energies, springs_at_stick,
+};
 use crate::contact::normal::{
     LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory, exact_damping,
 };
@@ -42,6 +45,8 @@ enum Geometry {
     General { bound: f64 },
     /// Flat solids, by what they share.
     Patch(Patch),
+    /// Closed surfaces of triangles, in any number of regions.
+    Surfaces(SurfacePair),
 }
 
 /// One reading of a pair.
@@ -71,6 +76,10 @@ pub struct Reading {
     pub force: NormalForce,
     /// Friction.
     pub friction: Friction,
+    /// Springs that go on with the friction of surfaces that slide.
+    pub stick: Springs,
+    /// Their energy [J].
+    pub stick_energy: f64,
     /// Force on body 2 [N].
     pub total: Vec3,
     /// Torques about the centres of mass of bodies 1 and 2 [N m].
@@ -136,11 +145,27 @@ impl Pair {
         };
         // the published point laws stay point laws
         let point_law = matches!(parameters.law, NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. });
-        let flat = contact_kind(&elements[0].shape, &elements[1].shape) == ContactKind::Patch && !point_law;
+        let kind = contact_kind(&elements[0].shape, &elements[1].shape);
+        let flat = kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface;
+        let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
         let geometry = match (ball(0), ball(1), fixed_plane(0), fixed_plane(1)) {
             (Some((c1, r1)), Some((c2, r2)), ..) => Geometry::Spheres { c1, c2, r1, r2 },
             (None, Some((c, r)), Some((n_w, offset)), _) => Geometry::SpherePlane { c, r, n_w, offset, flipped: false },
             (Some((c, r)), None, _, Some((n_w, offset))) => Geometry::SpherePlane { c, r, n_w, offset, flipped: true },
+            _ if kind == ContactKind::Surface => {
+                let restitution = match law {
+                    NormalLaw::Foundation { restitution, .. } => restitution,
+                    _ => 1.0,
+                };
+                let reference = usize::from(bodies[1].drive == Drive::Free);
+                Geometry::Surfaces(SurfacePair::new(
+                    elements.map(|e| &e.shape),
+                    elements.map(|e| e.surface.as_ref()),
+                    elements.map(|e| e.radius),
+                    restitution,
+                    reference,
+                )?)
+            }
             _ if flat => Geometry::Patch(Patch::new([0, 1].map(|k| &elements[k].shape), elements.map(|e| e.radius))),
             _ => Geometry::General { bound: elements[0].radius + elements[1].radius },
         };
@@ -160,10 +185,9 @@ impl Pair {
         let constant_radius = parameters.radius.or(match geometry {
             Geometry::Spheres { r1, r2, .. } => Some(r1 * r2 / (r1 + r2)),
             Geometry::SpherePlane { r, .. } => Some(r),
-            Geometry::General { .. } | Geometry::Patch(_) => None,
+            Geometry::General { .. } | Geometry::Patch(_) | Geometry::Surfaces(_) => None,
         });
         let radius_guess = constant_radius.unwrap_or(size);
-        let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
         let mut radius = constant_radius;
         if let NormalLaw::Modia3d { linear, .. } = &mut law {
             // seed 001 table 1: the ball's radius decides, two non-balls get a linear spring
@@ -174,7 +198,7 @@ impl Pair {
         let (stiffness, exponent) = match &law {
             NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
             // a patch of nominal size: its stiffness does not change with depth
-            law if let Geometry::Patch(patch) = &geometry => (patch_stiffness(law, parameters.modulus, patch), 1.0),
+            law if let Some(size) = geometry.patch_size() => (patch_stiffness(law, parameters.modulus, size), 1.0),
             NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
             NormalLaw::Modia3d { linear: true, .. } => (parameters.modulus, 1.0),
             // on a ball N = E*/L pi R depth^2
@@ -229,6 +253,12 @@ impl Pair {
             friction_law: parameters.friction_law,
             friction: match &geometry {
                 Geometry::Patch(patch) => patch.friction(friction, stiffness),
+                Geometry::Surfaces(surfaces) => FrictionConstants {
+                    patch_stiffness: stiffness,
+                    patch_size: surfaces.size,
+                    rolling: 0.0,
+                    ..friction
+                },
                 _ => friction,
             },
             geometry,
@@ -255,7 +285,7 @@ impl Pair {
 
     /// True when a touch must stop the step: the force or its memory depends on what happens there.
     pub fn stops_at_touch(&self) -> bool {
-        self.law.needs_touch_speed() || self.jumps_at_touch() || self.law.has_memory() || self.springs.is_some()
+        self.law.needs_touch_speed() || self.jumps_at_touch() || self.has_memory() || self.springs.is_some()
     }
 
     /// True when the force or its slope jumps where the gap vanishes; a flat face lands all at once.
@@ -265,14 +295,43 @@ impl Pair {
 
     /// True when the two touch over an area.
     pub fn is_patch(&self) -> bool {
-        matches!(self.geometry, Geometry::Patch(_))
+        matches!(self.geometry, Geometry::Patch(_) | Geometry::Surfaces(_))
+    }
+
+    /// True when the damping refers to the impact that goes on; that of surfaces is hysteresis.
+    pub fn has_memory(&self) -> bool {
+        self.law.has_memory() && !matches!(self.geometry, Geometry::Surfaces(_))
+    }
+
+    /// Springs that go on with the friction of the last reading when slip (or rolling) ends.
+    pub fn springs_at_stick(&self, old: &Springs, slip_ends: bool) -> Springs {
+        match &self.geometry {
+            Geometry::Surfaces(_) => self.last.stick,
+            _ => {
+                let input = self.friction_input(&self.last);
+                springs_at_stick(&self.friction, &input, &self.last.friction, old, slip_ends)
+            }
+        }
+    }
+
+    /// Energy of springs, tangential and rolling, where the last reading was [J].
+    pub fn spring_energies(&self, springs: &Springs) -> (f64, f64) {
+        match &self.geometry {
+            Geometry::Surfaces(_) if *springs == self.last.stick => (self.last.stick_energy, 0.0),
+            Geometry::Surfaces(_) if self.last.gap <= 0.0 => (self.last.friction.energy, 0.0),
+            Geometry::Surfaces(_) => {
+                let k_0 = self.friction.kappa * self.friction.patch_stiffness;
+                (0.5 * springs.f.length_squared() / k_0.max(f64::MIN_POSITIVE), 0.0)
+            }
+            _ => spring_energies(&self.friction, &self.friction_input(&self.last), springs),
+        }
     }
 
     /// True when the stiffness does not change with the place of contact.
     fn has_closed_energy(&self) -> bool {
         match (&self.geometry, &self.law) {
             (Geometry::Patch(patch), NormalLaw::Foundation { .. }) => patch.energy_is_closed(),
-            (Geometry::Patch(_), _) => false,
+            (Geometry::Patch(_) | Geometry::Surfaces(_), _) => false,
             _ => self.radius.is_some(),
         }
     }
@@ -332,6 +391,7 @@ impl Pair {
                 let s = separation(&elements[0].shape, &X_ws[0], &elements[1].shape, &X_ws[1]);
                 (s.gap, s.normal, s.point1, s.point2)
             }
+            Geometry::Surfaces(surfaces) => surfaces.measure(&self.poses(model, sides), exact),
             Geometry::Patch(patch) => {
                 let X_ws = self.poses(model, sides);
                 match patch.moments(&X_ws) {
@@ -425,6 +485,9 @@ impl Pair {
         if let Geometry::Patch(patch) = &self.geometry {
             return self.read_patch(patch, model, sides, springs, always, reading);
         }
+        if let Geometry::Surfaces(surfaces) = &self.geometry {
+            return self.read_surfaces(surfaces, model, sides, springs, always, reading);
+        }
         let placed = self.measure(model, sides, always);
         reading.gap = placed.0;
         reading.normal = placed.1;
@@ -438,7 +501,7 @@ impl Pair {
     #[inline]
     pub fn read_last(&mut self, model: &Model, kinematics: &[Kinematics], springs: impl Fn(&Pair) -> Springs) {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
-        if matches!(self.geometry, Geometry::Patch(_)) {
+        if self.is_patch() {
             let mut last = self.last;
             self.read_into(model, kinematics, &springs(self), false, &mut last);
             self.last = last;
@@ -545,6 +608,47 @@ impl Pair {
         }
     }
 
+    /// [`Self::read_into`] for surfaces of triangles.
+    fn read_surfaces(
+        &self,
+        surfaces: &SurfacePair,
+        model: &Model,
+        sides: [&Kinematics; 2],
+        springs: &Springs,
+        always: bool,
+        reading: &mut Reading,
+    ) {
+        let X_ws = self.poses(model, sides);
+        let laws = Laws {
+            normal: &self.law,
+            memory: &self.memory.normal,
+            constants: &self.normal,
+            friction: &self.friction_law,
+            coefficients: &self.friction,
+            slipping: self.memory.modes.slipping,
+        };
+        let s = surfaces.read(&X_ws, sides, &laws, springs, always);
+        let (_, v_t, omega) = Self::velocities(sides, s.normal, s.point);
+        *reading = Reading {
+            gap: -s.depth,
+            normal: s.normal,
+            point: s.point,
+            closing_speed: s.closing_speed,
+            v_t,
+            omega,
+            radius: surfaces.size,
+            patch_radius: (s.area / std::f64::consts::PI).sqrt(),
+            mean_depth: s.mean_depth,
+            rocking: s.rocking,
+            force: s.force,
+            friction: s.friction,
+            stick: s.stick,
+            stick_energy: s.stick_energy,
+            total: s.total,
+            torques: s.torques,
+        };
+    }
+
     /// The end of every reading that touches: friction, total force, torques.
     #[inline]
     fn rub(&self, sides: [&Kinematics; 2], springs: &Springs, reading: &mut Reading) {
@@ -623,20 +727,33 @@ impl Pair {
                 pi * depth * depth * (d * d + 2.0 * d * (r1 + r2) - 3.0 * (r1 - r2) * (r1 - r2)) / (12.0 * d)
             }
             Geometry::SpherePlane { r, .. } => pi * depth * depth * (r - depth / 3.0),
-            Geometry::General { .. } | Geometry::Patch(_) => pi * depth * depth * (radius - depth / 3.0).max(0.0),
+            Geometry::General { .. } | Geometry::Patch(_) | Geometry::Surfaces(_) => {
+                pi * depth * depth * (radius - depth / 3.0).max(0.0)
+            }
+        }
+    }
+}
+
+impl Geometry {
+    /// Half the mean extent of the smaller of two solids that touch over an area [m].
+    fn patch_size(&self) -> Option<f64> {
+        match self {
+            Geometry::Patch(patch) => Some(patch.size),
+            Geometry::Surfaces(surfaces) => Some(surfaces.size),
+            _ => None,
         }
     }
 }
 
 /// Normal stiffness of a flat patch of nominal size under a law [N/m].
-fn patch_stiffness(law: &NormalLaw, modulus: f64, patch: &Patch) -> f64 {
+fn patch_stiffness(law: &NormalLaw, modulus: f64, size: f64) -> f64 {
     match law {
         // k_e sqrt(V d) with V = pi a^2 d
-        NormalLaw::Bardaro { stiffness, .. } => stiffness * std::f64::consts::PI.sqrt() * patch.size,
+        NormalLaw::Bardaro { stiffness, .. } => stiffness * std::f64::consts::PI.sqrt() * size,
         // E 4/(3 sqrt(pi)) sqrt(V d)
-        NormalLaw::Volume { .. } => 4.0 / 3.0 * modulus * patch.size,
+        NormalLaw::Volume { .. } => 4.0 / 3.0 * modulus * size,
         // E*/L pi a^2: a rigid punch
-        _ => 2.0 * modulus * patch.size,
+        _ => 2.0 * modulus * size,
     }
 }
 
@@ -678,8 +795,8 @@ pub struct Hardness {
 }
 
 impl Hardness {
-    /// That of two elements; `None` if they never touch.
-    pub fn of(model: &Model, id: (u32, u32)) -> Option<Hardness> {
+    /// That of two elements, with their surfaces where they touch over such; `None` if they never touch.
+    pub fn of(model: &Model, id: (u32, u32)) -> Option<(Hardness, Option<SurfacePair>)> {
         let pair = Pair::new(model, id, [0, 0], 0)?;
         let g = model.gravity.length();
         let lighter = [id.0, id.1]
@@ -687,6 +804,10 @@ impl Hardness {
             .into_iter()
             .fold(f64::INFINITY, f64::min);
         let (layer, size) = match &pair.geometry {
+            Geometry::Surfaces(surfaces) => {
+                let foundation = matches!(pair.law, NormalLaw::Foundation { .. });
+                (foundation.then(|| surfaces.layer()), 0.0)
+            }
             Geometry::Patch(patch) => {
                 let foundation = matches!(pair.law, NormalLaw::Foundation { .. });
                 (foundation.then(|| patch.layer()), patch.rolling_radius)
@@ -704,7 +825,7 @@ impl Hardness {
         };
         let friction = !matches!(pair.friction_law, FrictionLaw::None);
         let mu = if friction { pair.friction.mu } else { 0.0 };
-        Some(Hardness {
+        let hardness = Hardness {
             stiffness: pair.stiffness,
             exponent: pair.exponent,
             modulus: pair.normal.modulus,
@@ -724,7 +845,12 @@ impl Hardness {
                 _ => None,
             },
             rest_speed: pair.normal.rest_speed.max(pair.normal.blend_speed),
-        })
+        };
+        let surfaces = match pair.geometry {
+            Geometry::Surfaces(surfaces) => Some(surfaces),
+            _ => None,
+        };
+        Some((hardness, surfaces))
     }
 }
 

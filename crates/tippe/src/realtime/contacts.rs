@@ -3,15 +3,18 @@
 use super::{Clock, FrictionBound};
 use crate::joint::Six;
 use crate::model::Drive;
-use crate::precise::Hardness;
+use crate::precise::{Hardness, SurfacePair, SurfacePoint};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
-use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, Pose, Vec3, manifold, pairs_into};
+use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into};
 
 /// Below this many elements all pairs of boxes are tried.
 const FEW: usize = 24;
 /// Overlap is pushed out over this many steps where a contact is stiff [-].
 const PUSH_STEPS: f64 = 3.0;
+/// Points of a surface face one way where the cosine of their normals is above this [-].
+const SAME_WAY: f64 = 0.7;
 /// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
 const MARGIN: f64 = 1e-3;
 
@@ -43,6 +46,8 @@ pub struct Memory {
 pub struct Hold {
     /// The two elements.
     pub pair: (u32, u32),
+    /// Middle of its contact points [m].
+    pub point: Vec3,
     /// Impulse of the last step on 2, resolved in world [N s].
     pub tangent: Vec3,
     /// Impulse about the normal over `lever` [N s].
@@ -131,12 +136,14 @@ pub struct Grip {
 }
 
 /// A pair of elements whose boxes overlap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Near {
     /// The two elements.
     pub pair: (u32, u32),
     /// How hard they are.
     pub hardness: Hardness,
+    /// Their surfaces, where one of them is a mesh.
+    pub surfaces: Option<Arc<SurfacePair>>,
 }
 
 /// Pairs near each other.
@@ -149,6 +156,7 @@ pub struct Pairs {
     found: Vec<(u32, u32)>,
     scratch: BroadScratch,
     manifold: Manifold,
+    points: Vec<SurfacePoint>,
 }
 
 impl Clock<'_> {
@@ -169,6 +177,11 @@ impl Clock<'_> {
             };
             let margin = pairs.margins[e1 as usize] + pairs.margins[e2 as usize];
             let (X_1, X_2) = (pose(a), pose(b));
+            if let Some(surfaces) = &near.surfaces {
+                surfaces.points(&[X_1, X_2], margin, self.settings.points, &mut pairs.points);
+                self.touch_surfaces(near, &mut pairs.points, &mut touches, &mut grips);
+                continue;
+            }
             if !manifold(&a.shape, &X_1, &b.shape, &X_2, margin, self.settings.points, &mut pairs.manifold) {
                 continue;
             }
@@ -198,6 +211,49 @@ impl Clock<'_> {
         self.grips = grips;
         self.pairs = pairs;
         self.touches = touches;
+    }
+
+    /// Contact points of surfaces, in groups that face one way: each has its own friction.
+    fn touch_surfaces(
+        &self,
+        near: &Near,
+        points: &mut [SurfacePoint],
+        touches: &mut Vec<Touch>,
+        grips: &mut Vec<Grip>,
+    ) {
+        let bodies = [near.pair.0, near.pair.1].map(|e| self.model.elements[e as usize].body as usize);
+        let mut left = &mut *points;
+        while !left.is_empty() {
+            let seed = left[0];
+            let mut count = 0;
+            for k in 0..left.len() {
+                if left[k].region == seed.region && left[k].normal.dot(seed.normal) > SAME_WAY {
+                    left[count..=k].rotate_right(1);
+                    count += 1;
+                }
+            }
+            let (group, rest) = left.split_at_mut(count);
+            let from = touches.len();
+            let area: f64 = group.iter().map(|p| p.area).sum();
+            let mean = group.iter().map(|p| p.normal * if area > 0.0 { p.area } else { 1.0 }).sum::<Vec3>();
+            let normal = mean.try_normalize().unwrap_or(seed.normal);
+            for p in group.iter() {
+                let (memory, known) = self.recall(near.pair, p.id);
+                let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(p.point - self.kin[b].p);
+                let closing = p.normal.dot(at(bodies[0]) - at(bodies[1]));
+                let point = ManifoldPoint { point: p.point, gap: p.gap, id: p.id, area: p.area };
+                let mut touch = near.hardness.touch(self.h, &point, count, closing, &memory);
+                (touch.memory.pair, touch.memory.id) = (near.pair, p.id);
+                touch.known = known;
+                touch.bodies = bodies;
+                let t1 = any_orthogonal(p.normal);
+                touch.axes = [p.normal, t1, p.normal.cross(t1)];
+                touches.push(touch);
+            }
+            touches[from..].sort_by_key(|t| t.memory.id);
+            grips.push(self.grip(near, normal, from, &touches[from..]));
+            left = rest;
+        }
     }
 
     /// Pairs of elements whose boxes, grown by what bodies can travel, overlap.
@@ -234,9 +290,11 @@ impl Clock<'_> {
                 continue;
             }
             if let Some(near) = old.next_if(|n| n.pair == (e1, e2)) {
-                pairs.near.push(*near);
-            } else if let Some(hardness) = Hardness::of(model, (e1, e2)) {
-                pairs.near.push(Near { pair: (e1, e2), hardness });
+                pairs.near.push(near.clone());
+            } else if let Some((hardness, surfaces)) = Hardness::of(model, (e1, e2)) {
+                let mesh = matches!(a.shape, Shape::Mesh(_)) || matches!(b.shape, Shape::Mesh(_));
+                let surfaces = surfaces.filter(|_| mesh).map(Arc::new);
+                pairs.near.push(Near { pair: (e1, e2), hardness, surfaces });
             }
         }
     }
@@ -259,10 +317,16 @@ impl Clock<'_> {
 
     /// Friction of a pair over its contact points.
     fn grip(&self, near: &Near, normal: Vec3, first: usize, touches: &[Touch]) -> Grip {
-        let (memory, known) = match self.state.holds.binary_search_by_key(&near.pair, |m| m.pair) {
-            Ok(k) => (self.state.holds[k], true),
-            Err(_) => (Hold { pair: near.pair, ..Hold::default() }, false),
+        // the nearest of those of the pair
+        let at = touches.iter().map(|t| t.point).sum::<Vec3>() / touches.len() as f64;
+        let first_hold = self.state.holds.partition_point(|m| m.pair < near.pair);
+        let of_pair = self.state.holds[first_hold..].iter().take_while(|m| m.pair == near.pair);
+        let nearest = of_pair.min_by(|a, b| (a.point - at).length().total_cmp(&(b.point - at).length()));
+        let (mut memory, known) = match nearest {
+            Some(hold) => (*hold, true),
+            None => (Hold { pair: near.pair, ..Hold::default() }, false),
         };
+        memory.point = at;
         let count = touches.len();
         let load: f64 = touches.iter().map(|t| t.memory.normal.max(0.0)).sum();
         let weight = |t: &Touch| if load > 0.0 { t.memory.normal.max(0.0) / load } else { 1.0 / count as f64 };

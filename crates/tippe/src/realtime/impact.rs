@@ -9,7 +9,7 @@ use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
-use tippe_geometry::{Manifold, Pose, Vec3, manifold};
+use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, border};
 
 /// Micro-steps per duration of the shortest contact.
@@ -246,16 +246,17 @@ impl Clock<'_> {
     }
 
     /// Looks at the pair of a contact point where its bodies will be when they meet: true if they touch there, and impulses act at that
-    /// geometry; otherwise its gap is corrected. Bodies of mechanisms meet at the geometry of the step's beginning.
+    /// geometry; otherwise its gap is corrected. Meshes and bodies of mechanisms meet at the geometry of the step's beginning.
     fn meets(&self, list: &mut [Striking], first: usize, path: &[f64], u: &[f64], elapsed: f64) -> bool {
         let time = list[first].time;
         let touch = &self.touches[list[first].touch as usize];
         let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
-        if jointed || list[first].looks >= LOOKS {
+        let elements = [touch.memory.pair.0, touch.memory.pair.1].map(|e| &self.model.elements[e as usize]);
+        let mesh = elements.iter().any(|e| matches!(e.shape, Shape::Mesh(_)));
+        if jointed || mesh || list[first].looks >= LOOKS {
             return true;
         }
         let pair = touch.memory.pair;
-        let elements = [pair.0, pair.1].map(|e| &self.model.elements[e as usize]);
         let moved = [0, 1].map(|s| match list[first].bodies[s] {
             GROUND => self.path(touch.bodies[s], elapsed + time),
             k => {

@@ -209,7 +209,7 @@ impl Clock<'_> {
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
             if normal <= 0.0 {
-                *memory = super::Hold { pair: memory.pair, ..Default::default() };
+                *memory = super::Hold { pair: memory.pair, point: memory.point, ..Default::default() };
             } else if memory.sliding {
                 // the spring carries what slides
                 memory.spring = -memory.tangent / (h * grip.stiffness);

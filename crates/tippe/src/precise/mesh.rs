@@ -1,0 +1,546 @@
+//! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
+//!
+//! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis, so that nothing must be
+//! remembered when regions come, merge and go: with v the closing speed of the point
+//!   f = p (1 + b v/sqrt(v^2 + v_s^2) + c v v_s/(v^2 + v_s^2)),   b = (1 - e^2)/(1 + e^2).
+//! A compression takes (1 + b) times the elastic energy and gives back (1 - b): the restitution is e for any form, mass and speed. The last
+//! term damps what is slower than v_s, the speed of rest.
+//!
+//! Friction with elastic stick: the surfaces are rigid, so the stretch of all tangential springs of a pair is one displacement field
+//! z(x) = delta + theta x (x - o), seen in the plane of each point, and |z|^2 = sum z_t^2 N_i/N. As between flat faces
+//!   stick:  z' = g v - r z,   f = -k_0 g (z + T g v)/L,   L = max(1, k_0 g |z + T g v|/(mu N)),   r = 4 omega (L - 1)
+//!   slip:   f = -mu N v/|v|: Coulomb-Contensou over the true patch, for it is the sum over its points.
+//! g = sqrt(A/A_0): springs of constant stiffness behind a gear. Slip begins at L = 1.3 and ends where springs can go on with its force.
+
+use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
+use crate::contact::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::kinematics::Kinematics;
+use std::cell::RefCell;
+use std::sync::Arc;
+use tippe_geometry::{Pose, Shape, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_rows};
+
+/// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
+const YIELD_RATE: f64 = 4.0;
+/// c of the damping of slow motion, where nothing is lost at higher speeds [-].
+const SLOW_DAMPING: f64 = 1.2;
+/// Load of the springs over its limit at which slip begins [-].
+const SLIP_LOAD: f64 = 1.3;
+/// Damping ratio of the tangential springs [-].
+const STICK_RATIO: f64 = 0.5;
+/// Share of the largest speed at which slip may end that is used [-].
+const STICK_SAFETY: f64 = 0.9;
+/// Springs of patches smaller than this share of the size get no softer [-].
+const SMALLEST_PATCH: f64 = 1e-4;
+/// Motion slower than this is damped as at rest [m/s].
+const SLOWEST: f64 = 1e-4;
+/// Surfaces that are apart are pushed into each other by this share of the size to find where they will touch [-].
+const PUSHED: f64 = 1e-6;
+/// A half-space is a box of this many radii of the other solid.
+const GROUND: f64 = 4.0;
+
+thread_local! {
+    static WORK: RefCell<Room> = RefCell::default();
+}
+
+/// Buffers; what they hold never changes a result.
+#[derive(Default)]
+struct Room {
+    surfaces: SurfaceWork,
+    loads: Vec<Load>,
+}
+
+/// One point of a patch under load.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    point: Vec3,
+    /// Unit normal from 1 to 2.
+    normal: Vec3,
+    /// Area times depth [m^3].
+    weight: f64,
+    /// Normal force [N].
+    force: f64,
+}
+
+/// Two surfaces that may touch.
+#[derive(Clone, Debug)]
+pub struct SurfacePair {
+    surfaces: [Arc<Surface>; 2],
+    /// The half-space of the two, and how deep its box is [m].
+    ground: Option<(usize, f64)>,
+    /// a_0: half the mean extent of the smaller solid [m].
+    pub size: f64,
+    /// Sum of the bounding radii [m].
+    bound: f64,
+    /// b of the hysteresis [-].
+    hysteresis: f64,
+    /// Side whose centre of mass is the origin of the stretch of the tangential springs.
+    reference: usize,
+}
+
+/// The laws of a pair and what they need.
+pub struct Laws<'a> {
+    /// Normal law.
+    pub normal: &'a NormalLaw,
+    /// What it remembers.
+    pub memory: &'a NormalMemory,
+    /// Its constants.
+    pub constants: &'a NormalConstants,
+    /// Friction law.
+    pub friction: &'a FrictionLaw,
+    /// Its coefficients.
+    pub coefficients: &'a FrictionConstants,
+    /// Whether the surfaces slide on each other.
+    pub slipping: bool,
+}
+
+/// One of the points that stand for the patch of two surfaces.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfacePoint {
+    /// Place [m].
+    pub point: Vec3,
+    /// Unit normal from 1 to 2.
+    pub normal: Vec3,
+    /// Gap there [m].
+    pub gap: f64,
+    /// Area it stands for [m^2].
+    pub area: f64,
+    /// Connected region.
+    pub region: u32,
+    /// Which features made it.
+    pub id: u32,
+}
+
+/// What a reading of two surfaces gives.
+pub struct SurfaceReading {
+    /// Largest depth [m]; minus the distance where they are apart.
+    pub depth: f64,
+    /// From 1 to 2: of the resultant, or of the shortest distance.
+    pub normal: Vec3,
+    /// Centre of pressure, or midpoint [m].
+    pub point: Vec3,
+    /// Closing speed, mean over the elastic pressure [m/s].
+    pub closing_speed: f64,
+    /// Power lost to damping beyond mean force times mean speed [W].
+    pub rocking: f64,
+    /// Sums of the points' forces.
+    pub force: NormalForce,
+    /// Area [m^2].
+    pub area: f64,
+    /// Mean depth [m].
+    pub mean_depth: f64,
+    /// Friction; its force and torque are part of the sums below.
+    pub friction: Friction,
+    /// Springs that go on with the force of surfaces that slide.
+    pub stick: Springs,
+    /// Their energy [J].
+    pub stick_energy: f64,
+    /// Force on body 2 [N].
+    pub total: Vec3,
+    /// Torques about the centres of mass of bodies 1 and 2 [N m].
+    pub torques: [Vec3; 2],
+}
+
+impl SurfacePair {
+    /// The pair of two shapes with their surfaces; a half-space has none.
+    pub fn new(
+        shapes: [&Shape; 2],
+        surfaces: [Option<&Arc<Surface>>; 2],
+        radii: [f64; 2],
+        restitution: f64,
+        reference: usize,
+    ) -> Option<SurfacePair> {
+        let ground = shapes.iter().position(|s| matches!(s, Shape::HalfSpace));
+        let mean = |s: &Shape| {
+            let h = s.aabb(&Pose::IDENTITY).half();
+            (h.x + h.y + h.z) / 3.0
+        };
+        let size = shapes.iter().map(|s| mean(s)).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
+        let side = |k: usize| match ground {
+            Some(g) if g == k => {
+                let r = GROUND * radii[1 - k];
+                Surface::new(&slab(r)).ok().map(Arc::new)
+            }
+            _ => surfaces[k].cloned(),
+        };
+        let e = restitution.clamp(0.0, 1.0);
+        Some(SurfacePair {
+            surfaces: [side(0)?, side(1)?],
+            ground: ground.map(|k| (k, GROUND * radii[1 - k])),
+            size,
+            bound: radii[0] + radii[1],
+            hysteresis: (1.0 - e * e) / (1.0 + e * e),
+            reference,
+        })
+    }
+
+    /// L of the foundation [m].
+    pub fn layer(&self) -> f64 {
+        0.5 * std::f64::consts::PI * self.size
+    }
+
+    /// Poses of the surfaces: the box that stands for a half-space lies below the other solid.
+    fn placed(&self, X_ws: &[Pose; 2]) -> [Pose; 2] {
+        let mut X = *X_ws;
+        if let Some((k, depth)) = self.ground {
+            let n = X[k].vector(Vec3::Z);
+            let p = X[1 - k].position;
+            let height = n.dot(p - X[k].position);
+            X[k].position = p - n * (height + depth);
+        }
+        X
+    }
+
+    /// Distance of the origins where the bounding balls are apart [m].
+    fn far(&self, X_ws: &[Pose; 2]) -> Option<f64> {
+        let far = (X_ws[1].position - X_ws[0].position).length_squared();
+        (self.bound.is_finite() && far > self.bound * self.bound * 1.0001).then(|| far.sqrt())
+    }
+
+    /// Gap or minus the largest depth, normal, and a point on each.
+    pub fn measure(&self, X_ws: &[Pose; 2], exact: bool) -> (f64, Vec3, Vec3, Vec3) {
+        if let (Some(distance), false) = (self.far(X_ws), exact) {
+            let d = X_ws[1].position - X_ws[0].position;
+            return (distance - self.bound, d / distance, X_ws[0].position, X_ws[1].position);
+        }
+        WORK.with_borrow_mut(|room| {
+            let X = self.placed(X_ws);
+            let sum = foundation(&self.surfaces[0], &X[0], &self.surfaces[1], &X[1], Vec3::ZERO, &mut room.surfaces);
+            if sum.depth > 0.0 {
+                let points = room.surfaces.points();
+                let n = points.iter().map(|p| p.normal * (p.area * p.depth)).sum::<Vec3>();
+                let weight: f64 = points.iter().map(|p| p.area * p.depth).sum();
+                let at = points.iter().map(|p| p.point * (p.area * p.depth)).sum::<Vec3>() / weight;
+                return (-sum.depth, n.try_normalize().unwrap_or(Vec3::Z), at, at);
+            }
+            self.apart(&X)
+        })
+    }
+
+    /// Distance of surfaces that share no volume.
+    fn apart(&self, X: &[Pose; 2]) -> (f64, Vec3, Vec3, Vec3) {
+        let [s1, s2] = &self.surfaces;
+        let mut stack = Vec::new();
+        match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, &mut stack) {
+            Some(gap) => {
+                let d = gap.point2 - gap.point1;
+                let n = d.try_normalize().or((X[1].position - X[0].position).try_normalize()).unwrap_or(Vec3::Z);
+                (gap.distance.max(0.0), n, gap.point1, gap.point2)
+            }
+            None => (0.0, Vec3::Z, X[0].position, X[1].position),
+        }
+    }
+
+    /// At most `most` points for each region where the surfaces overlap or, apart by less than `margin` [m], will first: those of the surfaces
+    /// pushed together until they do.
+    pub fn points(&self, X_ws: &[Pose; 2], margin: f64, most: usize, out: &mut Vec<SurfacePoint>) {
+        out.clear();
+        if self.far(X_ws).is_some_and(|distance| distance > self.bound + margin) {
+            return;
+        }
+        WORK.with_borrow_mut(|room| {
+            let mut X = self.placed(X_ws);
+            let [s1, s2] = &self.surfaces;
+            let mut rows = surface_rows(s1, &X[0], s2, &X[1], most, &mut room.surfaces);
+            let mut shift = Vec3::ZERO;
+            if rows.is_empty() {
+                let (gap, n, ..) = self.apart(&X);
+                if gap >= margin {
+                    return;
+                }
+                shift = n * (gap + PUSHED * self.size);
+                X[1].position -= shift;
+                rows = surface_rows(s1, &X[0], s2, &X[1], most, &mut room.surfaces);
+            }
+            out.extend(rows.iter().map(|p| SurfacePoint {
+                point: p.point + 0.5 * shift,
+                normal: p.normal,
+                gap: p.normal.dot(shift) - p.depth,
+                area: p.area,
+                region: p.region,
+                id: p.id[0].wrapping_mul(0x9e37_79b1) ^ p.id[1],
+            }));
+        });
+    }
+
+    /// Forces of the pair. `stiffness` is E*/L [N/m^3]; springs are those of the pair.
+    pub fn read(
+        &self,
+        X_ws: &[Pose; 2],
+        sides: [&Kinematics; 2],
+        laws: &Laws<'_>,
+        springs: &Springs,
+        exact: bool,
+    ) -> SurfaceReading {
+        let mut reading = SurfaceReading {
+            depth: 0.0,
+            normal: Vec3::Z,
+            point: Vec3::ZERO,
+            closing_speed: 0.0,
+            rocking: 0.0,
+            force: NormalForce::default(),
+            area: 0.0,
+            mean_depth: 0.0,
+            friction: Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() },
+            stick: Springs::default(),
+            stick_energy: 0.0,
+            total: Vec3::ZERO,
+            torques: [Vec3::ZERO; 2],
+        };
+        if let (Some(distance), false) = (self.far(X_ws), exact) {
+            reading.depth = self.bound - distance;
+            reading.normal = (X_ws[1].position - X_ws[0].position) / distance;
+            return reading;
+        }
+        WORK.with_borrow_mut(|room| {
+            let X = self.placed(X_ws);
+            let sum = foundation(&self.surfaces[0], &X[0], &self.surfaces[1], &X[1], Vec3::ZERO, &mut room.surfaces);
+            if !(sum.depth > 0.0) || sum.area <= 0.0 {
+                let (gap, n, p1, p2) = self.apart(&X);
+                (reading.depth, reading.normal, reading.point) = (-gap, n, 0.5 * (p1 + p2));
+                reading.closing_speed = -n.dot(relative(sides, reading.point));
+                return;
+            }
+            reading.depth = sum.depth;
+            reading.area = sum.area;
+            room.loads.clear();
+            let Room { surfaces, loads } = room;
+            let tally = match laws.normal {
+                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, loads),
+                _ => self.press_regions(surfaces, sides, laws, loads),
+            };
+            let weight: f64 = loads.iter().map(|l| l.weight).sum();
+            reading.mean_depth = weight / sum.area;
+            reading.force =
+                NormalForce { elastic: tally.elastic, damping: tally.total - tally.elastic, energy: f64::NAN };
+            reading.closing_speed = if tally.elastic > 0.0 { tally.elastic_power / tally.elastic } else { 0.0 };
+            reading.rocking = tally.damping_power - reading.force.damping * reading.closing_speed;
+            let pressed: f64 = loads.iter().map(|l| l.force).sum();
+            let about = |f: &Load| if pressed > 0.0 { f.force / pressed } else { f.weight / weight };
+            reading.point = loads.iter().map(|l| l.point * about(l)).sum();
+            let n = loads.iter().map(|l| l.normal * about(l)).sum::<Vec3>();
+            reading.normal = n.try_normalize().unwrap_or(loads[0].normal);
+            reading.total = tally.force;
+            reading.torques = tally.torques;
+            if *laws.friction != FrictionLaw::None && pressed > 0.0 {
+                self.rub(sides, laws, springs, loads, &mut reading);
+            }
+        });
+        reading
+    }
+
+    /// The foundation at every point.
+    fn press(
+        &self,
+        work: &SurfaceWork,
+        sides: [&Kinematics; 2],
+        constants: &NormalConstants,
+        loads: &mut Vec<Load>,
+    ) -> Tally {
+        let k = constants.modulus / self.layer();
+        let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
+        let c = SLOW_DAMPING * (1.0 - b);
+        let mut tally = Tally::default();
+        for p in work.points() {
+            let elastic = k * p.area * p.depth;
+            if !(elastic > 0.0) {
+                continue;
+            }
+            let v = -p.normal.dot(relative(sides, p.point));
+            let v2 = v * v + v_s * v_s;
+            let force = (elastic * (1.0 + b * v / v2.sqrt() + c * v * v_s / v2)).max(0.0);
+            tally.add(sides, p.point, p.normal, elastic, force, v);
+            loads.push(Load { point: p.point, normal: p.normal, weight: p.area * p.depth, force });
+        }
+        tally
+    }
+
+    /// A law of the overlap of each region, at its centroid and along its mean normal; friction over the points of the region.
+    fn press_regions(
+        &self,
+        work: &SurfaceWork,
+        sides: [&Kinematics; 2],
+        laws: &Laws<'_>,
+        loads: &mut Vec<Load>,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        for (index, region) in work.regions().iter().enumerate() {
+            if !(region.volume > 0.0) {
+                continue;
+            }
+            let v = -region.normal.dot(relative(sides, region.centroid));
+            let area = if region.area > 0.0 { region.area } else { region.volume / region.extent };
+            let geometry = NormalGeometry {
+                depth: region.extent,
+                radius: (area / std::f64::consts::PI).sqrt(),
+                volume: region.volume,
+                extent: region.extent,
+                layer: self.layer(),
+                sink: f64::NAN,
+            };
+            let force = laws.normal.force(&geometry, v, laws.memory, laws.constants);
+            tally.add(sides, region.centroid, region.normal, force.elastic, force.total(), v);
+            let points = || work.points().iter().filter(|p| p.region == index as u32 && p.depth > 0.0);
+            let weight: f64 = points().map(|p| p.area * p.depth).sum();
+            for p in points() {
+                let own = p.area * p.depth;
+                loads.push(Load {
+                    point: p.point,
+                    normal: region.normal,
+                    weight: own,
+                    force: force.total() * own / weight,
+                });
+            }
+        }
+        tally
+    }
+
+    /// Friction over the points under load.
+    fn rub(
+        &self,
+        sides: [&Kinematics; 2],
+        laws: &Laws<'_>,
+        springs: &Springs,
+        loads: &[Load],
+        reading: &mut SurfaceReading,
+    ) {
+        let (law, c) = (laws.friction, laws.coefficients);
+        let add = |point: Vec3, force: Vec3, reading: &mut SurfaceReading| {
+            reading.friction.force += force;
+            reading.total += force;
+            reading.torques[0] -= (point - sides[0].p).cross(force);
+            reading.torques[1] += (point - sides[1].p).cross(force);
+        };
+        if !law.has_springs() {
+            // the seeds' curves at every point: spin is what their sum makes of it
+            let mut lost = 0.0;
+            for l in loads {
+                let v = relative(sides, l.point);
+                let input = FrictionInput {
+                    normal: l.normal,
+                    N: l.force,
+                    elastic: l.force,
+                    depth: reading.mean_depth,
+                    closing_speed: -l.normal.dot(v),
+                    radius: 0.0,
+                    patch_radius: 0.0,
+                    exponent: 1.0,
+                    damping: 0.0,
+                    damping_speed: 1.0,
+                    v_t: v - l.normal * l.normal.dot(v),
+                    omega: Vec3::ZERO,
+                };
+                let f = law.evaluate(c, &input, springs, Default::default()).force;
+                lost -= f.dot(input.v_t);
+                add(l.point, f, reading);
+            }
+            reading.friction.sliding = lost;
+            return;
+        }
+        let o = sides[self.reference].p;
+        let k_0 = c.kappa * c.patch_stiffness;
+        if !(k_0 > 0.0) || !(c.mu > 0.0) {
+            return;
+        }
+        let inertia = k_0 * self.size * self.size;
+        let (delta, theta) = (springs.f / k_0, springs.roll / inertia);
+        let N: f64 = loads.iter().map(|l| l.force).sum();
+        let g = (reading.area / (std::f64::consts::PI * self.size * self.size)).sqrt().max(SMALLEST_PATCH);
+        let omega = (g * g * k_0 / c.mass.max(f64::MIN_POSITIVE)).sqrt();
+        let T = 2.0 * STICK_RATIO / omega;
+        let (mut zz, mut zv, mut vv, mut both) = (0.0, 0.0, 0.0, 0.0);
+        for l in loads {
+            let (z, v) = at(l, o, delta, theta, sides);
+            let s = l.force / N;
+            zz += s * z.length_squared();
+            zv += s * z.dot(v);
+            vv += s * v.length_squared();
+            both += s * (z + v * (T * g)).length_squared();
+        }
+        let (limit, V) = (c.mu * N, vv.sqrt());
+        let v_at = |k: usize| sides[k].v + sides[k].w.cross(o - sides[k].p);
+        let (v_o, w) = (v_at(1) - v_at(0), sides[1].w - sides[0].w);
+        if laws.slipping {
+            let end = STICK_SAFETY * (2.0 * STICK_RATIO).min(1.0) * limit * omega / (g * g * k_0);
+            let scale = limit / V.max(0.1 * end);
+            let mut power = 0.0;
+            for l in loads {
+                let (_, v) = at(l, o, delta, theta, sides);
+                let f = v * (-scale * l.force / N);
+                power -= f.dot(v);
+                add(l.point, f, reading);
+            }
+            reading.friction.sliding = power;
+            reading.friction.gear = g;
+            reading.friction.slip_margin = 1.0 - V / end;
+            // springs that go on with the force: k_0 g (z + T g v) = scale v
+            let stretch = scale / (k_0 * g) - T * g;
+            reading.stick_energy = 0.5 * k_0 * stretch * stretch * vv;
+            reading.stick = Springs { f: v_o * (stretch * k_0), spin: 0.0, roll: w * (stretch * inertia) };
+            return;
+        }
+        let limit = limit * (c.mu_static / c.mu).max(1.0);
+        let over = (k_0 * g * both.sqrt() / limit).max(1.0);
+        let give = YIELD_RATE * omega * (over.min(SLIP_LOAD) - 1.0);
+        let mut power = 0.0;
+        for l in loads {
+            let (z, v) = at(l, o, delta, theta, sides);
+            let f = (z + v * (T * g)) * (-k_0 * g / over * l.force / N);
+            power -= f.dot(v);
+            add(l.point, f, reading);
+        }
+        // power taken from the bodies less what the springs keep of it, k_0 (z, z')
+        reading.friction.sliding = power - k_0 * (g * zv - give * zz);
+        reading.friction.energy = 0.5 * k_0 * zz;
+        reading.friction.gear = g;
+        reading.friction.yields = over > 1.0;
+        reading.friction.slip_margin = over * over / (SLIP_LOAD * SLIP_LOAD) - 1.0;
+        // the field goes along with the mean of the two motions
+        let w_mean = 0.5 * (sides[0].w + sides[1].w);
+        let drift = sides[self.reference].v - 0.5 * (v_at(0) + v_at(1));
+        let delta_rate = v_o * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
+        let theta_rate = w * g - theta * give + w_mean.cross(theta);
+        reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
+    }
+}
+
+/// Stretch and velocity of a point in its plane.
+fn at(l: &Load, o: Vec3, delta: Vec3, theta: Vec3, sides: [&Kinematics; 2]) -> (Vec3, Vec3) {
+    let z = delta + theta.cross(l.point - o);
+    let v = relative(sides, l.point);
+    (z - l.normal * l.normal.dot(z), v - l.normal * l.normal.dot(v))
+}
+
+/// Velocity of 2 relative to 1 at a point [m/s].
+fn relative(sides: [&Kinematics; 2], point: Vec3) -> Vec3 {
+    let [k1, k2] = sides;
+    (k2.v + k2.w.cross(point - k2.p)) - (k1.v + k1.w.cross(point - k1.p))
+}
+
+/// Sums over the points.
+#[derive(Default)]
+struct Tally {
+    elastic: f64,
+    total: f64,
+    elastic_power: f64,
+    damping_power: f64,
+    force: Vec3,
+    torques: [Vec3; 2],
+}
+
+impl Tally {
+    fn add(&mut self, sides: [&Kinematics; 2], point: Vec3, normal: Vec3, elastic: f64, force: f64, closing: f64) {
+        self.elastic += elastic;
+        self.total += force;
+        self.elastic_power += elastic * closing;
+        self.damping_power += (force - elastic) * closing;
+        let f = normal * force;
+        self.force += f;
+        self.torques[0] -= (point - sides[0].p).cross(f);
+        self.torques[1] += (point - sides[1].p).cross(f);
+    }
+}
+
+/// A cube of half length r about the origin.
+fn slab(r: f64) -> TriMesh {
+    Shape::Box { half_extents: Vec3::splat(r), smoothing: 0.0 }.surface_mesh(4)
+}
