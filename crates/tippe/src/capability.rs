@@ -50,6 +50,8 @@ const fn row(element: &'static str, precise: Support, realtime: Support) -> Capa
 const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent and restitution alone");
 /// A friction law that the realtime clock replaces.
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
+/// Meshes have mass, but no law measures their overlap.
+const MESHES: &str = "meshes do not touch each other or anything else; write hull = true, or collide = false";
 /// Every kind of element, and what the clocks make of it.
 pub const TABLE: &[Capability] = &[
     row("shape sphere", Full, Full),
@@ -63,6 +65,8 @@ pub const TABLE: &[Capability] = &[
     row("shape height_grid", Full, Full),
     row("pair round", Full, Full),
     row("pair flat", Full, Full),
+    row("shape mesh", Full, Full),
+    row("pair mesh", No(MESHES), No(MESHES)),
     row("pair capsule", No("a capsule's straight side against a flat or straight shape touches along a line"), Full),
     row("pair cylinder", No("a cylinder or cone touches another flat or straight shape along a line or face"), Full),
     row("pair terrain", No("only spheres and ellipsoids touch a height grid"), Full),
@@ -352,6 +356,7 @@ fn shape(kind: &ShapeKind) -> &'static str {
         ShapeKind::HalfSpace { .. } => "shape half_space",
         ShapeKind::Hull { .. } => "shape hull",
         ShapeKind::HeightGrid { .. } => "shape height_grid",
+        ShapeKind::Mesh { .. } => "shape mesh",
     }
 }
 
@@ -359,8 +364,10 @@ fn pair(s1: &Shape, s2: &Shape) -> &'static str {
     let boundless = |s: &Shape| matches!(s, Shape::HalfSpace | Shape::HeightGrid(_));
     let grid = |s: &Shape| matches!(s, Shape::HeightGrid(_));
     let capsule = |s: &Shape| matches!(s, Shape::Capsule { .. });
+    let mesh = |s: &Shape| matches!(s, Shape::Mesh(_));
     match contact_kind(s1, s2) {
         ContactKind::Point => "pair round",
+        ContactKind::Patch if mesh(s1) || mesh(s2) => "pair mesh",
         ContactKind::Patch => "pair flat",
         ContactKind::Unsupported { .. } if boundless(s1) && boundless(s2) => "pair unbounded",
         ContactKind::Unsupported { .. } if grid(s1) || grid(s2) => "pair terrain",
