@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod compare;
 mod contact;
+mod convert;
 mod equilibrium;
 mod explain;
 mod figure;
@@ -56,6 +57,8 @@ enum Command {
     Equilibrium(equilibrium::Args),
     /// Linearise a scene at an instant: A, B, C, D, frequencies, damping
     Linearize(linearize::Args),
+    /// Convert mesh files, solids of scenes, and scenes between TOML and JSON
+    Convert(convert::Args),
     /// Time scenes, with accuracy next to time
     Bench(bench::Args),
     /// Write a commented scene to start from
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
         Command::Equilibrium(args) => equilibrium::run(&args),
         Command::Linearize(args) => linearize::run(&args),
         Command::Contact(args) => contact::contact(&args),
+        Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),
     };
     match done {

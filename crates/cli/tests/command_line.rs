@@ -143,6 +143,37 @@ fn figures() {
 }
 
 #[test]
+fn conversions() {
+    let dir = tempfile::tempdir().unwrap();
+    let scene = "format = 1\n[params]\nn = 3\n[world]\ngravity = [0, 0, 0]\n\
+        [[solid]]\nname = \"pins\"\nkind = \"cylinder\"\nradius = 0.01\nlength = 0.02\nsegments = 12\n\
+        position = [0.05, 0, 0]\naround = \"n\"\n\
+        [[body]]\nname = \"pins\"\nmaterial = \"steel\"\ncollide = false\nshape = { kind = \"mesh\", solid = \"pins\" }\n";
+    std::fs::write(dir.path().join("s.toml"), scene).unwrap();
+    let convert = |args: &[&str]| {
+        let done = tippe(dir.path(), &[&["convert"], args].concat());
+        (code(&done), stderr(&done))
+    };
+    assert_eq!(convert(&["s.toml", "pins.stl", "--solid", "pins", "--set", "n=5"]), (0, String::new()));
+    let (code, said) = convert(&["pins.stl", "pins.glb", "--unit", "mm"]);
+    assert!(code == 0 && said.contains("5 closed parts"), "{said}");
+    let (code, said) = convert(&["pins.glb", "pins.obj"]);
+    assert!(code == 0 && said.contains("5 closed parts"), "{said}");
+    assert_eq!(convert(&["s.toml", "s.json"]).0, 0);
+    assert_eq!(convert(&["s.json", "back.toml"]).0, 0);
+    let (code, said) = convert(&["pins.stl", "x.obj"]);
+    assert!(code == 2 && said.contains("no unit"), "{said}");
+    let (code, said) = convert(&["s.toml", "x.stl", "--solid", "pin"]);
+    assert!(code == 1 && said.contains("one of: pins"), "{said}");
+    let (code, said) = convert(&["part.step", "x.stl"]);
+    assert!(code == 2 && said.contains("FreeCAD"), "{said}");
+    std::fs::write(dir.path().join("o.svg"), "<svg><path d='M0 0 h10 v10 h-10 z'/></svg>").unwrap();
+    let (code, said) = convert(&["o.svg", "o.stl", "--unit", "mm"]);
+    assert!(code == 2 && said.contains("--extrude"), "{said}");
+    assert_eq!(convert(&["o.svg", "o.stl", "--unit", "mm", "--extrude", "0.005"]).0, 0);
+}
+
+#[test]
 fn exit_codes() {
     let dir = starter();
     let scene = std::fs::read_to_string(dir.path().join("first.toml")).unwrap();

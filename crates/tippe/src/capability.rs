@@ -63,6 +63,7 @@ pub const TABLE: &[Capability] = &[
     row("shape height_grid", Full, Full),
     row("pair round", Full, Full),
     row("pair flat", Full, Full),
+    row("shape mesh", Full, Full),
     row("pair surfaces", Full, Full),
     row(
         "pair unbounded",
@@ -350,6 +351,7 @@ fn shape(kind: &ShapeKind) -> &'static str {
         ShapeKind::HalfSpace { .. } => "shape half_space",
         ShapeKind::Hull { .. } => "shape hull",
         ShapeKind::HeightGrid { .. } => "shape height_grid",
+        ShapeKind::Mesh { .. } => "shape mesh",
     }
 }
 

@@ -22,6 +22,8 @@ pub mod run;
 pub mod scene;
 pub mod statics;
 
+pub use tippe_geometry as geometry;
+
 pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use linear::{Linearization, linearize};

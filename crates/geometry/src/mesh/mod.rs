@@ -9,6 +9,7 @@ mod tree;
 use crate::{Pose, Vec3};
 pub use repair::MeshReport;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use thiserror::Error;
 use tree::Tree;
 
@@ -181,7 +182,7 @@ pub enum MeshError {
 
 /// Closed, outward-oriented surface that does not pass through itself: the boundary of a solid, perhaps of several parts
 /// and with cavities.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TriMesh", into = "TriMesh")]
 pub struct Mesh {
     surface: TriMesh,
@@ -189,6 +190,14 @@ pub struct Mesh {
     parts: usize,
     radius: f64,
     tree: Tree,
+}
+
+/// Counts instead of a thousand numbers.
+impl fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (vertices, triangles) = (self.vertices().len(), self.triangles().len());
+        write!(f, "Mesh {{ {vertices} vertices, {triangles} triangles, {} parts, {} m3 }}", self.parts, self.volume())
+    }
 }
 
 impl TryFrom<TriMesh> for Mesh {

@@ -294,18 +294,17 @@ fn is_inner(mesh: &TriMesh, part: &[u32], p: u32, seed: u32) -> bool {
     winding.is_some_and(|w| w % 2 != 0)
 }
 
+/// Corners that no triangle has go, the others keep their order.
 fn drop_unused(mesh: &mut TriMesh) {
-    let mut index = vec![u32::MAX; mesh.vertices.len()];
-    let mut vertices = Vec::new();
-    for t in &mut mesh.triangles {
-        for i in t {
-            let slot = &mut index[*i as usize];
-            if *slot == u32::MAX {
-                *slot = vertices.len() as u32;
-                vertices.push(mesh.vertices[*i as usize]);
-            }
-            *i = *slot;
-        }
+    let mut used = vec![false; mesh.vertices.len()];
+    mesh.triangles.iter().flatten().for_each(|i| used[*i as usize] = true);
+    let mut index = vec![0; used.len()];
+    let mut count = 0;
+    for (slot, used) in index.iter_mut().zip(&used) {
+        *slot = count;
+        count += *used as u32;
     }
-    mesh.vertices = vertices;
+    mesh.triangles.iter_mut().flatten().for_each(|i| *i = index[*i as usize]);
+    let mut keep = used.iter();
+    mesh.vertices.retain(|_| keep.next() == Some(&true));
 }

@@ -66,8 +66,9 @@ impl Gear {
         if !numbers.iter().all(|x| x.is_finite()) || !(self.module > 0.0) {
             return bad("its module must be positive and all numbers finite");
         }
-        if !(3..=10_000).contains(&self.teeth) || !(2..=1000).contains(&self.flank_points) {
-            return bad("it needs 3 to 10000 teeth and 2 to 1000 points on a flank");
+        let flanks = self.teeth as u64 * self.flank_points as u64;
+        if !(3..=10_000).contains(&self.teeth) || !(2..=1000).contains(&self.flank_points) || flanks > 100_000 {
+            return bad("it needs 3 to 10000 teeth, 2 to 1000 points on a flank, and at most 100000 on all flanks");
         }
         if !(self.pressure_angle > 0.0 && self.pressure_angle < PI / 4.0) {
             return bad("its pressure angle must lie between 0 and 45 degrees");

@@ -284,6 +284,11 @@ fn count(what: &'static str, value: u32, low: u32, high: u32) -> Result<(), Soli
     if (low..=high).contains(&value) { Ok(()) } else { Err(SolidError::Count { what, value, low, high }) }
 }
 
+/// As many copies as make no more than four million triangles.
+fn copies(value: u32, mesh: &TriMesh) -> Result<(), SolidError> {
+    count("the number of copies", value, 1, (4_000_000 / mesh.triangles.len().max(1)).clamp(1, 10_000) as u32)
+}
+
 fn segments(value: u32) -> Result<(), SolidError> {
     count("segments", value, 3, 10_000)
 }
@@ -381,7 +386,7 @@ impl Solid {
             }
             Solid::Sphere { radius, segments: n } => {
                 length("radius", *radius)?;
-                segments(*n)?;
+                count("segments", *n, 3, 1000)?;
                 Ok(Shape::Sphere { radius: *radius }.surface_mesh(*n))
             }
             Solid::Cylinder { radius, length: l, segments: n } => {
@@ -450,19 +455,19 @@ impl Solid {
                 Ok(mesh.turned())
             }
             Solid::Around { of, count: n } => {
-                count("the number of copies", *n, 1, 10_000)?;
                 let mesh = of.surface()?;
+                copies(*n, &mesh)?;
                 united((0..*n).map(|k| {
                     let (s, c) = libm::sincos(2.0 * PI * k as f64 / *n as f64);
                     moved(&mesh, |v| Vec3::new(c * v.x - s * v.y, s * v.x + c * v.y, v.z))
                 }))
             }
             Solid::Along { of, count: n, step } => {
-                count("the number of copies", *n, 1, 10_000)?;
                 if !step.is_finite() {
                     return Err(SolidError::NotFinite { what: "step" });
                 }
                 let mesh = of.surface()?;
+                copies(*n, &mesh)?;
                 united((0..*n).map(|k| moved(&mesh, |v| v + *step * k as f64)))
             }
             Solid::Union { of } => {

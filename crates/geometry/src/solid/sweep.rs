@@ -89,7 +89,7 @@ pub(super) fn rod(thread: &Thread) -> Result<TriMesh, SolidError> {
     let k = profile.len() as u32;
     let turns = (length / p).ceil() as u32 + 5;
     // The fan that closes an end lies in one plane with the profile and must see all of it.
-    if radius - depth <= p * (depth / flank) || turns as u64 * n as u64 > 1_000_000 {
+    if radius - depth <= p * (depth / flank) || turns as u64 * n as u64 > 200_000 {
         return Err(SolidError::Thread { why: "its pitch is too large for its radius, or it has too many turns" });
     }
     let bottom = -0.5 * p * (turns - 1) as f64;

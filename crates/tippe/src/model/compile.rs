@@ -20,6 +20,7 @@ impl Model {
     /// every clock can do everything ([`crate::capability`]).
     pub fn compile_for(scene: &Scene, clock: Clock) -> Result<Model, SceneErrors> {
         let mut compiler = Compiler { scene, clock, errors: Vec::new(), warnings: Vec::new() };
+        compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
         match model {
             Some(model) if compiler.errors.is_empty() => Ok(model),
@@ -155,7 +156,10 @@ impl Compiler<'_> {
         let mut shapes = Vec::new();
         for shape_spec in &spec.shapes {
             match shape(&shape_spec.kind) {
-                Ok(shape) => shapes.push((shape_spec, shape)),
+                Ok(shape) => {
+                    self.note_hull(spec, shape_spec, &shape);
+                    shapes.push((shape_spec, shape));
+                }
                 Err(error) => {
                     self.fail(shape_spec.places.entity, format!("body \"{}\": {error}", spec.name), "");
                     return None;
@@ -209,6 +213,19 @@ impl Compiler<'_> {
         Some((body, shapes))
     }
 
+    /// A hull in place of a mesh is said, with how much it adds.
+    fn note_hull(&mut self, spec: &scene::Body, shape_spec: &ShapeSpec, shape: &Shape) {
+        if let ShapeKind::Mesh { mesh, hull: true, .. } = &shape_spec.kind
+            && let Ok(hull) = shape.mass_properties(1.0)
+        {
+            self.warnings.push(format!(
+                "body \"{}\": the convex hull of its mesh touches instead of it, with {:.1} % more volume",
+                spec.name,
+                100.0 * (hull.mass / mesh.volume() - 1.0)
+            ));
+        }
+    }
+
     fn mass_from_shapes(&mut self, spec: &scene::Body, shapes: &[(&ShapeSpec, Shape)]) -> Option<MassProperties> {
         if shapes.is_empty() {
             self.fail(
@@ -235,7 +252,12 @@ impl Compiler<'_> {
                     }
                 },
             };
-            match shape.mass_properties(density) {
+            // A hull that stands for a mesh does not change its mass.
+            let own = match &shape_spec.kind {
+                ShapeKind::Mesh { mesh, hull: true, .. } => Shape::Mesh(mesh.clone()).mass_properties(density),
+                _ => shape.mass_properties(density),
+            };
+            match own {
                 Ok(m) => {
                     let R_bs = Mat3::from_quat(shape_spec.orientation * shape_rotation(&shape_spec.kind));
                     parts.push((m.mass, shape_spec.position + R_bs * m.center, R_bs * m.inertia * R_bs.transpose()));
@@ -334,6 +356,10 @@ impl Compiler<'_> {
                 continue;
             }
             let (e1, e2) = (&model.elements[i], &model.elements[j]);
+            // The distance of meshes is that of their hulls, which may well be one in the other.
+            if [e1, e2].iter().any(|e| matches!(e.shape, Shape::Mesh(_))) {
+                continue;
+            }
             let (X1, X2) = (start_pose(model, e1.body as usize), start_pose(model, e2.body as usize));
             let gap = tippe_geometry::separation(&e1.shape, &X1.then(&e1.X_cs), &e2.shape, &X2.then(&e2.X_cs)).gap;
             let size = e1.radius.min(e2.radius);
@@ -389,6 +415,8 @@ fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
                 [size[0] / columns.saturating_sub(1).max(1) as f64, size[1] / rows.saturating_sub(1).max(1) as f64];
             Shape::HeightGrid(Arc::new(HeightGrid::new(columns, rows, spacing, heights.concat())?))
         }
+        ShapeKind::Mesh { mesh, hull: true, .. } => Shape::Hull(Arc::new(Hull::new(mesh.vertices())?)),
+        ShapeKind::Mesh { mesh, .. } => Shape::Mesh(mesh.clone()),
     };
     shape.validate()?;
     Ok(shape)

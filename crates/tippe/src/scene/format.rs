@@ -5,6 +5,7 @@
 
 use super::{
     Axis, Clock, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_mechanism as mechanism,
+    format_solid,
 };
 use crate::equation::Dimension;
 
@@ -177,6 +178,7 @@ pub(super) const SCENE: Table = Table {
         key("pair", Form::Tables(&PAIR), "Contact parameters of two materials or two bodies"),
         key("law", Form::Named(&LAW), "Contact laws by name, written as equations"),
         key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
+        key("solid", Form::Tables(&format_solid::SOLID), "Solids built step by step, for meshes of bodies"),
         key("body", Form::Tables(&BODY), "Bodies"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
         key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
@@ -401,7 +403,7 @@ const LENGTH_AND_AXIS: [Key; 2] = [
 const SMOOTHING: [Key; 1] =
     [number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges, inside the outer dimensions [m]")];
 
-pub(super) const SHAPES: [Table; 9] = [
+pub(super) const SHAPES: [Table; 10] = [
     Table { name: "sphere", keys: &[&PLACED, &RADIUS] },
     Table {
         name: "ellipsoid",
@@ -466,6 +468,7 @@ pub(super) const SHAPES: [Table; 9] = [
             ],
         ],
     },
+    Table { name: "mesh", keys: &[&PLACED, &format_solid::MESH_SHAPE] },
 ];
 
 pub(super) const IGNORE: Table = Table {

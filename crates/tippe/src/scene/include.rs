@@ -274,6 +274,8 @@ impl Entering {
             materials,
             laws,
             pairs,
+            solids,
+            notes,
             bodies,
             ignores,
             joints,
@@ -318,6 +320,15 @@ impl Entering {
             self.places(&mut ignore.places);
             scene.ignores.push(ignore);
         }
+        for mut solid in solids {
+            self.names.put(&mut solid.name);
+            if let SolidForm::Combined { of, .. } = &mut solid.form {
+                of.iter_mut().for_each(|name| self.names.put(name));
+            }
+            self.places(&mut solid.places);
+            scene.solids.push(solid);
+        }
+        scene.notes.extend(notes.into_iter().map(|note| format!("{}: {note}", self.names.prefix)));
         for mut body in bodies {
             self.body(&mut body);
             scene.bodies.push(body);
@@ -355,6 +366,9 @@ impl Entering {
         body.material.iter_mut().for_each(|material| self.names.material(material));
         for shape in &mut body.shapes {
             shape.material.iter_mut().for_each(|material| self.names.material(material));
+            if let ShapeKind::Mesh { solid: Some(name), .. } = &mut shape.kind {
+                self.names.put(name);
+            }
             self.places(&mut shape.places);
         }
         self.point(&mut body.position);

@@ -9,6 +9,7 @@
 mod error;
 mod format;
 mod format_mechanism;
+mod format_solid;
 mod gallery;
 mod include;
 mod json;
@@ -18,19 +19,22 @@ mod read;
 mod read_body;
 mod read_joint;
 mod read_mechanism;
+mod read_solid;
 mod reader;
 mod references;
 mod repeat;
 mod schema;
 mod write;
 mod write_mechanism;
+mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
 pub use law::LAW_INPUTS;
 pub use schema::schema;
 
-use tippe_geometry::{Mat3, Quat, Vec3};
+use std::sync::Arc;
+use tippe_geometry::{Mat3, Mesh, Quat, Solid, Vec3};
 
 /// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,6 +69,10 @@ pub struct Scene {
     pub pairs: Vec<Pair>,
     /// Contact laws written as equations.
     pub laws: Vec<Law>,
+    /// Solids built step by step, in the order of the file.
+    pub solids: Vec<SolidSpec>,
+    /// What reading had to change or leave out, for the warnings of a run.
+    pub notes: Vec<String>,
     /// Bodies, repeats expanded, in the order of the file.
     pub bodies: Vec<Body>,
     /// Pairs that never collide.
@@ -123,9 +131,17 @@ impl Scene {
         if !errors.is_empty() {
             return Err(SceneErrors(errors));
         }
-        let mut reader =
-            reader::Reader { file, errors, scope: Default::default(), turns: max_turns, files: std::mem::take(files) };
-        let scene = read::scene(&mut reader, &top, sets);
+        let mut reader = reader::Reader {
+            file,
+            errors,
+            scope: Default::default(),
+            turns: max_turns,
+            files: std::mem::take(files),
+            solids: Default::default(),
+            notes: Vec::new(),
+        };
+        let mut scene = read::scene(&mut reader, &top, sets);
+        scene.notes.append(&mut reader.notes);
         *files = std::mem::take(&mut reader.files);
         if reader.errors.is_empty() {
             return Ok(scene);
@@ -724,6 +740,74 @@ pub enum ShapeKind {
         /// Extent along x and y [m].
         size: [f64; 2],
     },
+    /// Closed surface of triangles.
+    Mesh {
+        /// The surface.
+        mesh: Arc<Mesh>,
+        /// Name of the solid it is, where it is one of the scene's.
+        solid: Option<String>,
+        /// Its convex hull touches instead of it.
+        hull: bool,
+    },
+}
+
+/// A named solid: a step, what is then done with it, and the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolidSpec {
+    /// Name.
+    pub name: String,
+    /// How it is made.
+    pub form: SolidForm,
+    /// Where it is put and how often.
+    pub placing: Placing,
+    /// What comes out.
+    pub mesh: Arc<Mesh>,
+    /// Where it was written.
+    pub places: Places,
+}
+
+/// How a named solid is made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SolidForm {
+    /// From numbers alone.
+    Simple(Solid),
+    /// Of solids before it.
+    Combined {
+        /// How.
+        how: Combination,
+        /// Their names.
+        of: Vec<String>,
+    },
+}
+
+/// How solids become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// All together.
+    Union,
+    /// The first without the others.
+    Difference,
+    /// What they have in common.
+    Intersection,
+}
+
+/// What is done with a solid, in this order: stretch, mirror, turn, shift, copy around z, copy in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placing {
+    /// Factors along x, y, z [-].
+    pub scale: Option<Vec3>,
+    /// Normal of the mirror through the origin [-].
+    pub mirror: Option<Vec3>,
+    /// Rotation.
+    pub orientation: Quat,
+    /// Shift [m].
+    pub position: Vec3,
+    /// Copies around z [-].
+    pub around: u32,
+    /// Copies in a row [-].
+    pub along: u32,
+    /// From one copy in the row to the next [m].
+    pub step: Vec3,
 }
 
 /// Two bodies that never collide with each other; `group:NAME` stands for every body of a group.

@@ -42,6 +42,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
     include::includes(reader, &fields, &mut scene);
+    read_solid::solids(reader, &fields, &mut scene);
     read_body::bodies(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));

@@ -329,6 +329,7 @@ fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults)
             normal: if fields.get("normal").is_some() { reader.direction(fields, "normal")? } else { Vec3::Z },
         },
         "hull" => hull(reader, fields, defaults)?,
+        "mesh" => read_solid::mesh_shape(reader, fields)?,
         _ => height_grid(reader, fields)?,
     })
 }

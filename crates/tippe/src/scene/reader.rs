@@ -15,6 +15,10 @@ pub(super) struct Reader<'f> {
     pub turns: usize,
     /// The files around this one.
     pub files: super::include::Files,
+    /// Solids read so far, by name.
+    pub solids: std::collections::BTreeMap<String, std::sync::Arc<tippe_geometry::Mesh>>,
+    /// What was changed or left out.
+    pub notes: Vec<String>,
 }
 
 /// A table of the file whose keys are known to the format.

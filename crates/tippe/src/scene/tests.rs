@@ -2,6 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 mod mechanism;
+mod solid;
 
 /// Every key of the format, in one scene.
 const EVERYTHING: &str = include_str!("../../tests/data/everything.toml");
@@ -454,7 +455,7 @@ fn everything_has_every_key() {
             _ => {}
         }
     }
-    static SHAPES: [format::Table; 9] = format::SHAPES;
+    static SHAPES: [format::Table; 10] = format::SHAPES;
     static ORIENTATION: [format::Form; 3] = format::ORIENTATION;
     fn expected(table: &'static format::Table, all: &mut Vec<String>) {
         for key in table.keys() {
@@ -476,6 +477,8 @@ fn everything_has_every_key() {
     let (top, _) = node::from_toml("everything.toml", EVERYTHING);
     let (mut seen, mut all) = (Vec::new(), Vec::new());
     visit_form(&format::Form::Table(&format::SCENE), &top, &mut seen);
+    let (solids, _) = node::from_toml("solids.toml", solid::SOLIDS);
+    visit_form(&format::Form::Table(&format::SCENE), &solids, &mut seen);
     static SCENE: format::Table = format::SCENE;
     expected(&SCENE, &mut all);
     // Alternatives cannot stand in one shape, and what shapes share need not stand in each of them.
@@ -491,6 +494,7 @@ fn everything_has_every_key() {
         "axis",
         "smoothing",
         "file",
+        "unit",
         "columns",
         "include",
     ];
@@ -698,7 +702,8 @@ fn check_schema(name: &str, text: &str) -> Result<(), String> {
 
 #[test]
 fn scenes_conform_to_the_schema() {
-    for (name, text) in gallery().iter().chain(&[("everything", EVERYTHING), ("ball", BALL)]) {
+    for (name, text) in gallery().iter().chain(&[("everything", EVERYTHING), ("ball", BALL), ("solids", solid::SOLIDS)])
+    {
         check_schema(name, text).unwrap_or_else(|error| panic!("{error}"));
     }
     for wrong in ["name = \"ball\"", "gravity = [0, 0, -9.81]", "kind = \"sphere\", "] {

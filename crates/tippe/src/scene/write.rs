@@ -114,6 +114,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     }
     top.table("law", laws);
     tables(&mut top, "pair", &scene.pairs, pair);
+    tables(&mut top, "solid", &scene.solids, write_solid::solid);
     tables(&mut top, "body", &scene.bodies, body);
     tables(&mut top, "ignore", &scene.ignores, |ignore| {
         let mut table = Writer::default();
@@ -311,6 +312,14 @@ fn shape(spec: &ShapeSpec) -> Writer {
             kind("height_grid");
             table.put("heights", list(heights, |row| numbers(row)));
             table.put("size", numbers(size));
+        }
+        ShapeKind::Mesh { mesh, solid, hull } => {
+            kind("mesh");
+            match solid {
+                Some(name) => table.text("solid", Some(name)),
+                None => write_solid::surface(&mut table, mesh.surface()),
+            }
+            table.flag("hull", *hull, false);
         }
     }
     table.vector("position", spec.position);

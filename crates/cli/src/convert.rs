@@ -1,0 +1,112 @@
+//! `tippe convert`: mesh files to mesh files, solids of a scene to mesh files, scenes between TOML and JSON.
+
+use crate::{Stop, say};
+use std::path::{Path, PathBuf};
+use tippe::geometry::file::{self, Contents, Format};
+use tippe::geometry::{Mesh, Solid, TriMesh};
+use tippe::scene::Scene;
+
+/// Arguments of `tippe convert`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Mesh file (.stl, .obj, .gltf, .glb, .dxf, .svg), or scene (.toml, .json)
+    from: PathBuf,
+    /// File to write: .stl, .obj or .glb for a mesh, .toml or .json for a scene
+    to: PathBuf,
+    /// Unit of length of the file that is read, where it does not say it: m, dm, cm, mm, um, in or ft
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    unit: Option<f64>,
+    /// Unit of length of the file that is written; glTF is always in metres
+    #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "mm")]
+    unit_out: f64,
+    /// Extrude the outlines of the file by this length [m]: the first one, the others as holes
+    #[arg(long, value_name = "METRES", value_parser = crate::args::positive)]
+    extrude: Option<f64>,
+    /// The solid of the scene to write
+    #[arg(long, value_name = "NAME")]
+    solid: Option<String>,
+    /// Give a parameter of the scene another value
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::assignment)]
+    sets: Vec<(String, String)>,
+}
+
+fn unit(name: &str) -> Result<f64, String> {
+    file::unit(name).ok_or_else(|| "one of m, dm, cm, mm, um, in, ft".into())
+}
+
+/// Runs the command.
+pub fn convert(args: &Args) -> Result<(), Stop> {
+    let bytes = match (is_scene(&args.from), is_scene(&args.to)) {
+        (true, true) => {
+            let scene = Scene::load(&args.from.to_string_lossy(), &args.sets)?;
+            notes(&scene);
+            let json = args.to.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+            if json { scene.to_json().into_bytes() } else { scene.to_toml().into_bytes() }
+        }
+        (true, false) => written(&solid(args)?, args)?,
+        (false, true) => {
+            let advice = "a scene names it: shape = { kind = \"mesh\", file = \"part.stl\", unit = \"mm\" }";
+            return Err(Stop::Usage(format!("a mesh file does not become a scene. help: {advice}")));
+        }
+        (false, false) => written(&mesh(args)?, args)?,
+    };
+    std::fs::write(&args.to, bytes)
+        .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", args.to.display())))
+}
+
+fn is_scene(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml") || e.eq_ignore_ascii_case("json"))
+}
+
+fn notes(scene: &Scene) {
+    scene.notes.iter().for_each(|note| say(&format!("note: {note}")));
+}
+
+fn written(surface: &TriMesh, args: &Args) -> Result<Vec<u8>, Stop> {
+    let format = Format::of(&args.to.to_string_lossy()).map_err(|error| Stop::Usage(error.to_string()))?;
+    file::write(surface, format, args.unit_out).map_err(|error| Stop::Usage(error.to_string()))
+}
+
+/// The surface of a mesh file: closed and repaired where possible, otherwise as it is, which is said.
+fn mesh(args: &Args) -> Result<TriMesh, Stop> {
+    let contents = file::read_file(&args.from, args.unit).map_err(|error| Stop::Scene(error.to_string()))?;
+    let Contents { surface, outlines, skipped } = contents;
+    for (what, count) in skipped {
+        say(&format!("note: {count} {what} of the file are not used"));
+    }
+    if let Some(length) = args.extrude {
+        let mut outlines = outlines.into_iter();
+        let outline = outlines.next().ok_or_else(|| Stop::Scene("there is no closed outline in the file".into()))?;
+        let solid = Solid::Prism { outline, holes: outlines.collect(), length };
+        return Ok(solid.mesh().map_err(|error| Stop::Scene(error.to_string()))?.into());
+    }
+    if surface.triangles.is_empty() {
+        let help =
+            if outlines.is_empty() { "" } else { ". help: it has outlines; --extrude 0.01 makes a solid of them" };
+        return Err(Stop::Scene(format!("there are no triangles in {}{help}", args.from.display())));
+    }
+    match Mesh::repaired(&surface, 1e-7 * surface.size()) {
+        Ok((mesh, report)) => {
+            say(&format!("{report}; volume {:.6e} m3", mesh.volume()));
+            Ok(mesh.into())
+        }
+        Err(error) => {
+            say(&format!("warning: no solid, written as it is: {error}"));
+            Ok(surface)
+        }
+    }
+}
+
+fn solid(args: &Args) -> Result<TriMesh, Stop> {
+    let scene = Scene::load(&args.from.to_string_lossy(), &args.sets)?;
+    notes(&scene);
+    let names = || scene.solids.iter().map(|solid| solid.name.as_str());
+    let list = || names().collect::<Vec<_>>().join(", ");
+    let Some(wanted) = &args.solid else {
+        return Err(Stop::Usage(format!("which solid? help: --solid NAME, one of: {}", list())));
+    };
+    match scene.solids.iter().find(|solid| solid.name == *wanted) {
+        Some(solid) => Ok(solid.mesh.surface().clone()),
+        None => Err(Stop::Usage(format!("there is no solid \"{wanted}\" in the scene. help: one of: {}", list()))),
+    }
+}
