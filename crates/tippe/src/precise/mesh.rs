@@ -17,7 +17,10 @@ use crate::contact::normal::{NormalConstants, NormalForce, NormalGeometry, Norma
 use crate::kinematics::Kinematics;
 use std::cell::RefCell;
 use std::sync::Arc;
-use tippe_geometry::{Pose, Shape, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_rows};
+use tippe_geometry::{
+    Foundation, Pose, PressurePoint, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
+    half_space_rows, surface_distance, surface_rows,
+};
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
 const YIELD_RATE: f64 = 4.0;
@@ -35,8 +38,6 @@ const SMALLEST_PATCH: f64 = 1e-4;
 const SLOWEST: f64 = 1e-4;
 /// Surfaces that are apart are pushed into each other by this share of the size to find where they will touch [-].
 const PUSHED: f64 = 1e-6;
-/// A half-space is a box of this many radii of the other solid.
-const GROUND: f64 = 4.0;
 
 thread_local! {
     static WORK: RefCell<Room> = RefCell::default();
@@ -61,12 +62,19 @@ struct Load {
     force: f64,
 }
 
+/// What touches what.
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Two closed surfaces.
+    Both([Arc<Surface>; 2]),
+    /// A half-space as body `ground`, and a solid with its surface.
+    Ground { ground: usize, solid: Shape, surface: Arc<Surface> },
+}
+
 /// Two surfaces that may touch.
 #[derive(Clone, Debug)]
 pub struct SurfacePair {
-    surfaces: [Arc<Surface>; 2],
-    /// The half-space of the two, and how deep its box is [m].
-    ground: Option<(usize, f64)>,
+    kind: Kind,
     /// a_0: half the mean extent of the smaller solid [m].
     pub size: f64,
     /// Sum of the bounding radii [m].
@@ -155,17 +163,13 @@ impl SurfacePair {
             (h.x + h.y + h.z) / 3.0
         };
         let size = shapes.iter().map(|s| mean(s)).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
-        let side = |k: usize| match ground {
-            Some(g) if g == k => {
-                let r = GROUND * radii[1 - k];
-                Surface::new(&slab(r)).ok().map(Arc::new)
-            }
-            _ => surfaces[k].cloned(),
+        let kind = match ground {
+            Some(g) => Kind::Ground { ground: g, solid: shapes[1 - g].clone(), surface: surfaces[1 - g].cloned()? },
+            None => Kind::Both([surfaces[0].cloned()?, surfaces[1].cloned()?]),
         };
         let e = restitution.clamp(0.0, 1.0);
         Some(SurfacePair {
-            surfaces: [side(0)?, side(1)?],
-            ground: ground.map(|k| (k, GROUND * radii[1 - k])),
+            kind,
             size,
             bound: radii[0] + radii[1],
             hysteresis: (1.0 - e * e) / (1.0 + e * e),
@@ -178,16 +182,19 @@ impl SurfacePair {
         0.5 * std::f64::consts::PI * self.size
     }
 
-    /// Poses of the surfaces: the box that stands for a half-space lies below the other solid.
-    fn placed(&self, X_ws: &[Pose; 2]) -> [Pose; 2] {
-        let mut X = *X_ws;
-        if let Some((k, depth)) = self.ground {
-            let n = X[k].vector(Vec3::Z);
-            let p = X[1 - k].position;
-            let height = n.dot(p - X[k].position);
-            X[k].position = p - n * (height + depth);
+    /// The foundation with k = 1 N/m^3; its points are in `work`.
+    fn press_in(&self, X: &[Pose; 2], work: &mut SurfaceWork) -> Foundation {
+        match &self.kind {
+            Kind::Both([s1, s2]) => foundation(s1, &X[0], s2, &X[1], Vec3::ZERO, work),
+            Kind::Ground { ground, surface, .. } => {
+                half_space_foundation(&X[*ground], surface, &X[1 - ground], Vec3::ZERO, work)
+            }
         }
-        X
+    }
+
+    /// Normals of points and regions come from the half-space where there is one: +1 if that is from 1 to 2.
+    fn sense(&self) -> f64 {
+        if matches!(self.kind, Kind::Ground { ground: 1, .. }) { -1.0 } else { 1.0 }
     }
 
     /// Distance of the origins where the bounding balls are apart [m].
@@ -203,30 +210,38 @@ impl SurfacePair {
             return (distance - self.bound, d / distance, X_ws[0].position, X_ws[1].position);
         }
         WORK.with_borrow_mut(|room| {
-            let X = self.placed(X_ws);
-            let sum = foundation(&self.surfaces[0], &X[0], &self.surfaces[1], &X[1], Vec3::ZERO, &mut room.surfaces);
+            let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth > 0.0 {
                 let points = room.surfaces.points();
-                let n = points.iter().map(|p| p.normal * (p.area * p.depth)).sum::<Vec3>();
+                let n = points.iter().map(|p| p.normal * (p.area * p.depth)).sum::<Vec3>() * self.sense();
                 let weight: f64 = points.iter().map(|p| p.area * p.depth).sum();
                 let at = points.iter().map(|p| p.point * (p.area * p.depth)).sum::<Vec3>() / weight;
                 return (-sum.depth, n.try_normalize().unwrap_or(Vec3::Z), at, at);
             }
-            self.apart(&X)
+            self.apart(X_ws)
         })
     }
 
     /// Distance of surfaces that share no volume.
     fn apart(&self, X: &[Pose; 2]) -> (f64, Vec3, Vec3, Vec3) {
-        let [s1, s2] = &self.surfaces;
-        let mut stack = Vec::new();
-        match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, &mut stack) {
-            Some(gap) => {
-                let d = gap.point2 - gap.point1;
-                let n = d.try_normalize().or((X[1].position - X[0].position).try_normalize()).unwrap_or(Vec3::Z);
-                (gap.distance.max(0.0), n, gap.point1, gap.point2)
+        match &self.kind {
+            Kind::Both([s1, s2]) => match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, &mut Vec::new()) {
+                Some(gap) => {
+                    let d = gap.point2 - gap.point1;
+                    let between = (X[1].position - X[0].position).try_normalize();
+                    let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
+                    (gap.distance.max(0.0), n, gap.point1, gap.point2)
+                }
+                None => (0.0, Vec3::Z, X[0].position, X[1].position),
+            },
+            Kind::Ground { ground, solid, .. } => {
+                let (X_wg, X_ws) = (&X[*ground], &X[1 - ground]);
+                let n = X_wg.vector(Vec3::Z);
+                let lowest = X_ws.point(solid.support(X_ws.vector_into(-n)));
+                let gap = n.dot(lowest - X_wg.position);
+                let foot = lowest - n * gap;
+                if *ground == 0 { (gap.max(0.0), n, foot, lowest) } else { (gap.max(0.0), -n, lowest, foot) }
             }
-            None => (0.0, Vec3::Z, X[0].position, X[1].position),
         }
     }
 
@@ -238,23 +253,22 @@ impl SurfacePair {
             return;
         }
         WORK.with_borrow_mut(|room| {
-            let mut X = self.placed(X_ws);
-            let [s1, s2] = &self.surfaces;
-            let mut rows = surface_rows(s1, &X[0], s2, &X[1], most, &mut room.surfaces);
+            let mut X = *X_ws;
             let mut shift = Vec3::ZERO;
-            if rows.is_empty() {
+            if self.rows(&X, most, &mut room.surfaces).is_empty() {
                 let (gap, n, ..) = self.apart(&X);
                 if gap >= margin {
                     return;
                 }
                 shift = n * (gap + PUSHED * self.size);
                 X[1].position -= shift;
-                rows = surface_rows(s1, &X[0], s2, &X[1], most, &mut room.surfaces);
             }
+            let rows = self.rows(&X, most, &mut room.surfaces);
+            let sense = self.sense();
             out.extend(rows.iter().map(|p| SurfacePoint {
                 point: p.point + 0.5 * shift,
-                normal: p.normal,
-                gap: p.normal.dot(shift) - p.depth,
+                normal: p.normal * sense,
+                gap: sense * p.normal.dot(shift) - p.depth,
                 area: p.area,
                 region: p.region,
                 id: p.id[0].wrapping_mul(0x9e37_79b1) ^ p.id[1],
@@ -262,7 +276,14 @@ impl SurfacePair {
         });
     }
 
-    /// Forces of the pair. `stiffness` is E*/L [N/m^3]; springs are those of the pair.
+    fn rows<'w>(&self, X: &[Pose; 2], most: usize, work: &'w mut SurfaceWork) -> &'w [PressurePoint] {
+        match &self.kind {
+            Kind::Both([s1, s2]) => surface_rows(s1, &X[0], s2, &X[1], most, work),
+            Kind::Ground { ground, surface, .. } => half_space_rows(&X[*ground], surface, &X[1 - ground], most, work),
+        }
+    }
+
+    /// Forces of the pair with its springs.
     pub fn read(
         &self,
         X_ws: &[Pose; 2],
@@ -292,10 +313,9 @@ impl SurfacePair {
             return reading;
         }
         WORK.with_borrow_mut(|room| {
-            let X = self.placed(X_ws);
-            let sum = foundation(&self.surfaces[0], &X[0], &self.surfaces[1], &X[1], Vec3::ZERO, &mut room.surfaces);
+            let sum = self.press_in(X_ws, &mut room.surfaces);
             if !(sum.depth > 0.0) || sum.area <= 0.0 {
-                let (gap, n, p1, p2) = self.apart(&X);
+                let (gap, n, p1, p2) = self.apart(X_ws);
                 (reading.depth, reading.normal, reading.point) = (-gap, n, 0.5 * (p1 + p2));
                 reading.closing_speed = -n.dot(relative(sides, reading.point));
                 return;
@@ -339,17 +359,18 @@ impl SurfacePair {
         let k = constants.modulus / self.layer();
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
         let c = SLOW_DAMPING * (1.0 - b);
-        let mut tally = Tally::default();
+        let (mut tally, sense) = (Tally::default(), self.sense());
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if !(elastic > 0.0) {
                 continue;
             }
-            let v = -p.normal.dot(relative(sides, p.point));
+            let n = p.normal * sense;
+            let v = -n.dot(relative(sides, p.point));
             let v2 = v * v + v_s * v_s;
             let force = (elastic * (1.0 + b * v / v2.sqrt() + c * v * v_s / v2)).max(0.0);
-            tally.add(sides, p.point, p.normal, elastic, force, v);
-            loads.push(Load { point: p.point, normal: p.normal, weight: p.area * p.depth, force });
+            tally.add(sides, p.point, n, elastic, force, v);
+            loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
         }
         tally
     }
@@ -362,12 +383,13 @@ impl SurfacePair {
         laws: &Laws<'_>,
         loads: &mut Vec<Load>,
     ) -> Tally {
-        let mut tally = Tally::default();
+        let (mut tally, sense) = (Tally::default(), self.sense());
         for (index, region) in work.regions().iter().enumerate() {
             if !(region.volume > 0.0) {
                 continue;
             }
-            let v = -region.normal.dot(relative(sides, region.centroid));
+            let n = region.normal * sense;
+            let v = -n.dot(relative(sides, region.centroid));
             let area = if region.area > 0.0 { region.area } else { region.volume / region.extent };
             let geometry = NormalGeometry {
                 depth: region.extent,
@@ -378,17 +400,12 @@ impl SurfacePair {
                 sink: f64::NAN,
             };
             let force = laws.normal.force(&geometry, v, laws.memory, laws.constants);
-            tally.add(sides, region.centroid, region.normal, force.elastic, force.total(), v);
+            tally.add(sides, region.centroid, n, force.elastic, force.total(), v);
             let points = || work.points().iter().filter(|p| p.region == index as u32 && p.depth > 0.0);
             let weight: f64 = points().map(|p| p.area * p.depth).sum();
             for p in points() {
                 let own = p.area * p.depth;
-                loads.push(Load {
-                    point: p.point,
-                    normal: region.normal,
-                    weight: own,
-                    force: force.total() * own / weight,
-                });
+                loads.push(Load { point: p.point, normal: n, weight: own, force: force.total() * own / weight });
             }
         }
         tally
@@ -538,9 +555,4 @@ impl Tally {
         self.torques[0] -= (point - sides[0].p).cross(f);
         self.torques[1] += (point - sides[1].p).cross(f);
     }
-}
-
-/// A cube of half length r about the origin.
-fn slab(r: f64) -> TriMesh {
-    Shape::Box { half_extents: Vec3::splat(r), smoothing: 0.0 }.surface_mesh(4)
 }

@@ -8,9 +8,9 @@
 //!
 //! Integrals over the part are integrals over the chain, in any order; no loop needs to be walked, concave or with holes.
 
-use super::predicate::{Of, height, is_left, passes};
+use super::predicate::{Of, is_above, is_left, passes};
 use super::surface::{ROUNDING, Surface};
-use super::tree::Node;
+use super::tree::{Node, SMALL_ROUNDING, Small};
 use crate::{Aabb, Mat3, Pose, Vec3};
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
@@ -58,18 +58,45 @@ impl Placement {
         let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
         from_1.max(from_2).sqrt()
     }
+}
 
-    /// True when boxes of the two trees may overlap: the six face normals separate them not by more than `margin`.
-    fn meet(&self, a: &Node, b: &Node, margin: f64) -> bool {
-        let d = self.point(b.center) - a.center;
-        let m = Vec3::splat(margin);
-        let reach = a.half + self.R_abs * b.half + m;
-        if !d.abs().cmple(reach).all() {
-            return false;
+/// The placement in single precision, for boxes.
+struct Descent {
+    R: [[f32; 3]; 3],
+    R_abs: [[f32; 3]; 3],
+    p: [f32; 3],
+    margin: f32,
+}
+
+impl Descent {
+    /// `margin` [m] is what rounding in double precision may move corners by.
+    fn new(X: &Placement, margin: f64, size: f64) -> Descent {
+        let row = |m: &Mat3, i: usize| [m.x_axis[i] as f32, m.y_axis[i] as f32, m.z_axis[i] as f32];
+        let p = [X.p_12.x as f32, X.p_12.y as f32, X.p_12.z as f32];
+        let [R, R_abs] = [&X.R_12, &X.R_abs].map(|m| [row(m, 0), row(m, 1), row(m, 2)]);
+        Descent { R, R_abs, p, margin: (margin + SMALL_ROUNDING * size) as f32 }
+    }
+
+    /// True when two boxes may overlap: the six normals of their faces do not separate them.
+    fn meet(&self, a: &Small, b: &Small) -> bool {
+        let (R, S) = (&self.R, &self.R_abs);
+        let mut d = [0.0f32; 3];
+        for i in 0..3 {
+            let c = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i];
+            d[i] = c - a.center[i];
+            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
+            if d[i].abs() > reach {
+                return false;
+            }
         }
-        let d = self.R_12.transpose() * d;
-        let reach = b.half + self.R_abs.transpose() * a.half + m;
-        d.abs().cmple(reach).all()
+        for i in 0..3 {
+            let e = R[0][i] * d[0] + R[1][i] * d[1] + R[2][i] * d[2];
+            let reach = b.half[i] + S[0][i] * a.half[0] + S[1][i] * a.half[1] + S[2][i] * a.half[2] + self.margin;
+            if e.abs() > reach {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -216,85 +243,73 @@ impl Cut {
     fn collect_candidates(&mut self, surfaces: [&Surface; 2], X: &Placement) {
         self.candidates.clear();
         self.stack.clear();
-        let [s1, s2] = surfaces;
-        let margin = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
+        let [t1, t2] = [&surfaces[0].tree, &surfaces[1].tree];
+        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
+        let descent = Descent::new(X, ROUNDING * size, size);
+        let extent = |n: &Small| n.half[0] * n.half[0] + n.half[1] * n.half[1] + n.half[2] * n.half[2];
         self.stack.push((0, 0));
         while let Some((i, j)) = self.stack.pop() {
-            let (a, b) = (&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]);
-            if !X.meet(a, b, margin) {
+            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
+            if !descent.meet(a, b) {
                 continue;
             }
-            match (a.count > 0, b.count > 0) {
-                (true, true) => {
-                    for &f in s1.tree.leaf(a) {
-                        for &g in s2.tree.leaf(b) {
-                            self.candidates.push((f, g));
-                        }
+            if a.count > 0 && b.count > 0 {
+                for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
+                    for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
+                        self.candidates.push((f, g));
                     }
                 }
-                (a_is_leaf, b_is_leaf) => {
-                    if b_is_leaf || (!a_is_leaf && a.half.length_squared() >= b.half.length_squared()) {
-                        self.stack.push((a.link, j));
-                        self.stack.push((i + 1, j));
-                    } else {
-                        self.stack.push((i, b.link));
-                        self.stack.push((i, j + 1));
-                    }
-                }
+            } else if b.count > 0 || (a.count == 0 && extent(a) >= extent(b)) {
+                self.stack.push((a.link, j));
+                self.stack.push((i + 1, j));
+            } else {
+                self.stack.push((i, b.link));
+                self.stack.push((i, j + 1));
             }
         }
     }
 
+    /// Crossings and segments of all candidates.
     fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
         let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
         let candidates = std::mem::take(&mut self.candidates);
         for &(f, g) in &candidates {
-            let p = s1.corners(f);
-            let q = s2.corners(g).map(|v| X.point(v));
-            // Safely apart: all corners of one on the same side of the other's plane.
-            let far = |n: Vec3, o: Vec3, slack: f64, x: [Vec3; 3]| {
-                let [a, b, c] = x.map(|v| n.dot(v - o));
-                a.min(b).min(c) > slack || a.max(b).max(c) < -slack
-            };
-            if far(s1.normals[f as usize], p[0], s1.slack[f as usize] + rounding, q)
-                || far(X.R_12 * s2.normals[g as usize], q[0], s2.slack[g as usize] + rounding, p)
-            {
+            // Balls around the triangles that are apart, or that lie on one side of the other's plane.
+            let ((c1, r1), (c2, r2)) = (s1.balls[f as usize], s2.balls[g as usize]);
+            let (n1, slack1) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
+            let d = X.point(c2) - c1;
+            let reach = r1 + r2 + rounding;
+            if d.length_squared() > reach * reach || n1.dot(d).abs() > r2 + slack1 {
                 continue;
             }
-            self.intersect_pair([s1, s2], [f, g], p, q);
+            let (n2, slack2) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
+            if n2.dot(d).abs() > r1 + slack2 {
+                continue;
+            }
+            let p = s1.corners(f);
+            let [a, b, c] = s2.corners(g);
+            let q = [X.point(a), X.point(b), X.point(c)];
+            let Some(over_p) = sides(Of::Two, q, p, n1, slack1) else { continue };
+            let Some(over_q) = sides(Of::One, p, q, n2, slack2) else { continue };
+            self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
         }
         self.candidates = candidates;
     }
 
-    /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment.
-    fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], p: [Vec3; 3], q: [Vec3; 3]) {
-        let over_p = q.map(|x| height(Of::Two, x, p));
-        if over_p[0].1 == over_p[1].1 && over_p[1].1 == over_p[2].1 {
-            return;
-        }
-        let over_q = p.map(|x| height(Of::One, x, q));
-        if over_q[0].1 == over_q[1].1 && over_q[1].1 == over_q[2].1 {
-            return;
-        }
+    /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment. `over` are the
+    /// heights of the corners of each over the plane of the other.
+    fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], x: [[Vec3; 3]; 2], over: [[Height; 3]; 2]) {
         let mut ends: [Option<End>; 2] = [None; 2];
-        for (side, own, other, over) in [(0, p, q, over_q), (1, q, p, over_p)] {
+        for side in 0..2 {
+            let (own, other, over) = (&x[side], &x[1 - side], &over[side]);
             for k in 0..3 {
                 let l = (k + 1) % 3;
-                if over[k].1 == over[l].1 {
-                    continue;
-                }
-                let left = |m: usize| {
-                    let (a, b) = (other[m], other[(m + 1) % 3]);
-                    if side == 0 { passes(own[k], own[l], a, b) } else { passes(a, b, own[k], own[l]) }
-                };
-                let first = left(0);
-                if left(1) != first || left(2) != first {
+                if over[k].1 == over[l].1 || !goes_through(side, own[k], own[l], other) {
                     continue;
                 }
                 let s = surfaces[side];
                 let (face, edge) = (faces[side], s.face_edges[faces[side] as usize][k]);
-                let forward = s.is_forward(face, k);
-                let (i, j) = if forward { (k, l) } else { (l, k) };
+                let (i, j) = if s.is_forward(face, k) { (k, l) } else { (l, k) };
                 let span = over[i].0 - over[j].0;
                 let t = if span != 0.0 { (over[i].0 / span).clamp(0.0, 1.0) } else { 0.5 };
                 let point = own[i] + (own[j] - own[i]) * t;
@@ -483,7 +498,7 @@ impl Cut {
                 if is_left(of, p, t[1], t[2]) != left || is_left(of, p, t[2], t[0]) != left {
                     continue;
                 }
-                let above = height(of, p, t).1;
+                let above = is_above(of, p, t);
                 // Anticlockwise from above: the normal points up; the triangle lies over p when p is below its plane.
                 if above != left {
                     winding += if left { 1 } else { -1 };
@@ -658,6 +673,48 @@ impl Cut {
         }
         self.roots = roots;
     }
+}
+
+/// Height over a plane [m] and whether it counts as above.
+type Height = (f64, bool);
+
+/// Heights of three corners of solid `of` over a triangle with this unit normal; `None` when all are on one side. Heights
+/// beyond `slack` need no exact sign.
+fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
+    let o = triangle[0];
+    let h = [n.dot(x[0] - o), n.dot(x[1] - o), n.dot(x[2] - o)];
+    let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
+    if low > slack || high < -slack {
+        return None;
+    }
+    let mut out = [(0.0, false); 3];
+    for k in 0..3 {
+        out[k] = (h[k], if h[k].abs() > slack { h[k] > 0.0 } else { is_above(of, x[k], triangle) });
+    }
+    (out[0].1 != out[1].1 || out[1].1 != out[2].1).then_some(out)
+}
+
+/// True when the edge ab of solid `side`, whose ends lie on both sides of the triangle's plane, passes through it.
+fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3]) -> bool {
+    let d = b - a;
+    let r = [t[0] - a, t[1] - a, t[2] - a];
+    let moment = [d.cross(r[0]), d.cross(r[1]), d.cross(r[2])];
+    // det [d, r0, r1] is off by less than 16 roundings of the product of lengths
+    let length = r[0].abs().max(r[1].abs()).max(r[2].abs()).max(d.abs()).max_element();
+    let doubt = 100.0 * f64::EPSILON * length * length * length;
+    let left = |k: usize| {
+        let l = (k + 1) % 3;
+        let det = moment[k].dot(r[l]);
+        if det.abs() > doubt {
+            det > 0.0
+        } else if side == 0 {
+            passes(a, b, t[k], t[l])
+        } else {
+            passes(t[k], t[l], a, b)
+        }
+    };
+    let first = left(0);
+    left(1) == first && left(2) == first
 }
 
 /// Turns of the link around x seen against n: +1 or -1 when it crosses a ray from x in the plane, else 0.
