@@ -55,6 +55,9 @@ pub fn surface_distance(
                     }
                     let [a, b, c] = s2.corners(g);
                     let q = [X.point(a), X.point(b), X.point(c)];
+                    if boxes_apart(&p, &q).length_squared() * PRUNE > best * best {
+                        continue;
+                    }
                     let (d, x, y) = between(p, q);
                     if d < best {
                         best = d;
@@ -74,6 +77,13 @@ pub fn surface_distance(
         stack.extend(next);
     }
     found
+}
+
+/// Shortest vector between the boxes of two triangles; no longer than the distance of the triangles [m].
+fn boxes_apart(p: &[Vec3; 3], q: &[Vec3; 3]) -> Vec3 {
+    let (p_low, p_high) = (p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]));
+    let (q_low, q_high) = (q[0].min(q[1]).min(q[2]), q[0].max(q[1]).max(q[2]));
+    (q_low - p_high).max(p_low - q_high).max(Vec3::ZERO)
 }
 
 /// Distance of two triangles with closest points: corner to triangle or edge to edge; zero when an edge passes through.
