@@ -2,7 +2,7 @@
 //!
 //! Candidates are the corners of the overlap: corners of one solid inside the other with their depth, crossings of edges
 //! and faces with depth zero. Seen along the region's normal, the largest polygon of few corners is kept, so nothing tips too
-//! early, and the deepest point. Areas of the quadrature are shared among them.
+//! early, with deeper corners close by in place of those on the outline, and the deepest point. Areas of the quadrature are shared among them.
 
 use super::cut::{Cut, Placement};
 use super::foundation::PressurePoint;
@@ -12,6 +12,9 @@ use crate::{Pose, Vec3};
 
 /// Candidates nearer than this share of the patch stand for the same place [-].
 const SAME_PLACE: f64 = 1e-3;
+
+/// Deeper candidates nearer than this share of the patch take the place of those on its outline [-].
+const NEAR_BY: f64 = 0.1;
 
 /// A corner of the overlap.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +136,13 @@ fn choose(
         let Some((_, k, c)) = best else { break };
         ring.insert(k, c);
         last = k;
+    }
+    // an edge that passes a face just outside a corner that dips deeper: the corner must be held
+    let near = NEAR_BY * size.sqrt();
+    for c in ring.iter_mut() {
+        let own = *c;
+        let deeper = candidates.iter().find(|d| d.depth > own.depth && flat(d, &own).length() < near);
+        *c = deeper.copied().unwrap_or(own);
     }
     if ring.iter().all(|c| flat(c, &deepest).length() > same) && !ring.is_empty() {
         if ring.len() < most {
