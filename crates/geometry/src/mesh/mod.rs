@@ -6,10 +6,11 @@ pub(crate) mod edges;
 mod repair;
 mod tree;
 
-use crate::{Pose, Vec3};
+use crate::{Pose, Surface, Vec3};
 pub use repair::MeshReport;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::OnceLock;
 use thiserror::Error;
 use tree::Tree;
 
@@ -190,6 +191,17 @@ pub struct Mesh {
     parts: usize,
     radius: f64,
     tree: Tree,
+    prepared: Prepared,
+}
+
+/// The surface as overlaps need it, made when first asked for. It follows from the triangles: all are equal.
+#[derive(Clone, Default)]
+struct Prepared(OnceLock<Surface>);
+
+impl PartialEq for Prepared {
+    fn eq(&self, _: &Prepared) -> bool {
+        true
+    }
 }
 
 /// Counts instead of a thousand numbers.
@@ -220,7 +232,7 @@ impl Mesh {
     /// Takes a surface as it is, or says what keeps it from bounding a solid.
     pub fn new(surface: TriMesh) -> Result<Mesh, MeshError> {
         check_numbers(&surface)?;
-        let neighbours = edges::neighbours(&surface.triangles).map_err(|flaw| flaw.named(&surface.vertices))?;
+        let neighbours = neighbours(&surface)?;
         let size = surface.size();
         let thin: Vec<&[u32; 3]> = surface.triangles.iter().filter(|t| !(height(&surface, t) > THIN * size)).collect();
         if let Some(t) = thin.first() {
@@ -234,7 +246,7 @@ impl Mesh {
         crossing::check(&surface, &neighbours, &tree)?;
         let parts = edges::parts(&neighbours).1;
         let radius = surface.vertices.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
-        Ok(Mesh { surface, neighbours, parts, radius, tree })
+        Ok(Mesh { surface, neighbours, parts, radius, tree, prepared: Prepared::default() })
     }
 
     /// Corners [m].
@@ -255,6 +267,11 @@ impl Mesh {
     /// Corners and triangles together.
     pub fn surface(&self) -> &TriMesh {
         &self.surface
+    }
+
+    /// The surface prepared for overlaps, foundations and distances; the first call makes it.
+    pub fn prepared(&self) -> &Surface {
+        self.prepared.0.get_or_init(|| Surface::of(&self.surface, &self.neighbours))
     }
 
     /// Corners of a triangle [m].
@@ -318,7 +335,14 @@ impl Mesh {
         }
         let radius = surface.vertices.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
         let tree = Tree::new(&surface);
-        Mesh { surface, neighbours: self.neighbours.clone(), parts: self.parts, radius, tree }
+        Mesh {
+            surface,
+            neighbours: self.neighbours.clone(),
+            parts: self.parts,
+            radius,
+            tree,
+            prepared: Prepared::default(),
+        }
     }
 }
 
@@ -330,8 +354,13 @@ fn height(surface: &TriMesh, t: &[u32; 3]) -> f64 {
     if longest > 0.0 { twice_area / longest } else { 0.0 }
 }
 
+/// Triangle across each side of a closed surface.
+pub(crate) fn neighbours(surface: &TriMesh) -> Result<Vec<[u32; 3]>, MeshError> {
+    edges::neighbours(&surface.triangles).map_err(|flaw| flaw.named(&surface.vertices))
+}
+
 /// Finite corners, valid indices, at least one triangle.
-fn check_numbers(surface: &TriMesh) -> Result<(), MeshError> {
+pub(crate) fn check_numbers(surface: &TriMesh) -> Result<(), MeshError> {
     let TriMesh { vertices, triangles } = surface;
     if triangles.is_empty() {
         return Err(MeshError::Empty);

@@ -18,7 +18,7 @@ pub use foundation::{Foundation, PressurePoint};
 pub use region::Region;
 use region::Regions;
 use rows::Rows;
-pub use surface::{Surface, SurfaceError};
+pub use surface::Surface;
 
 /// Buffers for overlaps of surfaces, kept by the caller. What they hold changes no bit of a result.
 #[derive(Debug, Default)]

@@ -1,61 +1,9 @@
 //! A closed triangle mesh prepared for overlaps: planes, edges, shells, normals of corners and edges, a tree of boxes.
 
 use super::tree::Tree;
+use crate::mesh::{MeshError, check_numbers, neighbours};
 use crate::{Aabb, TriMesh, Vec3};
-use thiserror::Error;
 
-/// Why a mesh bounds no solid.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum SurfaceError {
-    /// No triangle.
-    #[error("mesh: has no triangles")]
-    Empty,
-    /// More than 2^30 corners or triangles.
-    #[error("mesh: {count} {what} are more than {limit}")]
-    Huge {
-        /// Corners or triangles.
-        what: &'static str,
-        /// How many [-].
-        count: usize,
-        /// How many are allowed [-].
-        limit: usize,
-    },
-    /// A coordinate is infinite or not a number.
-    #[error("mesh: corner {vertex} has a coordinate that is not finite")]
-    NotFinite {
-        /// Index of the corner [-].
-        vertex: usize,
-    },
-    /// A triangle names a corner that does not exist, or one corner twice.
-    #[error("mesh: triangle {triangle} must name three different corners below {corners}")]
-    Corner {
-        /// Index of the triangle [-].
-        triangle: usize,
-        /// Number of corners [-].
-        corners: usize,
-    },
-    /// The surface has a hole, a seam, or neighbours that are turned against each other.
-    #[error(
-        "mesh: not closed: the edge between corners {a} and {b} (triangle {triangle}) needs exactly one neighbour that runs the other way"
-    )]
-    Open {
-        /// First corner [-].
-        a: u32,
-        /// Second corner [-].
-        b: u32,
-        /// A triangle that has it [-].
-        triangle: u32,
-    },
-    /// Turned inside out or without volume.
-    #[error("mesh: encloses {volume} m3: a solid needs a positive volume, triangles anticlockwise seen from outside")]
-    InsideOut {
-        /// Volume found [m^3].
-        volume: f64,
-    },
-}
-
-/// Most corners and triangles of a surface.
-const LIMIT: usize = 1 << 30;
 /// Rounding of a coordinate, with a safe factor, relative to the size of the mesh [-].
 pub(super) const ROUNDING: f64 = 1e-14;
 
@@ -101,32 +49,24 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Prepares a mesh; an error says what keeps it from bounding a solid. Triangles without area are allowed.
-    pub fn new(mesh: &TriMesh) -> Result<Surface, SurfaceError> {
-        let (vertices, triangles) = (mesh.vertices.clone(), mesh.triangles.clone());
-        if triangles.is_empty() {
-            return Err(SurfaceError::Empty);
-        }
-        for (what, count) in [("corners", vertices.len()), ("triangles", triangles.len())] {
-            if count > LIMIT {
-                return Err(SurfaceError::Huge { what, count, limit: LIMIT });
-            }
-        }
-        if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
-            return Err(SurfaceError::NotFinite { vertex });
-        }
-        let corners = vertices.len();
-        let wrong =
-            |t: &[u32; 3]| t.iter().any(|&i| i as usize >= corners) || t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
-        if let Some(triangle) = triangles.iter().position(wrong) {
-            return Err(SurfaceError::Corner { triangle, corners });
-        }
-        let (edges, edge_faces, face_edges) = join(&triangles)?;
+    /// Prepares a mesh; an error says what keeps it from bounding a solid. Unlike [`crate::Mesh`] it may have triangles
+    /// without area, and whether it crosses itself is not looked at.
+    pub fn new(mesh: &TriMesh) -> Result<Surface, MeshError> {
+        check_numbers(mesh)?;
+        let neighbours = neighbours(mesh)?;
         let volume = mesh.volume();
-        if !(volume > 0.0 && volume.is_finite()) {
-            return Err(SurfaceError::InsideOut { volume });
+        if !(volume > 0.0) {
+            return Err(MeshError::InsideOut { volume });
         }
+        Ok(Surface::of(mesh, &neighbours))
+    }
 
+    /// Prepares a mesh that is known to be closed, with the triangle across each side.
+    pub(crate) fn of(mesh: &TriMesh, neighbours: &[[u32; 3]]) -> Surface {
+        let (vertices, triangles) = (mesh.vertices.clone(), mesh.triangles.clone());
+        let corners = vertices.len();
+        let (edges, edge_faces, face_edges) = join(&triangles, neighbours);
+        let volume = mesh.volume();
         let used = triangles.iter().flatten();
         let size = used.fold(0.0, |s: f64, &i| s.max(vertices[i as usize].abs().max_element()));
         let mut normals = Vec::with_capacity(triangles.len());
@@ -170,9 +110,9 @@ impl Surface {
                 Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
             })
             .collect();
-        let (shells, shell_of) = split(&triangles, &face_edges, &edge_faces, &bounds);
+        let (shells, shell_of) = split(&triangles, neighbours, &bounds);
         let tree = Tree::new(&bounds, ROUNDING * size);
-        Ok(Surface {
+        Surface {
             vertices,
             triangles,
             face_edges,
@@ -190,7 +130,7 @@ impl Surface {
             tree,
             size,
             volume,
-        })
+        }
     }
 
     /// Number of triangles [-].
@@ -227,42 +167,34 @@ impl Surface {
 
 type Edges = (Vec<[u32; 2]>, Vec<[u32; 2]>, Vec<[u32; 3]>);
 
-/// Finds the twin of every directed edge.
-fn join(triangles: &[[u32; 3]]) -> Result<Edges, SurfaceError> {
-    // (smaller corner, larger corner, backwards, triangle, place)
-    let mut sides: Vec<(u32, u32, bool, u32, u32)> = Vec::with_capacity(3 * triangles.len());
+/// Edges with their two triangles, in the order of the triangles that have them forwards.
+fn join(triangles: &[[u32; 3]], neighbours: &[[u32; 3]]) -> Edges {
+    let (mut edges, mut edge_faces) = (Vec::new(), Vec::new());
+    let mut face_edges = vec![[0u32; 3]; triangles.len()];
     for (f, t) in triangles.iter().enumerate() {
         for k in 0..3 {
             let (a, b) = (t[k], t[(k + 1) % 3]);
-            sides.push((a.min(b), a.max(b), a > b, f as u32, k as u32));
+            if a > b {
+                continue;
+            }
+            let edge = edges.len() as u32;
+            let g = neighbours[f][k];
+            let twin = &triangles[g as usize];
+            face_edges[f][k] = edge;
+            for l in 0..3 {
+                if twin[l] == b && twin[(l + 1) % 3] == a {
+                    face_edges[g as usize][l] = edge;
+                }
+            }
+            edges.push([a, b]);
+            edge_faces.push([f as u32, g]);
         }
     }
-    sides.sort_unstable();
-    let (mut edges, mut edge_faces) = (Vec::new(), Vec::new());
-    let mut face_edges = vec![[0u32; 3]; triangles.len()];
-    let mut rest = sides.as_slice();
-    while let Some(&(a, b, _, triangle, _)) = rest.first() {
-        let count = rest.iter().take_while(|s| (s.0, s.1) == (a, b)).count();
-        if count != 2 || rest[0].2 || !rest[1].2 {
-            return Err(SurfaceError::Open { a, b, triangle });
-        }
-        for s in &rest[..2] {
-            face_edges[s.3 as usize][s.4 as usize] = edges.len() as u32;
-        }
-        edges.push([a, b]);
-        edge_faces.push([rest[0].3, rest[1].3]);
-        rest = &rest[2..];
-    }
-    Ok((edges, edge_faces, face_edges))
+    (edges, edge_faces, face_edges)
 }
 
 /// Connected pieces, in order of their first triangle.
-fn split(
-    triangles: &[[u32; 3]],
-    face_edges: &[[u32; 3]],
-    edge_faces: &[[u32; 2]],
-    bounds: &[Aabb],
-) -> (Vec<Shell>, Vec<u32>) {
+fn split(triangles: &[[u32; 3]], neighbours: &[[u32; 3]], bounds: &[Aabb]) -> (Vec<Shell>, Vec<u32>) {
     let mut shells: Vec<Shell> = Vec::new();
     let mut shell_of = vec![u32::MAX; triangles.len()];
     let mut reached: Vec<u32> = Vec::with_capacity(triangles.len());
@@ -279,12 +211,10 @@ fn split(
             let g = reached[next] as usize;
             next += 1;
             box_ = box_.union(&bounds[g]);
-            for &e in &face_edges[g] {
-                for h in edge_faces[e as usize] {
-                    if shell_of[h as usize] == u32::MAX {
-                        shell_of[h as usize] = name;
-                        reached.push(h);
-                    }
+            for &h in &neighbours[g] {
+                if shell_of[h as usize] == u32::MAX {
+                    shell_of[h as usize] = name;
+                    reached.push(h);
                 }
             }
         }
