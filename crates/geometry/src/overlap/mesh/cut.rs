@@ -8,7 +8,7 @@
 //!
 //! Integrals over the part are integrals over the chain, in any order; no loop needs to be walked, concave or with holes.
 
-use super::predicate::{Of, height, is_left, passes};
+use super::predicate::{Of, is_above, is_left, passes};
 use super::surface::{ROUNDING, Surface};
 use super::tree::Node;
 use crate::{Aabb, Mat3, Pose, Vec3};
@@ -245,56 +245,36 @@ impl Cut {
         }
     }
 
+    /// Crossings and segments of all candidates.
     fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
         let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
         let candidates = std::mem::take(&mut self.candidates);
         for &(f, g) in &candidates {
             let p = s1.corners(f);
             let q = s2.corners(g).map(|v| X.point(v));
-            // Safely apart: all corners of one on the same side of the other's plane.
-            let far = |n: Vec3, o: Vec3, slack: f64, x: [Vec3; 3]| {
-                let [a, b, c] = x.map(|v| n.dot(v - o));
-                a.min(b).min(c) > slack || a.max(b).max(c) < -slack
-            };
-            if far(s1.normals[f as usize], p[0], s1.slack[f as usize] + rounding, q)
-                || far(X.R_12 * s2.normals[g as usize], q[0], s2.slack[g as usize] + rounding, p)
-            {
-                continue;
-            }
-            self.intersect_pair([s1, s2], [f, g], p, q);
+            let (n, slack) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
+            let Some(over_p) = sides(Of::Two, q, p, n, slack) else { continue };
+            let (n, slack) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
+            let Some(over_q) = sides(Of::One, p, q, n, slack) else { continue };
+            self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
         }
         self.candidates = candidates;
     }
 
-    /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment.
-    fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], p: [Vec3; 3], q: [Vec3; 3]) {
-        let over_p = q.map(|x| height(Of::Two, x, p));
-        if over_p[0].1 == over_p[1].1 && over_p[1].1 == over_p[2].1 {
-            return;
-        }
-        let over_q = p.map(|x| height(Of::One, x, q));
-        if over_q[0].1 == over_q[1].1 && over_q[1].1 == over_q[2].1 {
-            return;
-        }
+    /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment. `over` are the
+    /// heights of the corners of each over the plane of the other.
+    fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], x: [[Vec3; 3]; 2], over: [[Height; 3]; 2]) {
         let mut ends: [Option<End>; 2] = [None; 2];
-        for (side, own, other, over) in [(0, p, q, over_q), (1, q, p, over_p)] {
+        for side in 0..2 {
+            let (own, other, over) = (&x[side], &x[1 - side], &over[side]);
             for k in 0..3 {
                 let l = (k + 1) % 3;
-                if over[k].1 == over[l].1 {
-                    continue;
-                }
-                let left = |m: usize| {
-                    let (a, b) = (other[m], other[(m + 1) % 3]);
-                    if side == 0 { passes(own[k], own[l], a, b) } else { passes(a, b, own[k], own[l]) }
-                };
-                let first = left(0);
-                if left(1) != first || left(2) != first {
+                if over[k].1 == over[l].1 || !goes_through(side, own[k], own[l], other) {
                     continue;
                 }
                 let s = surfaces[side];
                 let (face, edge) = (faces[side], s.face_edges[faces[side] as usize][k]);
-                let forward = s.is_forward(face, k);
-                let (i, j) = if forward { (k, l) } else { (l, k) };
+                let (i, j) = if s.is_forward(face, k) { (k, l) } else { (l, k) };
                 let span = over[i].0 - over[j].0;
                 let t = if span != 0.0 { (over[i].0 / span).clamp(0.0, 1.0) } else { 0.5 };
                 let point = own[i] + (own[j] - own[i]) * t;
@@ -483,7 +463,7 @@ impl Cut {
                 if is_left(of, p, t[1], t[2]) != left || is_left(of, p, t[2], t[0]) != left {
                     continue;
                 }
-                let above = height(of, p, t).1;
+                let above = is_above(of, p, t);
                 // Anticlockwise from above: the normal points up; the triangle lies over p when p is below its plane.
                 if above != left {
                     winding += if left { 1 } else { -1 };
@@ -658,6 +638,47 @@ impl Cut {
         }
         self.roots = roots;
     }
+}
+
+/// Height over a plane [m] and whether it counts as above.
+type Height = (f64, bool);
+
+/// Heights of three corners of solid `of` over a triangle with this unit normal; `None` when all are on one side. Heights
+/// beyond `slack` need no exact sign.
+fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
+    let h = x.map(|v| n.dot(v - triangle[0]));
+    let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
+    if low > slack || high < -slack {
+        return None;
+    }
+    let mut out = [(0.0, false); 3];
+    for k in 0..3 {
+        out[k] = (h[k], if h[k].abs() > slack { h[k] > 0.0 } else { is_above(of, x[k], triangle) });
+    }
+    (out[0].1 != out[1].1 || out[1].1 != out[2].1).then_some(out)
+}
+
+/// True when the edge ab of solid `side`, whose ends lie on both sides of the triangle's plane, passes through it.
+fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3]) -> bool {
+    let d = b - a;
+    let r = t.map(|v| v - a);
+    let moment = r.map(|v| d.cross(v));
+    // det [d, r0, r1] is off by less than 16 roundings of the product of lengths
+    let length = r[0].abs().max(r[1].abs()).max(r[2].abs()).max(d.abs()).max_element();
+    let doubt = 100.0 * f64::EPSILON * length * length * length;
+    let left = |k: usize| {
+        let l = (k + 1) % 3;
+        let det = moment[k].dot(r[l]);
+        if det.abs() > doubt {
+            det > 0.0
+        } else if side == 0 {
+            passes(a, b, t[k], t[l])
+        } else {
+            passes(t[k], t[l], a, b)
+        }
+    };
+    let first = left(0);
+    left(1) == first && left(2) == first
 }
 
 /// Turns of the link around x seen against n: +1 or -1 when it crosses a ray from x in the plane, else 0.

@@ -24,13 +24,12 @@ pub(super) enum Of {
     Two,
 }
 
-/// Height of a point over the plane through a, b, c times twice the area, and whether it counts as above [m^3].
-///
-/// The height is positive on the side from which a, b, c run anticlockwise. A triangle without area has everything above.
-pub(super) fn height(of: Of, p: Vec3, [a, b, c]: [Vec3; 3]) -> (f64, bool) {
+/// True when a point counts as above the plane through a, b, c: on the side from which they run anticlockwise. A triangle
+/// without area has everything above.
+pub(super) fn is_above(of: Of, p: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
     let h = -orient3d(c3(a), c3(b), c3(c), c3(p));
     if h != 0.0 {
-        return (h, h > 0.0);
+        return h > 0.0;
     }
     // d/dshift of n.(p - a): +n when p moves, -n when the plane moves
     let along = [
@@ -38,8 +37,7 @@ pub(super) fn height(of: Of, p: Vec3, [a, b, c]: [Vec3; 3]) -> (f64, bool) {
         orient2d(c2(a.z, a.x), c2(b.z, b.x), c2(c.z, c.x)),
         orient2d(c2(a.x, a.y), c2(b.x, b.y), c2(c.x, c.y)),
     ];
-    let up = along.into_iter().find(|n| *n != 0.0).is_none_or(|n| (n > 0.0) == (of == Of::Two));
-    (0.0, up)
+    along.into_iter().find(|n| *n != 0.0).is_none_or(|n| (n > 0.0) == (of == Of::Two))
 }
 
 /// True when det [q - p, a - p, b - p] counts as positive: edge pq of solid 1 passes edge ab of solid 2 on its left.
@@ -159,7 +157,7 @@ mod tests {
         let (a, b, c) = (Vec3::ZERO, Vec3::X, Vec3::Y);
         for of in [Of::One, Of::Two] {
             for p in [a, b, c, Vec3::new(0.3, 0.3, 0.0), Vec3::new(5.0, 1.0, 0.0)] {
-                assert_ne!(height(of, p, [a, b, c]).1, height(of, p, [a, c, b]).1);
+                assert_ne!(is_above(of, p, [a, b, c]), is_above(of, p, [a, c, b]));
             }
         }
         // Crossing edges that meet in a point.
