@@ -250,12 +250,23 @@ impl Cut {
         let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
         let candidates = std::mem::take(&mut self.candidates);
         for &(f, g) in &candidates {
+            // Balls around the triangles that are apart, or that lie on one side of the other's plane.
+            let ((c1, r1), (c2, r2)) = (s1.balls[f as usize], s2.balls[g as usize]);
+            let (n1, slack1) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
+            let d = X.point(c2) - c1;
+            let reach = r1 + r2 + rounding;
+            if d.length_squared() > reach * reach || n1.dot(d).abs() > r2 + slack1 {
+                continue;
+            }
+            let (n2, slack2) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
+            if n2.dot(d).abs() > r1 + slack2 {
+                continue;
+            }
             let p = s1.corners(f);
-            let q = s2.corners(g).map(|v| X.point(v));
-            let (n, slack) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
-            let Some(over_p) = sides(Of::Two, q, p, n, slack) else { continue };
-            let (n, slack) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
-            let Some(over_q) = sides(Of::One, p, q, n, slack) else { continue };
+            let [a, b, c] = s2.corners(g);
+            let q = [X.point(a), X.point(b), X.point(c)];
+            let Some(over_p) = sides(Of::Two, q, p, n1, slack1) else { continue };
+            let Some(over_q) = sides(Of::One, p, q, n2, slack2) else { continue };
             self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
         }
         self.candidates = candidates;
@@ -646,7 +657,8 @@ type Height = (f64, bool);
 /// Heights of three corners of solid `of` over a triangle with this unit normal; `None` when all are on one side. Heights
 /// beyond `slack` need no exact sign.
 fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
-    let h = x.map(|v| n.dot(v - triangle[0]));
+    let o = triangle[0];
+    let h = [n.dot(x[0] - o), n.dot(x[1] - o), n.dot(x[2] - o)];
     let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
     if low > slack || high < -slack {
         return None;
@@ -661,8 +673,8 @@ fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Opti
 /// True when the edge ab of solid `side`, whose ends lie on both sides of the triangle's plane, passes through it.
 fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3]) -> bool {
     let d = b - a;
-    let r = t.map(|v| v - a);
-    let moment = r.map(|v| d.cross(v));
+    let r = [t[0] - a, t[1] - a, t[2] - a];
+    let moment = [d.cross(r[0]), d.cross(r[1]), d.cross(r[2])];
     // det [d, r0, r1] is off by less than 16 roundings of the product of lengths
     let length = r[0].abs().max(r[1].abs()).max(r[2].abs()).max(d.abs()).max_element();
     let doubt = 100.0 * f64::EPSILON * length * length * length;

@@ -46,8 +46,15 @@ pub fn surface_distance(
         if a.count > 0 && b.count > 0 {
             for &f in s1.tree.leaf(a) {
                 let p = s1.corners(f);
+                let (c1, r1) = s1.balls[f as usize];
                 for &g in s2.tree.leaf(b) {
-                    let q = s2.corners(g).map(|v| X.point(v));
+                    let (c2, r2) = s2.balls[g as usize];
+                    let reach = (r1 + r2 + best) / PRUNE;
+                    if (X.point(c2) - c1).length_squared() > reach * reach {
+                        continue;
+                    }
+                    let [a, b, c] = s2.corners(g);
+                    let q = [X.point(a), X.point(b), X.point(c)];
                     let (d, x, y) = between(p, q);
                     if d < best {
                         best = d;

@@ -33,6 +33,8 @@ pub struct Surface {
     pub(super) slack: Vec<f64>,
     /// Areas [m^2].
     pub(super) areas: Vec<f64>,
+    /// Balls around the triangles: centre and radius [m].
+    pub(super) balls: Vec<(Vec3, f64)>,
     /// Sum of the normals of the two triangles of an edge.
     pub(super) edge_normals: Vec<Vec3>,
     /// Normals of the triangles around a corner weighted by their angles (Baerentzen and Aanaes 2005).
@@ -72,12 +74,16 @@ impl Surface {
         let mut normals = Vec::with_capacity(triangles.len());
         let mut slack = Vec::with_capacity(triangles.len());
         let mut areas = Vec::with_capacity(triangles.len());
+        let mut balls = Vec::with_capacity(triangles.len());
         for t in &triangles {
             let [a, b, c] = t.map(|i| vertices[i as usize]);
             let twice = (b - a).cross(c - a);
             let length = twice.length();
             normals.push(if length > 0.0 { twice / length } else { Vec3::ZERO });
             areas.push(0.5 * length);
+            let middle = a + ((b - a) + (c - a)) / 3.0;
+            let radius = (a - middle).length().max((b - middle).length()).max((c - middle).length());
+            balls.push((middle, radius + ROUNDING * size));
             // the cross product is off by rounding times the product of its sides
             slack.push(ROUNDING * size * (1.0 + (b - a).length() * (c - a).length() / length));
         }
@@ -121,6 +127,7 @@ impl Surface {
             normals,
             slack,
             areas,
+            balls,
             edge_normals,
             vertex_normals,
             around,
@@ -155,7 +162,8 @@ impl Surface {
 
     /// Corners of a triangle [m].
     pub(super) fn corners(&self, face: u32) -> [Vec3; 3] {
-        self.triangles[face as usize].map(|i| self.vertices[i as usize])
+        let [a, b, c] = self.triangles[face as usize];
+        [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
     /// True when the triangle runs its edge k from the smaller index to the larger.
