@@ -4,7 +4,8 @@ use crate::random::Random;
 use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
 use boolmesh::prelude::OpType;
 use tippe_geometry::{
-    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_rows,
+    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_rows,
+    surface_distance, surface_rows,
 };
 
 fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
@@ -283,5 +284,55 @@ fn distance_of_surfaces() {
             let shared = tippe_geometry::surface_overlap(&s1, &Pose::IDENTITY, &s2, &X2, &mut work);
             assert!(shared.is_empty() || shared[0].area == 0.0);
         }
+    }
+}
+
+/// Half-space: force = volume along the normal, moment at the centroid, energy their integral, regions as with a large box.
+#[test]
+fn half_space_in_closed_form() {
+    let mut r = Random(36);
+    let mut work = SurfaceWork::default();
+    let floor = surface(&cuboid(Vec3::new(20.0, 20.0, 10.0)));
+    let mut met = 0;
+    for _ in 0..60 {
+        let s = surface(&concave(&mut r));
+        let X1 = Pose::new(r.rotation(), r.vector(-0.2, 0.2));
+        let X2 = Pose::new(r.rotation(), r.vector(-0.4, 0.4));
+        let f = half_space_foundation(&X1, &s, &X2, Vec3::ZERO, &mut work);
+        let regions = work.regions().to_vec();
+        let n = X1.vector(Vec3::Z);
+        let volume: f64 = regions.iter().map(|r| r.volume).sum();
+        assert!((f.force - n * volume).length() < 1e-12, "{} {}", f.force, n * volume);
+        let first = regions.iter().fold(Vec3::ZERO, |sum, r| sum + r.centroid * r.volume);
+        assert!((f.moment - first.cross(n)).length() < 1e-12);
+        let step = 1e-4;
+        let at = |h: f64, work: &mut SurfaceWork| {
+            half_space_foundation(&X1, &s, &Pose::new(X2.rotation, X2.position + n * h), Vec3::ZERO, work).energy
+        };
+        let slope = (at(step, &mut work) - at(-step, &mut work)) / (2.0 * step);
+        assert!((slope + f.force.dot(n)).abs() < 1e-7, "{slope} {}", f.force.dot(n));
+        // the same solid on a box as large as the ground
+        let X = X1.then(&Pose::at(Vec3::new(0.0, 0.0, -10.0)));
+        let boxed = tippe_geometry::surface_overlap(&floor, &X, &s, &X2, &mut work);
+        assert_eq!(boxed.len(), regions.len());
+        met += boxed.len();
+        for b in boxed {
+            let twin = regions
+                .iter()
+                .find(|r| (r.volume - b.volume).abs() < 1e-9 && (r.centroid - b.centroid).length() < 1e-6);
+            let twin = twin.expect("the same region");
+            assert!((twin.area - b.area).abs() < 1e-9);
+            // a solid wholly below has no area and no normal of its own
+            assert!(b.area == 0.0 || (twin.extent - b.extent).abs() < 1e-9);
+        }
+    }
+    assert!(met > 40);
+    let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
+    let X2 = Pose::at(Vec3::new(0.1, 0.2, 0.2 - 1e-4));
+    let rows = half_space_rows(&Pose::IDENTITY, &small, &X2, 4, &mut work);
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert!((row.depth - 1e-4).abs() < 1e-12 && (row.normal - Vec3::Z).length() < 1e-2, "{row:?}");
+        assert!(((row.point.x - 0.1).abs() - 0.3).abs() < 1e-12 && ((row.point.y - 0.2).abs() - 0.2).abs() < 1e-12);
     }
 }

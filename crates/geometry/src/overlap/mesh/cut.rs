@@ -10,7 +10,7 @@
 
 use super::predicate::{Of, is_above, is_left, passes};
 use super::surface::{ROUNDING, Surface};
-use super::tree::Node;
+use super::tree::{Node, SMALL_ROUNDING, Small};
 use crate::{Aabb, Mat3, Pose, Vec3};
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
@@ -58,18 +58,45 @@ impl Placement {
         let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
         from_1.max(from_2).sqrt()
     }
+}
 
-    /// True when boxes of the two trees may overlap: the six face normals separate them not by more than `margin`.
-    fn meet(&self, a: &Node, b: &Node, margin: f64) -> bool {
-        let d = self.point(b.center) - a.center;
-        let m = Vec3::splat(margin);
-        let reach = a.half + self.R_abs * b.half + m;
-        if !d.abs().cmple(reach).all() {
-            return false;
+/// The placement in single precision, for boxes.
+struct Descent {
+    R: [[f32; 3]; 3],
+    R_abs: [[f32; 3]; 3],
+    p: [f32; 3],
+    margin: f32,
+}
+
+impl Descent {
+    /// `margin` [m] is what rounding in double precision may move corners by.
+    fn new(X: &Placement, margin: f64, size: f64) -> Descent {
+        let row = |m: &Mat3, i: usize| [m.x_axis[i] as f32, m.y_axis[i] as f32, m.z_axis[i] as f32];
+        let p = [X.p_12.x as f32, X.p_12.y as f32, X.p_12.z as f32];
+        let [R, R_abs] = [&X.R_12, &X.R_abs].map(|m| [row(m, 0), row(m, 1), row(m, 2)]);
+        Descent { R, R_abs, p, margin: (margin + SMALL_ROUNDING * size) as f32 }
+    }
+
+    /// True when two boxes may overlap: the six normals of their faces do not separate them.
+    fn meet(&self, a: &Small, b: &Small) -> bool {
+        let (R, S) = (&self.R, &self.R_abs);
+        let mut d = [0.0f32; 3];
+        for i in 0..3 {
+            let c = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i];
+            d[i] = c - a.center[i];
+            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
+            if d[i].abs() > reach {
+                return false;
+            }
         }
-        let d = self.R_12.transpose() * d;
-        let reach = b.half + self.R_abs.transpose() * a.half + m;
-        d.abs().cmple(reach).all()
+        for i in 0..3 {
+            let e = R[0][i] * d[0] + R[1][i] * d[1] + R[2][i] * d[2];
+            let reach = b.half[i] + S[0][i] * a.half[0] + S[1][i] * a.half[1] + S[2][i] * a.half[2] + self.margin;
+            if e.abs() > reach {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -216,31 +243,28 @@ impl Cut {
     fn collect_candidates(&mut self, surfaces: [&Surface; 2], X: &Placement) {
         self.candidates.clear();
         self.stack.clear();
-        let [s1, s2] = surfaces;
-        let margin = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
+        let [t1, t2] = [&surfaces[0].tree, &surfaces[1].tree];
+        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
+        let descent = Descent::new(X, ROUNDING * size, size);
+        let extent = |n: &Small| n.half[0] * n.half[0] + n.half[1] * n.half[1] + n.half[2] * n.half[2];
         self.stack.push((0, 0));
         while let Some((i, j)) = self.stack.pop() {
-            let (a, b) = (&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]);
-            if !X.meet(a, b, margin) {
+            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
+            if !descent.meet(a, b) {
                 continue;
             }
-            match (a.count > 0, b.count > 0) {
-                (true, true) => {
-                    for &f in s1.tree.leaf(a) {
-                        for &g in s2.tree.leaf(b) {
-                            self.candidates.push((f, g));
-                        }
+            if a.count > 0 && b.count > 0 {
+                for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
+                    for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
+                        self.candidates.push((f, g));
                     }
                 }
-                (a_is_leaf, b_is_leaf) => {
-                    if b_is_leaf || (!a_is_leaf && a.half.length_squared() >= b.half.length_squared()) {
-                        self.stack.push((a.link, j));
-                        self.stack.push((i + 1, j));
-                    } else {
-                        self.stack.push((i, b.link));
-                        self.stack.push((i, j + 1));
-                    }
-                }
+            } else if b.count > 0 || (a.count == 0 && extent(a) >= extent(b)) {
+                self.stack.push((a.link, j));
+                self.stack.push((i + 1, j));
+            } else {
+                self.stack.push((i, b.link));
+                self.stack.push((i, j + 1));
             }
         }
     }

@@ -18,6 +18,7 @@ use super::cut::{Cut, Link, Placement};
 use super::region::{NONE, Regions};
 use super::surface::Surface;
 use crate::{Pose, Vec3};
+use rayon::prelude::*;
 
 /// Wrench, energy and size of an elastic foundation of unit stiffness per length, `p = k d` with k = 1 N/m^3.
 ///
@@ -59,6 +60,9 @@ const LEVELS: usize = 4;
 const TOLERANCE: f64 = 5e-4;
 /// Triangles smaller than this share of the patch are read at their centroid alone, those of twice the share by the full rule [-].
 const SMALL: f64 = 0.05;
+
+/// Triangles read one after the other; beyond two such lots they go to several threads.
+const CHUNK: usize = 256;
 
 /// A link in the plane of its triangle, from the triangle's first corner.
 #[derive(Clone, Copy, Debug)]
@@ -294,26 +298,42 @@ impl Quadrature {
             }
         }
         self.sides = sides;
-        let mut whole = 0.0;
-        let mut guess = 0;
-        self.cells[side].clear();
-        for &(part, blob) in &self.blobs {
-            let face = cut.parts[side][part as usize].face;
-            let plane = Plane::new(side, face, surfaces, X);
-            // the triangle, not its part, decides: the number of points is the same from pose to pose
-            let ring = slide((surfaces[side].areas[face as usize] / area).sqrt() / SMALL);
-            let at_c = plane.read(blob.c, guess, &mut self.stack);
-            guess = at_c.triangle;
-            let mut at_ring = [at_c; 3];
-            if ring > 0.0 {
-                for (k, reading) in at_ring.iter_mut().enumerate() {
-                    *reading = plane.read(blob.at(k), guess, &mut self.stack);
+        let read = |chunk: &[(u32, Blob)], stack: &mut Vec<(f64, u32)>, cells: &mut Vec<Cell>| {
+            let mut guess = 0;
+            for &(part, blob) in chunk {
+                let face = cut.parts[side][part as usize].face;
+                let plane = Plane::new(side, face, surfaces, X);
+                // the triangle, not its part, decides: the number of points is the same from pose to pose
+                let ring = slide((surfaces[side].areas[face as usize] / area).sqrt() / SMALL);
+                let at_c = plane.read(blob.c, guess, stack);
+                guess = at_c.triangle;
+                let mut at_ring = [at_c; 3];
+                if ring > 0.0 {
+                    for (k, reading) in at_ring.iter_mut().enumerate() {
+                        *reading = plane.read(blob.at(k), guess, stack);
+                    }
                 }
+                cells.push(Cell { part, blob, ring, at_c, at_ring });
             }
-            let cell = Cell { part, blob, ring, at_c, at_ring };
-            whole += blob.area * cell.mean().abs();
-            self.cells[side].push(cell);
+        };
+        let cells = &mut self.cells[side];
+        cells.clear();
+        // the same chunks on any number of threads
+        if self.blobs.len() > 2 * CHUNK {
+            let read_chunks: Vec<Vec<Cell>> = self
+                .blobs
+                .par_chunks(CHUNK)
+                .map(|chunk| {
+                    let mut cells = Vec::with_capacity(CHUNK);
+                    read(chunk, &mut Vec::new(), &mut cells);
+                    cells
+                })
+                .collect();
+            cells.extend(read_chunks.into_iter().flatten());
+        } else {
+            self.blobs.chunks(CHUNK).for_each(|chunk| read(chunk, &mut self.stack, cells));
         }
+        let whole = cells.iter().map(|c| c.blob.area * c.mean().abs()).sum();
         (area, whole)
     }
 

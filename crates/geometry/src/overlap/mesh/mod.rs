@@ -4,6 +4,7 @@ mod closest;
 mod cut;
 mod distance;
 mod foundation;
+mod half_space;
 mod predicate;
 mod region;
 mod rows;
@@ -15,6 +16,7 @@ use cut::{Cut, Placement};
 pub use distance::{Gap, surface_distance};
 use foundation::Quadrature;
 pub use foundation::{Foundation, PressurePoint};
+use half_space::HalfSpace;
 pub use region::Region;
 use region::Regions;
 use rows::Rows;
@@ -27,6 +29,7 @@ pub struct SurfaceWork {
     regions: Regions,
     quadrature: Quadrature,
     rows: Rows,
+    half_space: HalfSpace,
 }
 
 impl SurfaceWork {
@@ -91,7 +94,39 @@ pub fn surface_rows<'w>(
 ) -> &'w [PressurePoint] {
     foundation(surface1, X_w1, surface2, X_w2, X_w1.position, work);
     let X = Placement::new(X_w1, X_w2);
-    let SurfaceWork { cut, regions, quadrature, rows } = work;
-    rows.run(cut, regions, &quadrature.points, [surface1, surface2], &X, X_w1, most);
+    let SurfaceWork { cut, regions, quadrature, rows, .. } = work;
+    rows.gather(cut, regions, [surface1, surface2], &X, X_w1);
+    rows.run(&regions.list, &quadrature.points, most);
+    &rows.list
+}
+
+/// Foundation of a surface, body 2, that dips into a half-space, body 1: closed form. Regions and points stay in `work`.
+///
+/// The pressure is that of the depth below the plane, on the surface alone: the energy is the integral of this depth over
+/// the volume below, and force and moment are its exact derivatives.
+pub fn half_space_foundation(
+    X_w1: &Pose,
+    surface2: &Surface,
+    X_w2: &Pose,
+    about_w: Vec3,
+    work: &mut SurfaceWork,
+) -> Foundation {
+    let SurfaceWork { half_space, regions, quadrature, .. } = work;
+    half_space.run(X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points, None)
+}
+
+/// Like [`surface_rows`] for a surface that dips into a half-space, body 1.
+pub fn half_space_rows<'w>(
+    X_w1: &Pose,
+    surface2: &Surface,
+    X_w2: &Pose,
+    most: usize,
+    work: &'w mut SurfaceWork,
+) -> &'w [PressurePoint] {
+    let SurfaceWork { half_space, regions, quadrature, rows, .. } = work;
+    rows.candidates.clear();
+    let (list, points) = (&mut regions.list, &mut quadrature.points);
+    half_space.run(X_w1, surface2, X_w2, X_w2.position, list, points, Some(&mut rows.candidates));
+    rows.run(list, points, most);
     &rows.list
 }

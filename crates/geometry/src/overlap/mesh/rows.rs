@@ -13,18 +13,19 @@ use crate::{Pose, Vec3};
 /// Candidates nearer than this share of the patch stand for the same place [-].
 const SAME_PLACE: f64 = 1e-3;
 
+/// A corner of the overlap.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
-    region: u32,
+pub(super) struct Candidate {
+    pub region: u32,
     /// In the world [m].
-    x: Vec3,
-    depth: f64,
-    id: [u32; 2],
+    pub x: Vec3,
+    pub depth: f64,
+    pub id: [u32; 2],
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    candidates: Vec<Candidate>,
+    pub candidates: Vec<Candidate>,
     ring: Vec<Candidate>,
     stack: Vec<(f64, u32)>,
     pub list: Vec<PressurePoint>,
@@ -36,33 +37,26 @@ fn across(v: Vec3, n: Vec3) -> Vec3 {
 }
 
 impl Rows {
-    /// At most `most` rows a region from the corners of the overlap and the points of the quadrature.
-    pub fn run(
-        &mut self,
-        cut: &Cut,
-        regions: &Regions,
-        points: &[PressurePoint],
-        surfaces: [&Surface; 2],
-        X: &Placement,
-        X_w1: &Pose,
-        most: usize,
-    ) {
+    /// At most `most` rows a region from the candidates and the points of the quadrature.
+    pub fn run(&mut self, regions: &[Region], points: &[PressurePoint], most: usize) {
         self.list.clear();
-        self.gather(cut, regions, surfaces, X, X_w1);
+        self.candidates.retain(|c| c.region != NONE);
+        // stable: among equals the order of the features decides
+        self.candidates.sort_by(|a, b| a.region.cmp(&b.region).then(b.depth.total_cmp(&a.depth)));
         let mut first = 0;
         while first < self.candidates.len() {
             let region = self.candidates[first].region;
             let count = self.candidates[first..].iter().take_while(|c| c.region == region).count();
             let start = self.list.len();
-            let of = &regions.list[region as usize];
+            let of = &regions[region as usize];
             choose(&self.candidates[first..first + count], of, most, &mut self.ring, &mut self.list);
             share_areas(&mut self.list[start..], points, region, of);
             first += count;
         }
     }
 
-    /// Corners of the overlap by region, the deepest first.
-    fn gather(&mut self, cut: &Cut, regions: &Regions, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
+    /// Candidates of two surfaces: the corners of the overlap.
+    pub fn gather(&mut self, cut: &Cut, regions: &Regions, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
         self.candidates.clear();
         let mut node = 0;
         for side in 0..2 {
@@ -87,9 +81,6 @@ impl Rows {
                 self.candidates.push(Candidate { region, x, depth: closest.depth.max(0.0), id });
             }
         }
-        self.candidates.retain(|c| c.region != NONE);
-        // stable: what comes first among equals does not depend on rounding of the depth's last digit alone
-        self.candidates.sort_by(|a, b| a.region.cmp(&b.region).then(b.depth.total_cmp(&a.depth)));
     }
 }
 

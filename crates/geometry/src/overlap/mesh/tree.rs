@@ -18,10 +18,22 @@ pub(super) struct Node {
     pub count: u32,
 }
 
+/// The same box in single precision, rounded outwards: half the memory for the descent of two trees at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Small {
+    pub center: [f32; 3],
+    pub half: [f32; 3],
+    /// As in [`Node`].
+    pub link: u32,
+    pub count: u32,
+}
+
 /// Boxes over triangles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub nodes: Vec<Node>,
+    /// The nodes in single precision.
+    pub small: Vec<Small>,
     /// Triangles as the leaves hold them.
     pub order: Vec<u32>,
 }
@@ -33,15 +45,26 @@ impl Node {
     }
 }
 
+/// Rounding of single precision, with a safe factor, relative to the coordinates it is applied to [-].
+pub(super) const SMALL_ROUNDING: f64 = 1e-6;
+
+fn small(node: &Node) -> Small {
+    let round = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
+    let error = SMALL_ROUNDING * (node.center.abs() + node.half).max_element();
+    let half = node.half + Vec3::splat(error);
+    Small { center: round(node.center), half: round(half), link: node.link, count: node.count }
+}
+
 impl Tree {
     /// Tree over boxes that are finite; `margin` is added on every side [m].
     pub fn new(boxes: &[Aabb], margin: f64) -> Tree {
-        let mut tree = Tree { nodes: Vec::new(), order: (0..boxes.len() as u32).collect() };
+        let mut tree = Tree { nodes: Vec::new(), small: Vec::new(), order: (0..boxes.len() as u32).collect() };
         if !boxes.is_empty() {
             tree.nodes.reserve(2 * boxes.len().div_ceil(LEAF));
             let mut order = std::mem::take(&mut tree.order);
             tree.build(boxes, margin, &mut order, 0);
             tree.order = order;
+            tree.small = tree.nodes.iter().map(small).collect();
         }
         tree
     }

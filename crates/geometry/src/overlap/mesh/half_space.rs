@@ -1,0 +1,222 @@
+//! A surface that dips into a half-space: everything in closed form.
+//!
+//! The depth d = -h below the plane is linear, so the foundation takes U = int_B d dV alone, whose gradient is the pressure d on
+//! the surface below the plane: f = -int d n dA on the solid, exactly (docs/theory/overlap.md, section 6). Triangles are cut
+//! by the plane; the midpoints of the sides integrate what is quadratic on a triangle. With cones from a point on the
+//! plane, the cut itself adds nothing to volume and first moment.
+
+use super::foundation::{Foundation, PressurePoint};
+use super::region::{NONE, Region};
+use super::rows::Candidate;
+use super::surface::Surface;
+use crate::{Aabb, Pose, Vec3};
+
+/// A region while it is built, in the frame of the surface.
+#[derive(Clone, Copy, Debug)]
+struct Dip {
+    o: Vec3,
+    volume: f64,
+    first: Vec3,
+    vector: Vec3,
+    depth: f64,
+    bounds: Aabb,
+    region: u32,
+}
+
+/// Buffers.
+#[derive(Debug, Default)]
+pub(super) struct HalfSpace {
+    /// Region of a triangle that is below or crosses the plane, by epoch.
+    marks: Vec<(u32, u32)>,
+    epoch: u32,
+    stack: Vec<u32>,
+    queue: Vec<u32>,
+    dips: Vec<Dip>,
+    below: Vec<u32>,
+}
+
+impl HalfSpace {
+    /// Fills regions, points and, if asked for, candidates for rows; the half-space is body 1.
+    pub fn run(
+        &mut self,
+        X_w1: &Pose,
+        s: &Surface,
+        X_w2: &Pose,
+        about_w: Vec3,
+        regions: &mut Vec<Region>,
+        points: &mut Vec<PressurePoint>,
+        mut candidates: Option<&mut Vec<Candidate>>,
+    ) -> Foundation {
+        regions.clear();
+        points.clear();
+        self.dips.clear();
+        // The plane in the frame of the surface: height m.x - level.
+        let n_w = X_w1.vector(Vec3::Z);
+        let m = X_w2.vector_into(n_w);
+        let level = n_w.dot(X_w1.position - X_w2.position);
+        self.find_below(s, m, level);
+        self.connect(s, m, level);
+
+        let (mut force, mut moment, mut energy, mut area, mut deepest) = (Vec3::ZERO, Vec3::ZERO, 0.0, 0.0, 0.0);
+        for i in 0..self.below.len() {
+            let f = self.below[i];
+            let place = self.marks[f as usize].1;
+            let n = s.normals[f as usize];
+            let (corners, count) = clip(s.corners(f), m, level);
+            let dip = &mut self.dips[place as usize];
+            for c in &corners[..count] {
+                dip.bounds = dip.bounds.union(&Aabb { min: *c, max: *c });
+                dip.depth = dip.depth.max(level - m.dot(*c));
+                if let Some(list) = candidates.as_deref_mut() {
+                    let depth = (level - m.dot(*c)).max(0.0);
+                    list.push(Candidate { region: place, x: X_w2.point(*c), depth, id: [0, f] });
+                }
+            }
+            let (a, h) = (corners[0], n.dot(corners[0] - dip.o));
+            for k in 2..count {
+                let (b, c) = (corners[k - 1], corners[k]);
+                let part = 0.5 * n.dot((b - a).cross(c - a));
+                dip.volume += h * part / 3.0;
+                dip.first += (((a - dip.o) + (b - dip.o) + (c - dip.o)) / 3.0) * (0.25 * h * part);
+                dip.vector += n * part;
+                area += part;
+                for x in [0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)] {
+                    let (depth, share) = (level - m.dot(x), part / 3.0);
+                    let push = n * (-depth * share);
+                    force += push;
+                    moment += x.cross(push);
+                    energy -= 0.5 * depth * depth * share * n.dot(m);
+                    let (point, normal) = (X_w2.point(x), X_w2.vector(-n));
+                    points.push(PressurePoint { point, normal, area: share, depth, region: place, id: [0, f] });
+                }
+            }
+            deepest = f64::max(deepest, dip.depth);
+        }
+        self.finish(m, X_w2, n_w, regions);
+        for p in points.iter_mut() {
+            p.region = self.dips[p.region as usize].region;
+        }
+        if let Some(list) = candidates {
+            for c in list.iter_mut() {
+                c.region = self.dips[c.region as usize].region;
+            }
+        }
+        let force = X_w2.vector(force);
+        let moment = X_w2.vector(moment) + (X_w2.position - about_w).cross(force);
+        Foundation { force, moment, energy, area, depth: deepest }
+    }
+
+    /// Triangles with a corner below the plane.
+    fn find_below(&mut self, s: &Surface, m: Vec3, level: f64) {
+        self.below.clear();
+        self.stack.clear();
+        self.stack.push(0);
+        while let Some(i) = self.stack.pop() {
+            let node = &s.tree.nodes[i as usize];
+            if m.dot(node.center) - m.abs().dot(node.half) > level {
+                continue;
+            }
+            if node.count == 0 {
+                self.stack.push(node.link);
+                self.stack.push(i + 1);
+                continue;
+            }
+            for &f in s.tree.leaf(node) {
+                if s.corners(f).iter().any(|c| m.dot(*c) < level) {
+                    self.below.push(f);
+                }
+            }
+        }
+    }
+
+    /// Joins triangles across edges that reach below the plane.
+    fn connect(&mut self, s: &Surface, m: Vec3, level: f64) {
+        if self.epoch == u32::MAX {
+            self.marks.clear();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        if self.marks.len() < s.triangles.len() {
+            self.marks.resize(s.triangles.len(), (0, 0));
+        }
+        for i in 0..self.below.len() {
+            let seed = self.below[i];
+            if self.marks[seed as usize].0 == self.epoch {
+                continue;
+            }
+            let place = self.dips.len() as u32;
+            let a = s.corners(seed)[0];
+            let o = a - m * (m.dot(a) - level);
+            let (first, vector, bounds) = (Vec3::ZERO, Vec3::ZERO, Aabb::EMPTY);
+            self.dips.push(Dip { o, volume: 0.0, first, vector, depth: 0.0, bounds, region: NONE });
+            self.marks[seed as usize] = (self.epoch, place);
+            self.queue.clear();
+            self.queue.push(seed);
+            while let Some(f) = self.queue.pop() {
+                for e in s.face_edges[f as usize] {
+                    if s.edges[e as usize].iter().all(|&v| m.dot(s.vertices[v as usize]) >= level) {
+                        continue;
+                    }
+                    for g in s.edge_faces[e as usize] {
+                        if self.marks[g as usize].0 != self.epoch {
+                            self.marks[g as usize] = (self.epoch, place);
+                            self.queue.push(g);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, m: Vec3, X_w2: &Pose, n_w: Vec3, regions: &mut Vec<Region>) {
+        // Walls of voids have negative volume: they belong to the smallest region around them.
+        for i in 0..self.dips.len() {
+            let void = self.dips[i];
+            if !(void.volume < 0.0) {
+                continue;
+            }
+            let around = (0..self.dips.len())
+                .filter(|&k| self.dips[k].volume > -void.volume && self.dips[k].bounds.contains(&void.bounds))
+                .min_by(|&a, &b| self.dips[a].volume.total_cmp(&self.dips[b].volume));
+            if let Some(k) = around {
+                let dip = &mut self.dips[k];
+                dip.volume += void.volume;
+                dip.first += void.first + (void.o - dip.o) * void.volume;
+                dip.vector += void.vector;
+                self.dips[i].region = k as u32;
+            }
+        }
+        for dip in &mut self.dips {
+            if dip.volume > 0.0 {
+                dip.region = regions.len() as u32;
+                let centroid = (dip.o + dip.first / dip.volume).clamp(dip.bounds.min, dip.bounds.max);
+                let area = (-m.dot(dip.vector)).max(0.0);
+                let (volume, extent) = (dip.volume, dip.depth);
+                regions.push(Region { volume, centroid: X_w2.point(centroid), normal: n_w, area, extent });
+            }
+        }
+        for i in 0..self.dips.len() {
+            if self.dips[i].volume < 0.0 && self.dips[i].region != NONE {
+                self.dips[i].region = self.dips[self.dips[i].region as usize].region;
+            }
+        }
+    }
+}
+
+/// The part of a triangle below the plane: three or four corners, none when it only touches.
+fn clip(t: [Vec3; 3], m: Vec3, level: f64) -> ([Vec3; 4], usize) {
+    let (mut out, mut count) = ([Vec3::ZERO; 4], 0);
+    let h = [m.dot(t[0]) - level, m.dot(t[1]) - level, m.dot(t[2]) - level];
+    for k in 0..3 {
+        let l = (k + 1) % 3;
+        if h[k] < 0.0 {
+            out[count] = t[k];
+            count += 1;
+        }
+        if (h[k] < 0.0) != (h[l] < 0.0) {
+            out[count] = t[k] + (t[l] - t[k]) * (h[k] / (h[k] - h[l])).clamp(0.0, 1.0);
+            count += 1;
+        }
+    }
+    (out, count)
+}
