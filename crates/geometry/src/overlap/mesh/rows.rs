@@ -2,7 +2,7 @@
 //!
 //! Candidates are the corners of the overlap: corners of one solid inside the other with their depth, crossings of edges
 //! and faces with depth zero. Seen along the region's normal, the largest polygon of few corners is kept, so nothing tips too
-//! early, and the deepest point. Areas of the quadrature go to the nearest.
+//! early, and the deepest point. Areas of the quadrature are shared among them.
 
 use super::cut::{Cut, Placement};
 use super::foundation::PressurePoint;
@@ -151,17 +151,21 @@ fn choose(
     }));
 }
 
-/// Gives the areas of the region's points to the nearest row, and each row the mean normal of its points.
+/// Shares the areas of the region's points among its rows, the nearer the more (inverse square of the distance across the
+/// normal), and gives each row the mean normal of what it carries.
 fn share_areas(rows: &mut [PressurePoint], points: &[PressurePoint], region: u32, of: &Region) {
     for row in rows.iter_mut() {
         row.normal = Vec3::ZERO;
     }
+    // no distance counts as less than a thousandth of the patch
+    let least = SAME_PLACE * SAME_PLACE * of.area.max(of.extent * of.extent) + f64::MIN_POSITIVE;
     for p in points.iter().filter(|p| p.region == region) {
-        let distance = |row: &PressurePoint| across(row.point - p.point, of.normal).length_squared();
-        let nearest = rows.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        if let Some(row) = nearest {
-            row.area += p.area;
-            row.normal += p.normal * (p.area * p.depth.max(0.0));
+        let pull = |row: &PressurePoint| 1.0 / (across(row.point - p.point, of.normal).length_squared() + least);
+        let total: f64 = rows.iter().map(pull).sum();
+        for row in rows.iter_mut() {
+            let area = p.area * pull(row) / total;
+            row.area += area;
+            row.normal += p.normal * (area * p.depth.max(0.0));
         }
     }
     for row in rows.iter_mut() {
