@@ -195,7 +195,7 @@ pub struct Mesh {
 }
 
 /// The surface as overlaps need it, made when first asked for. It follows from the triangles: all are equal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Prepared(OnceLock<Surface>);
 
 impl PartialEq for Prepared {
