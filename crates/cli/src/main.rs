@@ -9,6 +9,7 @@ mod convert;
 mod equilibrium;
 mod explain;
 mod figure;
+mod inputs;
 mod linearize;
 mod list;
 mod new;

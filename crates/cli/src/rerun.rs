@@ -6,7 +6,7 @@ use crate::{Stop, print_json, say};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
-use tippe::run::{Run, Status, Subjects};
+use tippe::run::{Replay, Run, Status, Subjects};
 use tippe::scene::Scene;
 use tippe::{Model, Observe, Progress};
 
@@ -65,7 +65,9 @@ pub fn rerun(args: &Args) -> Result<(), Stop> {
     let names = Subjects::of(&model).bodies.into_iter().map(|subject| subject.name).collect();
     let mut watch = Watch(Meter::new(&manifest.scene.name, state.time(), names, false));
     let started = Instant::now();
-    let summary = tippe::clock::simulate(&model, &mut state, manifest.until, &settings, &mut watch);
+    let mut replay = Replay::read(&args.run, &model)?;
+    let summary =
+        tippe::clock::simulate_with(&model, &mut state, manifest.until, &settings, &mut [&mut replay], &mut watch);
     watch.0.clear();
     let summary = summary.map_err(|failure| Stop::Simulation(failure.to_string()))?;
     let comparison = Comparison {

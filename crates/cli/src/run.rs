@@ -1,6 +1,7 @@
 //! `tippe run`: simulate a scene, leave a run folder behind, say how it went.
 
 use crate::args::{Options, Prepared, Source};
+use crate::inputs::Datagrams;
 use crate::pace::Pace;
 use crate::progress::{Meter, StopSignal};
 use crate::table::{count, duration, number, table};
@@ -8,7 +9,7 @@ use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::clock::{self, Failure, State};
-use tippe::run::{Manifest, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
 
@@ -37,6 +38,12 @@ pub struct Args {
     /// Keep wall time: simulated seconds per second, 1 for real time; only with the realtime clock
     #[arg(long, value_name = "NUMBER", value_parser = crate::args::positive)]
     pace: Option<f64>,
+    /// Listen on this port of this machine for inputs, datagrams of lines `NAME VALUE`; only with the realtime clock
+    #[arg(long, value_name = "PORT")]
+    udp: Option<u16>,
+    /// Repeat the inputs of a run folder, or of an inputs.jsonl
+    #[arg(long, value_name = "RUN", conflicts_with = "udp")]
+    inputs: Option<PathBuf>,
     /// Continue from a checkpoint of the same scene and clock
     #[arg(long, value_name = "FILE")]
     restart: Option<PathBuf>,
@@ -62,6 +69,10 @@ impl Observe for Watch {
         self.writer.event(event);
     }
 
+    fn input(&mut self, heard: &tippe::realtime::Heard) {
+        self.writer.input(heard);
+    }
+
     fn progress(&mut self, progress: &Progress) -> bool {
         self.meter.show(progress);
         let go_on = self.writer.progress(progress) && self.signal.came().is_none();
@@ -81,6 +92,12 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         let text = "--pace needs steps of one length: it goes with the realtime clock. help: add --clock realtime";
         return Err(Stop::Usage(text.to_owned()));
     }
+    if (args.udp.is_some() || args.inputs.is_some()) && settings.clock() != Clock::Realtime {
+        let text = "only the realtime clock listens to inputs. help: add --clock realtime";
+        return Err(Stop::Usage(text.to_owned()));
+    }
+    let mut datagrams = args.udp.map(|port| Datagrams::listen(port, model)).transpose()?;
+    let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
     let copy = SceneCopy::new(&source.file, &source.text);
     let mut state = match &args.restart {
@@ -106,7 +123,8 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         hash: None,
     };
     let folder = args.out.clone().unwrap_or_else(|| free_folder(&source.name));
-    let writer = RunWriter::create(&folder, manifest, args.csv)?;
+    let mut writer = RunWriter::create(&folder, manifest, args.csv)?;
+    writer.input_names = model.network.inputs().map(|(name, ..)| name.to_owned()).collect();
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
     let signal = StopSignal::listen();
@@ -114,10 +132,17 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     }
 
+    if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {
+        say(&format!("listening for inputs on 127.0.0.1:{}", datagrams.port()));
+    }
+    let mut hooks: Vec<&mut dyn tippe::realtime::Hook> = Vec::new();
+    hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
+    hooks.extend(replay.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
+
     let pace = args.pace.map(|pace| Pace::start(pace, start));
     let mut watch = Watch { writer, meter, signal, pace, time: start };
     let started = Instant::now();
-    let outcome = advance(&prepared, &mut state, args.checkpoint_every, &mut watch);
+    let outcome = advance(&prepared, &mut state, args.checkpoint_every, &mut hooks, &mut watch);
     let wall_s = started.elapsed().as_secs_f64();
     let Watch { mut writer, meter, signal, pace, time } = watch;
     meter.clear();
@@ -166,16 +191,22 @@ enum Trouble {
 }
 
 /// Simulates to the end, with a checkpoint now and then.
-fn advance(prepared: &Prepared, state: &mut State, every: Option<f64>, watch: &mut Watch) -> Result<Summary, Trouble> {
+fn advance(
+    prepared: &Prepared,
+    state: &mut State,
+    every: Option<f64>,
+    hooks: &mut [&mut dyn tippe::realtime::Hook],
+    watch: &mut Watch,
+) -> Result<Summary, Trouble> {
     let Prepared { model, settings, until, .. } = prepared;
     let Some(every) = every else {
-        return clock::simulate(model, state, *until, settings, watch).map_err(Trouble::Failure);
+        return clock::simulate_with(model, state, *until, settings, hooks, watch).map_err(Trouble::Failure);
     };
     let mut total = Summary::default();
     let mut k = (state.time() / every).floor() + 1.0;
     loop {
         let next = (k * every).min(*until);
-        let part = clock::simulate(model, state, next, settings, watch).map_err(Trouble::Failure)?;
+        let part = clock::simulate_with(model, state, next, settings, hooks, watch).map_err(Trouble::Failure)?;
         total = sum(&total, part);
         if total.stopped || next >= *until {
             return Ok(total);

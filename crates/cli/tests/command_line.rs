@@ -733,3 +733,52 @@ fn a_paced_run_keeps_wall_time() {
     assert_eq!(code(&precise), 1);
     assert!(stderr(&precise).contains("it goes with the realtime clock"), "{}", stderr(&precise));
 }
+
+#[test]
+fn inputs_are_recorded_and_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    write(
+        dir.path(),
+        "changes.jsonl",
+        "{\"step\":30,\"input\":\"throttle\",\"value\":4.0}\n{\"step\":60,\"input\":\"throttle\",\"value\":99.0}\n",
+    );
+    let run = tippe(dir.path(), &["run", "remote_cart", "--inputs", "changes.jsonl", "--out", "one", "--json", "-q"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    // 4 N from 0.5 s, the limit of 10 N from 1 s to 2 s, on 2 kg
+    let summary: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    let speed = summary["bodies"]["cart"]["velocity"][0].as_f64().unwrap();
+    assert!((speed - 6.0).abs() < 1e-9, "{speed}");
+    let recorded = std::fs::read_to_string(dir.path().join("one/inputs.jsonl")).unwrap();
+    assert_eq!(recorded.lines().count(), 2, "{recorded}");
+    let rerun = tippe(dir.path(), &["rerun", "one"]);
+    assert_eq!(code(&rerun), 0, "{}", stderr(&rerun));
+
+    write(dir.path(), "other.jsonl", "{\"step\":1,\"input\":\"brake\",\"value\":1}\n");
+    let wrong = tippe(dir.path(), &["run", "remote_cart", "--inputs", "other.jsonl"]);
+    assert!(stderr(&wrong).contains("line 1: the scene has no input `brake`"), "{}", stderr(&wrong));
+    let deaf = tippe(dir.path(), &["run", "bouncing_ball", "--clock", "realtime", "--udp", "0"]);
+    assert!(stderr(&deaf).contains("the scene has no inputs"), "{}", stderr(&deaf));
+    let precise = tippe(dir.path(), &["run", "bouncing_ball", "--udp", "0"]);
+    assert!(stderr(&precise).contains("only the realtime clock listens"), "{}", stderr(&precise));
+}
+
+#[test]
+fn datagrams_are_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let send = std::thread::spawn(move || {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        for _ in 0..200 {
+            let _ = socket.send_to(b"throttle 2\nnonsense\n", ("127.0.0.1", port));
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    });
+    let args = ["run", "remote_cart", "--pace", "2", "--udp", &port.to_string(), "--out", "live", "--json", "-q"];
+    let run = tippe(dir.path(), &args);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let summary: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    assert!(summary["bodies"]["cart"]["velocity"][0].as_f64().unwrap() > 0.1, "{summary}");
+    let rerun = tippe(dir.path(), &["rerun", "live"]);
+    assert_eq!(code(&rerun), 0, "{}", stderr(&rerun));
+    send.join().unwrap();
+}

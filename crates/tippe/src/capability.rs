@@ -124,6 +124,7 @@ pub const TABLE: &[Capability] = &[
     row("signal pulse", Full, Full),
     row("signal sine", Full, Full),
     row("signal pid", Full, Full),
+    row("signal input", Approximate("it keeps its start value: only the realtime clock listens"), Full),
     row("component", Full, Full),
     row("sensor pose", Full, Full),
     row("sensor velocity", Full, Full),
@@ -270,6 +271,7 @@ impl Elements {
                 SignalKind::Pulse { .. } => "signal pulse",
                 SignalKind::Sine { .. } => "signal sine",
                 SignalKind::Pid { .. } => "signal pid",
+                SignalKind::Input { .. } => "signal input",
             };
             self.add(element, format!("signal \"{}\"", signal.name), signal.places.entity);
         }

@@ -136,12 +136,24 @@ pub fn simulate(
     settings: &Settings,
     observe: &mut dyn Observe,
 ) -> Result<Summary, Failure> {
+    simulate_with(model, state, until, settings, &mut [], observe)
+}
+
+/// [`simulate`] with hooks, which the realtime clock has and the precise one does not.
+pub fn simulate_with(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    hooks: &mut [&mut dyn realtime::Hook],
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
     match (state, settings) {
         (State::Precise(state), Settings::Precise(settings)) => {
             Ok(precise::simulate(model, state, until, settings, observe)?)
         }
         (State::Realtime(state), Settings::Realtime(settings)) => {
-            Ok(realtime::simulate(model, state, until, settings, observe)?)
+            Ok(realtime::simulate_with(model, state, until, settings, hooks, observe)?)
         }
         (state, settings) => Err(Failure::Mixed { state: state.clock(), settings: settings.clock() }),
     }

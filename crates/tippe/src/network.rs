@@ -187,6 +187,13 @@ pub enum BlockKind {
         /// Largest output either way; the integral waits there.
         limit: f64,
     },
+    /// A number from outside: a state without a rate that the realtime clock sets.
+    Input {
+        /// Its state.
+        state: u32,
+        /// Smallest and largest value.
+        limits: [f64; 2],
+    },
     /// Rates of the states, then values.
     Component {
         /// All of it.
@@ -220,6 +227,16 @@ pub struct Network {
     pub state_names: Vec<String>,
 }
 
+impl Network {
+    /// Numbers from outside: name, state, limits.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, usize, [f64; 2])> {
+        self.blocks.iter().filter_map(|block| match block.kind {
+            BlockKind::Input { state, limits } => Some((block.name.as_str(), state as usize, limits)),
+            _ => None,
+        })
+    }
+}
+
 impl Block {
     /// Rates of the block's states, then its values, into `out`; returns how many there are. `edge` is the time up to
     /// which edges of pulses have passed [s].
@@ -242,13 +259,18 @@ impl Block {
             BlockKind::Pid { error, gains: [P, I, D], filter, limit } => {
                 let state = |k: usize| look(Source::State((self.states.start + k) as u32));
                 let (e, x, f) = (error.value(&look), state(0), state(1));
-                let slope = (e - f) / filter;
+                let slope = if *D != 0.0 { (e - f) / filter } else { 0.0 };
                 let u = P * e + I * x + D * slope;
                 let waits = u.abs() > *limit && u * e > 0.0;
                 out[0] = if waits { 0.0 } else { e };
                 out[1] = slope;
                 out[2] = u.clamp(-limit, *limit);
                 return 3;
+            }
+            BlockKind::Input { state, limits } => {
+                out[0] = 0.0;
+                out[1] = look(Source::State(*state)).clamp(limits[0], limits[1]);
+                return 2;
             }
             BlockKind::Component { formula, .. } => {
                 formula.eval(look, &mut out[..formula.outputs]);

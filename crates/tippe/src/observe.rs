@@ -87,6 +87,10 @@ pub trait Observe {
     fn event(&mut self, event: &Event) {
         let _ = event;
     }
+    /// A number from outside changed, in the realtime clock.
+    fn input(&mut self, heard: &crate::realtime::Heard) {
+        let _ = heard;
+    }
     /// Called after every horizon, and within one that takes many steps; return false to stop the run in good order.
     fn progress(&mut self, progress: &Progress) -> bool {
         let _ = progress;

@@ -145,9 +145,11 @@ impl Compiler<'_> {
         }
         let mut states = 0;
         for signal in &self.scene.signals {
-            if matches!(signal.kind, SignalKind::Pid { .. }) {
-                states += 2;
-            }
+            states += match signal.kind {
+                SignalKind::Pid { .. } => 2,
+                SignalKind::Input { .. } => 1,
+                _ => 0,
+            };
         }
         for component in &self.scene.components {
             for (name, _) in &component.states {
@@ -279,6 +281,13 @@ impl Compiler<'_> {
                     phase: *phase,
                     offset: *offset,
                 }),
+                SignalKind::Input { start, low, high } => {
+                    let state = states as u32;
+                    states += 1;
+                    starts.push(*start);
+                    state_names.push(format!("{}.set", signal.name));
+                    Some(BlockKind::Input { state, limits: [*low, *high] })
+                }
                 SignalKind::Pid { setpoint, measured, proportional, integral, derivative, filter, limit } => {
                     let error = Equation {
                         name: "error".into(),
@@ -783,6 +792,7 @@ fn reads(kind: &BlockKind) -> Vec<Source> {
             let more = crossings.iter().flat_map(|c| c.when.inputs.iter().chain(&c.set.inputs));
             formula.inputs.iter().chain(more).copied().collect()
         }
+        BlockKind::Input { state, .. } => vec![Source::State(*state)],
         BlockKind::Ramp { .. } | BlockKind::Pulse { .. } | BlockKind::Sine { .. } => vec![Source::Time],
     }
 }

@@ -37,8 +37,23 @@ pub struct CustomRow {
     pub upper: f64,
 }
 
+/// An input that changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heard {
+    /// Number of the step at whose beginning it did.
+    pub step: u64,
+    /// Which, in the order of [`crate::network::Network::inputs`].
+    pub input: usize,
+    /// New value.
+    pub value: f64,
+}
+
 /// What a program does in every step. Every method may be left at its default.
 pub trait Hook {
+    /// Numbers from outside at the beginning of the step, in the order of [`crate::network::Network::inputs`]; write those that change.
+    fn inputs(&mut self, view: &View<'_>, inputs: &mut [f64]) {
+        let _ = (view, inputs);
+    }
     /// Contact points that were found, and the friction of their pairs: look, change (stiffness, restitution, friction, adhesion), or switch
     /// a point off (`touch.on = false`).
     fn contacts(&mut self, view: &View<'_>, touches: &mut [Touch], grips: &mut [Grip]) {
@@ -61,6 +76,33 @@ pub trait Hook {
 impl Clock<'_> {
     fn view(&self) -> View<'_> {
         View { model: self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+    }
+
+    /// Numbers from outside; those that changed are remembered for a replay.
+    pub(super) fn listen(&mut self, hooks: &mut [&mut dyn Hook]) {
+        self.heard.clear();
+        if hooks.is_empty() || self.inputs.is_empty() {
+            return;
+        }
+        let mut values = std::mem::take(&mut self.input_values);
+        for (value, &(state, _)) in values.iter_mut().zip(&self.inputs) {
+            *value = self.state.actions.states[state];
+        }
+        for hook in hooks {
+            hook.inputs(&self.view(), &mut values);
+        }
+        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.inputs).enumerate() {
+            let value = if value.is_nan() { self.state.actions.states[state] } else { value.clamp(low, high) };
+            if value != self.state.actions.states[state] {
+                self.state.actions.states[state] = value;
+                self.heard.push(Heard { step: self.state.steps, input: k, value });
+            }
+        }
+        if !self.heard.is_empty() {
+            // whatever reads them may move what is at rest
+            self.state.still.fill(0);
+        }
+        self.input_values = values;
     }
 
     /// Contact points to the hooks.

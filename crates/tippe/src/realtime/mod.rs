@@ -26,7 +26,7 @@ use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
 use crate::scene::{self, Scene};
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
-pub use hook::{CustomRow, Hook, View};
+pub use hook::{CustomRow, Heard, Hook, View};
 use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
@@ -265,6 +265,7 @@ pub fn simulate_with(
     clock.begin(observe);
     while !clock.reached(until) {
         clock.step_with(hooks);
+        clock.heard.iter().for_each(|heard| observe.input(heard));
         if clock.record(until, observe)? {
             clock.state.copy_to(state);
         }
@@ -320,6 +321,11 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: forces::Elements,
+    /// Numbers from outside: state, limits.
+    inputs: Vec<(usize, [f64; 2])>,
+    input_values: Vec<f64>,
+    /// Those that changed in this step.
+    heard: Vec<Heard>,
     events: Vec<Event>,
     stopped: bool,
     summary: Summary,
@@ -364,6 +370,9 @@ impl<'a> Clock<'a> {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
             elements: forces::Elements::new(model),
+            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
+            input_values: vec![0.0; model.network.inputs().count()],
+            heard: Vec::new(),
             events: Vec::new(),
             stopped: false,
             summary: Summary::default(),
@@ -378,6 +387,7 @@ impl<'a> Clock<'a> {
 
     /// One step in which hooks have their say.
     pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
+        self.listen(hooks);
         self.restructure();
         self.place();
         self.detect();

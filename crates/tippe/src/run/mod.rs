@@ -11,6 +11,7 @@
 //! | `energy.parquet` | `time`, every entry of the ledger, linear momentum |
 //! | `contacts.parquet` | one row for every touching pair and time |
 //! | `events.jsonl` | one event a line |
+//! | `inputs.jsonl` | numbers from outside, one change a line, if there were any |
 //! | `checkpoint-*.json` | states from which a run continues bit by bit |
 //!
 //! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
@@ -20,6 +21,7 @@ mod evaluate;
 mod expect;
 mod expression;
 mod folder;
+mod inputs;
 mod manifest;
 mod recording;
 mod report;
@@ -32,6 +34,7 @@ pub use evaluate::NoAnswer;
 pub use expect::{Case, Questions, Runs, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
+pub use inputs::Replay;
 pub use manifest::{Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
 pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, PaceReport, Report};

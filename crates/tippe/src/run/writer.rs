@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Kept free for the manifest and the summary when the disk fills up [bytes].
 const RESERVE: usize = 64 << 10;
 /// Files of a run folder, for replacing an old run; checkpoints come on top.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "manifest.json",
     "summary.json",
     "signals.parquet",
@@ -23,6 +23,7 @@ const FILES: [&str; 11] = [
     "contacts.csv",
     "events.jsonl",
     "events.csv",
+    super::inputs::FILE,
     RESERVE_FILE,
 ];
 const RESERVE_FILE: &str = ".reserve";
@@ -30,8 +31,11 @@ const RESERVE_FILE: &str = ".reserve";
 /// Observer that writes a run folder. The first error stops the run (`progress` answers false) and is told by
 /// [`RunWriter::finish`].
 pub struct RunWriter {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     manifest: Manifest,
+    /// Names of the numbers from outside, in the order of the model.
+    pub input_names: Vec<String>,
+    pub(super) inputs: Option<LineFile>,
     signals: TableWriter,
     energy: TableWriter,
     contacts: TableWriter,
@@ -64,6 +68,8 @@ impl RunWriter {
             contacts: table("contacts.parquet", contacts_schema())?,
             events: EventLog::create(folder, csv)?,
             folder: folder.to_owned(),
+            input_names: Vec::new(),
+            inputs: None,
             manifest,
             error: None,
         })
@@ -96,6 +102,9 @@ impl RunWriter {
             if let Err(error) = flushed {
                 self.error.get_or_insert(error);
             }
+        }
+        if let Some(Err(error)) = self.inputs.as_mut().map(LineFile::flush) {
+            self.error.get_or_insert(error);
         }
         // A reserve that cannot be removed costs 64 KiB and nothing else.
         let _ = std::fs::remove_file(self.folder.join(RESERVE_FILE));
@@ -152,6 +161,12 @@ impl Observe for RunWriter {
     fn event(&mut self, event: &Event) {
         if self.error.is_none() {
             self.error = self.events.write(&self.manifest.subjects, event).err();
+        }
+    }
+
+    fn input(&mut self, heard: &crate::realtime::Heard) {
+        if self.error.is_none() {
+            self.error = self.try_input(heard).err();
         }
     }
 

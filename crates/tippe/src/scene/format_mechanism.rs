@@ -230,14 +230,14 @@ pub(super) const FORCE: Table = Table {
 };
 
 /// Kinds of signals.
-pub(super) const SIGNALS: &[&str] = &["equation", "table", "ramp", "pulse", "sine", "pid"];
+pub(super) const SIGNALS: &[&str] = &["equation", "table", "ramp", "pulse", "sine", "input", "pid"];
 
 pub(super) const SIGNAL: Table = Table {
     name: "[[signal]]",
     keys: &[&[
         NAME,
         REPEATED,
-        word("kind", SIGNALS, "How it is found").required("one of equation, table, ramp, pulse, sine, pid"),
+        word("kind", SIGNALS, "How it is found").required("one of equation, table, ramp, pulse, sine, input, pid"),
         equation("value", "Equation over time `t`, parameters and signals").of(&["equation"]),
         equation("input", "Input of the table; default t").of(&["table"]),
         key("x", Form::List(&Form::Number(NO_UNIT)), "Inputs, ascending").of(&["table"]),
@@ -247,12 +247,12 @@ pub(super) const SIGNAL: Table = Table {
             .of(&["table"]),
         number("from", D::TIME, Any, "When it starts [s]; default 0").of(&["ramp", "pulse"]),
         number("to", D::TIME, Any, "When it ends [s]").of(&["ramp"]),
-        any("start", Any, "Value before; default 0").of(&["ramp"]),
+        any("start", Any, "Value before, or until it is set; default 0").of(&["ramp", "input"]),
         any("end", Any, "Value after; default 1").of(&["ramp"]),
         number("period", D::TIME, Positive, "From one rising edge to the next [s]").of(&["pulse"]),
         number("width", D::TIME, Positive, "Time at the high value [s]; default half the period").of(&["pulse"]),
-        any("low", Any, "Value between pulses; default 0").of(&["pulse"]),
-        any("high", Any, "Value during a pulse; default 1").of(&["pulse"]),
+        any("low", Any, "Value between pulses, default 0; smallest input, default -1").of(&["pulse", "input"]),
+        any("high", Any, "Value during a pulse, largest input; default 1").of(&["pulse", "input"]),
         any("amplitude", Any, "Amplitude; default 1").of(&["sine"]),
         number("frequency", D::ANGULAR_SPEED, NotNegative, "Frequency [Hz]").of(&["sine"]),
         angle("phase", "Phase [rad]; default 0").of(&["sine"]),

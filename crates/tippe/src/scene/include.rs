@@ -440,7 +440,8 @@ impl Entering {
                 self.equation(setpoint, &[]);
                 self.equation(measured, &[]);
             }
-            SignalKind::Ramp { .. } | SignalKind::Pulse { .. } | SignalKind::Sine { .. } => {}
+            SignalKind::Ramp { .. } | SignalKind::Pulse { .. } | SignalKind::Sine { .. } | SignalKind::Input { .. } => {
+            }
         }
     }
 

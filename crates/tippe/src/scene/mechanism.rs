@@ -382,6 +382,15 @@ pub enum SignalKind {
         /// Mean value.
         offset: f64,
     },
+    /// A number from outside the scene: a slider, a key, a datagram.
+    Input {
+        /// Value until it is set.
+        start: f64,
+        /// Smallest value.
+        low: f64,
+        /// Largest value.
+        high: f64,
+    },
     /// u = P e + I integral(e) + D e', the derivative filtered, the output limited, the integral held at the limit.
     Pid {
         /// Wanted value.

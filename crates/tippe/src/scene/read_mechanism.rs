@@ -357,6 +357,14 @@ impl Elements<'_> {
                 let frequency = needed_number(reader, fields, "frequency", "such as frequency = \"2 Hz\"")?;
                 SignalKind::Sine { amplitude, frequency, phase, offset }
             }
+            "input" => {
+                let (start, low, high) = (or("start", 0.0), or("low", -1.0), or("high", 1.0));
+                if !(low <= start && start <= high) {
+                    let message = format!("{} starts at {start}, outside {low} to {high}", fields.what);
+                    reader.error(fields.place, message, "`low` <= `start` <= `high`");
+                }
+                SignalKind::Input { start, low, high }
+            }
             _ => {
                 let (proportional, integral) = (or("proportional", 0.0), or("integral", 0.0));
                 let (derivative, filter) = (or("derivative", 0.0), or("filter", 0.0));

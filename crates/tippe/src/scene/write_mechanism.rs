@@ -218,6 +218,12 @@ fn signal(signal: &Signal) -> Writer {
                 table.number(key, Some(*value));
             }
         }
+        SignalKind::Input { start, low, high } => {
+            kind("input");
+            for (key, value) in [("start", start), ("low", low), ("high", high)] {
+                table.number(key, Some(*value));
+            }
+        }
         SignalKind::Pid { setpoint, measured, proportional, integral, derivative, filter, limit } => {
             kind("pid");
             table.text("setpoint", Some(&setpoint.text));
