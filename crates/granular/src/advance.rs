@@ -1,0 +1,382 @@
+//! The step: velocity Verlet with the kicks of two steps in one pass.
+//!
+//!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
+
+use crate::law::{BATCH, Batch, V4, contact, cross};
+use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
+use crate::settings::Coefficients;
+use crate::wall::{CONTACTS, WallContact, WallHistory};
+use crate::{GrainError, Grains, Settings, Wall};
+use pulp::Arch;
+use rayon::prelude::*;
+use tippe_geometry::Vec3;
+
+/// What an advance did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Steps taken.
+    pub steps: u64,
+    /// Lists made.
+    pub rebuilds: u64,
+    /// Largest speed seen at the last step [m/s].
+    pub top_speed: f64,
+    /// Step as a share of the shortest Rayleigh time [-].
+    pub rayleigh_share: f64,
+}
+
+/// Force and torque on one wall.
+pub(crate) type WallSum = [Vec3; 2];
+
+impl Grains {
+    /// Advances all grains and walls by `steps` steps. Walls move at their constant velocity and spin; their impulses
+    /// grow by what the grains gave them.
+    pub fn advance(&mut self, settings: &Settings, walls: &mut [Wall], steps: u64) -> Result<Report, GrainError> {
+        settings.validate()?;
+        self.check_step(settings)?;
+        for (k, wall) in walls.iter().enumerate() {
+            wall.validate(k, settings.materials.len())?;
+        }
+        let rebuilds = self.rebuilds;
+        let pass = Pass::new(self, settings);
+        let h = settings.step;
+        if !self.fresh && steps > 0 {
+            self.list_if_due(settings, walls, &pass)?;
+            self.sum_forces(walls, &pass, 0.0);
+        }
+        let mut top_speed = 0.0;
+        for step in 0..steps {
+            top_speed = self.kick(&pass, step > 0, true)?;
+            self.travel += top_speed * h;
+            self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
+            walls.iter_mut().for_each(|w| w.move_by(h));
+            self.list_if_due(settings, walls, &pass)?;
+            self.sum_forces(walls, &pass, h);
+            self.steps += 1;
+            self.time += h;
+        }
+        if steps > 0 {
+            self.kick(&pass, true, false)?;
+        }
+        let rayleigh_share = self.rayleigh_time(settings).map_or(0.0, |(t, _)| h / t);
+        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
+    }
+
+    /// Distance of the farthest point of any grain from the origin of a wall [m].
+    fn reach_from(&self, wall: &Wall) -> f64 {
+        let o = wall.X_ws.position;
+        self.position.iter().fold(0.0f64, |m, p| m.max((Vec3::new(p[0], p[1], p[2]) - o).length() + p[3]))
+    }
+
+    fn list_if_due(&mut self, settings: &Settings, walls: &[Wall], pass: &Pass) -> Result<(), GrainError> {
+        if 2.0 * self.travel >= self.skin || self.travel + self.wall_travel >= self.skin {
+            self.rebuild(settings, walls, pass.full)?;
+        }
+        Ok(())
+    }
+
+    /// Half kicks with the present forces: the end of one step (`finish`), the beginning of the next and its drift
+    /// (`begin`). Returns the largest speed [m/s].
+    fn kick(&mut self, pass: &Pass, finish: bool, begin: bool) -> Result<f64, GrainError> {
+        let length = chunk_length(self.len());
+        let (half, h, g) = (0.5 * pass.h, pass.h, pass.gravity);
+        let chunks = self.position.par_chunks_mut(length).zip(self.velocity.par_chunks_mut(length));
+        let chunks = chunks.zip(self.spin.par_chunks_mut(length));
+        let forces = self.force.par_chunks(length).zip(self.torque.par_chunks(length));
+        let arch = Arch::new();
+        let top: u64 = chunks
+            .zip(forces)
+            .map(|(((x, v), w), (f, t))| {
+                arch.dispatch(
+                    #[inline(always)]
+                    || {
+                        let mut top = 0u64;
+                        let moving = x.iter_mut().zip(v.iter_mut()).zip(w.iter_mut());
+                        for (((x, v), w), (f, t)) in moving.zip(f.iter().zip(t.iter())) {
+                            let (inv_mass, inv_inertia) = (v[3], w[3]);
+                            let free = if inv_mass > 0.0 { 1.0 } else { 0.0 };
+                            let dv: V4 = [0, 1, 2, 3].map(|i| half * (f[i] * inv_mass + free * g[i]));
+                            let dw: V4 = [0, 1, 2, 3].map(|i| half * (t[i] * inv_inertia));
+                            if finish {
+                                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
+                                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
+                            }
+                            if begin {
+                                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
+                                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
+                                *x = [x[0] + h * v[0], x[1] + h * v[1], x[2] + h * v[2], x[3]];
+                            }
+                            // squares are ordered like their bits, and NaN comes last
+                            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
+                        }
+                        top
+                    },
+                )
+            })
+            .reduce(|| 0, u64::max);
+        let top = f64::from_bits(top);
+        if !top.is_finite() {
+            let lost = self.velocity.iter().position(|v| !(v[0] + v[1] + v[2]).is_finite()).unwrap_or(0);
+            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: h });
+        }
+        self.fresh = !begin;
+        Ok(top.sqrt())
+    }
+
+    /// Forces and torques at the present positions; impulses of walls grow over `h` by the trapezoidal rule.
+    fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
+        let length = chunk_length(self.len());
+        let view =
+            View { position: &self.position, velocity: &self.velocity, spin: &self.spin, class: &self.class, walls };
+        let arch = Arch::new();
+        let sums: Vec<Vec<WallSum>> = self
+            .chunks
+            .par_iter_mut()
+            .zip(self.force.par_chunks_mut(length).zip(self.torque.par_chunks_mut(length)))
+            .map(|(chunk, (force, torque))| {
+                force.fill([0.0; 4]);
+                torque.fill([0.0; 4]);
+                arch.dispatch(
+                    #[inline(always)]
+                    || match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+                        (true, _, false) => pairs::<true, false, false>(chunk, &view, pass, force, torque),
+                        (true, _, true) => pairs::<true, false, true>(chunk, &view, pass, force, torque),
+                        (false, false, false) => pairs::<false, false, false>(chunk, &view, pass, force, torque),
+                        (false, false, true) => pairs::<false, false, true>(chunk, &view, pass, force, torque),
+                        (false, true, false) => pairs::<false, true, false>(chunk, &view, pass, force, torque),
+                        (false, true, true) => pairs::<false, true, true>(chunk, &view, pass, force, torque),
+                    },
+                );
+                wall_contacts(chunk, &view, pass, force, torque)
+            })
+            .collect();
+        for (k, wall) in walls.iter_mut().enumerate() {
+            let before = [wall.force, wall.torque];
+            wall.force = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s[k][0]);
+            wall.torque = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s[k][1]);
+            let (force, torque) = (0.5 * h * (before[0] + wall.force), 0.5 * h * (before[1] + wall.torque));
+            wall.impulse += force;
+            wall.angular_impulse += torque;
+            wall.work -= force.dot(wall.velocity) + torque.dot(wall.spin);
+        }
+    }
+}
+
+/// What stays the same over an advance.
+pub(crate) struct Pass {
+    pub h: f64,
+    pub gravity: V4,
+    pub table: Vec<Coefficients>,
+    pub classes: usize,
+    pub sizes: PeriodicSizes,
+    /// Sum of radii, effective radius and effective mass of any pair, where all grains are alike.
+    pub alike: Option<[f64; 3]>,
+    /// The law has more than Hertz, Mindlin and Coulomb, or books are kept.
+    pub full: bool,
+}
+
+impl Pass {
+    fn new(grains: &Grains, settings: &Settings) -> Pass {
+        let g = settings.gravity;
+        let table = settings.coefficients();
+        let same = |a: &[V4]| a.iter().all(|x| x[3] == a[0][3]);
+        let alike = (table.len() == 1 && same(&grains.position) && same(&grains.velocity))
+            .then(|| {
+                let (r, inv_mass) = (grains.position.first()?[3], grains.velocity.first()?[3]);
+                (inv_mass > 0.0).then_some([2.0 * r, 0.5 * r, 0.5 / inv_mass])
+            })
+            .flatten();
+        let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
+        Pass {
+            h: settings.step,
+            gravity: [g.x, g.y, g.z, 0.0],
+            table,
+            classes: settings.materials.len(),
+            sizes: PeriodicSizes::new(settings),
+            alike,
+            full,
+        }
+    }
+}
+
+/// What all chunks read.
+struct View<'a> {
+    position: &'a [V4],
+    velocity: &'a [V4],
+    spin: &'a [V4],
+    class: &'a [u8],
+    walls: &'a [Wall],
+}
+
+/// Forces of the pairs of one chunk on its own grains.
+#[inline(always)]
+fn pairs<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
+    chunk: &mut Chunk,
+    view: &View<'_>,
+    pass: &Pass,
+    force: &mut [V4],
+    torque: &mut [V4],
+) {
+    let mut batch = Batch::new();
+    let Chunk { start, row, second, lower, memory, .. } = chunk;
+    let start = *start;
+    let mut look = |batch: &mut Batch, first: u32, p: V4, mark: &mut u32, slot: usize, memory: &mut [V4]| {
+        let j = *mark & !TOUCH;
+        let q = view.position[j as usize];
+        let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
+        if PERIODIC {
+            d = [0, 1, 2].map(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
+        }
+        let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        let sum = p[3] + q[3];
+        let touch = dd < sum * sum;
+        if touch != (*mark & TOUCH != 0) {
+            *mark ^= TOUCH;
+            memory[slot] = [0.0; 4];
+        }
+        // written always, counted when it touches: no branch
+        let k = batch.count % BATCH;
+        batch.first[k] = first;
+        batch.second[k] = j;
+        batch.slot[k] = slot as u32;
+        batch.d[0][k] = d[0];
+        batch.d[1][k] = d[1];
+        batch.d[2][k] = d[2];
+        batch.dd[k] = dd;
+        batch.count = k + usize::from(touch);
+        if batch.count == BATCH {
+            flush::<ALIKE, TABLE>(batch, view, pass, memory, start, force, torque);
+        }
+    };
+    for (i, ends) in row.windows(2).enumerate() {
+        let first = start + i as u32;
+        let p = view.position[first as usize];
+        for slot in ends[0] as usize..ends[1] as usize {
+            look(&mut batch, first, p, &mut second[slot], slot, memory);
+        }
+    }
+    let upper = second.len();
+    for (k, [first, mark]) in lower.iter_mut().enumerate() {
+        let p = view.position[*first as usize];
+        look(&mut batch, *first, p, mark, upper + k, memory);
+    }
+    flush::<ALIKE, TABLE>(&mut batch, view, pass, memory, start, force, torque);
+}
+
+/// Gathers what the batch still lacks, applies the law, adds the answers to the grains of this chunk.
+#[inline(always)]
+fn flush<const ALIKE: bool, const TABLE: bool>(
+    batch: &mut Batch,
+    view: &View<'_>,
+    pass: &Pass,
+    memory: &mut [V4],
+    start: u32,
+    force: &mut [V4],
+    torque: &mut [V4],
+) {
+    let count = batch.count.min(BATCH);
+    for k in 0..count {
+        let (i, j) = (batch.first[k] as usize, batch.second[k] as usize);
+        let (v1, v2) = (view.velocity[i], view.velocity[j]);
+        let (w1, w2) = (view.spin[i], view.spin[j]);
+        let (r1, r2) = (view.position[i][3], view.position[j][3]);
+        let m = memory[batch.slot[k] as usize];
+        for c in 0..3 {
+            batch.v[c][k] = v2[c] - v1[c];
+            batch.rw[c][k] = r1 * w1[c] + r2 * w2[c];
+        }
+        for c in 0..4 {
+            batch.memory[c][k] = m[c];
+        }
+        batch.r1[k] = r1;
+        batch.r2[k] = r2;
+        if !ALIKE {
+            batch.inv_mass[k] = v1[3] + v2[3];
+        }
+        if TABLE {
+            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
+        }
+    }
+    batch.evaluate::<ALIKE, TABLE>(&pass.table, pass.h, pass.alike.unwrap_or_default());
+    for k in 0..count {
+        memory[batch.slot[k] as usize] =
+            [batch.memory[0][k], batch.memory[1][k], batch.memory[2][k], batch.memory[3][k]];
+        let f = [batch.force[0][k], batch.force[1][k], batch.force[2][k]];
+        let t = [batch.twist[0][k], batch.twist[1][k], batch.twist[2][k]];
+        let (i, j) = (batch.first[k].wrapping_sub(start) as usize, batch.second[k].wrapping_sub(start) as usize);
+        if let (Some(to), Some(turn)) = (force.get_mut(i), torque.get_mut(i)) {
+            let l = batch.lever[k] * batch.r1[k];
+            *to = [to[0] - f[0], to[1] - f[1], to[2] - f[2], 0.0];
+            *turn = [turn[0] + l * t[0], turn[1] + l * t[1], turn[2] + l * t[2], 0.0];
+        }
+        if let (Some(to), Some(turn)) = (force.get_mut(j), torque.get_mut(j)) {
+            let l = batch.lever[k] * batch.r2[k];
+            *to = [to[0] + f[0], to[1] + f[1], to[2] + f[2], 0.0];
+            *turn = [turn[0] + l * t[0], turn[1] + l * t[1], turn[2] + l * t[2], 0.0];
+        }
+    }
+    batch.count = 0;
+}
+
+/// Forces of walls on the grains of one chunk; returns the sums on the walls.
+fn wall_contacts(
+    chunk: &mut Chunk,
+    view: &View<'_>,
+    pass: &Pass,
+    force: &mut [V4],
+    torque: &mut [V4],
+) -> Vec<WallSum> {
+    let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
+    let start = chunk.start as usize;
+    let mut found = [WallContact::default(); CONTACTS];
+    for pair in &chunk.walls {
+        let i = pair.grain as usize;
+        let wall = &view.walls[pair.wall as usize];
+        let p4 = view.position[i];
+        let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
+        let history = &mut chunk.wall_history[pair.slots()];
+        let count = wall.contacts(p, radius, 0.0, pair.triangles_of(&chunk.triangles), &mut found);
+        if count == 0 {
+            if history.iter().any(WallHistory::touches) {
+                history.fill(WallHistory::default());
+            }
+            continue;
+        }
+        let (v, w) = (view.velocity[i], view.spin[i]);
+        if v[3] == 0.0 {
+            continue;
+        }
+        let c = &pass.table[wall.class as usize * pass.classes + view.class[i] as usize];
+        let mut old = [WallHistory::default(); CONTACTS];
+        old[..history.len()].copy_from_slice(history);
+        history.fill(WallHistory::default());
+        for (slot, touch) in found[..count].iter().enumerate() {
+            let n = touch.normal;
+            let recalled = recall(&mut old, n);
+            let lever = radius - touch.depth;
+            let at = p - n * lever;
+            let turn = Vec3::new(w[0], w[1], w[2]).cross(n) * lever;
+            let v_rel = Vec3::new(v[0], v[1], v[2]) - turn - wall.velocity_at(at);
+            let (n3, v3) = (n.to_array(), v_rel.to_array());
+            let answer = contact(c, pass.h, n3, touch.depth, radius, 1.0 / v[3], v3, recalled.memory);
+            let f = answer.force;
+            let twist = cross(f, n3);
+            let (to, torque) = (&mut force[i - start], &mut torque[i - start]);
+            for c in 0..3 {
+                to[c] += f[c];
+                torque[c] += lever * twist[c];
+            }
+            let f = Vec3::from_array(f);
+            let sum = &mut sums[pair.wall as usize];
+            sum[0] -= f;
+            sum[1] -= (at - wall.X_ws.position).cross(f);
+            history[slot] = WallHistory { memory: answer.memory, extra: [0.0; 8], normal: n };
+        }
+    }
+    sums
+}
+
+/// The old contact whose normal is nearest to `n`, taken out; none when no normal is within 45 degrees.
+fn recall(old: &mut [WallHistory; CONTACTS], n: Vec3) -> WallHistory {
+    let nearest = (0..CONTACTS).max_by(|a, b| n.dot(old[*a].normal).total_cmp(&n.dot(old[*b].normal))).unwrap_or(0);
+    if n.dot(old[nearest].normal) > 0.7 { std::mem::take(&mut old[nearest]) } else { WallHistory::default() }
+}

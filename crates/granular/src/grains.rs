@@ -1,0 +1,219 @@
+//! The state of all grains: everything that survives a step.
+
+use crate::law::V4;
+use crate::neighbours::Chunk;
+use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use tippe_geometry::Vec3;
+
+/// One grain as it is put in or read out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grain {
+    /// Centre [m].
+    pub position: Vec3,
+    /// Velocity [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity [rad/s].
+    pub spin: Vec3,
+    /// Radius [m].
+    pub radius: f64,
+    /// Class: row of `Settings::materials`.
+    pub class: u8,
+    /// Never moves, whatever pushes.
+    pub frozen: bool,
+}
+
+impl Grain {
+    /// A grain of class 0 at rest.
+    pub fn at(position: Vec3, radius: f64) -> Grain {
+        Grain { position, velocity: Vec3::ZERO, spin: Vec3::ZERO, radius, class: 0, frozen: false }
+    }
+}
+
+/// All grains, a structure of arrays in the order of their Morton codes. Ids stay.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Grains {
+    /// Centre [m] and radius [m].
+    pub(crate) position: Vec<V4>,
+    /// Velocity [m/s] and 1/mass [1/kg].
+    pub(crate) velocity: Vec<V4>,
+    /// Angular velocity [rad/s] and 1/inertia [1/(kg m^2)].
+    pub(crate) spin: Vec<V4>,
+    /// Sum of contact forces at the present positions [N].
+    pub(crate) force: Vec<V4>,
+    /// Sum of their torques [N m].
+    pub(crate) torque: Vec<V4>,
+    pub(crate) class: Vec<u8>,
+    pub(crate) id: Vec<u32>,
+    /// Pairs that may touch, with the memory of those that do.
+    pub(crate) chunks: Vec<Chunk>,
+    /// Forces belong to the present positions.
+    pub(crate) fresh: bool,
+    /// Distance beyond touch up to which pairs are listed [m].
+    pub(crate) skin: f64,
+    /// Bound on how far any grain has moved since the lists were made [m]; infinite without lists.
+    pub(crate) travel: f64,
+    /// The same for walls [m].
+    pub(crate) wall_travel: f64,
+    /// Next id.
+    pub(crate) next_id: u32,
+    /// Time [s].
+    pub time: f64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Lists made.
+    pub rebuilds: u64,
+    /// Grains that left the domain and were removed.
+    pub lost: u64,
+}
+
+impl Grains {
+    /// No grains.
+    pub fn new() -> Grains {
+        Grains { travel: f64::MAX, ..Grains::default() }
+    }
+
+    /// Makes room for `more` grains, no more than asked.
+    pub fn reserve(&mut self, more: usize) {
+        for array in [&mut self.position, &mut self.velocity, &mut self.spin, &mut self.force, &mut self.torque] {
+            array.reserve_exact(more);
+        }
+        self.class.reserve_exact(more);
+        self.id.reserve_exact(more);
+    }
+
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// True without grains.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Puts a grain in and returns its id.
+    pub fn insert(&mut self, grain: &Grain, settings: &Settings) -> Result<u32, GrainError> {
+        let id = self.next_id;
+        let bad = |what, value, wanted| Err(GrainError::Grain { id, what, value, wanted });
+        if !(grain.radius > 0.0 && grain.radius.is_finite()) {
+            return bad("radius", grain.radius, "a positive length [m]");
+        }
+        if !(grain.position.is_finite() && grain.velocity.is_finite() && grain.spin.is_finite()) {
+            return bad("motion", f64::NAN, "finite");
+        }
+        let Some(material) = settings.materials.get(grain.class as usize) else {
+            return bad("class", f64::from(grain.class), "a row of the materials");
+        };
+        if let Some(d) = &settings.domain
+            && !(grain.position.cmpge(d.low).all() && grain.position.cmple(d.high).all())
+        {
+            return bad("position", grain.position.x, "inside the domain");
+        }
+        let r = grain.radius;
+        let mass = material.density * 4.0 / 3.0 * PI * r * r * r;
+        let (inv_mass, inv_inertia) = if grain.frozen { (0.0, 0.0) } else { (1.0 / mass, 2.5 / (mass * r * r)) };
+        let v4 = |v: Vec3, w: f64| [v.x, v.y, v.z, w];
+        self.position.push(v4(grain.position, r));
+        self.velocity.push(v4(grain.velocity, inv_mass));
+        self.spin.push(v4(grain.spin, inv_inertia));
+        self.force.push([0.0; 4]);
+        self.torque.push([0.0; 4]);
+        self.class.push(grain.class);
+        self.id.push(id);
+        self.next_id += 1;
+        self.travel = f64::MAX;
+        self.fresh = false;
+        Ok(id)
+    }
+
+    /// The grain at a place of the arrays; places change when lists are made, ids do not.
+    pub fn grain(&self, place: usize) -> Grain {
+        let v3 = |a: V4| Vec3::new(a[0], a[1], a[2]);
+        Grain {
+            position: v3(self.position[place]),
+            velocity: v3(self.velocity[place]),
+            spin: v3(self.spin[place]),
+            radius: self.position[place][3],
+            class: self.class[place],
+            frozen: self.velocity[place][3] == 0.0,
+        }
+    }
+
+    /// Ids in the order of the places.
+    pub fn ids(&self) -> &[u32] {
+        &self.id
+    }
+
+    /// Grains with their ids, in the order of the ids.
+    pub fn by_id(&self) -> Vec<(u32, Grain)> {
+        let mut all: Vec<(u32, Grain)> = (0..self.len()).map(|k| (self.id[k], self.grain(k))).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
+    /// Mean number of contacts with other grains, two for each touching pair [-].
+    pub fn coordination(&self) -> f64 {
+        let touching = |c: &Chunk| c.second.iter().filter(|s| **s & crate::neighbours::TOUCH != 0).count();
+        2.0 * self.chunks.iter().map(touching).sum::<usize>() as f64 / self.len().max(1) as f64
+    }
+
+    /// Kinetic energy, of translation and rotation [J].
+    pub fn kinetic_energy(&self) -> f64 {
+        let one = |v: &V4| if v[3] > 0.0 { 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / v[3] } else { 0.0 };
+        self.velocity.iter().zip(&self.spin).map(|(v, w)| one(v) + one(w)).sum()
+    }
+
+    /// Mass of the grain at a place [kg]; infinite when it is frozen.
+    pub fn mass(&self, place: usize) -> f64 {
+        1.0 / self.velocity[place][3]
+    }
+
+    /// Contact force on the grain at a place, at the present positions [N].
+    pub fn force(&self, place: usize) -> Vec3 {
+        let f = self.force[place];
+        Vec3::new(f[0], f[1], f[2])
+    }
+
+    /// Shortest Rayleigh time of all grains [s] and the id of its grain.
+    pub fn rayleigh_time(&self, settings: &Settings) -> Option<(f64, u32)> {
+        let times = (0..self.len()).map(|k| (settings.rayleigh_time(self.class[k], self.position[k][3]), self.id[k]));
+        times.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// The step is at most `RAYLEIGH_SHARE_MAX` of the shortest Rayleigh time.
+    pub fn check_step(&self, settings: &Settings) -> Result<(), GrainError> {
+        let Some((rayleigh, id)) = self.rayleigh_time(settings) else { return Ok(()) };
+        let share = settings.step / rayleigh;
+        if share <= RAYLEIGH_SHARE_MAX {
+            return Ok(());
+        }
+        let limit = RAYLEIGH_SHARE_MAX;
+        Err(GrainError::Step { step: settings.step, rayleigh, id, share, limit, try_step: 0.2 * rayleigh })
+    }
+
+    /// Bytes held by all arrays.
+    pub fn bytes(&self) -> usize {
+        let per_grain = 5 * size_of::<V4>() + size_of::<u8>() + size_of::<u32>();
+        self.position.capacity() * per_grain + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
+    }
+
+    /// Hash of every bit that survives a step (FNV-1a over 64-bit words).
+    pub fn hash(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut word = |x: u64| hash = (hash ^ x).wrapping_mul(0x0000_0100_0000_01b3);
+        word(self.time.to_bits());
+        word(self.steps);
+        for k in 0..self.len() {
+            word(u64::from(self.id[k]));
+            for a in [self.position[k], self.velocity[k], self.spin[k]] {
+                a.iter().for_each(|x| word(x.to_bits()));
+            }
+        }
+        for chunk in &self.chunks {
+            chunk.words(&mut word);
+        }
+        hash
+    }
+}
