@@ -2,12 +2,12 @@
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
 
-use crate::law::{BATCH, Batch, V4, contact, cross};
+use crate::law::{BATCH, Batch, V4, contact, cross, each};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory};
 use crate::{GrainError, Grains, Settings, Wall};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use tippe_geometry::Vec3;
 
@@ -78,45 +78,18 @@ impl Grains {
     /// (`begin`). Returns the largest speed [m/s].
     fn kick(&mut self, pass: &Pass, finish: bool, begin: bool) -> Result<f64, GrainError> {
         let length = chunk_length(self.len());
-        let (half, h, g) = (0.5 * pass.h, pass.h, pass.gravity);
         let chunks = self.position.par_chunks_mut(length).zip(self.velocity.par_chunks_mut(length));
         let chunks = chunks.zip(self.spin.par_chunks_mut(length));
         let forces = self.force.par_chunks(length).zip(self.torque.par_chunks(length));
         let arch = Arch::new();
-        let top: u64 = chunks
-            .zip(forces)
-            .map(|(((x, v), w), (f, t))| {
-                arch.dispatch(
-                    #[inline(always)]
-                    || {
-                        let mut top = 0u64;
-                        let moving = x.iter_mut().zip(v.iter_mut()).zip(w.iter_mut());
-                        for (((x, v), w), (f, t)) in moving.zip(f.iter().zip(t.iter())) {
-                            let (inv_mass, inv_inertia) = (v[3], w[3]);
-                            let free = if inv_mass > 0.0 { 1.0 } else { 0.0 };
-                            let dv: V4 = [0, 1, 2, 3].map(|i| half * (f[i] * inv_mass + free * g[i]));
-                            let dw: V4 = [0, 1, 2, 3].map(|i| half * (t[i] * inv_inertia));
-                            if finish {
-                                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
-                                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
-                            }
-                            if begin {
-                                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
-                                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
-                                *x = [x[0] + h * v[0], x[1] + h * v[1], x[2] + h * v[2], x[3]];
-                            }
-                            // squares are ordered like their bits, and NaN comes last
-                            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
-                        }
-                        top
-                    },
-                )
-            })
-            .reduce(|| 0, u64::max);
+        let top = chunks.zip(forces).map(|(((x, v), w), (f, t))| {
+            arch.dispatch(Kick { x, v, w, f, t, h: pass.h, gravity: pass.gravity, finish, begin })
+        });
+        let top = top.reduce(|| 0, u64::max);
         let top = f64::from_bits(top);
         if !top.is_finite() {
             let lost = self.velocity.iter().position(|v| !(v[0] + v[1] + v[2]).is_finite()).unwrap_or(0);
-            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: h });
+            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
         }
         self.fresh = !begin;
         Ok(top.sqrt())
@@ -127,7 +100,6 @@ impl Grains {
         let length = chunk_length(self.len());
         let view =
             View { position: &self.position, velocity: &self.velocity, spin: &self.spin, class: &self.class, walls };
-        let arch = Arch::new();
         let sums: Vec<Vec<WallSum>> = self
             .chunks
             .par_iter_mut()
@@ -135,17 +107,14 @@ impl Grains {
             .map(|(chunk, (force, torque))| {
                 force.fill([0.0; 4]);
                 torque.fill([0.0; 4]);
-                arch.dispatch(
-                    #[inline(always)]
-                    || match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
-                        (true, _, false) => pairs::<true, false, false>(chunk, &view, pass, force, torque),
-                        (true, _, true) => pairs::<true, false, true>(chunk, &view, pass, force, torque),
-                        (false, false, false) => pairs::<false, false, false>(chunk, &view, pass, force, torque),
-                        (false, false, true) => pairs::<false, false, true>(chunk, &view, pass, force, torque),
-                        (false, true, false) => pairs::<false, true, false>(chunk, &view, pass, force, torque),
-                        (false, true, true) => pairs::<false, true, true>(chunk, &view, pass, force, torque),
-                    },
-                );
+                match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, force, torque),
+                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, force, torque),
+                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, force, torque),
+                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, force, torque),
+                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, force, torque),
+                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, force, torque),
+                }
                 wall_contacts(chunk, &view, pass, force, torque)
             })
             .collect();
@@ -207,59 +176,122 @@ struct View<'a> {
     walls: &'a [Wall],
 }
 
+/// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
+struct Kick<'a> {
+    x: &'a mut [V4],
+    v: &'a mut [V4],
+    w: &'a mut [V4],
+    f: &'a [V4],
+    t: &'a [V4],
+    h: f64,
+    gravity: V4,
+    finish: bool,
+    begin: bool,
+}
+
+impl WithSimd for Kick<'_> {
+    /// Bits of the largest square of a speed: squares are ordered like their bits, and NaN comes last.
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let Kick { x, v, w, f, t, h, gravity, finish, begin } = self;
+        let half = 0.5 * h;
+        let mut top = 0u64;
+        let moving = x.iter_mut().zip(v.iter_mut()).zip(w.iter_mut());
+        for (((x, v), w), (f, t)) in moving.zip(f.iter().zip(t.iter())) {
+            let (inv_mass, inv_inertia) = (v[3], w[3]);
+            let free = if inv_mass > 0.0 { 1.0 } else { 0.0 };
+            let dv = each(|i| half * (f[i] * inv_mass + free * gravity[i]));
+            let dw = each(|i| half * (t[i] * inv_inertia));
+            if finish {
+                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
+                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
+            }
+            if begin {
+                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
+                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
+                *x = [x[0] + h * v[0], x[1] + h * v[1], x[2] + h * v[2], x[3]];
+            }
+            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
+        }
+        top
+    }
+}
+
 /// Forces of the pairs of one chunk on its own grains.
+struct Pairs<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> {
+    chunk: &'a mut Chunk,
+    view: &'a View<'a>,
+    pass: &'a Pass,
+    force: &'a mut [V4],
+    torque: &'a mut [V4],
+}
+
+impl<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> Pairs<'a, ALIKE, TABLE, PERIODIC> {
+    fn sum(
+        chunk: &'a mut Chunk,
+        view: &'a View<'a>,
+        pass: &'a Pass,
+        force: &'a mut [V4],
+        torque: &'a mut [V4],
+    ) {
+        Arch::new().dispatch(Pairs::<ALIKE, TABLE, PERIODIC> { chunk, view, pass, force, torque });
+    }
+}
+
+impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pairs<'_, ALIKE, TABLE, PERIODIC> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Pairs { chunk, view, pass, force, torque } = self;
+        let mut batch = Batch::new();
+        let Chunk { start, pairs, memory, .. } = chunk;
+        let mut slot = 0;
+        while slot < pairs.len() {
+            while slot < pairs.len() && batch.count < BATCH {
+                look::<PERIODIC>(&mut batch, view, pass, &mut pairs[slot], slot, memory);
+                slot += 1;
+            }
+            flush::<ALIKE, TABLE>(&mut batch, view, pass, memory, *start, force, torque);
+        }
+    }
+}
+
+/// Puts a listed pair into the batch if it touches. It is written in any case and counted when it touches: no branch.
 #[inline(always)]
-fn pairs<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
-    chunk: &mut Chunk,
+fn look<const PERIODIC: bool>(
+    batch: &mut Batch,
     view: &View<'_>,
     pass: &Pass,
-    force: &mut [V4],
-    torque: &mut [V4],
+    [first, mark]: &mut [u32; 2],
+    slot: usize,
+    memory: &mut [V4],
 ) {
-    let mut batch = Batch::new();
-    let Chunk { start, row, second, lower, memory, .. } = chunk;
-    let start = *start;
-    let mut look = |batch: &mut Batch, first: u32, p: V4, mark: &mut u32, slot: usize, memory: &mut [V4]| {
-        let j = *mark & !TOUCH;
-        let q = view.position[j as usize];
-        let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
-        if PERIODIC {
-            d = [0, 1, 2].map(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
-        }
-        let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        let sum = p[3] + q[3];
-        let touch = dd < sum * sum;
-        if touch != (*mark & TOUCH != 0) {
-            *mark ^= TOUCH;
-            memory[slot] = [0.0; 4];
-        }
-        // written always, counted when it touches: no branch
-        let k = batch.count % BATCH;
-        batch.first[k] = first;
-        batch.second[k] = j;
-        batch.slot[k] = slot as u32;
-        batch.d[0][k] = d[0];
-        batch.d[1][k] = d[1];
-        batch.d[2][k] = d[2];
-        batch.dd[k] = dd;
-        batch.count = k + usize::from(touch);
-        if batch.count == BATCH {
-            flush::<ALIKE, TABLE>(batch, view, pass, memory, start, force, torque);
-        }
-    };
-    for (i, ends) in row.windows(2).enumerate() {
-        let first = start + i as u32;
-        let p = view.position[first as usize];
-        for slot in ends[0] as usize..ends[1] as usize {
-            look(&mut batch, first, p, &mut second[slot], slot, memory);
-        }
+    let j = *mark & !TOUCH;
+    let p = view.position[*first as usize];
+    let q = view.position[j as usize];
+    let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
+    if PERIODIC {
+        d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
     }
-    let upper = second.len();
-    for (k, [first, mark]) in lower.iter_mut().enumerate() {
-        let p = view.position[*first as usize];
-        look(&mut batch, *first, p, mark, upper + k, memory);
+    let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    let sum = p[3] + q[3];
+    let touch = dd < sum * sum;
+    if touch != (*mark & TOUCH != 0) {
+        *mark ^= TOUCH;
+        memory[slot] = [0.0; 4];
     }
-    flush::<ALIKE, TABLE>(&mut batch, view, pass, memory, start, force, torque);
+    let k = batch.count % BATCH;
+    batch.first[k] = *first;
+    batch.second[k] = j;
+    batch.slot[k] = slot as u32;
+    batch.d[0][k] = d[0];
+    batch.d[1][k] = d[1];
+    batch.d[2][k] = d[2];
+    batch.dd[k] = dd;
+    batch.count = k + usize::from(touch);
 }
 
 /// Gathers what the batch still lacks, applies the law, adds the answers to the grains of this chunk.

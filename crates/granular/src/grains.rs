@@ -1,7 +1,7 @@
 //! The state of all grains: everything that survives a step.
 
 use crate::law::V4;
-use crate::neighbours::Chunk;
+use crate::neighbours::{Chunk, TOUCH};
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -155,7 +155,7 @@ impl Grains {
 
     /// Mean number of contacts with other grains, two for each touching pair [-].
     pub fn coordination(&self) -> f64 {
-        let touching = |c: &Chunk| c.second.iter().filter(|s| **s & crate::neighbours::TOUCH != 0).count();
+        let touching = |c: &Chunk| c.own_pairs().iter().filter(|p| p[1] & TOUCH != 0).count();
         2.0 * self.chunks.iter().map(touching).sum::<usize>() as f64 / self.len().max(1) as f64
     }
 

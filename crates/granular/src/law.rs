@@ -30,6 +30,12 @@ pub(crate) fn cross(a: V3, b: V3) -> V3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
+/// Three components, always inlined: the hot loops must not call anything.
+#[inline(always)]
+pub(crate) fn each(f: impl Fn(usize) -> f64) -> V3 {
+    [f(0), f(1), f(2)]
+}
+
 /// Force on 2 and the memory it leaves: tangential spring force on 2 [N] and the patch radius it belongs to [m].
 #[derive(Clone, Copy)]
 pub(crate) struct Touch {
@@ -43,14 +49,14 @@ pub(crate) fn tangential(k_t: f64, gamma_t: f64, limit: f64, h: f64, n: V3, a: f
     // the spring turns with the normal and softens with the patch
     let along = dot(n, [memory[0], memory[1], memory[2]]);
     let soften = if a < memory[3] { a / memory[3] } else { 1.0 };
-    let f = [0, 1, 2].map(|i| (memory[i] - along * n[i]) * soften);
+    let f = each(|i| (memory[i] - along * n[i]) * soften);
     let stiff = k_t * h + gamma_t;
-    let trial = [0, 1, 2].map(|i| f[i] - stiff * v_t[i]);
+    let trial = each(|i| f[i] - stiff * v_t[i]);
     let size = dot(trial, trial).sqrt();
     let share = if size > limit { limit / size } else { 1.0 };
     let back = k_t * h / stiff;
-    let force = trial.map(|x| x * share);
-    let spring = [0, 1, 2].map(|i| f[i] - back * (f[i] - force[i]));
+    let force = each(|i| trial[i] * share);
+    let spring = each(|i| f[i] - back * (f[i] - force[i]));
     Touch { force, memory: [spring[0], spring[1], spring[2], a] }
 }
 
@@ -71,9 +77,9 @@ pub(crate) fn contact(
     let v_n = dot(n, v);
     let normal = c.normal * a * depth - c.normal_damping * root * v_n;
     let limit = if normal > 0.0 { c.friction * normal } else { 0.0 };
-    let v_t = [0, 1, 2].map(|i| v[i] - v_n * n[i]);
+    let v_t = each(|i| v[i] - v_n * n[i]);
     let t = tangential(c.tangential * a, c.tangential_damping * root, limit, h, n, a, v_t, memory);
-    Touch { force: [0, 1, 2].map(|i| normal * n[i] + t.force[i]), memory: t.memory }
+    Touch { force: each(|i| normal * n[i] + t.force[i]), memory: t.memory }
 }
 
 /// Contacts evaluated together.
@@ -163,7 +169,7 @@ impl Batch {
             // velocity at the contact: v - (l1 w1 + l2 w2) x n
             let rw = [self.rw[0][k], self.rw[1][k], self.rw[2][k]];
             let turn = cross(rw, n);
-            let v = [0, 1, 2].map(|i| self.v[i][k] - lever * turn[i]);
+            let v = each(|i| self.v[i][k] - lever * turn[i]);
             let memory = [self.memory[0][k], self.memory[1][k], self.memory[2][k], self.memory[3][k]];
             let touch = contact(&c, h, n, depth, radius, mass, v, memory);
             let twist = cross(touch.force, n);

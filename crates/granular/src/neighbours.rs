@@ -32,15 +32,16 @@ const CELL_BITS: u32 = 21;
 pub(crate) struct Chunk {
     /// First grain.
     pub start: u32,
-    /// Where the row of each grain begins in `second`, and where the last one ends.
-    pub row: Vec<u32>,
-    /// Second grain of pairs whose first one is in this chunk, with the mark.
-    pub second: Vec<u32>,
-    /// Pairs whose first grain is in an earlier chunk: first, and second with the mark.
-    pub lower: Vec<[u32; 2]>,
-    /// Spring force on the second grain [N] and patch radius [m], for all of `second`, then all of `lower`.
+    /// Number of grains.
+    pub len: u32,
+    /// First grain, and second grain with the mark: pairs whose first grain is in this chunk in its order, then pairs
+    /// whose first grain is in an earlier one.
+    pub pairs: Vec<[u32; 2]>,
+    /// Number of the former.
+    pub own: u32,
+    /// For every pair the spring force on its second grain [N] and the patch radius it belongs to [m].
     pub memory: Vec<V4>,
-    /// More memory of the same slots where the law needs it: see `crate::law`.
+    /// More memory of every pair where the law needs it: see `crate::law`.
     pub extra: Vec<[f64; 8]>,
     /// Grains of this chunk near walls.
     pub walls: Vec<WallPair>,
@@ -51,15 +52,13 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// Number of grains.
-    pub fn len(&self) -> usize {
-        self.row.len() - 1
+    /// Pairs that no other chunk counts.
+    pub fn own_pairs(&self) -> &[[u32; 2]] {
+        &self.pairs[..self.own as usize]
     }
 
     pub fn bytes(&self) -> usize {
-        self.row.capacity() * 4
-            + self.second.capacity() * 4
-            + self.lower.capacity() * 8
+        self.pairs.capacity() * 8
             + self.memory.capacity() * size_of::<V4>()
             + self.extra.capacity() * size_of::<[f64; 8]>()
             + self.walls.capacity() * size_of::<WallPair>()
@@ -69,8 +68,7 @@ impl Chunk {
 
     /// Everything that survives, word by word.
     pub fn words(&self, word: &mut impl FnMut(u64)) {
-        self.second.iter().for_each(|x| word(u64::from(*x)));
-        self.lower.iter().flatten().for_each(|x| word(u64::from(*x)));
+        self.pairs.iter().flatten().for_each(|x| word(u64::from(*x)));
         self.memory.iter().flatten().for_each(|x| word(x.to_bits()));
         self.extra.iter().flatten().for_each(|x| word(x.to_bits()));
         self.wall_history.iter().for_each(|h| h.words(word));
@@ -245,24 +243,20 @@ struct Kept {
 
 impl Kept {
     fn take(grains: &mut Grains) -> Kept {
-        let mut kept = Kept { row: vec![0], second: vec![], memory: vec![], extra: vec![], walls: vec![] };
-        let marked: usize =
-            grains.chunks.iter().map(|c| c.second.iter().filter(|s| **s & TOUCH != 0).count()).sum::<usize>();
+        let mut kept = Kept { row: vec![], second: vec![], memory: vec![], extra: vec![], walls: vec![] };
+        let touching = |p: &&[u32; 2]| p[1] & TOUCH != 0;
+        let marked = grains.chunks.iter().map(|c| c.own_pairs().iter().filter(touching).count()).sum();
         kept.row.reserve_exact(grains.len());
         kept.second.reserve_exact(marked);
         kept.memory.reserve_exact(marked);
         for chunk in std::mem::take(&mut grains.chunks) {
-            for row in chunk.row.windows(2) {
-                for s in row[0] as usize..row[1] as usize {
-                    if chunk.second[s] & TOUCH != 0 {
-                        kept.second.push(chunk.second[s] & !TOUCH);
-                        kept.memory.push(chunk.memory[s]);
-                        if !chunk.extra.is_empty() {
-                            kept.extra.push(chunk.extra[s]);
-                        }
-                    }
+            for (s, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| touching(p)) {
+                kept.row.resize(pair[0] as usize + 1, kept.second.len() as u32);
+                kept.second.push(pair[1] & !TOUCH);
+                kept.memory.push(chunk.memory[s]);
+                if !chunk.extra.is_empty() {
+                    kept.extra.push(chunk.extra[s]);
                 }
-                kept.row.push(kept.second.len() as u32);
             }
             for pair in &chunk.walls {
                 for history in &chunk.wall_history[pair.slots()] {
@@ -347,43 +341,25 @@ impl Grains {
         // the other half of pairs across chunks
         for c in 0..count {
             let end = ((c + 1) * length) as u32;
-            let across: Vec<[u32; 2]> = {
-                let chunk = &chunks[c];
-                let pairs = chunk.row.windows(2).enumerate().flat_map(|(i, row)| {
-                    let first = chunk.start + i as u32;
-                    chunk.second[row[0] as usize..row[1] as usize].iter().map(move |s| [first, *s])
-                });
-                pairs.filter(|p| p[1] >= end).collect()
-            };
-            for pair in across {
-                chunks[pair[1] as usize / length].lower.push(pair);
+            let (before, after) = chunks.split_at_mut(c + 1);
+            for pair in before[c].own_pairs().iter().filter(|p| p[1] >= end) {
+                after[pair[1] as usize / length - c - 1].pairs.push(*pair);
             }
         }
 
         // history
         chunks.par_iter_mut().for_each(|chunk| {
-            chunk.lower.shrink_to_fit();
-            let slots = chunk.second.len() + chunk.lower.len();
-            chunk.memory = vec![[0.0; 4]; slots];
-            chunk.extra = if full { vec![[0.0; 8]; slots] } else { Vec::new() };
-            let Chunk { start, row, second, lower, memory, extra, .. } = chunk;
-            let mut recall = |slot: usize, i: u32, mark: &mut u32| {
-                if let Some((m, e)) = kept.find(order[i as usize], order[*mark as usize]) {
+            chunk.pairs.shrink_to_fit();
+            chunk.memory = vec![[0.0; 4]; chunk.pairs.len()];
+            chunk.extra = if full { vec![[0.0; 8]; chunk.pairs.len()] } else { Vec::new() };
+            for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
+                if let Some((memory, extra)) = kept.find(order[*first as usize], order[*mark as usize]) {
                     *mark |= TOUCH;
-                    memory[slot] = m;
-                    if let Some(slot) = extra.get_mut(slot) {
-                        *slot = e;
+                    chunk.memory[s] = memory;
+                    if let Some(slot) = chunk.extra.get_mut(s) {
+                        *slot = extra;
                     }
                 }
-            };
-            for (i, row) in row.windows(2).enumerate() {
-                for s in row[0] as usize..row[1] as usize {
-                    recall(s, *start + i as u32, &mut second[s]);
-                }
-            }
-            for (k, pair) in lower.iter_mut().enumerate() {
-                let [first, mark] = pair;
-                recall(second.len() + k, *first, mark);
             }
         });
         self.chunks = chunks;
@@ -468,9 +444,8 @@ impl Job<'_> {
     fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
         let position = &self.grains.position;
         let end = (start + length).min(position.len());
-        let mut chunk = Chunk { start: start as u32, row: Vec::with_capacity(end - start + 1), ..Chunk::default() };
-        chunk.row.push(0);
-        chunk.second.reserve(4 * (end - start));
+        let mut chunk = Chunk { start: start as u32, len: (end - start) as u32, ..Chunk::default() };
+        chunk.pairs.reserve(4 * (end - start));
         let mut cell = self.cells.start.partition_point(|s| *s as usize <= start) - 1;
         let mut near: Vec<(u32, u32)> = Vec::new();
         let mut listed = usize::MAX;
@@ -482,13 +457,12 @@ impl Job<'_> {
                 listed = cell;
                 self.later_cells(cell, &mut near);
             }
-            self.pairs_of(i, i + 1..self.cells.start[cell + 1] as usize, &mut chunk.second)?;
+            self.pairs_of(i, i + 1..self.cells.start[cell + 1] as usize, &mut chunk.pairs)?;
             for &(from, to) in &near {
-                self.pairs_of(i, from as usize..to as usize, &mut chunk.second)?;
+                self.pairs_of(i, from as usize..to as usize, &mut chunk.pairs)?;
             }
-            chunk.row.push(chunk.second.len() as u32);
         }
-        chunk.second.shrink_to_fit();
+        chunk.own = chunk.pairs.len() as u32;
         Ok(chunk)
     }
 
@@ -514,7 +488,7 @@ impl Job<'_> {
         near.dedup();
     }
 
-    fn pairs_of(&self, i: usize, others: std::ops::Range<usize>, second: &mut Vec<u32>) -> Result<(), GrainError> {
+    fn pairs_of(&self, i: usize, others: std::ops::Range<usize>, pairs: &mut Vec<[u32; 2]>) -> Result<(), GrainError> {
         let g = self.grains;
         let p = g.position[i];
         for (k, q) in g.position[others.clone()].iter().enumerate() {
@@ -534,7 +508,7 @@ impl Job<'_> {
                 let depth = sum - dd.sqrt();
                 return Err(GrainError::Overlap { id1: g.id[i], id2: g.id[j], depth, limit });
             }
-            second.push(j as u32);
+            pairs.push([i as u32, j as u32]);
         }
         Ok(())
     }

@@ -398,7 +398,7 @@ impl Grains {
     pub(crate) fn list_walls(&mut self, walls: &[Wall], recall: impl Fn(u32, u32) -> Vec<WallHistory> + Sync) {
         let (position, skin) = (&self.position, self.skin);
         self.chunks.par_iter_mut().for_each(|chunk| {
-            let (start, len) = (chunk.start, chunk.len() as u32);
+            let (start, len) = (chunk.start, chunk.len);
             let Chunk { walls: pairs, triangles, wall_history, .. } = chunk;
             (pairs.clear(), triangles.clear(), wall_history.clear());
             let mut near = Vec::new();
