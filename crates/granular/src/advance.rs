@@ -2,10 +2,10 @@
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
 
-use crate::law::{BATCH, Batch, V4, contact, cross, each};
+use crate::law::{BATCH, Batch, V4, each, each4};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
-use crate::wall::{CONTACTS, WallContact, WallHistory};
+use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -98,12 +98,13 @@ impl Grains {
     /// Forces and torques at the present positions; impulses of walls grow over `h` by the trapezoidal rule.
     fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
         let length = chunk_length(self.len());
-        let view =
-            View { position: &self.position, velocity: &self.velocity, spin: &self.spin, class: &self.class, walls };
-        let sums: Vec<Vec<WallSum>> = self
-            .chunks
+        let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
+        let Grains { position, velocity, spin, class, chunks, force, torque, .. } = self;
+        let view = View { position, velocity, spin, class, walls, normals: &normals };
+        let arch = Arch::new();
+        let sums: Vec<Vec<WallSum>> = chunks
             .par_iter_mut()
-            .zip(self.force.par_chunks_mut(length).zip(self.torque.par_chunks_mut(length)))
+            .zip(force.par_chunks_mut(length).zip(torque.par_chunks_mut(length)))
             .map(|(chunk, (force, torque))| {
                 force.fill([0.0; 4]);
                 torque.fill([0.0; 4]);
@@ -115,7 +116,7 @@ impl Grains {
                     (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, force, torque),
                     (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, force, torque),
                 }
-                wall_contacts(chunk, &view, pass, force, torque)
+                arch.dispatch(WallTouches { chunk, view: &view, pass, force, torque })
             })
             .collect();
         for (k, wall) in walls.iter_mut().enumerate() {
@@ -137,7 +138,7 @@ pub(crate) struct Pass {
     pub table: Vec<Coefficients>,
     pub classes: usize,
     pub sizes: PeriodicSizes,
-    /// Sum of radii, effective radius and effective mass of any pair, where all grains are alike.
+    /// Radius, effective radius and effective mass of any pair, where all grains are alike.
     pub alike: Option<[f64; 3]>,
     /// The law has more than Hertz, Mindlin and Coulomb, or books are kept.
     pub full: bool,
@@ -151,7 +152,7 @@ impl Pass {
         let alike = (table.len() == 1 && same(&grains.position) && same(&grains.velocity))
             .then(|| {
                 let (r, inv_mass) = (grains.position.first()?[3], grains.velocity.first()?[3]);
-                (inv_mass > 0.0).then_some([2.0 * r, 0.5 * r, 0.5 / inv_mass])
+                (inv_mass > 0.0).then_some([r, 0.5 * r, 0.5 / inv_mass])
             })
             .flatten();
         let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
@@ -174,6 +175,8 @@ struct View<'a> {
     spin: &'a [V4],
     class: &'a [u8],
     walls: &'a [Wall],
+    /// z axes of the walls.
+    normals: &'a [Vec3],
 }
 
 /// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
@@ -229,13 +232,7 @@ struct Pairs<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> {
 }
 
 impl<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> Pairs<'a, ALIKE, TABLE, PERIODIC> {
-    fn sum(
-        chunk: &'a mut Chunk,
-        view: &'a View<'a>,
-        pass: &'a Pass,
-        force: &'a mut [V4],
-        torque: &'a mut [V4],
-    ) {
+    fn sum(chunk: &'a mut Chunk, view: &'a View<'a>, pass: &'a Pass, force: &'a mut [V4], torque: &'a mut [V4]) {
         Arch::new().dispatch(Pairs::<ALIKE, TABLE, PERIODIC> { chunk, view, pass, force, torque });
     }
 }
@@ -250,165 +247,219 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         let Chunk { start, pairs, memory, .. } = chunk;
         let mut slot = 0;
         while slot < pairs.len() {
-            while slot < pairs.len() && batch.count < BATCH {
-                look::<PERIODIC>(&mut batch, view, pass, &mut pairs[slot], slot, memory);
+            let mut count = 0;
+            while slot < pairs.len() && count < BATCH {
+                let touches = look::<PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
+                count += usize::from(touches);
                 slot += 1;
             }
-            flush::<ALIKE, TABLE>(&mut batch, view, pass, memory, *start, force, torque);
+            gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
+            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, pass.alike.unwrap_or([1.0; 3]));
+            scatter::<ALIKE>(&batch, count, pass, memory, *start, force, torque);
         }
     }
 }
 
-/// Puts a listed pair into the batch if it touches. It is written in any case and counted when it touches: no branch.
+/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it.
 #[inline(always)]
 fn look<const PERIODIC: bool>(
     batch: &mut Batch,
+    k: usize,
     view: &View<'_>,
     pass: &Pass,
     [first, mark]: &mut [u32; 2],
     slot: usize,
     memory: &mut [V4],
-) {
+) -> bool {
     let j = *mark & !TOUCH;
     let p = view.position[*first as usize];
     let q = view.position[j as usize];
-    let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
+    let mut d = each(|i| q[i] - p[i]);
     if PERIODIC {
         d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
     }
     let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     let sum = p[3] + q[3];
-    let touch = dd < sum * sum;
-    if touch != (*mark & TOUCH != 0) {
+    let touches = dd < sum * sum;
+    if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
         memory[slot] = [0.0; 4];
     }
-    let k = batch.count % BATCH;
-    batch.first[k] = *first;
-    batch.second[k] = j;
-    batch.slot[k] = slot as u32;
-    batch.d[0][k] = d[0];
-    batch.d[1][k] = d[1];
-    batch.d[2][k] = d[2];
-    batch.dd[k] = dd;
-    batch.count = k + usize::from(touch);
+    batch.who[k] = [*first, j, slot as u32, 0];
+    batch.d[k] = [d[0], d[1], d[2], dd];
+    touches
 }
 
-/// Gathers what the batch still lacks, applies the law, adds the answers to the grains of this chunk.
+/// What the law needs besides positions.
 #[inline(always)]
-fn flush<const ALIKE: bool, const TABLE: bool>(
+fn gather<const ALIKE: bool, const TABLE: bool>(
     batch: &mut Batch,
+    count: usize,
     view: &View<'_>,
+    pass: &Pass,
+    memory: &[V4],
+) {
+    for k in 0..count.min(BATCH) {
+        let [first, second, slot, _] = batch.who[k];
+        let (i, j) = (first as usize, second as usize);
+        let (v1, v2) = (&view.velocity[i], &view.velocity[j]);
+        let (w1, w2) = (&view.spin[i], &view.spin[j]);
+        if ALIKE {
+            batch.v[k] = each4(|c| v2[c] - v1[c]);
+            batch.rw[k] = each4(|c| w1[c] + w2[c]);
+        } else {
+            let (r1, r2) = (view.position[i][3], view.position[j][3]);
+            batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
+            batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
+            batch.r[k] = [r1, r2];
+        }
+        if TABLE {
+            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
+        }
+        batch.memory[k] = memory[slot as usize];
+    }
+}
+
+/// Adds the answers to the grains of this chunk. The fourth numbers of forces and torques mean nothing.
+#[inline(always)]
+fn scatter<const ALIKE: bool>(
+    batch: &Batch,
+    count: usize,
     pass: &Pass,
     memory: &mut [V4],
     start: u32,
     force: &mut [V4],
     torque: &mut [V4],
 ) {
-    let count = batch.count.min(BATCH);
-    for k in 0..count {
-        let (i, j) = (batch.first[k] as usize, batch.second[k] as usize);
-        let (v1, v2) = (view.velocity[i], view.velocity[j]);
-        let (w1, w2) = (view.spin[i], view.spin[j]);
-        let (r1, r2) = (view.position[i][3], view.position[j][3]);
-        let m = memory[batch.slot[k] as usize];
-        for c in 0..3 {
-            batch.v[c][k] = v2[c] - v1[c];
-            batch.rw[c][k] = r1 * w1[c] + r2 * w2[c];
-        }
-        for c in 0..4 {
-            batch.memory[c][k] = m[c];
-        }
-        batch.r1[k] = r1;
-        batch.r2[k] = r2;
-        if !ALIKE {
-            batch.inv_mass[k] = v1[3] + v2[3];
-        }
-        if TABLE {
-            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
-        }
-    }
-    batch.evaluate::<ALIKE, TABLE>(&pass.table, pass.h, pass.alike.unwrap_or_default());
-    for k in 0..count {
-        memory[batch.slot[k] as usize] =
-            [batch.memory[0][k], batch.memory[1][k], batch.memory[2][k], batch.memory[3][k]];
-        let f = [batch.force[0][k], batch.force[1][k], batch.force[2][k]];
-        let t = [batch.twist[0][k], batch.twist[1][k], batch.twist[2][k]];
-        let (i, j) = (batch.first[k].wrapping_sub(start) as usize, batch.second[k].wrapping_sub(start) as usize);
+    let radius = pass.alike.map_or(0.0, |one| one[0]);
+    for k in 0..count.min(BATCH) {
+        let [first, second, slot, _] = batch.who[k];
+        memory[slot as usize] = batch.memory[k];
+        let (f, t) = (batch.force[k], batch.twist[k]);
+        let [r1, r2] = if ALIKE { [radius; 2] } else { batch.r[k] };
+        let (i, j) = (first.wrapping_sub(start) as usize, second.wrapping_sub(start) as usize);
         if let (Some(to), Some(turn)) = (force.get_mut(i), torque.get_mut(i)) {
-            let l = batch.lever[k] * batch.r1[k];
-            *to = [to[0] - f[0], to[1] - f[1], to[2] - f[2], 0.0];
-            *turn = [turn[0] + l * t[0], turn[1] + l * t[1], turn[2] + l * t[2], 0.0];
+            let l = f[3] * r1;
+            *to = each4(|c| to[c] - f[c]);
+            *turn = each4(|c| turn[c] + l * t[c]);
         }
         if let (Some(to), Some(turn)) = (force.get_mut(j), torque.get_mut(j)) {
-            let l = batch.lever[k] * batch.r2[k];
-            *to = [to[0] + f[0], to[1] + f[1], to[2] + f[2], 0.0];
-            *turn = [turn[0] + l * t[0], turn[1] + l * t[1], turn[2] + l * t[2], 0.0];
+            let l = f[3] * r2;
+            *to = each4(|c| to[c] + f[c]);
+            *turn = each4(|c| turn[c] + l * t[c]);
         }
     }
-    batch.count = 0;
 }
 
-/// Forces of walls on the grains of one chunk; returns the sums on the walls.
-fn wall_contacts(
-    chunk: &mut Chunk,
+/// Forces of walls on the grains of one chunk; gives the sums on the walls.
+struct WallTouches<'a> {
+    chunk: &'a mut Chunk,
+    view: &'a View<'a>,
+    pass: &'a Pass,
+    force: &'a mut [V4],
+    torque: &'a mut [V4],
+}
+
+impl WithSimd for WallTouches<'_> {
+    type Output = Vec<WallSum>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<WallSum> {
+        let WallTouches { chunk, view, pass, force, torque } = self;
+        let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
+        let Chunk { start, walls, triangles, wall_history, .. } = chunk;
+        if walls.is_empty() {
+            return sums;
+        }
+        let mut batch = Batch::new();
+        let mut next = 0;
+        while next < walls.len() {
+            let mut count = 0;
+            while next < walls.len() && count + CONTACTS <= BATCH {
+                let pair = &walls[next];
+                let history = &mut wall_history[pair.slots()];
+                count += find_wall_contacts(&mut batch, count, pair, view, pass, pair.triangles_of(triangles), history);
+                next += 1;
+            }
+            if pass.table.len() > 1 {
+                batch.evaluate_walls::<true>(count, &pass.table, pass.h);
+            } else {
+                batch.evaluate_walls::<false>(count, &pass.table, pass.h);
+            }
+            for k in 0..count.min(BATCH) {
+                let [grain, wall, slot, _] = batch.who[k];
+                wall_history[slot as usize].memory = batch.memory[k];
+                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.r[k][1]);
+                let i = (grain - *start) as usize;
+                force[i] = each4(|c| force[i][c] + f[c]);
+                torque[i] = each4(|c| torque[i][c] + lever * t[c]);
+                let (p, n) = (&view.position[grain as usize], &batch.d[k]);
+                let wall = wall as usize;
+                let arm = Vec3::from_array(each(|c| p[c] - lever * n[c])) - view.walls[wall].X_ws.position;
+                let f = Vec3::new(f[0], f[1], f[2]);
+                sums[wall][0] -= f;
+                sums[wall][1] -= arm.cross(f);
+            }
+        }
+        sums
+    }
+}
+
+/// Writes the contacts of a grain with a wall into the batch, with the history each goes on with; how many there are.
+#[inline(always)]
+fn find_wall_contacts(
+    batch: &mut Batch,
+    at: usize,
+    pair: &WallPair,
     view: &View<'_>,
     pass: &Pass,
-    force: &mut [V4],
-    torque: &mut [V4],
-) -> Vec<WallSum> {
-    let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
-    let start = chunk.start as usize;
+    triangles: &[u32],
+    history: &mut [WallHistory],
+) -> usize {
+    let i = pair.grain as usize;
+    let (p4, v4, w4) = (view.position[i], view.velocity[i], view.spin[i]);
+    let wall = &view.walls[pair.wall as usize];
+    let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
     let mut found = [WallContact::default(); CONTACTS];
-    for pair in &chunk.walls {
-        let i = pair.grain as usize;
-        let wall = &view.walls[pair.wall as usize];
-        let p4 = view.position[i];
-        let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
-        let history = &mut chunk.wall_history[pair.slots()];
-        let count = wall.contacts(p, radius, 0.0, pair.triangles_of(&chunk.triangles), &mut found);
-        if count == 0 {
-            if history.iter().any(WallHistory::touches) {
-                history.fill(WallHistory::default());
-            }
-            continue;
+    let count = wall.contacts(view.normals[pair.wall as usize], p, radius, triangles, &mut found);
+    if count == 0 || v4[3] == 0.0 {
+        if history.iter().any(WallHistory::touches) {
+            history.fill(WallHistory::default());
         }
-        let (v, w) = (view.velocity[i], view.spin[i]);
-        if v[3] == 0.0 {
-            continue;
-        }
-        let c = &pass.table[wall.class as usize * pass.classes + view.class[i] as usize];
-        let mut old = [WallHistory::default(); CONTACTS];
-        old[..history.len()].copy_from_slice(history);
-        history.fill(WallHistory::default());
-        for (slot, touch) in found[..count].iter().enumerate() {
-            let n = touch.normal;
-            let recalled = recall(&mut old, n);
-            let lever = radius - touch.depth;
-            let at = p - n * lever;
-            let turn = Vec3::new(w[0], w[1], w[2]).cross(n) * lever;
-            let v_rel = Vec3::new(v[0], v[1], v[2]) - turn - wall.velocity_at(at);
-            let (n3, v3) = (n.to_array(), v_rel.to_array());
-            let answer = contact(c, pass.h, n3, touch.depth, radius, 1.0 / v[3], v3, recalled.memory);
-            let f = answer.force;
-            let twist = cross(f, n3);
-            let (to, torque) = (&mut force[i - start], &mut torque[i - start]);
-            for c in 0..3 {
-                to[c] += f[c];
-                torque[c] += lever * twist[c];
-            }
-            let f = Vec3::from_array(f);
-            let sum = &mut sums[pair.wall as usize];
-            sum[0] -= f;
-            sum[1] -= (at - wall.X_ws.position).cross(f);
-            history[slot] = WallHistory { memory: answer.memory, extra: [0.0; 8], normal: n };
-        }
+        return 0;
     }
-    sums
+    if history.len() > 1 {
+        match_history(history, &found[..count]);
+    } else {
+        history[0].normal = found[0].normal;
+    }
+    for (slot, touch) in found[..count].iter().enumerate() {
+        let n = touch.normal;
+        let k = at + slot;
+        let lever = radius - touch.depth;
+        let turn = Vec3::new(w4[0], w4[1], w4[2]).cross(n) * lever;
+        let v = Vec3::new(v4[0], v4[1], v4[2]) - turn - wall.velocity_at(p - n * lever);
+        batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
+        batch.d[k] = [n.x, n.y, n.z, touch.depth];
+        batch.v[k] = [v.x, v.y, v.z, v4[3]];
+        batch.r[k] = [radius, lever];
+        batch.class[k] = u32::from(wall.class) * pass.classes as u32 + u32::from(view.class[i]);
+        batch.memory[k] = history[slot].memory;
+    }
+    count
 }
 
-/// The old contact whose normal is nearest to `n`, taken out; none when no normal is within 45 degrees.
-fn recall(old: &mut [WallHistory; CONTACTS], n: Vec3) -> WallHistory {
-    let nearest = (0..CONTACTS).max_by(|a, b| n.dot(old[*a].normal).total_cmp(&n.dot(old[*b].normal))).unwrap_or(0);
-    if n.dot(old[nearest].normal) > 0.7 { std::mem::take(&mut old[nearest]) } else { WallHistory::default() }
+/// Each new contact goes on with the old one whose normal is nearest, and begins anew when none is within 45 degrees.
+fn match_history(history: &mut [WallHistory], found: &[WallContact]) {
+    let mut old = [WallHistory::default(); CONTACTS];
+    old[..history.len()].copy_from_slice(history);
+    history.fill(WallHistory::default());
+    for (new, touch) in history.iter_mut().zip(found) {
+        let n = touch.normal;
+        let nearest = (0..CONTACTS).max_by(|a, b| n.dot(old[*a].normal).total_cmp(&n.dot(old[*b].normal))).unwrap_or(0);
+        if n.dot(old[nearest].normal) > 0.7 {
+            *new = std::mem::take(&mut old[nearest]);
+        }
+        new.normal = n;
+    }
 }

@@ -18,8 +18,8 @@ use tippe_geometry::Vec3;
 
 /// Marks a listed pair that touches.
 pub(crate) const TOUCH: u32 = 1 << 31;
-/// Grains of a chunk when there are many.
-const CHUNK: usize = 4096;
+/// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
+const CHUNK: (usize, usize) = (2500, 32_768);
 /// Steps for which lists should last.
 const STEPS_PER_LIST: f64 = 60.0;
 /// Least and largest skin found from the speed, in radii.
@@ -77,7 +77,7 @@ impl Chunk {
 
 /// Length of chunks for so many grains.
 pub(crate) fn chunk_length(grains: usize) -> usize {
-    CHUNK.min(grains.div_ceil(4).max(1024))
+    grains.div_ceil(8).clamp(CHUNK.0, CHUNK.1)
 }
 
 /// Spreads 21 bits so that two zeros follow each.
@@ -424,9 +424,8 @@ impl PeriodicSizes {
     }
 
     fn holds(&self, p: &V4) -> bool {
-        self.bounds.is_none_or(|(low, high, periodic)| {
-            (0..3).all(|i| periodic[i] || (low[i]..=high[i]).contains(&p[i]))
-        })
+        self.bounds
+            .is_none_or(|(low, high, periodic)| (0..3).all(|i| periodic[i] || (low[i]..=high[i]).contains(&p[i])))
     }
 }
 

@@ -137,7 +137,8 @@ impl Settings {
 
     /// Every number checked once.
     pub fn validate(&self) -> Result<(), GrainError> {
-        let bad = |what: &'static str, value: f64, wanted: &'static str| Err(GrainError::Setting { what, value, wanted });
+        let bad =
+            |what: &'static str, value: f64, wanted: &'static str| Err(GrainError::Setting { what, value, wanted });
         if !(self.step > 0.0 && self.step.is_finite()) {
             return bad("step", self.step, "a positive number of seconds");
         }

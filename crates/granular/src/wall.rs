@@ -300,29 +300,28 @@ pub(crate) struct WallContact {
 }
 
 impl Wall {
-    /// Contacts with a ball at `p` [m], at most `CONTACTS`, deepest first. `pull` widens the ball [m]: contacts up to that
-    /// gap have negative depth.
+    /// Contacts with a ball at `p` [m], at most `CONTACTS`, deepest first. `n` is the z axis of the wall's frame.
+    #[inline]
     pub(crate) fn contacts(
         &self,
+        n: Vec3,
         p: Vec3,
         radius: f64,
-        pull: f64,
         triangles: &[u32],
         out: &mut [WallContact; CONTACTS],
     ) -> usize {
         match &self.surface {
             Surface::Plane => {
-                let n = self.X_ws.rotation * Vec3::Z;
                 let depth = radius - n.dot(p - self.X_ws.position);
                 out[0] = WallContact { depth, normal: n };
-                usize::from(depth > -pull)
+                usize::from(depth > 0.0)
             }
             Surface::Shape(shape) => {
                 let s = separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p));
                 out[0] = WallContact { depth: -s.gap, normal: s.normal };
-                usize::from(s.gap < pull)
+                usize::from(s.gap < 0.0)
             }
-            Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, pull, triangles, out),
+            Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, triangles, out),
         }
     }
 
@@ -330,9 +329,7 @@ impl Wall {
     fn is_near(&self, p: Vec3, radius: f64, reach: f64) -> bool {
         match &self.surface {
             Surface::Plane => (self.X_ws.rotation * Vec3::Z).dot(p - self.X_ws.position) < radius + reach,
-            Surface::Shape(shape) => {
-                separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p)).gap < reach
-            }
+            Surface::Shape(shape) => separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p)).gap < reach,
             Surface::Mesh(_) => true,
         }
     }
@@ -346,12 +343,10 @@ impl WallMesh {
         X_ws: &Pose,
         p_w: Vec3,
         radius: f64,
-        pull: f64,
         triangles: &[u32],
         out: &mut [WallContact; CONTACTS],
     ) -> usize {
         let p = X_ws.point_into(p_w);
-        let range = radius + pull;
         let mut found = [(0.0f64, Vec3::ZERO, Vec3::ZERO); 8];
         let mut count = 0;
         for k in triangles {
@@ -359,7 +354,7 @@ impl WallMesh {
             let q = closest_point(t, p);
             let d = p - q;
             let dd = d.length_squared();
-            if dd < range * range {
+            if dd < radius * radius {
                 let dist = dd.sqrt();
                 let normal = if dist > 1e-9 * radius { d / dist } else { (t[1] - t[0]).cross(t[2] - t[0]).normalize() };
                 let depth = radius - dist;
