@@ -2,7 +2,8 @@
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
 
-use crate::law::{BATCH, Batch, V4, each, each4};
+use crate::law::full::{Losses, Meeting, energy_at_release, pair_range};
+use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
@@ -41,7 +42,10 @@ impl Grains {
         let h = settings.step;
         if !self.fresh && steps > 0 {
             self.list_if_due(settings, walls, &pass)?;
+            let held = self.books.elastic;
             self.sum_forces(walls, &pass, 0.0);
+            // grains that were put in overlapping bring the energy of their contacts along
+            self.books.put_in += self.books.elastic - held;
         }
         let mut top_speed = 0.0;
         for step in 0..steps {
@@ -102,13 +106,19 @@ impl Grains {
         let Grains { position, velocity, spin, class, chunks, force, torque, .. } = self;
         let view = View { position, velocity, spin, class, walls, normals: &normals };
         let arch = Arch::new();
-        let sums: Vec<Vec<WallSum>> = chunks
+        let sums: Vec<(Vec<WallSum>, ChunkBooks)> = chunks
             .par_iter_mut()
             .zip(force.par_chunks_mut(length).zip(torque.par_chunks_mut(length)))
             .map(|(chunk, (force, torque))| {
                 force.fill([0.0; 4]);
                 torque.fill([0.0; 4]);
+                let mut books = ChunkBooks::default();
                 match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+                    _ if pass.full => {
+                        books = full_pairs(chunk, &view, pass, force, torque);
+                        let sums = full_walls(chunk, &view, pass, force, torque, &mut books);
+                        return (sums, books);
+                    }
                     (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, force, torque),
                     (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, force, torque),
                     (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, force, torque),
@@ -116,17 +126,23 @@ impl Grains {
                     (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, force, torque),
                     (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, force, torque),
                 }
-                arch.dispatch(WallTouches { chunk, view: &view, pass, force, torque })
+                (arch.dispatch(WallTouches { chunk, view: &view, pass, force, torque }), books)
             })
             .collect();
+        self.books.elastic = sums.iter().fold(0.0, |sum, s| sum + s.1.elastic);
+        if h > 0.0 {
+            sums.iter().for_each(|s| self.books.losses.add(&s.1.losses));
+        }
         for (k, wall) in walls.iter_mut().enumerate() {
             let before = [wall.force, wall.torque];
-            wall.force = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s[k][0]);
-            wall.torque = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s[k][1]);
+            wall.force = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s.0[k][0]);
+            wall.torque = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s.0[k][1]);
             let (force, torque) = (0.5 * h * (before[0] + wall.force), 0.5 * h * (before[1] + wall.torque));
             wall.impulse += force;
             wall.angular_impulse += torque;
-            wall.work -= force.dot(wall.velocity) + torque.dot(wall.spin);
+            let work = -(force.dot(wall.velocity) + torque.dot(wall.spin));
+            wall.work += work;
+            self.books.put_in += work;
         }
     }
 }
@@ -421,7 +437,7 @@ fn find_wall_contacts(
     let wall = &view.walls[pair.wall as usize];
     let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
     let mut found = [WallContact::default(); CONTACTS];
-    let count = wall.contacts(view.normals[pair.wall as usize], p, radius, triangles, &mut found);
+    let count = wall.contacts(view.normals[pair.wall as usize], p, radius, 0.0, triangles, &mut found);
     if count == 0 || v4[3] == 0.0 {
         if history.iter().any(WallHistory::touches) {
             history.fill(WallHistory::default());
@@ -462,4 +478,149 @@ fn match_history(history: &mut [WallHistory], found: &[WallContact]) {
         }
         new.normal = n;
     }
+}
+
+/// What one chunk adds to the books.
+#[derive(Clone, Copy, Default)]
+struct ChunkBooks {
+    losses: Losses,
+    elastic: f64,
+}
+
+/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the lower one.
+fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, force: &mut [V4], torque: &mut [V4]) -> ChunkBooks {
+    let mut books = ChunkBooks::default();
+    let Chunk { start, pairs, own, memory, extra, .. } = chunk;
+    for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
+        let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
+        let (p, q) = (view.position[i], view.position[j]);
+        let mut d = each(|c| q[c] - p[c]);
+        if pass.sizes.any {
+            d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
+        }
+        let (sum, dd) = (p[3] + q[3], dot(d, d));
+        let (class1, class2) = (view.class[i] as usize, view.class[j] as usize);
+        let c = &pass.table[class1 * pass.classes + class2];
+        let radius = p[3] * q[3] / sum;
+        let touched = *mark & TOUCH != 0;
+        let far = sum + if touched { pair_range(c, radius) } else { 0.0 };
+        let booked = slot < *own as usize;
+        if !(dd < far * far) {
+            if touched {
+                *mark &= !TOUCH;
+                if booked {
+                    books.losses.cohesion += energy_at_release(c, radius);
+                }
+                memory[slot] = [0.0; 4];
+                extra[slot] = [0.0; 8];
+            }
+            continue;
+        }
+        *mark |= TOUCH;
+        let dist = dd.sqrt();
+        let n = each(|c| d[c] / dist);
+        let (v1, v2, w1, w2) = (view.velocity[i], view.velocity[j], view.spin[i], view.spin[j]);
+        let (l1, l2) = (dist * p[3] / sum, dist * q[3] / sum);
+        let turn = cross(each(|c| l1 * w1[c] + l2 * w2[c]), n);
+        let meeting = Meeting {
+            c,
+            h: pass.h,
+            n,
+            depth: sum - dist,
+            radius,
+            mass: 1.0 / (v1[3] + v2[3]),
+            inv_inertia: w1[3] + w2[3],
+            v: each(|c| v2[c] - v1[c] - turn[c]),
+            w: each(|c| w2[c] - w1[c]),
+            memory: memory[slot],
+            extra: extra[slot],
+            begins: !touched,
+        };
+        let out = meeting.resolve();
+        (memory[slot], extra[slot]) = (out.touch.memory, out.extra);
+        let (f, twist) = (out.touch.force, cross(out.touch.force, n));
+        for (place, sign, lever) in [(i, -1.0, l1), (j, 1.0, l2)] {
+            let at = place.wrapping_sub(*start as usize);
+            if let (Some(to), Some(turn)) = (force.get_mut(at), torque.get_mut(at)) {
+                for c in 0..3 {
+                    to[c] += sign * f[c];
+                    turn[c] += lever * twist[c] + sign * out.couple[c];
+                }
+            }
+        }
+        if booked {
+            books.losses.add(&out.losses);
+            books.elastic += out.elastic;
+        }
+    }
+    books
+}
+
+/// Forces of walls with the whole law.
+fn full_walls(
+    chunk: &mut Chunk,
+    view: &View<'_>,
+    pass: &Pass,
+    force: &mut [V4],
+    torque: &mut [V4],
+    books: &mut ChunkBooks,
+) -> Vec<WallSum> {
+    let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
+    let Chunk { start, walls, triangles, wall_history, .. } = chunk;
+    for pair in walls.iter() {
+        let i = pair.grain as usize;
+        let (p4, v4, w4) = (view.position[i], view.velocity[i], view.spin[i]);
+        let wall = &view.walls[pair.wall as usize];
+        let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
+        let history = &mut wall_history[pair.slots()];
+        let c = &pass.table[wall.class as usize * pass.classes + view.class[i] as usize];
+        let pull = if history.iter().any(WallHistory::touches) { pair_range(c, radius) } else { 0.0 };
+        let mut found = [WallContact::default(); CONTACTS];
+        let n = view.normals[pair.wall as usize];
+        let count = wall.contacts(n, p, radius, pull, pair.triangles_of(triangles), &mut found);
+        if count == 0 || v4[3] == 0.0 {
+            let parted = history.iter().filter(|x| x.touches()).count() as f64;
+            books.losses.cohesion += parted * energy_at_release(c, radius);
+            history.fill(WallHistory::default());
+            continue;
+        }
+        match_history(history, &found[..count]);
+        for (touch, history) in found[..count].iter().zip(history) {
+            let n = touch.normal;
+            let lever = radius - touch.depth;
+            let at = p - n * lever;
+            let spin = Vec3::new(w4[0], w4[1], w4[2]);
+            let v = Vec3::new(v4[0], v4[1], v4[2]) - spin.cross(n) * lever - wall.velocity_at(at);
+            let meeting = Meeting {
+                c,
+                h: pass.h,
+                n: n.to_array(),
+                depth: touch.depth,
+                radius,
+                mass: 1.0 / v4[3],
+                inv_inertia: w4[3],
+                v: v.to_array(),
+                w: (spin - wall.spin).to_array(),
+                memory: history.memory,
+                extra: history.extra,
+                begins: history.memory[3] == 0.0,
+            };
+            let out = meeting.resolve();
+            (history.memory, history.extra) = (out.touch.memory, out.extra);
+            let f = Vec3::from_array(out.touch.force);
+            let couple = Vec3::from_array(out.couple);
+            let turn = f.cross(n) * lever + couple;
+            let k = i - *start as usize;
+            for c in 0..3 {
+                force[k][c] += f[c];
+                torque[k][c] += turn[c];
+            }
+            let sum = &mut sums[pair.wall as usize];
+            sum[0] -= f;
+            sum[1] -= (at - wall.X_ws.position).cross(f) + couple;
+            books.losses.add(&out.losses);
+            books.elastic += out.elastic;
+        }
+    }
+    sums
 }

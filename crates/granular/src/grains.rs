@@ -1,6 +1,7 @@
 //! The state of all grains: everything that survives a step.
 
 use crate::law::V4;
+use crate::ledger::Books;
 use crate::neighbours::{Chunk, TOUCH};
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub struct Grains {
     pub(crate) travel: f64,
     /// The same for walls [m].
     pub(crate) wall_travel: f64,
+    /// What contacts took and hold, what walls and doors put in; kept when `Settings::ledger` asks for it.
+    pub(crate) books: Books,
     /// Next id.
     pub(crate) next_id: u32,
     /// Time [s].
@@ -122,6 +125,9 @@ impl Grains {
         self.torque.push([0.0; 4]);
         self.class.push(grain.class);
         self.id.push(id);
+        if !grain.frozen {
+            self.books.put_in += self.energy_of(self.len() - 1, settings.gravity);
+        }
         self.next_id += 1;
         self.travel = f64::MAX;
         self.fresh = false;

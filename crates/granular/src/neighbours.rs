@@ -41,7 +41,7 @@ pub(crate) struct Chunk {
     pub own: u32,
     /// For every pair the spring force on its second grain [N] and the patch radius it belongs to [m].
     pub memory: Vec<V4>,
-    /// More memory of every pair where the law needs it: see `crate::law`.
+    /// More memory of every pair where the law needs it: see `crate::law::full`.
     pub extra: Vec<[f64; 8]>,
     /// Grains of this chunk near walls.
     pub walls: Vec<WallPair>,
@@ -309,7 +309,7 @@ impl Grains {
         }
         let auto = 2.0 * v_max.sqrt() * settings.step * STEPS_PER_LIST;
         self.skin = settings.skin.unwrap_or(auto.clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max));
-        let reach = self.skin + crate::law::pull_range(settings, r_max);
+        let reach = self.skin + crate::law::full::pull_range(settings, r_max);
         let grid = Grid::new(&self.position, 2.0 * r_max + reach, settings);
         let mut kept = Kept::take(self);
         kept.walls.sort_by_key(|w| (w.0, w.1));
@@ -319,6 +319,8 @@ impl Grains {
         for (k, p) in self.position.iter().enumerate() {
             if sizes.holds(p) {
                 keys.push((morton(grid.cell(p)), k as u32));
+            } else if self.velocity[k][3] > 0.0 {
+                self.books.put_in -= self.energy_of(k, settings.gravity);
             }
         }
         self.lost += (self.len() - keys.len()) as u64;
@@ -363,7 +365,7 @@ impl Grains {
             }
         });
         self.chunks = chunks;
-        self.list_walls(walls, |grain, wall| {
+        self.list_walls(walls, reach, |grain, wall| {
             kept.walls_of(order[grain as usize], wall).copied().collect::<Vec<WallHistory>>()
         });
         self.travel = 0.0;
@@ -372,14 +374,18 @@ impl Grains {
         Ok(())
     }
 
-    /// Puts grains that left through a periodic side back in on the other.
+    /// Puts grains that left through a periodic side back in on the other; against gravity that costs energy.
     fn wrap(&mut self, settings: &Settings) {
         let Some(d) = &settings.domain else { return };
         for i in (0..3).filter(|i| d.periodic[*i]) {
             let size = d.high[i] - d.low[i];
-            for p in &mut self.position {
+            for (p, v) in self.position.iter_mut().zip(&self.velocity) {
                 if p[i] < d.low[i] || p[i] >= d.high[i] {
-                    p[i] -= size * ((p[i] - d.low[i]) / size).floor();
+                    let shift = size * ((p[i] - d.low[i]) / size).floor();
+                    p[i] -= shift;
+                    if v[3] > 0.0 {
+                        self.books.put_in += settings.gravity[i] * shift / v[3];
+                    }
                 }
             }
         }

@@ -300,13 +300,15 @@ pub(crate) struct WallContact {
 }
 
 impl Wall {
-    /// Contacts with a ball at `p` [m], at most `CONTACTS`, deepest first. `n` is the z axis of the wall's frame.
+    /// Contacts with a ball at `p` [m], at most `CONTACTS`, deepest first. `n` is the z axis of the
+    /// wall's frame. Contacts up to the gap `pull` [m] have negative depth.
     #[inline]
     pub(crate) fn contacts(
         &self,
         n: Vec3,
         p: Vec3,
         radius: f64,
+        pull: f64,
         triangles: &[u32],
         out: &mut [WallContact; CONTACTS],
     ) -> usize {
@@ -314,14 +316,14 @@ impl Wall {
             Surface::Plane => {
                 let depth = radius - n.dot(p - self.X_ws.position);
                 out[0] = WallContact { depth, normal: n };
-                usize::from(depth > 0.0)
+                usize::from(depth > -pull)
             }
             Surface::Shape(shape) => {
                 let s = separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p));
                 out[0] = WallContact { depth: -s.gap, normal: s.normal };
-                usize::from(s.gap < 0.0)
+                usize::from(s.gap < pull)
             }
-            Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, triangles, out),
+            Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, pull, triangles, out),
         }
     }
 
@@ -343,10 +345,12 @@ impl WallMesh {
         X_ws: &Pose,
         p_w: Vec3,
         radius: f64,
+        pull: f64,
         triangles: &[u32],
         out: &mut [WallContact; CONTACTS],
     ) -> usize {
         let p = X_ws.point_into(p_w);
+        let range = radius + pull;
         let mut found = [(0.0f64, Vec3::ZERO, Vec3::ZERO); 8];
         let mut count = 0;
         for k in triangles {
@@ -354,7 +358,7 @@ impl WallMesh {
             let q = closest_point(t, p);
             let d = p - q;
             let dd = d.length_squared();
-            if dd < radius * radius {
+            if dd < range * range {
                 let dist = dd.sqrt();
                 let normal = if dist > 1e-9 * radius { d / dist } else { (t[1] - t[0]).cross(t[2] - t[0]).normalize() };
                 let depth = radius - dist;
@@ -389,9 +393,14 @@ impl WallMesh {
 }
 
 impl Grains {
-    /// Lists grains near walls, chunk by chunk, with the history `recall` gives for grain and wall.
-    pub(crate) fn list_walls(&mut self, walls: &[Wall], recall: impl Fn(u32, u32) -> Vec<WallHistory> + Sync) {
-        let (position, skin) = (&self.position, self.skin);
+    /// Lists grains within `reach` of walls [m], chunk by chunk, with the history `recall` gives for grain and wall.
+    pub(crate) fn list_walls(
+        &mut self,
+        walls: &[Wall],
+        reach: f64,
+        recall: impl Fn(u32, u32) -> Vec<WallHistory> + Sync,
+    ) {
+        let position = &self.position;
         self.chunks.par_iter_mut().for_each(|chunk| {
             let (start, len) = (chunk.start, chunk.len);
             let Chunk { walls: pairs, triangles, wall_history, .. } = chunk;
@@ -404,13 +413,13 @@ impl Grains {
                     near.clear();
                     let mut slots = 1;
                     if let Surface::Mesh(mesh) = &w.surface {
-                        mesh.near(w.X_ws.point_into(centre), radius + skin, &mut near);
+                        mesh.near(w.X_ws.point_into(centre), radius + reach, &mut near);
                         if near.is_empty() {
                             continue;
                         }
                         near.sort_unstable();
                         slots = CONTACTS;
-                    } else if !w.is_near(centre, radius, skin) {
+                    } else if !w.is_near(centre, radius, reach) {
                         continue;
                     }
                     let slot = wall_history.len();

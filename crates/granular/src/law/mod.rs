@@ -13,6 +13,8 @@
 //!   F* = f - (k_t h + gamma_t) v_t,  F_t = F* min(1, mu N/|F*|),  u = (f - F_t)/(k_t h + gamma_t),  f <- f - k_t h u
 //! u is the part of v_t that spring and dashpot take, v_t - u the slip.
 
+pub(crate) mod full;
+
 use crate::settings::Coefficients;
 
 /// A 3-vector as the hot loops see it.
@@ -230,9 +232,4 @@ impl Batch {
             self.memory[k] = touch.memory;
         }
     }
-}
-
-/// Gap up to which touching grains of at most this radius may still pull [m].
-pub(crate) fn pull_range(_settings: &crate::Settings, _radius: f64) -> f64 {
-    0.0
 }
