@@ -2,7 +2,7 @@
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
 
-use crate::law::full::{Losses, Meeting, energy_at_release, pair_range};
+use crate::law::full::{Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
 use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
@@ -512,7 +512,7 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, force: &mut [V4],
                     books.losses.cohesion += energy_at_release(c, radius);
                 }
                 memory[slot] = [0.0; 4];
-                extra[slot] = [0.0; 8];
+                extra[slot] = NO_EXTRA;
             }
             continue;
         }

@@ -9,6 +9,7 @@
 //! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per listed
 //! pair and carried over when lists are made anew; a pair that parts forgets.
 
+use crate::law::full::{Extra, NO_EXTRA};
 use crate::law::{V3, V4};
 use crate::wall::{WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
@@ -42,7 +43,7 @@ pub(crate) struct Chunk {
     /// For every pair the spring force on its second grain [N] and the patch radius it belongs to [m].
     pub memory: Vec<V4>,
     /// More memory of every pair where the law needs it: see `crate::law::full`.
-    pub extra: Vec<[f64; 8]>,
+    pub extra: Vec<Extra>,
     /// Grains of this chunk near walls.
     pub walls: Vec<WallPair>,
     /// Triangles of those pairs.
@@ -60,7 +61,7 @@ impl Chunk {
     pub fn bytes(&self) -> usize {
         self.pairs.capacity() * 8
             + self.memory.capacity() * size_of::<V4>()
-            + self.extra.capacity() * size_of::<[f64; 8]>()
+            + self.extra.capacity() * size_of::<Extra>()
             + self.walls.capacity() * size_of::<WallPair>()
             + self.triangles.capacity() * 4
             + self.wall_history.capacity() * size_of::<WallHistory>()
@@ -236,7 +237,7 @@ struct Kept {
     row: Vec<u32>,
     second: Vec<u32>,
     memory: Vec<V4>,
-    extra: Vec<[f64; 8]>,
+    extra: Vec<Extra>,
     /// Old place, wall, contact; sorted.
     walls: Vec<(u32, u32, WallHistory)>,
 }
@@ -271,7 +272,7 @@ impl Kept {
     }
 
     /// Memory of the pair of old places `i` and `j`, as seen with `i` first.
-    fn find(&self, i: u32, j: u32) -> Option<(V4, [f64; 8])> {
+    fn find(&self, i: u32, j: u32) -> Option<(V4, Extra)> {
         let (a, b) = (i.min(j), i.max(j));
         let row = self.row[a as usize] as usize..self.row[a as usize + 1] as usize;
         let k = row.start + self.second[row].iter().position(|s| *s == b)?;
@@ -279,7 +280,7 @@ impl Kept {
         let mut extra = self.extra.get(k).copied().unwrap_or_default();
         if i > j {
             memory[..3].iter_mut().for_each(|x| *x = -*x);
-            extra[..6].iter_mut().for_each(|x| *x = -*x);
+            extra[..9].iter_mut().for_each(|x| *x = -*x);
         }
         Some((memory, extra))
     }
@@ -353,7 +354,7 @@ impl Grains {
         chunks.par_iter_mut().for_each(|chunk| {
             chunk.pairs.shrink_to_fit();
             chunk.memory = vec![[0.0; 4]; chunk.pairs.len()];
-            chunk.extra = if full { vec![[0.0; 8]; chunk.pairs.len()] } else { Vec::new() };
+            chunk.extra = if full { vec![NO_EXTRA; chunk.pairs.len()] } else { Vec::new() };
             for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
                 if let Some((memory, extra)) = kept.find(order[*first as usize], order[*mark as usize]) {
                     *mark |= TOUCH;

@@ -4,6 +4,7 @@
 //! contacts, the grain body 2: normals point from the wall into the grain.
 
 use crate::law::V4;
+use crate::law::full::Extra;
 use crate::neighbours::Chunk;
 use crate::{GrainError, Grains};
 use rayon::prelude::*;
@@ -277,7 +278,7 @@ impl WallPair {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WallHistory {
     pub memory: V4,
-    pub extra: [f64; 8],
+    pub extra: Extra,
     pub normal: Vec3,
 }
 

@@ -43,6 +43,11 @@ impl Losses {
     }
 }
 
+/// What a pair remembers besides the tangential spring, on 2: rolling spring [N m], tangential dashpot [N], rolling
+/// dashpot [N m], normal dashpot [N].
+pub(crate) type Extra = [f64; 10];
+pub(crate) const NO_EXTRA: Extra = [0.0; 10];
+
 /// Two surfaces that meet.
 pub(crate) struct Meeting<'a> {
     pub c: &'a Coefficients,
@@ -58,8 +63,7 @@ pub(crate) struct Meeting<'a> {
     /// Angular velocity of 2 relative to 1 [rad/s].
     pub w: V3,
     pub memory: V4,
-    /// Rolling torque on 2 [N m], tangential dashpot's force on 2 [N], normal dashpot's force [N].
-    pub extra: [f64; 8],
+    pub extra: Extra,
     /// The first step of this contact.
     pub begins: bool,
 }
@@ -69,7 +73,7 @@ pub(crate) struct Outcome {
     pub touch: Touch,
     /// Couple on 2 [N m]; the opposite acts on 1.
     pub couple: V3,
-    pub extra: [f64; 8],
+    pub extra: Extra,
     pub losses: Losses,
     /// Energy held [J].
     pub elastic: f64,
@@ -169,7 +173,7 @@ impl Meeting<'_> {
         let root = (a * mass).sqrt();
         let v_n = dot(n, v);
         let dashpot = -c.normal_damping * root * v_n;
-        losses.normal -= 0.5 * (self.extra[6] + dashpot) * v_n * h;
+        losses.normal -= 0.5 * (self.extra[9] + dashpot) * v_n * h;
         let normal = elastic_force + dashpot;
         let pressing = (normal + attraction).max(0.0);
 
@@ -200,26 +204,35 @@ impl Meeting<'_> {
         // rolling
         let w_n = dot(n, self.w);
         let w_t = each(|i| self.w[i] - w_n * n[i]);
-        let (couple, roll) = self.rolling(pressing, a, soften, w_t, &mut losses, &mut elastic);
-        let extra = [roll[0], roll[1], roll[2], damp[0], damp[1], damp[2], dashpot, 0.0];
+        let (couple, roll, damp_r) = self.rolling(pressing, a, soften, w_t, &mut losses, &mut elastic);
+        let [[r0, r1, r2], [t0, t1, t2], [s0, s1, s2]] = [roll, damp, damp_r];
+        let extra = [r0, r1, r2, t0, t1, t2, s0, s1, s2, dashpot];
         let force = each(|i| normal * n[i] + t.force[i]);
         Outcome { touch: Touch { force, memory: t.memory }, couple, extra, losses, elastic }
     }
 
     /// Couple on 2 and what it remembers.
-    fn rolling(&self, pressing: f64, a: f64, soften: f64, w_t: V3, losses: &mut Losses, elastic: &mut f64) -> (V3, V3) {
+    fn rolling(
+        &self,
+        pressing: f64,
+        a: f64,
+        soften: f64,
+        w_t: V3,
+        losses: &mut Losses,
+        elastic: &mut f64,
+    ) -> (V3, V3, V3) {
         let Meeting { c, h, n, radius, .. } = *self;
         let old = [self.extra[0], self.extra[1], self.extra[2]];
         if c.rolling > 0.0 {
             // mu_r N R, but no more than stops the rolling within a step
             let speed = dot(w_t, w_t).sqrt();
             if speed == 0.0 || self.inv_inertia == 0.0 {
-                return ([0.0; 3], [0.0; 3]);
+                return ([0.0; 3], [0.0; 3], [0.0; 3]);
             }
             let size = (c.rolling * pressing * radius).min(0.5 * speed / (h * self.inv_inertia));
             let couple = each(|i| -size / speed * w_t[i]);
             losses.rolling -= 0.5 * h * (dot(old, w_t) + dot(couple, w_t));
-            (couple, couple)
+            (couple, couple, [0.0; 3])
         } else if c.rolling_spring > 0.0 {
             // k_r = 2.25 k_n (mu_r R)^2 with k_n = 2 E* a; slider at mu_r N R; softens with the patch like the tangential one
             let lever = c.rolling_spring * radius;
@@ -241,11 +254,14 @@ impl Meeting<'_> {
             let u = each(|i| (m0[i] - couple[i]) / stiff);
             let spring = each(|i| m0[i] - k_r * h * u[i]);
             let slip = each(|i| w_t[i] - u[i]);
-            losses.rolling += h * (c_r * dot(u, u) - 0.5 * dot(each(|i| m0[i] + couple[i]), slip));
+            let damp = each(|i| couple[i] - spring[i]);
+            let damp0 = [self.extra[6], self.extra[7], self.extra[8]];
+            losses.rolling -= 0.5 * h * (dot(damp0, u) + dot(damp, u));
+            losses.rolling -= 0.5 * h * (dot(m0, slip) + dot(damp0, slip) + dot(couple, slip));
             *elastic += dot(spring, spring) / (2.0 * k_r);
-            (couple, spring)
+            (couple, spring, damp)
         } else {
-            ([0.0; 3], [0.0; 3])
+            ([0.0; 3], [0.0; 3], [0.0; 3])
         }
     }
 }
