@@ -95,6 +95,8 @@ impl Grains {
             let lost = self.velocity.iter().position(|v| !(v[0] + v[1] + v[2]).is_finite()).unwrap_or(0);
             return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
         }
+        let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
+        let top = top.max(self.kick_clumps(pass.h, g, finish, begin));
         self.fresh = !begin;
         Ok(top.sqrt())
     }
@@ -165,7 +167,7 @@ impl Pass {
         let g = settings.gravity;
         let table = settings.coefficients();
         let same = |a: &[V4]| a.iter().all(|x| x[3] == a[0][3]);
-        let alike = (table.len() == 1 && same(&grains.position) && same(&grains.velocity))
+        let alike = (table.len() == 1 && grains.clumps.is_empty() && same(&grains.position) && same(&grains.velocity))
             .then(|| {
                 let (r, inv_mass) = (grains.position.first()?[3], grains.velocity.first()?[3]);
                 (inv_mass > 0.0).then_some([r, 0.5 * r, 0.5 / inv_mass])

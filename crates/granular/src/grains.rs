@@ -1,12 +1,13 @@
 //! The state of all grains: everything that survives a step.
 
+use crate::clump::{Clump, NONE};
 use crate::law::V4;
 use crate::ledger::Books;
 use crate::neighbours::{Chunk, TOUCH};
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tippe_geometry::Vec3;
+use tippe_geometry::{Pose, Vec3};
 
 /// One grain as it is put in or read out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,11 @@ pub struct Grains {
     pub(crate) torque: Vec<V4>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
+    /// Clump of each grain; empty without clumps.
+    pub(crate) clump: Vec<u32>,
+    pub(crate) clumps: Vec<Clump>,
+    /// Place of each id; empty without clumps.
+    pub(crate) places: Vec<u32>,
     /// Pairs that may touch, with the memory of those that do.
     pub(crate) chunks: Vec<Chunk>,
     /// Forces belong to the present positions.
@@ -125,6 +131,9 @@ impl Grains {
         self.torque.push([0.0; 4]);
         self.class.push(grain.class);
         self.id.push(id);
+        if !self.clump.is_empty() {
+            self.clump.push(NONE);
+        }
         if !grain.frozen {
             self.books.put_in += self.energy_of(self.len() - 1, settings.gravity);
         }
@@ -132,6 +141,20 @@ impl Grains {
         self.travel = f64::MAX;
         self.fresh = false;
         Ok(id)
+    }
+
+    /// Takes out the grains at these places, given in rising order. History of the others stays.
+    pub(crate) fn remove(&mut self, places: &[usize], settings: &Settings) {
+        if places.is_empty() {
+            return;
+        }
+        for k in places {
+            self.books.put_in -= self.energy_of(*k, settings.gravity);
+        }
+        let mut gone = places.iter().peekable();
+        let stays = (0..self.len() as u32).filter(|k| gone.next_if(|g| **g == *k as usize).is_none());
+        let order: Vec<u32> = stays.collect();
+        self.drop_all_but(&order);
     }
 
     /// The grain at a place of the arrays; places change when lists are made, ids do not.
@@ -168,10 +191,12 @@ impl Grains {
     /// Kinetic energy, of translation and rotation [J].
     pub fn kinetic_energy(&self) -> f64 {
         let one = |v: &V4| if v[3] > 0.0 { 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / v[3] } else { 0.0 };
-        self.velocity.iter().zip(&self.spin).map(|(v, w)| one(v) + one(w)).sum()
+        let single = (0..self.len()).filter(|k| !self.in_clump(*k));
+        let singles = single.map(|k| one(&self.velocity[k]) + one(&self.spin[k])).sum::<f64>();
+        singles + self.clumps.iter().filter(|c| !c.ids.is_empty()).map(Clump::kinetic_energy).sum::<f64>()
     }
 
-    /// Mass of the grain at a place [kg]; infinite when it is frozen.
+    /// Mass of the grain at a place, of its clump where it belongs to one [kg]; infinite when it is frozen.
     pub fn mass(&self, place: usize) -> f64 {
         1.0 / self.velocity[place][3]
     }
@@ -216,6 +241,12 @@ impl Grains {
             for a in [self.position[k], self.velocity[k], self.spin[k]] {
                 a.iter().for_each(|x| word(x.to_bits()));
             }
+        }
+        for clump in &self.clumps {
+            let Pose { rotation, position } = clump.X_wc;
+            rotation.to_array().iter().for_each(|x| word(x.to_bits()));
+            let vectors = [position, clump.velocity, clump.momentum];
+            vectors.iter().flat_map(|v| v.to_array()).for_each(|x| word(x.to_bits()));
         }
         for chunk in &self.chunks {
             chunk.words(&mut word);

@@ -1,7 +1,7 @@
 //! The books of energy.
 
-use crate::law::V4;
 use crate::law::full::Losses;
+use crate::law::{V4, each};
 use crate::{Grains, Settings};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
@@ -42,8 +42,11 @@ impl Grains {
     /// The books as they stand. They close when `Settings::ledger` was on from the first step.
     pub fn ledger(&self, settings: &Settings) -> Ledger {
         let g = settings.gravity;
-        let free = self.position.iter().zip(&self.velocity).filter(|(_, v)| v[3] > 0.0);
-        let potential = -free.map(|(x, v)| g.dot(Vec3::new(x[0], x[1], x[2])) / v[3]).sum::<f64>();
+        let single = (0..self.len()).filter(|k| self.velocity[*k][3] > 0.0 && !self.in_clump(*k));
+        let height = |k: usize| g.dot(Vec3::from_array(each(|i| self.position[k][i]))) / self.velocity[k][3];
+        let present = self.clumps.iter().filter(|c| !c.ids.is_empty());
+        let clumps = present.map(|c| c.mass * g.dot(c.X_wc.position)).sum::<f64>();
+        let potential = -single.map(height).sum::<f64>() - clumps;
         let kinetic = self.kinetic_energy();
         let Books { losses, elastic, put_in } = self.books;
         let residual = kinetic + potential + elastic + losses.sum() - put_in;

@@ -9,18 +9,26 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x > 0.0)` on purpose: NaN must take the safe branch
 
 mod advance;
+mod clump;
 mod error;
+mod files;
 mod grains;
 mod law;
 mod ledger;
+mod measure;
 mod neighbours;
+mod packing;
 mod settings;
 mod wall;
 
 pub use advance::Report;
+pub use clump::{Clump, ClumpMass, ClumpSphere};
 pub use error::GrainError;
+pub use files::{CSV_HEADER, grains_from_csv};
 pub use grains::{Grain, Grains};
 pub use law::full::Losses;
 pub use ledger::Ledger;
+pub use measure::Repose;
+pub use packing::{Emitter, Random, Sink, Sizes, lattice, random_sequential};
 pub use settings::{Cohesion, Domain, Material, PairLaw, RAYLEIGH_SHARE_MAX, Rolling, Settings};
 pub use wall::{Surface, Wall, WallMesh};

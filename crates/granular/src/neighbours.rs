@@ -9,6 +9,7 @@
 //! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per listed
 //! pair and carried over when lists are made anew; a pair that parts forgets.
 
+use crate::clump::NONE;
 use crate::law::full::{Extra, NO_EXTRA};
 use crate::law::{V3, V4};
 use crate::wall::{WallHistory, WallPair};
@@ -137,7 +138,12 @@ impl Grid {
     }
 
     fn cell(&self, p: &V4) -> [u32; 3] {
-        [0, 1, 2].map(|i| ((p[i] - self.low[i]) * self.inv[i]).clamp(0.0, f64::from(self.count[i] - 1)) as u32)
+        [0, 1, 2].map(|i| {
+            let (x, n) = ((p[i] - self.low[i]) * self.inv[i], f64::from(self.count[i]));
+            // spheres of clumps may stick out of a periodic box
+            let x = if self.periodic[i] { x - n * (x / n).floor() } else { x };
+            x.clamp(0.0, n - 1.0) as u32
+        })
     }
 
     /// The neighbour of a cell, none beyond the end. With one or two cells along a periodic axis some neighbours are
@@ -315,14 +321,26 @@ impl Grains {
         let mut kept = Kept::take(self);
         kept.walls.sort_by_key(|w| (w.0, w.1));
 
+        let mut gone = vec![false; self.clumps.len()];
+        for (k, clump) in self.clump.iter().enumerate().filter(|(_, c)| **c != NONE) {
+            gone[*clump as usize] |= !sizes.holds(&self.position[k]);
+        }
+
         // sort; grains outside the domain fall out here
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.len());
         for (k, p) in self.position.iter().enumerate() {
-            if sizes.holds(p) {
+            let clump = self.clump.get(k).copied().unwrap_or(NONE);
+            let stays = if clump == NONE { sizes.holds(p) } else { !gone[clump as usize] };
+            if stays {
                 keys.push((morton(grid.cell(p)), k as u32));
-            } else if self.velocity[k][3] > 0.0 {
+            } else if clump == NONE && self.velocity[k][3] > 0.0 {
                 self.books.put_in -= self.energy_of(k, settings.gravity);
             }
+        }
+        for (clump, _) in self.clumps.iter_mut().zip(&gone).filter(|(c, gone)| **gone && !c.ids.is_empty()) {
+            clump.ids.clear();
+            let height = clump.mass * settings.gravity.dot(clump.X_wc.position);
+            self.books.put_in -= clump.kinetic_energy() - height;
         }
         self.lost += (self.len() - keys.len()) as u64;
         let bits = 3 * (32 - grid.count.iter().max().copied().unwrap_or(1).leading_zeros());
@@ -375,18 +393,65 @@ impl Grains {
         Ok(())
     }
 
-    /// Puts grains that left through a periodic side back in on the other; against gravity that costs energy.
+    /// Keeps the grains at the places in `order` only, in that order, and the pairs among them.
+    pub(crate) fn drop_all_but(&mut self, order: &[u32]) {
+        let mut place = vec![u32::MAX; self.len()];
+        for (new, old) in order.iter().enumerate() {
+            place[*old as usize] = new as u32;
+        }
+        let held = self.books.elastic;
+        for chunk in &mut self.chunks {
+            let Chunk { pairs, own, memory, extra, walls, .. } = chunk;
+            let mut kept = 0;
+            let mut kept_own = 0;
+            for k in 0..pairs.len() {
+                let [i, j] = [pairs[k][0], pairs[k][1] & !TOUCH].map(|i| place[i as usize]);
+                if i != u32::MAX && j != u32::MAX {
+                    pairs[kept] = [i, j | pairs[k][1] & TOUCH];
+                    memory[kept] = memory[k];
+                    if !extra.is_empty() {
+                        extra[kept] = extra[k];
+                    }
+                    kept += 1;
+                    kept_own += u32::from((k as u32) < *own);
+                }
+            }
+            pairs.truncate(kept);
+            memory.truncate(kept);
+            extra.truncate(kept);
+            *own = kept_own;
+            walls.retain_mut(|pair| {
+                pair.grain = place[pair.grain as usize];
+                pair.grain != u32::MAX
+            });
+        }
+        self.reorder(order);
+        self.books.elastic = held;
+        self.travel = f64::MAX;
+        self.fresh = false;
+    }
+
+    /// Puts grains that left through a periodic side back in on the other, clumps as a whole; against gravity that costs
+    /// energy.
     fn wrap(&mut self, settings: &Settings) {
         let Some(d) = &settings.domain else { return };
-        for i in (0..3).filter(|i| d.periodic[*i]) {
-            let size = d.high[i] - d.low[i];
-            for (p, v) in self.position.iter_mut().zip(&self.velocity) {
-                if p[i] < d.low[i] || p[i] >= d.high[i] {
-                    let shift = size * ((p[i] - d.low[i]) / size).floor();
-                    p[i] -= shift;
-                    if v[3] > 0.0 {
-                        self.books.put_in += settings.gravity[i] * shift / v[3];
-                    }
+        let periodic = Vec3::from_array(d.periodic.map(f64::from));
+        let size = d.high - d.low;
+        let shift = |x: Vec3| ((x - d.low) / size).floor() * size * periodic;
+        let mut shifts = Vec::with_capacity(self.clumps.len());
+        for clump in &mut self.clumps {
+            let by = shift(clump.X_wc.position);
+            clump.X_wc.position -= by;
+            self.books.put_in += clump.mass * settings.gravity.dot(by);
+            shifts.push(by);
+        }
+        for (k, p) in self.position.iter_mut().enumerate() {
+            let clump = self.clump.get(k).copied().unwrap_or(NONE);
+            let by = if clump == NONE { shift(Vec3::new(p[0], p[1], p[2])) } else { shifts[clump as usize] };
+            if by != Vec3::ZERO {
+                *p = [p[0] - by.x, p[1] - by.y, p[2] - by.z, p[3]];
+                if clump == NONE && self.velocity[k][3] > 0.0 {
+                    self.books.put_in += settings.gravity.dot(by) / self.velocity[k][3];
                 }
             }
         }
@@ -405,6 +470,13 @@ impl Grains {
         self.torque.truncate(n);
         self.class = order.iter().map(|k| self.class[*k as usize]).collect();
         self.id = order.iter().map(|k| self.id[*k as usize]).collect();
+        if !self.clump.is_empty() {
+            self.clump = order.iter().map(|k| self.clump[*k as usize]).collect();
+            self.places.resize(self.next_id as usize, u32::MAX);
+            for (place, id) in self.id.iter().enumerate() {
+                self.places[*id as usize] = place as u32;
+            }
+        }
     }
 }
 
@@ -494,6 +566,11 @@ impl Job<'_> {
         near.dedup();
     }
 
+    fn same_clump(&self, i: usize, j: usize) -> bool {
+        let clump = &self.grains.clump;
+        !clump.is_empty() && clump[i] != NONE && clump[i] == clump[j]
+    }
+
     fn pairs_of(&self, i: usize, others: std::ops::Range<usize>, pairs: &mut Vec<[u32; 2]>) -> Result<(), GrainError> {
         let g = self.grains;
         let p = g.position[i];
@@ -506,7 +583,7 @@ impl Job<'_> {
             let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             let sum = p[3] + q[3];
             let far = sum + self.reach;
-            if !(dd < far * far) || (g.velocity[i][3] == 0.0 && g.velocity[j][3] == 0.0) {
+            if self.same_clump(i, j) || !(dd < far * far) || (g.velocity[i][3] == 0.0 && g.velocity[j][3] == 0.0) {
                 continue;
             }
             let limit = 0.5 * p[3].min(q[3]);

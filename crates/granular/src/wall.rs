@@ -405,7 +405,9 @@ impl Grains {
         self.chunks.par_iter_mut().for_each(|chunk| {
             let (start, len) = (chunk.start, chunk.len);
             let Chunk { walls: pairs, triangles, wall_history, .. } = chunk;
-            (pairs.clear(), triangles.clear(), wall_history.clear());
+            pairs.clear();
+            triangles.clear();
+            wall_history.clear();
             let mut near = Vec::new();
             for grain in start..start + len {
                 let p = position[grain as usize];

@@ -142,6 +142,17 @@ pub(crate) fn pair_range(c: &Coefficients, radius: f64) -> f64 {
     if c.adhesion > 0.0 { Jkr::new(c, radius).range() } else { 0.0 }
 }
 
+/// Elastic part of the normal force [N], cohesion included.
+pub(crate) fn elastic_force(c: &Coefficients, depth: f64, radius: f64) -> f64 {
+    if c.adhesion > 0.0 {
+        Jkr::new(c, radius).force(depth).0
+    } else if depth > 0.0 {
+        c.normal * (radius * depth).sqrt() * depth - c.pressure * PI * radius * depth
+    } else {
+        0.0
+    }
+}
+
 /// Energy that is set free when a pair lets go at its pull-off gap [J].
 pub(crate) fn energy_at_release(c: &Coefficients, radius: f64) -> f64 {
     if c.adhesion == 0.0 {

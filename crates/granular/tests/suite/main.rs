@@ -1,6 +1,8 @@
 //! Grains against closed forms, invariants and each other.
+mod clump;
 mod contact;
 mod run;
+mod tools;
 
 use tippe_geometry::Vec3;
 use tippe_granular::{Grain, Grains, Material, PairLaw, Settings};

@@ -171,10 +171,10 @@ fn the_books_balance() {
         s.ledger = true;
         let mut grains = cloud(&s, [8, 8, 8], 0.3, 21);
         let mut walls = box_walls(0.046, 0.046);
-        grains.advance(&s, &mut walls, 12_000).unwrap();
+        grains.advance(&s, &mut walls, 8_000).unwrap();
         // a wall that pushes puts energy in
         walls[1].velocity = Vec3::X * 0.05;
-        grains.advance(&s, &mut walls, 12_000).unwrap();
+        grains.advance(&s, &mut walls, 8_000).unwrap();
         let books = grains.ledger(&s);
         let lost = books.losses.sum();
         assert!(books.residual.abs() < 1e-3 * lost, "{pair:?}: {books:?}");
