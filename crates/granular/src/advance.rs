@@ -2,7 +2,8 @@
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
 
-use crate::law::full::{Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
+use crate::grains::Six;
+use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
 use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
@@ -33,7 +34,7 @@ impl Grains {
     /// grow by what the grains gave them.
     pub fn advance(&mut self, settings: &Settings, walls: &mut [Wall], steps: u64) -> Result<Report, GrainError> {
         settings.validate()?;
-        self.check_step(settings)?;
+        let rayleigh_share = self.check_step(settings)?;
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
@@ -61,7 +62,6 @@ impl Grains {
         if steps > 0 {
             self.kick(&pass, true, false)?;
         }
-        let rayleigh_share = self.rayleigh_time(settings).map_or(0.0, |(t, _)| h / t);
         Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
     }
 
@@ -82,17 +82,15 @@ impl Grains {
     /// (`begin`). Returns the largest speed [m/s].
     fn kick(&mut self, pass: &Pass, finish: bool, begin: bool) -> Result<f64, GrainError> {
         let length = chunk_length(self.len());
-        let chunks = self.position.par_chunks_mut(length).zip(self.velocity.par_chunks_mut(length));
-        let chunks = chunks.zip(self.spin.par_chunks_mut(length));
-        let forces = self.force.par_chunks(length).zip(self.torque.par_chunks(length));
+        let chunks = self.position.par_chunks_mut(length).zip(self.motion.par_chunks_mut(length));
         let arch = Arch::new();
-        let top = chunks.zip(forces).map(|(((x, v), w), (f, t))| {
-            arch.dispatch(Kick { x, v, w, f, t, h: pass.h, gravity: pass.gravity, finish, begin })
+        let top = chunks.zip(self.load.par_chunks(length)).map(|((x, motion), load)| {
+            arch.dispatch(Kick { x, motion, load, h: pass.h, gravity: pass.gravity, finish, begin })
         });
         let top = top.reduce(|| 0, u64::max);
         let top = f64::from_bits(top);
         if !top.is_finite() {
-            let lost = self.velocity.iter().position(|v| !(v[0] + v[1] + v[2]).is_finite()).unwrap_or(0);
+            let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
             return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
         }
         let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
@@ -105,30 +103,29 @@ impl Grains {
     fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
-        let Grains { position, velocity, spin, class, chunks, force, torque, .. } = self;
-        let view = View { position, velocity, spin, class, walls, normals: &normals };
+        let Grains { position, motion, class, chunks, load, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals };
         let arch = Arch::new();
         let sums: Vec<(Vec<WallSum>, ChunkBooks)> = chunks
             .par_iter_mut()
-            .zip(force.par_chunks_mut(length).zip(torque.par_chunks_mut(length)))
-            .map(|(chunk, (force, torque))| {
-                force.fill([0.0; 4]);
-                torque.fill([0.0; 4]);
+            .zip(load.par_chunks_mut(length))
+            .map(|(chunk, load)| {
+                load.fill(Six::default());
                 let mut books = ChunkBooks::default();
                 match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
                     _ if pass.full => {
-                        books = full_pairs(chunk, &view, pass, force, torque);
-                        let sums = full_walls(chunk, &view, pass, force, torque, &mut books);
+                        books = full_pairs(chunk, &view, pass, load);
+                        let sums = full_walls(chunk, &view, pass, load, &mut books);
                         return (sums, books);
                     }
-                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, force, torque),
-                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, force, torque),
-                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, force, torque),
-                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, force, torque),
-                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, force, torque),
-                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, force, torque),
+                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, load),
+                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, load),
+                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, load),
+                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, load),
+                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, load),
+                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, load),
                 }
-                (arch.dispatch(WallTouches { chunk, view: &view, pass, force, torque }), books)
+                (arch.dispatch(WallTouches { chunk, view: &view, pass, load }), books)
             })
             .collect();
         self.books.elastic = sums.iter().fold(0.0, |sum, s| sum + s.1.elastic);
@@ -166,13 +163,15 @@ impl Pass {
     fn new(grains: &Grains, settings: &Settings) -> Pass {
         let g = settings.gravity;
         let table = settings.coefficients();
-        let same = |a: &[V4]| a.iter().all(|x| x[3] == a[0][3]);
-        let alike = (table.len() == 1 && grains.clumps.is_empty() && same(&grains.position) && same(&grains.velocity))
-            .then(|| {
-                let (r, inv_mass) = (grains.position.first()?[3], grains.velocity.first()?[3]);
-                (inv_mass > 0.0).then_some([r, 0.5 * r, 0.5 / inv_mass])
-            })
-            .flatten();
+        let first = grains.position.first().zip(grains.motion.first()).map(|(x, m)| (x[3], m.linear[3]));
+        let alike = first.filter(|(r, inv_mass)| {
+            let mut all = grains.position.iter().zip(&grains.motion);
+            table.len() == 1
+                && *inv_mass > 0.0
+                && grains.clumps.is_empty()
+                && all.all(|(x, m)| x[3] == *r && m.linear[3] == *inv_mass)
+        });
+        let alike = alike.map(|(r, inv_mass)| [r, 0.5 * r, 0.5 / inv_mass]);
         let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
         Pass {
             h: settings.step,
@@ -189,8 +188,7 @@ impl Pass {
 /// What all chunks read.
 struct View<'a> {
     position: &'a [V4],
-    velocity: &'a [V4],
-    spin: &'a [V4],
+    motion: &'a [Six],
     class: &'a [u8],
     walls: &'a [Wall],
     /// z axes of the walls.
@@ -200,10 +198,8 @@ struct View<'a> {
 /// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
 struct Kick<'a> {
     x: &'a mut [V4],
-    v: &'a mut [V4],
-    w: &'a mut [V4],
-    f: &'a [V4],
-    t: &'a [V4],
+    motion: &'a mut [Six],
+    load: &'a [Six],
     h: f64,
     gravity: V4,
     finish: bool,
@@ -216,11 +212,12 @@ impl WithSimd for Kick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        let Kick { x, v, w, f, t, h, gravity, finish, begin } = self;
+        let Kick { x, motion, load, h, gravity, finish, begin } = self;
         let half = 0.5 * h;
         let mut top = 0u64;
-        let moving = x.iter_mut().zip(v.iter_mut()).zip(w.iter_mut());
-        for (((x, v), w), (f, t)) in moving.zip(f.iter().zip(t.iter())) {
+        for ((x, motion), load) in x.iter_mut().zip(motion).zip(load) {
+            let (v, w) = (&mut motion.linear, &mut motion.angular);
+            let (f, t) = (&load.linear, &load.angular);
             let (inv_mass, inv_inertia) = (v[3], w[3]);
             let free = if inv_mass > 0.0 { 1.0 } else { 0.0 };
             let dv = each(|i| half * (f[i] * inv_mass + free * gravity[i]));
@@ -245,13 +242,12 @@ struct Pairs<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> {
     chunk: &'a mut Chunk,
     view: &'a View<'a>,
     pass: &'a Pass,
-    force: &'a mut [V4],
-    torque: &'a mut [V4],
+    load: &'a mut [Six],
 }
 
 impl<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> Pairs<'a, ALIKE, TABLE, PERIODIC> {
-    fn sum(chunk: &'a mut Chunk, view: &'a View<'a>, pass: &'a Pass, force: &'a mut [V4], torque: &'a mut [V4]) {
-        Arch::new().dispatch(Pairs::<ALIKE, TABLE, PERIODIC> { chunk, view, pass, force, torque });
+    fn sum(chunk: &'a mut Chunk, view: &'a View<'a>, pass: &'a Pass, load: &'a mut [Six]) {
+        Arch::new().dispatch(Pairs::<ALIKE, TABLE, PERIODIC> { chunk, view, pass, load });
     }
 }
 
@@ -260,7 +256,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Pairs { chunk, view, pass, force, torque } = self;
+        let Pairs { chunk, view, pass, load } = self;
         let mut batch = Batch::new();
         let Chunk { start, pairs, memory, .. } = chunk;
         let mut slot = 0;
@@ -273,7 +269,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
             }
             gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
             batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, pass.alike.unwrap_or([1.0; 3]));
-            scatter::<ALIKE>(&batch, count, pass, memory, *start, force, torque);
+            scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
         }
     }
 }
@@ -320,8 +316,8 @@ fn gather<const ALIKE: bool, const TABLE: bool>(
     for k in 0..count.min(BATCH) {
         let [first, second, slot, _] = batch.who[k];
         let (i, j) = (first as usize, second as usize);
-        let (v1, v2) = (&view.velocity[i], &view.velocity[j]);
-        let (w1, w2) = (&view.spin[i], &view.spin[j]);
+        let (m1, m2) = (&view.motion[i], &view.motion[j]);
+        let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
         if ALIKE {
             batch.v[k] = each4(|c| v2[c] - v1[c]);
             batch.rw[k] = each4(|c| w1[c] + w2[c]);
@@ -346,8 +342,7 @@ fn scatter<const ALIKE: bool>(
     pass: &Pass,
     memory: &mut [V4],
     start: u32,
-    force: &mut [V4],
-    torque: &mut [V4],
+    load: &mut [Six],
 ) {
     let radius = pass.alike.map_or(0.0, |one| one[0]);
     for k in 0..count.min(BATCH) {
@@ -356,15 +351,15 @@ fn scatter<const ALIKE: bool>(
         let (f, t) = (batch.force[k], batch.twist[k]);
         let [r1, r2] = if ALIKE { [radius; 2] } else { batch.r[k] };
         let (i, j) = (first.wrapping_sub(start) as usize, second.wrapping_sub(start) as usize);
-        if let (Some(to), Some(turn)) = (force.get_mut(i), torque.get_mut(i)) {
+        if let Some(to) = load.get_mut(i) {
             let l = f[3] * r1;
-            *to = each4(|c| to[c] - f[c]);
-            *turn = each4(|c| turn[c] + l * t[c]);
+            to.linear = each4(|c| to.linear[c] - f[c]);
+            to.angular = each4(|c| to.angular[c] + l * t[c]);
         }
-        if let (Some(to), Some(turn)) = (force.get_mut(j), torque.get_mut(j)) {
+        if let Some(to) = load.get_mut(j) {
             let l = f[3] * r2;
-            *to = each4(|c| to[c] + f[c]);
-            *turn = each4(|c| turn[c] + l * t[c]);
+            to.linear = each4(|c| to.linear[c] + f[c]);
+            to.angular = each4(|c| to.angular[c] + l * t[c]);
         }
     }
 }
@@ -374,8 +369,7 @@ struct WallTouches<'a> {
     chunk: &'a mut Chunk,
     view: &'a View<'a>,
     pass: &'a Pass,
-    force: &'a mut [V4],
-    torque: &'a mut [V4],
+    load: &'a mut [Six],
 }
 
 impl WithSimd for WallTouches<'_> {
@@ -383,7 +377,7 @@ impl WithSimd for WallTouches<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<WallSum> {
-        let WallTouches { chunk, view, pass, force, torque } = self;
+        let WallTouches { chunk, view, pass, load } = self;
         let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
         let Chunk { start, walls, triangles, wall_history, .. } = chunk;
         if walls.is_empty() {
@@ -409,8 +403,9 @@ impl WithSimd for WallTouches<'_> {
                 wall_history[slot as usize].memory = batch.memory[k];
                 let (f, t, lever) = (batch.force[k], batch.twist[k], batch.r[k][1]);
                 let i = (grain - *start) as usize;
-                force[i] = each4(|c| force[i][c] + f[c]);
-                torque[i] = each4(|c| torque[i][c] + lever * t[c]);
+                let to = &mut load[i];
+                to.linear = each4(|c| to.linear[c] + f[c]);
+                to.angular = each4(|c| to.angular[c] + lever * t[c]);
                 let (p, n) = (&view.position[grain as usize], &batch.d[k]);
                 let wall = wall as usize;
                 let arm = Vec3::from_array(each(|c| p[c] - lever * n[c])) - view.walls[wall].X_ws.position;
@@ -435,7 +430,7 @@ fn find_wall_contacts(
     history: &mut [WallHistory],
 ) -> usize {
     let i = pair.grain as usize;
-    let (p4, v4, w4) = (view.position[i], view.velocity[i], view.spin[i]);
+    let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
     let wall = &view.walls[pair.wall as usize];
     let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
     let mut found = [WallContact::default(); CONTACTS];
@@ -447,7 +442,7 @@ fn find_wall_contacts(
         return 0;
     }
     if history.len() > 1 {
-        match_history(history, &found[..count]);
+        match_history(history, &mut [], &found[..count]);
     } else {
         history[0].normal = found[0].normal;
     }
@@ -468,17 +463,25 @@ fn find_wall_contacts(
 }
 
 /// Each new contact goes on with the old one whose normal is nearest, and begins anew when none is within 45 degrees.
-fn match_history(history: &mut [WallHistory], found: &[WallContact]) {
-    let mut old = [WallHistory::default(); CONTACTS];
-    old[..history.len()].copy_from_slice(history);
+fn match_history(history: &mut [WallHistory], extra: &mut [Extra], found: &[WallContact]) {
+    let mut old = [(WallHistory::default(), NO_EXTRA); CONTACTS];
+    for (k, old) in old.iter_mut().enumerate().take(history.len()) {
+        *old = (history[k], extra.get(k).copied().unwrap_or(NO_EXTRA));
+    }
     history.fill(WallHistory::default());
-    for (new, touch) in history.iter_mut().zip(found) {
+    extra.fill(NO_EXTRA);
+    for (k, touch) in found.iter().enumerate() {
         let n = touch.normal;
-        let nearest = (0..CONTACTS).max_by(|a, b| n.dot(old[*a].normal).total_cmp(&n.dot(old[*b].normal))).unwrap_or(0);
-        if n.dot(old[nearest].normal) > 0.7 {
-            *new = std::mem::take(&mut old[nearest]);
+        let near = |k: &usize| n.dot(old[*k].0.normal);
+        let nearest = (0..CONTACTS).max_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or(0);
+        if near(&nearest) > 0.7 {
+            let (kept, more) = std::mem::take(&mut old[nearest]);
+            history[k] = kept;
+            if let Some(extra) = extra.get_mut(k) {
+                *extra = more;
+            }
         }
-        new.normal = n;
+        history[k].normal = n;
     }
 }
 
@@ -490,7 +493,7 @@ struct ChunkBooks {
 }
 
 /// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the lower one.
-fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, force: &mut [V4], torque: &mut [V4]) -> ChunkBooks {
+fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
     let mut books = ChunkBooks::default();
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;
     for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
@@ -521,7 +524,8 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, force: &mut [V4],
         *mark |= TOUCH;
         let dist = dd.sqrt();
         let n = each(|c| d[c] / dist);
-        let (v1, v2, w1, w2) = (view.velocity[i], view.velocity[j], view.spin[i], view.spin[j]);
+        let (v1, v2, w1, w2) =
+            (view.motion[i].linear, view.motion[j].linear, view.motion[i].angular, view.motion[j].angular);
         let (l1, l2) = (dist * p[3] / sum, dist * q[3] / sum);
         let turn = cross(each(|c| l1 * w1[c] + l2 * w2[c]), n);
         let meeting = Meeting {
@@ -543,10 +547,10 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, force: &mut [V4],
         let (f, twist) = (out.touch.force, cross(out.touch.force, n));
         for (place, sign, lever) in [(i, -1.0, l1), (j, 1.0, l2)] {
             let at = place.wrapping_sub(*start as usize);
-            if let (Some(to), Some(turn)) = (force.get_mut(at), torque.get_mut(at)) {
+            if let Some(to) = load.get_mut(at) {
                 for c in 0..3 {
-                    to[c] += sign * f[c];
-                    turn[c] += lever * twist[c] + sign * out.couple[c];
+                    to.linear[c] += sign * f[c];
+                    to.angular[c] += lever * twist[c] + sign * out.couple[c];
                 }
             }
         }
@@ -563,15 +567,14 @@ fn full_walls(
     chunk: &mut Chunk,
     view: &View<'_>,
     pass: &Pass,
-    force: &mut [V4],
-    torque: &mut [V4],
+    load: &mut [Six],
     books: &mut ChunkBooks,
 ) -> Vec<WallSum> {
     let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
-    let Chunk { start, walls, triangles, wall_history, .. } = chunk;
+    let Chunk { start, walls, triangles, wall_history, wall_extra, .. } = chunk;
     for pair in walls.iter() {
         let i = pair.grain as usize;
-        let (p4, v4, w4) = (view.position[i], view.velocity[i], view.spin[i]);
+        let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
         let wall = &view.walls[pair.wall as usize];
         let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
         let history = &mut wall_history[pair.slots()];
@@ -584,10 +587,12 @@ fn full_walls(
             let parted = history.iter().filter(|x| x.touches()).count() as f64;
             books.losses.cohesion += parted * energy_at_release(c, radius);
             history.fill(WallHistory::default());
+            wall_extra[pair.slots()].fill(NO_EXTRA);
             continue;
         }
-        match_history(history, &found[..count]);
-        for (touch, history) in found[..count].iter().zip(history) {
+        let extra = &mut wall_extra[pair.slots()];
+        match_history(history, extra, &found[..count]);
+        for ((touch, history), extra) in found[..count].iter().zip(history).zip(extra) {
             let n = touch.normal;
             let lever = radius - touch.depth;
             let at = p - n * lever;
@@ -604,18 +609,18 @@ fn full_walls(
                 v: v.to_array(),
                 w: (spin - wall.spin).to_array(),
                 memory: history.memory,
-                extra: history.extra,
+                extra: *extra,
                 begins: history.memory[3] == 0.0,
             };
             let out = meeting.resolve();
-            (history.memory, history.extra) = (out.touch.memory, out.extra);
+            (history.memory, *extra) = (out.touch.memory, out.extra);
             let f = Vec3::from_array(out.touch.force);
             let couple = Vec3::from_array(out.couple);
             let turn = f.cross(n) * lever + couple;
             let k = i - *start as usize;
             for c in 0..3 {
-                force[k][c] += f[c];
-                torque[k][c] += turn[c];
+                load[k].linear[c] += f[c];
+                load[k].angular[c] += turn[c];
             }
             let sum = &mut sums[pair.wall as usize];
             sum[0] -= f;

@@ -164,8 +164,8 @@ impl Grains {
             clump.offsets.push(mass.X_bc.point_into(s.position));
             // the law sees the clump behind the sphere
             let place = self.len() - 1;
-            self.velocity[place][3] = 1.0 / mass.mass;
-            self.spin[place][3] = 1.0 / mean_inertia;
+            self.motion[place].linear[3] = 1.0 / mass.mass;
+            self.motion[place].angular[3] = 1.0 / mean_inertia;
             self.clump.resize(place + 1, NONE);
             self.clump[place] = index;
         }
@@ -191,7 +191,7 @@ impl Grains {
             let (mut force, mut torque) = (clump.mass * gravity, Vec3::ZERO);
             for (id, offset) in clump.ids.iter().zip(&clump.offsets) {
                 let place = self.places[*id as usize] as usize;
-                let (f, t) = (self.force[place], self.torque[place]);
+                let (f, t) = (self.load[place].linear, self.load[place].angular);
                 let f = Vec3::new(f[0], f[1], f[2]);
                 force += f;
                 torque += Vec3::new(t[0], t[1], t[2]) + clump.X_wc.vector(*offset).cross(f);
@@ -209,8 +209,8 @@ impl Grains {
                 let arm = clump.X_wc.vector(*offset);
                 let (x, v) = (clump.X_wc.position + arm, clump.velocity + w.cross(arm));
                 self.position[place] = [x.x, x.y, x.z, self.position[place][3]];
-                self.velocity[place] = [v.x, v.y, v.z, self.velocity[place][3]];
-                self.spin[place] = [w.x, w.y, w.z, self.spin[place][3]];
+                self.motion[place].linear = [v.x, v.y, v.z, self.motion[place].linear[3]];
+                self.motion[place].angular = [w.x, w.y, w.z, self.motion[place].angular[3]];
                 top = top.max(v.length_squared());
             }
         }

@@ -33,19 +33,23 @@ impl Grain {
     }
 }
 
+/// A linear and an angular four: one line of the cache, so that a contact fetches all it needs of a grain at once.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Six {
+    pub linear: V4,
+    pub angular: V4,
+}
+
 /// All grains, a structure of arrays in the order of their Morton codes. Ids stay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Grains {
     /// Centre [m] and radius [m].
     pub(crate) position: Vec<V4>,
-    /// Velocity [m/s] and 1/mass [1/kg].
-    pub(crate) velocity: Vec<V4>,
-    /// Angular velocity [rad/s] and 1/inertia [1/(kg m^2)].
-    pub(crate) spin: Vec<V4>,
-    /// Sum of contact forces at the present positions [N].
-    pub(crate) force: Vec<V4>,
-    /// Sum of their torques [N m].
-    pub(crate) torque: Vec<V4>,
+    /// Velocity [m/s] and 1/mass [1/kg]; angular velocity [rad/s] and 1/inertia [1/(kg m^2)].
+    pub(crate) motion: Vec<Six>,
+    /// Sums of contact forces [N] and torques [N m] at the present positions; the fourth numbers mean nothing.
+    pub(crate) load: Vec<Six>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
     /// Clump of each grain; empty without clumps.
@@ -85,9 +89,9 @@ impl Grains {
 
     /// Makes room for `more` grains, no more than asked.
     pub fn reserve(&mut self, more: usize) {
-        for array in [&mut self.position, &mut self.velocity, &mut self.spin, &mut self.force, &mut self.torque] {
-            array.reserve_exact(more);
-        }
+        self.position.reserve_exact(more);
+        self.motion.reserve_exact(more);
+        self.load.reserve_exact(more);
         self.class.reserve_exact(more);
         self.id.reserve_exact(more);
     }
@@ -125,10 +129,8 @@ impl Grains {
         let (inv_mass, inv_inertia) = if grain.frozen { (0.0, 0.0) } else { (1.0 / mass, 2.5 / (mass * r * r)) };
         let v4 = |v: Vec3, w: f64| [v.x, v.y, v.z, w];
         self.position.push(v4(grain.position, r));
-        self.velocity.push(v4(grain.velocity, inv_mass));
-        self.spin.push(v4(grain.spin, inv_inertia));
-        self.force.push([0.0; 4]);
-        self.torque.push([0.0; 4]);
+        self.motion.push(Six { linear: v4(grain.velocity, inv_mass), angular: v4(grain.spin, inv_inertia) });
+        self.load.push(Six::default());
         self.class.push(grain.class);
         self.id.push(id);
         if !self.clump.is_empty() {
@@ -162,11 +164,11 @@ impl Grains {
         let v3 = |a: V4| Vec3::new(a[0], a[1], a[2]);
         Grain {
             position: v3(self.position[place]),
-            velocity: v3(self.velocity[place]),
-            spin: v3(self.spin[place]),
+            velocity: v3(self.motion[place].linear),
+            spin: v3(self.motion[place].angular),
             radius: self.position[place][3],
             class: self.class[place],
-            frozen: self.velocity[place][3] == 0.0,
+            frozen: self.motion[place].linear[3] == 0.0,
         }
     }
 
@@ -192,18 +194,18 @@ impl Grains {
     pub fn kinetic_energy(&self) -> f64 {
         let one = |v: &V4| if v[3] > 0.0 { 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / v[3] } else { 0.0 };
         let single = (0..self.len()).filter(|k| !self.in_clump(*k));
-        let singles = single.map(|k| one(&self.velocity[k]) + one(&self.spin[k])).sum::<f64>();
+        let singles = single.map(|k| one(&self.motion[k].linear) + one(&self.motion[k].angular)).sum::<f64>();
         singles + self.clumps.iter().filter(|c| !c.ids.is_empty()).map(Clump::kinetic_energy).sum::<f64>()
     }
 
     /// Mass of the grain at a place, of its clump where it belongs to one [kg]; infinite when it is frozen.
     pub fn mass(&self, place: usize) -> f64 {
-        1.0 / self.velocity[place][3]
+        1.0 / self.motion[place].linear[3]
     }
 
     /// Contact force on the grain at a place, at the present positions [N].
     pub fn force(&self, place: usize) -> Vec3 {
-        let f = self.force[place];
+        let f = self.load[place].linear;
         Vec3::new(f[0], f[1], f[2])
     }
 
@@ -213,12 +215,12 @@ impl Grains {
         times.min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// The step is at most `RAYLEIGH_SHARE_MAX` of the shortest Rayleigh time.
-    pub fn check_step(&self, settings: &Settings) -> Result<(), GrainError> {
-        let Some((rayleigh, id)) = self.rayleigh_time(settings) else { return Ok(()) };
+    /// The step as a share of the shortest Rayleigh time [-]; an error above `RAYLEIGH_SHARE_MAX`.
+    pub fn check_step(&self, settings: &Settings) -> Result<f64, GrainError> {
+        let Some((rayleigh, id)) = self.rayleigh_time(settings) else { return Ok(0.0) };
         let share = settings.step / rayleigh;
         if share <= RAYLEIGH_SHARE_MAX {
-            return Ok(());
+            return Ok(share);
         }
         let limit = RAYLEIGH_SHARE_MAX;
         Err(GrainError::Step { step: settings.step, rayleigh, id, share, limit, try_step: 0.2 * rayleigh })
@@ -226,7 +228,7 @@ impl Grains {
 
     /// Bytes held by all arrays.
     pub fn bytes(&self) -> usize {
-        let per_grain = 5 * size_of::<V4>() + size_of::<u8>() + size_of::<u32>();
+        let per_grain = size_of::<V4>() + 2 * size_of::<Six>() + size_of::<u8>() + size_of::<u32>();
         self.position.capacity() * per_grain + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
     }
 
@@ -238,7 +240,7 @@ impl Grains {
         word(self.steps);
         for k in 0..self.len() {
             word(u64::from(self.id[k]));
-            for a in [self.position[k], self.velocity[k], self.spin[k]] {
+            for a in [self.position[k], self.motion[k].linear, self.motion[k].angular] {
                 a.iter().for_each(|x| word(x.to_bits()));
             }
         }

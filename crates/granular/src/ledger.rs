@@ -35,15 +35,15 @@ impl Grains {
     /// Kinetic and potential energy of the grain at a place [J].
     pub(crate) fn energy_of(&self, place: usize, gravity: Vec3) -> f64 {
         let kinetic = |v: &V4| 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / v[3];
-        let (x, v, w) = (&self.position[place], &self.velocity[place], &self.spin[place]);
+        let (x, v, w) = (&self.position[place], &self.motion[place].linear, &self.motion[place].angular);
         kinetic(v) + kinetic(w) - gravity.dot(Vec3::new(x[0], x[1], x[2])) / v[3]
     }
 
     /// The books as they stand. They close when `Settings::ledger` was on from the first step.
     pub fn ledger(&self, settings: &Settings) -> Ledger {
         let g = settings.gravity;
-        let single = (0..self.len()).filter(|k| self.velocity[*k][3] > 0.0 && !self.in_clump(*k));
-        let height = |k: usize| g.dot(Vec3::from_array(each(|i| self.position[k][i]))) / self.velocity[k][3];
+        let single = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && !self.in_clump(*k));
+        let height = |k: usize| g.dot(Vec3::from_array(each(|i| self.position[k][i]))) / self.motion[k].linear[3];
         let present = self.clumps.iter().filter(|c| !c.ids.is_empty());
         let clumps = present.map(|c| c.mass * g.dot(c.X_wc.position)).sum::<f64>();
         let potential = -single.map(height).sum::<f64>() - clumps;

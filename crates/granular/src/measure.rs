@@ -52,7 +52,7 @@ impl Grains {
             }
         }
         let here: Vec<usize> =
-            (0..self.len()).filter(|k| self.velocity[*k][3] > 0.0 && inside(self.grain(*k).position)).collect();
+            (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position)).collect();
         let mass: f64 = here.iter().map(|k| self.mass(*k)).sum();
         let mean =
             here.iter().map(|k| self.grain(*k).velocity * self.mass(*k)).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
@@ -67,8 +67,8 @@ impl Grains {
     /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s].
     pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize) -> f64 {
         let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
-        let free = (0..self.len()).filter(|k| self.velocity[*k][3] > 0.0 && inside(self.grain(*k).position));
-        free.map(|k| self.mass(k) * self.velocity[k][axis]).sum::<f64>() / (high - low)[axis]
+        let free = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position));
+        free.map(|k| self.mass(k) * self.motion[k].linear[axis]).sum::<f64>() / (high - low)[axis]
     }
 
     /// Angle of repose of a pile on the plane z = 0, with gravity along -z.
@@ -77,7 +77,7 @@ impl Grains {
     /// diameter; a line is fitted where it is between 20 and 80 % of the height of the peak. None when no sector has
     /// four such rings.
     pub fn angle_of_repose(&self, sectors: usize) -> Option<Repose> {
-        let free: Vec<usize> = (0..self.len()).filter(|k| self.velocity[*k][3] > 0.0).collect();
+        let free: Vec<usize> = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0).collect();
         let median = |axis: usize| {
             let mut x: Vec<f64> = free.iter().map(|k| self.position[*k][axis]).collect();
             x.sort_by(f64::total_cmp);

@@ -10,6 +10,7 @@
 //! pair and carried over when lists are made anew; a pair that parts forgets.
 
 use crate::clump::NONE;
+use crate::grains::Six;
 use crate::law::full::{Extra, NO_EXTRA};
 use crate::law::{V3, V4};
 use crate::wall::{WallHistory, WallPair};
@@ -51,6 +52,8 @@ pub(crate) struct Chunk {
     pub triangles: Vec<u32>,
     /// Contacts of those pairs.
     pub wall_history: Vec<WallHistory>,
+    /// More memory of those contacts where the law needs it.
+    pub wall_extra: Vec<Extra>,
 }
 
 impl Chunk {
@@ -66,6 +69,7 @@ impl Chunk {
             + self.walls.capacity() * size_of::<WallPair>()
             + self.triangles.capacity() * 4
             + self.wall_history.capacity() * size_of::<WallHistory>()
+            + self.wall_extra.capacity() * size_of::<Extra>()
     }
 
     /// Everything that survives, word by word.
@@ -74,6 +78,7 @@ impl Chunk {
         self.memory.iter().flatten().for_each(|x| word(x.to_bits()));
         self.extra.iter().flatten().for_each(|x| word(x.to_bits()));
         self.wall_history.iter().for_each(|h| h.words(word));
+        self.wall_extra.iter().flatten().for_each(|x| word(x.to_bits()));
     }
 }
 
@@ -245,7 +250,7 @@ struct Kept {
     memory: Vec<V4>,
     extra: Vec<Extra>,
     /// Old place, wall, contact; sorted.
-    walls: Vec<(u32, u32, WallHistory)>,
+    walls: Vec<(u32, u32, (WallHistory, Extra))>,
 }
 
 impl Kept {
@@ -266,10 +271,9 @@ impl Kept {
                 }
             }
             for pair in &chunk.walls {
-                for history in &chunk.wall_history[pair.slots()] {
-                    if history.touches() {
-                        kept.walls.push((pair.grain, pair.wall, *history));
-                    }
+                for k in pair.slots().filter(|k| chunk.wall_history[*k].touches()) {
+                    let extra = chunk.wall_extra.get(k).copied().unwrap_or(NO_EXTRA);
+                    kept.walls.push((pair.grain, pair.wall, (chunk.wall_history[k], extra)));
                 }
             }
         }
@@ -291,7 +295,7 @@ impl Kept {
         Some((memory, extra))
     }
 
-    fn walls_of(&self, place: u32, wall: u32) -> impl Iterator<Item = &WallHistory> {
+    fn walls_of(&self, place: u32, wall: u32) -> impl Iterator<Item = &(WallHistory, Extra)> {
         let first = self.walls.partition_point(|w| (w.0, w.1) < (place, wall));
         self.walls[first..].iter().take_while(move |w| (w.0, w.1) == (place, wall)).map(|w| &w.2)
     }
@@ -310,7 +314,8 @@ impl Grains {
         let sizes = PeriodicSizes::new(settings);
         self.wrap(settings);
         let (mut r_max, mut v_max) = (0.0f64, 0.0f64);
-        for (p, v) in self.position.iter().zip(&self.velocity) {
+        for (p, m) in self.position.iter().zip(&self.motion) {
+            let v = m.linear;
             r_max = r_max.max(p[3]);
             v_max = v_max.max(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         }
@@ -333,7 +338,7 @@ impl Grains {
             let stays = if clump == NONE { sizes.holds(p) } else { !gone[clump as usize] };
             if stays {
                 keys.push((morton(grid.cell(p)), k as u32));
-            } else if clump == NONE && self.velocity[k][3] > 0.0 {
+            } else if clump == NONE && self.motion[k].linear[3] > 0.0 {
                 self.books.put_in -= self.energy_of(k, settings.gravity);
             }
         }
@@ -384,8 +389,8 @@ impl Grains {
             }
         });
         self.chunks = chunks;
-        self.list_walls(walls, reach, |grain, wall| {
-            kept.walls_of(order[grain as usize], wall).copied().collect::<Vec<WallHistory>>()
+        self.list_walls(walls, reach, full, |grain, wall| {
+            kept.walls_of(order[grain as usize], wall).copied().collect::<Vec<(WallHistory, Extra)>>()
         });
         self.travel = 0.0;
         self.wall_travel = 0.0;
@@ -450,24 +455,21 @@ impl Grains {
             let by = if clump == NONE { shift(Vec3::new(p[0], p[1], p[2])) } else { shifts[clump as usize] };
             if by != Vec3::ZERO {
                 *p = [p[0] - by.x, p[1] - by.y, p[2] - by.z, p[3]];
-                if clump == NONE && self.velocity[k][3] > 0.0 {
-                    self.books.put_in += settings.gravity.dot(by) / self.velocity[k][3];
+                if clump == NONE && self.motion[k].linear[3] > 0.0 {
+                    self.books.put_in += settings.gravity.dot(by) / self.motion[k].linear[3];
                 }
             }
         }
     }
 
-    /// Array `k` of the new order is array `order[k]` of the old one. Forces are stale here: their arrays lend the space.
+    /// Array `k` of the new order is array `order[k]` of the old one. Loads are stale here: their array lends its space.
     fn reorder(&mut self, order: &[u32]) {
         let n = order.len();
-        self.force.truncate(n.max(1));
-        self.force.resize(n, [0.0; 4]);
-        for array in [&mut self.position, &mut self.velocity, &mut self.spin] {
-            self.force.par_iter_mut().zip(order).for_each(|(to, from)| *to = array[*from as usize]);
-            std::mem::swap(array, &mut self.force);
-            self.force.truncate(n);
-        }
-        self.torque.truncate(n);
+        self.load.resize(n, Six::default());
+        self.load.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.motion[*from as usize]);
+        std::mem::swap(&mut self.motion, &mut self.load);
+        self.load.truncate(n);
+        self.position = order.par_iter().map(|k| self.position[*k as usize]).collect();
         self.class = order.iter().map(|k| self.class[*k as usize]).collect();
         self.id = order.iter().map(|k| self.id[*k as usize]).collect();
         if !self.clump.is_empty() {
@@ -583,7 +585,10 @@ impl Job<'_> {
             let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             let sum = p[3] + q[3];
             let far = sum + self.reach;
-            if self.same_clump(i, j) || !(dd < far * far) || (g.velocity[i][3] == 0.0 && g.velocity[j][3] == 0.0) {
+            if self.same_clump(i, j)
+                || !(dd < far * far)
+                || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0)
+            {
                 continue;
             }
             let limit = 0.5 * p[3].min(q[3]);

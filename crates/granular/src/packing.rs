@@ -238,7 +238,7 @@ impl Sink {
     pub fn swallow(&mut self, grains: &mut Grains, settings: &Settings) -> usize {
         let inside = |p: Vec3| p.cmpge(self.low).all() && p.cmple(self.high).all();
         let gone: Vec<usize> = (0..grains.len())
-            .filter(|k| inside(grains.grain(*k).position) && !grains.in_clump(*k) && grains.velocity[*k][3] > 0.0)
+            .filter(|k| inside(grains.grain(*k).position) && !grains.in_clump(*k) && grains.motion[*k].linear[3] > 0.0)
             .collect();
         for k in &gone {
             self.swallowed += grains.mass(*k);

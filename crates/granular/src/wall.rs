@@ -4,7 +4,7 @@
 //! contacts, the grain body 2: normals point from the wall into the grain.
 
 use crate::law::V4;
-use crate::law::full::Extra;
+use crate::law::full::{Extra, NO_EXTRA};
 use crate::neighbours::Chunk;
 use crate::{GrainError, Grains};
 use rayon::prelude::*;
@@ -278,7 +278,6 @@ impl WallPair {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WallHistory {
     pub memory: V4,
-    pub extra: Extra,
     pub normal: Vec3,
 }
 
@@ -288,7 +287,7 @@ impl WallHistory {
     }
 
     pub fn words(&self, word: &mut impl FnMut(u64)) {
-        self.memory.iter().chain(&self.extra).for_each(|x| word(x.to_bits()));
+        self.memory.iter().for_each(|x| word(x.to_bits()));
         self.normal.to_array().iter().for_each(|x| word(x.to_bits()));
     }
 }
@@ -399,15 +398,17 @@ impl Grains {
         &mut self,
         walls: &[Wall],
         reach: f64,
-        recall: impl Fn(u32, u32) -> Vec<WallHistory> + Sync,
+        full: bool,
+        recall: impl Fn(u32, u32) -> Vec<(WallHistory, Extra)> + Sync,
     ) {
         let position = &self.position;
         self.chunks.par_iter_mut().for_each(|chunk| {
             let (start, len) = (chunk.start, chunk.len);
-            let Chunk { walls: pairs, triangles, wall_history, .. } = chunk;
+            let Chunk { walls: pairs, triangles, wall_history, wall_extra, .. } = chunk;
             pairs.clear();
             triangles.clear();
             wall_history.clear();
+            wall_extra.clear();
             let mut near = Vec::new();
             for grain in start..start + len {
                 let p = position[grain as usize];
@@ -429,8 +430,14 @@ impl Grains {
                     let (first, count) = (triangles.len() as u32, near.len() as u32);
                     triangles.extend_from_slice(&near);
                     wall_history.resize(slot + slots, WallHistory::default());
-                    for (to, from) in wall_history[slot..].iter_mut().zip(recall(grain, wall as u32)) {
-                        *to = from;
+                    if full {
+                        wall_extra.resize(slot + slots, NO_EXTRA);
+                    }
+                    for (k, (history, extra)) in recall(grain, wall as u32).into_iter().take(slots).enumerate() {
+                        wall_history[slot + k] = history;
+                        if full {
+                            wall_extra[slot + k] = extra;
+                        }
                     }
                     let (slot, slots, wall) = (slot as u32, slots as u32, wall as u32);
                     pairs.push(WallPair { grain, wall, first, count, slot, slots });
@@ -439,6 +446,7 @@ impl Grains {
             pairs.shrink_to_fit();
             triangles.shrink_to_fit();
             wall_history.shrink_to_fit();
+            wall_extra.shrink_to_fit();
         });
     }
 }
