@@ -1,12 +1,13 @@
 //! The cases of `bench/grains`: one line of JSON for each.
 //!
 //! grains balls5050
-//! grains settle FILE WIDTH WARM STEPS        spheres x y z vx vy vz of FILE in a box, WIDTH wide [m]
-//! grains drum FILE STL WARM STEPS
+//! grains tile OUT                             6,500 spheres settled in a periodic column, 10.5 diameters wide
+//! grains settle FILE WIDTH STEP WARM STEPS [OUT]   spheres x y z vx vy vz of FILE in a box, WIDTH wide [m]
+//! grains drum FILE STL STEP WARM STEPS [OUT]
 
 use std::time::Instant;
 use tippe_geometry::{Pose, TriMesh, Vec3};
-use tippe_granular::{Grain, Grains, Material, PairLaw, Settings, Surface, Wall, WallMesh};
+use tippe_granular::{Domain, Grain, Grains, Material, PairLaw, Random, Settings, Surface, Wall, WallMesh};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -14,9 +15,10 @@ fn main() {
     let number = |k: usize| text(k).parse::<f64>().unwrap_or_else(|_| panic!("argument {k} must be a number"));
     match text(1) {
         "balls5050" => balls5050(),
-        "settle" => settle(text(2), number(3), number(4) as u64, number(5) as u64),
-        "drum" => drum(text(2), text(3), number(4) as u64, number(5) as u64),
-        other => panic!("no case `{other}`: balls5050, settle, drum"),
+        "tile" => tile(text(2)),
+        "settle" => write(&settle(text(2), number(3), number(4), number(5) as u64, number(6) as u64), text(7)),
+        "drum" => write(&drum(text(2), text(3), number(4), number(5) as u64, number(6) as u64), text(7)),
+        other => panic!("no case `{other}`: balls5050, tile, settle, drum"),
     }
 }
 
@@ -100,8 +102,37 @@ fn gravel() -> Settings {
     Settings::uniform(material, law, 1e-5, Vec3::new(0.0, 0.0, -9.81))
 }
 
-fn settle(path: &str, width: f64, warm: u64, steps: u64) {
-    let settings = gravel();
+/// Writes x y z vx vy vz, if asked to.
+fn write(grains: &Grains, path: &str) {
+    let line = |(_, g): &(u32, Grain)| {
+        let (x, v) = (g.position, g.velocity);
+        format!("{} {} {} {} {} {}\n", x.x, x.y, x.z, v.x, v.y, v.z)
+    };
+    if !path.is_empty() {
+        let text: String = grains.by_id().iter().map(line).collect();
+        std::fs::write(path, text).unwrap_or_else(|e| panic!("{path}: {e}"));
+    }
+}
+
+fn tile(path: &str) {
+    let (d, count) = (0.005, 6500);
+    let size = 10.5 * d;
+    let domain = Domain { low: Vec3::Z * -d, high: Vec3::new(size, size, 0.5), periodic: [true, true, false] };
+    let settings = Settings { step: 4e-5, domain: Some(domain), ..gravel() };
+    let mut random = Random { seed: 20_240_501 };
+    let mut grains = Grains::new();
+    for k in 0..count {
+        let cell = Vec3::new(f64::from(k % 10), f64::from(k / 10 % 10), f64::from(k / 100)) + 0.5;
+        let position = cell * (size / 10.0) + random.cube() * (0.02 * d);
+        let grain = Grain { velocity: random.cube() * 0.15, ..Grain::at(position, d / 2.0) };
+        grains.insert(&grain, &settings).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let grains = run("tile", grains, &settings, vec![Wall::plane(Vec3::ZERO, Vec3::Z)], 0, 10_500);
+    write(&grains, path);
+}
+
+fn settle(path: &str, width: f64, step: f64, warm: u64, steps: u64) -> Grains {
+    let settings = Settings { step, ..gravel() };
     let walls = vec![
         Wall::plane(Vec3::ZERO, Vec3::Z),
         Wall::plane(Vec3::ZERO, Vec3::X),
@@ -110,7 +141,7 @@ fn settle(path: &str, width: f64, warm: u64, steps: u64) {
         Wall::plane(Vec3::Y * width, -Vec3::Y),
     ];
     let grains = read(path, &settings, 0.0025);
-    run("settle", grains, &settings, walls, warm, steps);
+    run("settle", grains, &settings, walls, warm, steps)
 }
 
 /// Corners of an ASCII STL file, three by three.
@@ -125,13 +156,13 @@ fn read_stl(path: &str) -> TriMesh {
     mesh
 }
 
-fn drum(path: &str, stl: &str, warm: u64, steps: u64) {
-    let settings = gravel();
+fn drum(path: &str, stl: &str, step: f64, warm: u64, steps: u64) -> Grains {
+    let settings = Settings { step, ..gravel() };
     let mesh = WallMesh::new(&read_stl(stl)).unwrap_or_else(|e| panic!("{stl}: {e}"));
     let mut shell = Wall::new(Surface::Mesh(mesh.into()), Pose::IDENTITY);
     shell.spin = Vec3::X * (2.0 * std::f64::consts::PI * 15.0 / 60.0);
     let length = 50.0 * 0.005;
     let walls = vec![shell, Wall::plane(Vec3::ZERO, Vec3::X), Wall::plane(Vec3::X * length, -Vec3::X)];
     let grains = read(path, &settings, 0.0025);
-    run("drum", grains, &settings, walls, warm, steps);
+    run("drum", grains, &settings, walls, warm, steps)
 }
