@@ -3,11 +3,14 @@
 //! grains balls5050
 //! grains tile OUT                             6,500 spheres settled in a periodic column, 10.5 diameters wide
 //! grains settle FILE WIDTH STEP WARM STEPS [OUT]   spheres x y z vx vy vz of FILE in a box, WIDTH wide [m]
+//! grains realtime                             5,000 spheres of 30 mm poured, position-based: milliseconds per frame
 //! grains drum FILE STL STEP WARM STEPS [OUT]
 
 use std::time::Instant;
 use tippe_geometry::{Pose, TriMesh, Vec3};
-use tippe_granular::{Domain, Grain, Grains, Material, PairLaw, Random, Settings, Surface, Wall, WallMesh};
+use tippe_granular::{
+    Domain, Frame, Grain, Grains, Material, PairLaw, Random, Settings, Sizes, Surface, Wall, WallMesh, lattice,
+};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -16,9 +19,10 @@ fn main() {
     match text(1) {
         "balls5050" => balls5050(),
         "tile" => tile(text(2)),
+        "realtime" => realtime(),
         "settle" => write(&settle(text(2), number(3), number(4), number(5) as u64, number(6) as u64), text(7)),
         "drum" => write(&drum(text(2), text(3), number(4), number(5) as u64, number(6) as u64), text(7)),
-        other => panic!("no case `{other}`: balls5050, tile, settle, drum"),
+        other => panic!("no case `{other}`: balls5050, tile, realtime, settle, drum"),
     }
 }
 
@@ -129,6 +133,32 @@ fn tile(path: &str) {
     }
     let grains = run("tile", grains, &settings, vec![Wall::plane(Vec3::ZERO, Vec3::Z)], 0, 10_500);
     write(&grains, path);
+}
+
+fn realtime() {
+    let settings = gravel();
+    let sizes = Sizes::Same { radius: 0.03 };
+    let (low, high) = (Vec3::new(-0.6, -0.6, 0.0), Vec3::new(0.6, 0.6, 2.0));
+    let mut grains = Grains::new();
+    for grain in lattice(low, high, &sizes, 5000, 0.1, &mut Random { seed: 1 }) {
+        grains.insert(&grain, &settings).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let frame = Frame { time: 1.0 / 60.0, substeps: 4, stiffness: 1e5 };
+    let mut walls = [Wall::plane(Vec3::ZERO, Vec3::Z)];
+    let mut spent = Vec::new();
+    for _ in 0..240 {
+        let start = cpu_seconds();
+        grains.advance_frame(&settings, &mut walls, &frame).unwrap_or_else(|e| panic!("{e}"));
+        spent.push((cpu_seconds() - start) * 1e3);
+    }
+    spent.sort_by(f64::total_cmp);
+    println!(
+        "{{\"case\":\"realtime\",\"n\":{},\"median_ms\":{:.3},\"worst_ms\":{:.3},\"rebuilds\":{}}}",
+        grains.len(),
+        spent[spent.len() / 2],
+        spent[spent.len() - 1],
+        grains.rebuilds
+    );
 }
 
 fn settle(path: &str, width: f64, step: f64, warm: u64, steps: u64) -> Grains {

@@ -66,7 +66,7 @@ impl Grains {
     }
 
     /// Distance of the farthest point of any grain from the origin of a wall [m].
-    fn reach_from(&self, wall: &Wall) -> f64 {
+    pub(crate) fn reach_from(&self, wall: &Wall) -> f64 {
         let o = wall.X_ws.position;
         self.position.iter().fold(0.0f64, |m, p| m.max((Vec3::new(p[0], p[1], p[2]) - o).length() + p[3]))
     }
@@ -214,23 +214,27 @@ impl WithSimd for Kick<'_> {
     fn with_simd<S: Simd>(self, _: S) -> u64 {
         let Kick { x, motion, load, h, gravity, finish, begin } = self;
         let half = 0.5 * h;
+        let drift = [h, h, h, 0.0];
         let mut top = 0u64;
         for ((x, motion), load) in x.iter_mut().zip(motion).zip(load) {
-            let (v, w) = (&mut motion.linear, &mut motion.angular);
-            let (f, t) = (&load.linear, &load.angular);
+            let (mut v, mut w) = (motion.linear, motion.angular);
             let (inv_mass, inv_inertia) = (v[3], w[3]);
-            let free = if inv_mass > 0.0 { 1.0 } else { 0.0 };
-            let dv = each(|i| half * (f[i] * inv_mass + free * gravity[i]));
-            let dw = each(|i| half * (t[i] * inv_inertia));
+            let free = if inv_mass > 0.0 { half } else { 0.0 };
+            // fourth numbers do not change: inverse mass, inverse inertia, radius
+            let (per_mass, per_inertia) =
+                ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
+            let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * gravity[i]);
+            let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
             if finish {
-                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
-                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
+                v = each4(|i| v[i] + dv[i]);
+                w = each4(|i| w[i] + dw[i]);
             }
             if begin {
-                *v = [v[0] + dv[0], v[1] + dv[1], v[2] + dv[2], inv_mass];
-                *w = [w[0] + dw[0], w[1] + dw[1], w[2] + dw[2], inv_inertia];
-                *x = [x[0] + h * v[0], x[1] + h * v[1], x[2] + h * v[2], x[3]];
+                v = each4(|i| v[i] + dv[i]);
+                w = each4(|i| w[i] + dw[i]);
+                *x = each4(|i| x[i] + drift[i] * v[i]);
             }
+            (motion.linear, motion.angular) = (v, w);
             top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
         }
         top

@@ -18,6 +18,7 @@ mod ledger;
 mod measure;
 mod neighbours;
 mod packing;
+mod realtime;
 mod settings;
 mod wall;
 
@@ -30,5 +31,6 @@ pub use law::full::Losses;
 pub use ledger::Ledger;
 pub use measure::Repose;
 pub use packing::{Emitter, Random, Sink, Sizes, lattice, random_sequential};
+pub use realtime::Frame;
 pub use settings::{Cohesion, Domain, Material, PairLaw, RAYLEIGH_SHARE_MAX, Rolling, Settings};
 pub use wall::{Surface, Wall, WallMesh};

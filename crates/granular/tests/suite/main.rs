@@ -1,6 +1,7 @@
 //! Grains against closed forms, invariants and each other.
 mod clump;
 mod contact;
+mod realtime;
 mod run;
 mod tools;
 
