@@ -59,7 +59,7 @@ fn adhesion_carries_what_it_can_bear() {
         let s = Settings::uniform(SOFT, sticky, 1e-5, Vec3::new(0.0, 0.0, -9.81));
         let mut grains = Grains::new();
         grains.insert(&Grain { frozen: true, ..Grain::at(Vec3::ZERO, R) }, &s).unwrap();
-        grains.insert(&Grain::at(Vec3::Z * (-2.0 * R + 1e-6), R), &s).unwrap();
+        grains.insert(&Grain::at(Vec3::Z * (-2.0 * R + 1e-4), R), &s).unwrap();
         for _ in 0..60 {
             grains.advance_frame(&s, &mut [], &frame(10)).unwrap();
         }
