@@ -1,0 +1,637 @@
+//! The step: velocity Verlet with the kicks of two steps in one pass.
+//!
+//!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
+
+use crate::grains::Six;
+use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
+use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
+use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
+use crate::settings::Coefficients;
+use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
+use crate::{GrainError, Grains, Settings, Wall};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+use tippe_geometry::Vec3;
+
+/// What an advance did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Steps taken.
+    pub steps: u64,
+    /// Lists made.
+    pub rebuilds: u64,
+    /// Largest speed seen at the last step [m/s].
+    pub top_speed: f64,
+    /// Step as a share of the shortest Rayleigh time [-].
+    pub rayleigh_share: f64,
+}
+
+/// Force and torque on one wall.
+pub(crate) type WallSum = [Vec3; 2];
+
+impl Grains {
+    /// Advances all grains and walls by `steps` steps. Walls move at their constant velocity and spin; their impulses
+    /// grow by what the grains gave them.
+    pub fn advance(&mut self, settings: &Settings, walls: &mut [Wall], steps: u64) -> Result<Report, GrainError> {
+        settings.validate()?;
+        let rayleigh_share = self.check_step(settings)?;
+        for (k, wall) in walls.iter().enumerate() {
+            wall.validate(k, settings.materials.len())?;
+        }
+        let rebuilds = self.rebuilds;
+        let pass = Pass::new(self, settings);
+        let h = settings.step;
+        if !self.fresh && steps > 0 {
+            self.list_if_due(settings, walls, &pass)?;
+            let held = self.books.elastic;
+            self.sum_forces(walls, &pass, 0.0);
+            // grains that were put in overlapping bring the energy of their contacts along
+            self.books.put_in += self.books.elastic - held;
+        }
+        let mut top_speed = 0.0;
+        for step in 0..steps {
+            top_speed = self.kick(&pass, step > 0, true)?;
+            self.travel += top_speed * h;
+            self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
+            walls.iter_mut().for_each(|w| w.move_by(h));
+            self.list_if_due(settings, walls, &pass)?;
+            self.sum_forces(walls, &pass, h);
+            self.steps += 1;
+            self.time += h;
+        }
+        if steps > 0 {
+            self.kick(&pass, true, false)?;
+        }
+        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
+    }
+
+    /// Distance of the farthest point of any grain from the origin of a wall [m].
+    pub(crate) fn reach_from(&self, wall: &Wall) -> f64 {
+        let o = wall.X_ws.position;
+        self.position.iter().fold(0.0f64, |m, p| m.max((Vec3::new(p[0], p[1], p[2]) - o).length() + p[3]))
+    }
+
+    fn list_if_due(&mut self, settings: &Settings, walls: &[Wall], pass: &Pass) -> Result<(), GrainError> {
+        if 2.0 * self.travel >= self.skin || self.travel + self.wall_travel >= self.skin {
+            self.rebuild(settings, walls, pass.full)?;
+        }
+        Ok(())
+    }
+
+    /// Half kicks with the present forces: the end of one step (`finish`), the beginning of the next and its drift
+    /// (`begin`). Returns the largest speed [m/s].
+    fn kick(&mut self, pass: &Pass, finish: bool, begin: bool) -> Result<f64, GrainError> {
+        let length = chunk_length(self.len());
+        let chunks = self.position.par_chunks_mut(length).zip(self.motion.par_chunks_mut(length));
+        let arch = Arch::new();
+        let top = chunks.zip(self.load.par_chunks(length)).map(|((x, motion), load)| {
+            arch.dispatch(Kick { x, motion, load, h: pass.h, gravity: pass.gravity, finish, begin })
+        });
+        let top = top.reduce(|| 0, u64::max);
+        let top = f64::from_bits(top);
+        if !top.is_finite() {
+            let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
+            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
+        }
+        let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
+        let top = top.max(self.kick_clumps(pass.h, g, finish, begin));
+        self.fresh = !begin;
+        Ok(top.sqrt())
+    }
+
+    /// Forces and torques at the present positions; impulses of walls grow over `h` by the trapezoidal rule.
+    fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
+        let length = chunk_length(self.len());
+        let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
+        let Grains { position, motion, class, chunks, load, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals };
+        let arch = Arch::new();
+        let sums: Vec<(Vec<WallSum>, ChunkBooks)> = chunks
+            .par_iter_mut()
+            .zip(load.par_chunks_mut(length))
+            .map(|(chunk, load)| {
+                load.fill(Six::default());
+                let mut books = ChunkBooks::default();
+                match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+                    _ if pass.full => {
+                        books = full_pairs(chunk, &view, pass, load);
+                        let sums = full_walls(chunk, &view, pass, load, &mut books);
+                        return (sums, books);
+                    }
+                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, load),
+                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, load),
+                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, load),
+                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, load),
+                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, load),
+                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, load),
+                }
+                (arch.dispatch(WallTouches { chunk, view: &view, pass, load }), books)
+            })
+            .collect();
+        self.books.elastic = sums.iter().fold(0.0, |sum, s| sum + s.1.elastic);
+        if h > 0.0 {
+            sums.iter().for_each(|s| self.books.losses.add(&s.1.losses));
+        }
+        for (k, wall) in walls.iter_mut().enumerate() {
+            let before = [wall.force, wall.torque];
+            wall.force = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s.0[k][0]);
+            wall.torque = sums.iter().fold(Vec3::ZERO, |sum, s| sum + s.0[k][1]);
+            let (force, torque) = (0.5 * h * (before[0] + wall.force), 0.5 * h * (before[1] + wall.torque));
+            wall.impulse += force;
+            wall.angular_impulse += torque;
+            let work = -(force.dot(wall.velocity) + torque.dot(wall.spin));
+            wall.work += work;
+            self.books.put_in += work;
+        }
+    }
+}
+
+/// What stays the same over an advance.
+pub(crate) struct Pass {
+    pub h: f64,
+    pub gravity: V4,
+    pub table: Vec<Coefficients>,
+    pub classes: usize,
+    pub sizes: PeriodicSizes,
+    /// Radius, effective radius and effective mass of any pair, where all grains are alike.
+    pub alike: Option<[f64; 3]>,
+    /// The law has more than Hertz, Mindlin and Coulomb, or books are kept.
+    pub full: bool,
+}
+
+impl Pass {
+    fn new(grains: &Grains, settings: &Settings) -> Pass {
+        let g = settings.gravity;
+        let table = settings.coefficients();
+        let first = grains.position.first().zip(grains.motion.first()).map(|(x, m)| (x[3], m.linear[3]));
+        let alike = first.filter(|(r, inv_mass)| {
+            let mut all = grains.position.iter().zip(&grains.motion);
+            table.len() == 1
+                && *inv_mass > 0.0
+                && grains.clumps.is_empty()
+                && all.all(|(x, m)| x[3] == *r && m.linear[3] == *inv_mass)
+        });
+        let alike = alike.map(|(r, inv_mass)| [r, 0.5 * r, 0.5 / inv_mass]);
+        let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
+        Pass {
+            h: settings.step,
+            gravity: [g.x, g.y, g.z, 0.0],
+            table,
+            classes: settings.materials.len(),
+            sizes: PeriodicSizes::new(settings),
+            alike,
+            full,
+        }
+    }
+}
+
+/// What all chunks read.
+struct View<'a> {
+    position: &'a [V4],
+    motion: &'a [Six],
+    class: &'a [u8],
+    walls: &'a [Wall],
+    /// z axes of the walls.
+    normals: &'a [Vec3],
+}
+
+/// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
+struct Kick<'a> {
+    x: &'a mut [V4],
+    motion: &'a mut [Six],
+    load: &'a [Six],
+    h: f64,
+    gravity: V4,
+    finish: bool,
+    begin: bool,
+}
+
+impl WithSimd for Kick<'_> {
+    /// Bits of the largest square of a speed: squares are ordered like their bits, and NaN comes last.
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let Kick { x, motion, load, h, gravity, finish, begin } = self;
+        let half = 0.5 * h;
+        let drift = [h, h, h, 0.0];
+        let mut top = 0u64;
+        for ((x, motion), load) in x.iter_mut().zip(motion).zip(load) {
+            let (mut v, mut w) = (motion.linear, motion.angular);
+            let (inv_mass, inv_inertia) = (v[3], w[3]);
+            let free = if inv_mass > 0.0 { half } else { 0.0 };
+            // fourth numbers do not change: inverse mass, inverse inertia, radius
+            let (per_mass, per_inertia) =
+                ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
+            let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * gravity[i]);
+            let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
+            if finish {
+                v = each4(|i| v[i] + dv[i]);
+                w = each4(|i| w[i] + dw[i]);
+            }
+            if begin {
+                v = each4(|i| v[i] + dv[i]);
+                w = each4(|i| w[i] + dw[i]);
+                *x = each4(|i| x[i] + drift[i] * v[i]);
+            }
+            (motion.linear, motion.angular) = (v, w);
+            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
+        }
+        top
+    }
+}
+
+/// Forces of the pairs of one chunk on its own grains.
+struct Pairs<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> {
+    chunk: &'a mut Chunk,
+    view: &'a View<'a>,
+    pass: &'a Pass,
+    load: &'a mut [Six],
+}
+
+impl<'a, const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> Pairs<'a, ALIKE, TABLE, PERIODIC> {
+    fn sum(chunk: &'a mut Chunk, view: &'a View<'a>, pass: &'a Pass, load: &'a mut [Six]) {
+        Arch::new().dispatch(Pairs::<ALIKE, TABLE, PERIODIC> { chunk, view, pass, load });
+    }
+}
+
+impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pairs<'_, ALIKE, TABLE, PERIODIC> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Pairs { chunk, view, pass, load } = self;
+        let mut batch = Batch::new();
+        let Chunk { start, pairs, memory, .. } = chunk;
+        let mut slot = 0;
+        while slot < pairs.len() {
+            let mut count = 0;
+            while slot < pairs.len() && count < BATCH {
+                let touches = look::<PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
+                count += usize::from(touches);
+                slot += 1;
+            }
+            gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
+            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, pass.alike.unwrap_or([1.0; 3]));
+            scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
+        }
+    }
+}
+
+/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it.
+#[inline(always)]
+fn look<const PERIODIC: bool>(
+    batch: &mut Batch,
+    k: usize,
+    view: &View<'_>,
+    pass: &Pass,
+    [first, mark]: &mut [u32; 2],
+    slot: usize,
+    memory: &mut [V4],
+) -> bool {
+    let j = *mark & !TOUCH;
+    let p = view.position[*first as usize];
+    let q = view.position[j as usize];
+    let mut d = each(|i| q[i] - p[i]);
+    if PERIODIC {
+        d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
+    }
+    let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    let sum = p[3] + q[3];
+    let touches = dd < sum * sum;
+    if touches != (*mark & TOUCH != 0) {
+        *mark ^= TOUCH;
+        memory[slot] = [0.0; 4];
+    }
+    batch.who[k] = [*first, j, slot as u32, 0];
+    batch.d[k] = [d[0], d[1], d[2], dd];
+    touches
+}
+
+/// What the law needs besides positions.
+#[inline(always)]
+fn gather<const ALIKE: bool, const TABLE: bool>(
+    batch: &mut Batch,
+    count: usize,
+    view: &View<'_>,
+    pass: &Pass,
+    memory: &[V4],
+) {
+    for k in 0..count.min(BATCH) {
+        let [first, second, slot, _] = batch.who[k];
+        let (i, j) = (first as usize, second as usize);
+        let (m1, m2) = (&view.motion[i], &view.motion[j]);
+        let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
+        if ALIKE {
+            batch.v[k] = each4(|c| v2[c] - v1[c]);
+            batch.rw[k] = each4(|c| w1[c] + w2[c]);
+        } else {
+            let (r1, r2) = (view.position[i][3], view.position[j][3]);
+            batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
+            batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
+            batch.r[k] = [r1, r2];
+        }
+        if TABLE {
+            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
+        }
+        batch.memory[k] = memory[slot as usize];
+    }
+}
+
+/// Adds the answers to the grains of this chunk. The fourth numbers of forces and torques mean nothing.
+#[inline(always)]
+fn scatter<const ALIKE: bool>(
+    batch: &Batch,
+    count: usize,
+    pass: &Pass,
+    memory: &mut [V4],
+    start: u32,
+    load: &mut [Six],
+) {
+    let radius = pass.alike.map_or(0.0, |one| one[0]);
+    for k in 0..count.min(BATCH) {
+        let [first, second, slot, _] = batch.who[k];
+        memory[slot as usize] = batch.memory[k];
+        let (f, t) = (batch.force[k], batch.twist[k]);
+        let [r1, r2] = if ALIKE { [radius; 2] } else { batch.r[k] };
+        let (i, j) = (first.wrapping_sub(start) as usize, second.wrapping_sub(start) as usize);
+        if let Some(to) = load.get_mut(i) {
+            let l = f[3] * r1;
+            to.linear = each4(|c| to.linear[c] - f[c]);
+            to.angular = each4(|c| to.angular[c] + l * t[c]);
+        }
+        if let Some(to) = load.get_mut(j) {
+            let l = f[3] * r2;
+            to.linear = each4(|c| to.linear[c] + f[c]);
+            to.angular = each4(|c| to.angular[c] + l * t[c]);
+        }
+    }
+}
+
+/// Forces of walls on the grains of one chunk; gives the sums on the walls.
+struct WallTouches<'a> {
+    chunk: &'a mut Chunk,
+    view: &'a View<'a>,
+    pass: &'a Pass,
+    load: &'a mut [Six],
+}
+
+impl WithSimd for WallTouches<'_> {
+    type Output = Vec<WallSum>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<WallSum> {
+        let WallTouches { chunk, view, pass, load } = self;
+        let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
+        let Chunk { start, walls, triangles, wall_history, .. } = chunk;
+        if walls.is_empty() {
+            return sums;
+        }
+        let mut batch = Batch::new();
+        let mut next = 0;
+        while next < walls.len() {
+            let mut count = 0;
+            while next < walls.len() && count + CONTACTS <= BATCH {
+                let pair = &walls[next];
+                let history = &mut wall_history[pair.slots()];
+                count += find_wall_contacts(&mut batch, count, pair, view, pass, pair.triangles_of(triangles), history);
+                next += 1;
+            }
+            if pass.table.len() > 1 {
+                batch.evaluate_walls::<true>(count, &pass.table, pass.h);
+            } else {
+                batch.evaluate_walls::<false>(count, &pass.table, pass.h);
+            }
+            for k in 0..count.min(BATCH) {
+                let [grain, wall, slot, _] = batch.who[k];
+                wall_history[slot as usize].memory = batch.memory[k];
+                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.r[k][1]);
+                let i = (grain - *start) as usize;
+                let to = &mut load[i];
+                to.linear = each4(|c| to.linear[c] + f[c]);
+                to.angular = each4(|c| to.angular[c] + lever * t[c]);
+                let (p, n) = (&view.position[grain as usize], &batch.d[k]);
+                let wall = wall as usize;
+                let arm = Vec3::from_array(each(|c| p[c] - lever * n[c])) - view.walls[wall].X_ws.position;
+                let f = Vec3::new(f[0], f[1], f[2]);
+                sums[wall][0] -= f;
+                sums[wall][1] -= arm.cross(f);
+            }
+        }
+        sums
+    }
+}
+
+/// Writes the contacts of a grain with a wall into the batch, with the history each goes on with; how many there are.
+#[inline(always)]
+fn find_wall_contacts(
+    batch: &mut Batch,
+    at: usize,
+    pair: &WallPair,
+    view: &View<'_>,
+    pass: &Pass,
+    triangles: &[u32],
+    history: &mut [WallHistory],
+) -> usize {
+    let i = pair.grain as usize;
+    let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
+    let wall = &view.walls[pair.wall as usize];
+    let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
+    let mut found = [WallContact::default(); CONTACTS];
+    let count = wall.contacts(view.normals[pair.wall as usize], p, radius, 0.0, triangles, &mut found);
+    if count == 0 || v4[3] == 0.0 {
+        if history.iter().any(WallHistory::touches) {
+            history.fill(WallHistory::default());
+        }
+        return 0;
+    }
+    if history.len() > 1 {
+        match_history(history, &mut [], &found[..count]);
+    } else {
+        history[0].normal = found[0].normal;
+    }
+    for (slot, touch) in found[..count].iter().enumerate() {
+        let n = touch.normal;
+        let k = at + slot;
+        let lever = radius - touch.depth;
+        let turn = Vec3::new(w4[0], w4[1], w4[2]).cross(n) * lever;
+        let v = Vec3::new(v4[0], v4[1], v4[2]) - turn - wall.velocity_at(p - n * lever);
+        batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
+        batch.d[k] = [n.x, n.y, n.z, touch.depth];
+        batch.v[k] = [v.x, v.y, v.z, v4[3]];
+        batch.r[k] = [radius, lever];
+        batch.class[k] = u32::from(wall.class) * pass.classes as u32 + u32::from(view.class[i]);
+        batch.memory[k] = history[slot].memory;
+    }
+    count
+}
+
+/// Each new contact goes on with the old one whose normal is nearest, and begins anew when none is within 45 degrees.
+fn match_history(history: &mut [WallHistory], extra: &mut [Extra], found: &[WallContact]) {
+    let mut old = [(WallHistory::default(), NO_EXTRA); CONTACTS];
+    for (k, old) in old.iter_mut().enumerate().take(history.len()) {
+        *old = (history[k], extra.get(k).copied().unwrap_or(NO_EXTRA));
+    }
+    history.fill(WallHistory::default());
+    extra.fill(NO_EXTRA);
+    for (k, touch) in found.iter().enumerate() {
+        let n = touch.normal;
+        let near = |k: &usize| n.dot(old[*k].0.normal);
+        let nearest = (0..CONTACTS).max_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or(0);
+        if near(&nearest) > 0.7 {
+            let (kept, more) = std::mem::take(&mut old[nearest]);
+            history[k] = kept;
+            if let Some(extra) = extra.get_mut(k) {
+                *extra = more;
+            }
+        }
+        history[k].normal = n;
+    }
+}
+
+/// What one chunk adds to the books.
+#[derive(Clone, Copy, Default)]
+struct ChunkBooks {
+    losses: Losses,
+    elastic: f64,
+}
+
+/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the lower one.
+fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
+    let mut books = ChunkBooks::default();
+    let Chunk { start, pairs, own, memory, extra, .. } = chunk;
+    for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
+        let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
+        let (p, q) = (view.position[i], view.position[j]);
+        let mut d = each(|c| q[c] - p[c]);
+        if pass.sizes.any {
+            d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
+        }
+        let (sum, dd) = (p[3] + q[3], dot(d, d));
+        let (class1, class2) = (view.class[i] as usize, view.class[j] as usize);
+        let c = &pass.table[class1 * pass.classes + class2];
+        let radius = p[3] * q[3] / sum;
+        let touched = *mark & TOUCH != 0;
+        let far = sum + if touched { pair_range(c, radius) } else { 0.0 };
+        let booked = slot < *own as usize;
+        if !(dd < far * far) {
+            if touched {
+                *mark &= !TOUCH;
+                if booked {
+                    books.losses.cohesion += energy_at_release(c, radius);
+                }
+                memory[slot] = [0.0; 4];
+                extra[slot] = NO_EXTRA;
+            }
+            continue;
+        }
+        *mark |= TOUCH;
+        let dist = dd.sqrt();
+        let n = each(|c| d[c] / dist);
+        let (v1, v2, w1, w2) =
+            (view.motion[i].linear, view.motion[j].linear, view.motion[i].angular, view.motion[j].angular);
+        let (l1, l2) = (dist * p[3] / sum, dist * q[3] / sum);
+        let turn = cross(each(|c| l1 * w1[c] + l2 * w2[c]), n);
+        let meeting = Meeting {
+            c,
+            h: pass.h,
+            n,
+            depth: sum - dist,
+            radius,
+            mass: 1.0 / (v1[3] + v2[3]),
+            inv_inertia: w1[3] + w2[3],
+            v: each(|c| v2[c] - v1[c] - turn[c]),
+            w: each(|c| w2[c] - w1[c]),
+            memory: memory[slot],
+            extra: extra[slot],
+            begins: !touched,
+        };
+        let out = meeting.resolve();
+        (memory[slot], extra[slot]) = (out.touch.memory, out.extra);
+        let (f, twist) = (out.touch.force, cross(out.touch.force, n));
+        for (place, sign, lever) in [(i, -1.0, l1), (j, 1.0, l2)] {
+            let at = place.wrapping_sub(*start as usize);
+            if let Some(to) = load.get_mut(at) {
+                for c in 0..3 {
+                    to.linear[c] += sign * f[c];
+                    to.angular[c] += lever * twist[c] + sign * out.couple[c];
+                }
+            }
+        }
+        if booked {
+            books.losses.add(&out.losses);
+            books.elastic += out.elastic;
+        }
+    }
+    books
+}
+
+/// Forces of walls with the whole law.
+fn full_walls(
+    chunk: &mut Chunk,
+    view: &View<'_>,
+    pass: &Pass,
+    load: &mut [Six],
+    books: &mut ChunkBooks,
+) -> Vec<WallSum> {
+    let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
+    let Chunk { start, walls, triangles, wall_history, wall_extra, .. } = chunk;
+    for pair in walls.iter() {
+        let i = pair.grain as usize;
+        let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
+        let wall = &view.walls[pair.wall as usize];
+        let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);
+        let history = &mut wall_history[pair.slots()];
+        let c = &pass.table[wall.class as usize * pass.classes + view.class[i] as usize];
+        let pull = if history.iter().any(WallHistory::touches) { pair_range(c, radius) } else { 0.0 };
+        let mut found = [WallContact::default(); CONTACTS];
+        let n = view.normals[pair.wall as usize];
+        let count = wall.contacts(n, p, radius, pull, pair.triangles_of(triangles), &mut found);
+        if count == 0 || v4[3] == 0.0 {
+            let parted = history.iter().filter(|x| x.touches()).count() as f64;
+            books.losses.cohesion += parted * energy_at_release(c, radius);
+            history.fill(WallHistory::default());
+            wall_extra[pair.slots()].fill(NO_EXTRA);
+            continue;
+        }
+        let extra = &mut wall_extra[pair.slots()];
+        match_history(history, extra, &found[..count]);
+        for ((touch, history), extra) in found[..count].iter().zip(history).zip(extra) {
+            let n = touch.normal;
+            let lever = radius - touch.depth;
+            let at = p - n * lever;
+            let spin = Vec3::new(w4[0], w4[1], w4[2]);
+            let v = Vec3::new(v4[0], v4[1], v4[2]) - spin.cross(n) * lever - wall.velocity_at(at);
+            let meeting = Meeting {
+                c,
+                h: pass.h,
+                n: n.to_array(),
+                depth: touch.depth,
+                radius,
+                mass: 1.0 / v4[3],
+                inv_inertia: w4[3],
+                v: v.to_array(),
+                w: (spin - wall.spin).to_array(),
+                memory: history.memory,
+                extra: *extra,
+                begins: history.memory[3] == 0.0,
+            };
+            let out = meeting.resolve();
+            (history.memory, *extra) = (out.touch.memory, out.extra);
+            let f = Vec3::from_array(out.touch.force);
+            let couple = Vec3::from_array(out.couple);
+            let turn = f.cross(n) * lever + couple;
+            let k = i - *start as usize;
+            for c in 0..3 {
+                load[k].linear[c] += f[c];
+                load[k].angular[c] += turn[c];
+            }
+            let sum = &mut sums[pair.wall as usize];
+            sum[0] -= f;
+            sum[1] -= (at - wall.X_ws.position).cross(f) + couple;
+            books.losses.add(&out.losses);
+            books.elastic += out.elastic;
+        }
+    }
+    sums
+}

@@ -1,0 +1,102 @@
+//! What can go wrong, said with where, how much, and what to try.
+
+use thiserror::Error;
+
+/// Why grains cannot be made or moved.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum GrainError {
+    /// A setting has no meaning.
+    #[error("{what} is {value}, but must be {wanted}")]
+    Setting {
+        /// Name of the setting.
+        what: &'static str,
+        /// Value given.
+        value: f64,
+        /// What would be accepted.
+        wanted: &'static str,
+    },
+    /// The step is too long for explicit integration.
+    #[error(
+        "step {step} s is {share:.2} of the Rayleigh time {rayleigh} s of grain {id}: at most {limit} is stable; \
+         try step = {try_step:.3e} s or softer grains"
+    )]
+    Step {
+        /// Step given [s].
+        step: f64,
+        /// Rayleigh time of the grain with the shortest one [s].
+        rayleigh: f64,
+        /// Id of that grain.
+        id: u32,
+        /// step/rayleigh [-].
+        share: f64,
+        /// Largest share accepted [-].
+        limit: f64,
+        /// A step that would be accepted [s].
+        try_step: f64,
+    },
+    /// A grain is not a ball with finite motion.
+    #[error("grain {id}: {what} is {value}, but must be {wanted}")]
+    Grain {
+        /// Id of the grain.
+        id: u32,
+        /// Which number.
+        what: &'static str,
+        /// Value found.
+        value: f64,
+        /// What would be accepted.
+        wanted: &'static str,
+    },
+    /// Two grains overlap more than elastic contact allows.
+    #[error(
+        "grains {id1} and {id2} overlap by {depth} m, more than {limit} m, half the smaller radius: a packing must not \
+         start overlapped; try a looser lattice or a smaller step"
+    )]
+    Overlap {
+        /// Id of the one.
+        id1: u32,
+        /// Id of the other.
+        id2: u32,
+        /// Depth [m].
+        depth: f64,
+        /// Largest depth accepted [m].
+        limit: f64,
+    },
+    /// Motion became infinite or not a number.
+    #[error("at t = {time} s the motion of grain {id} is no longer finite; try a smaller step than {step} s")]
+    NotFinite {
+        /// Time [s].
+        time: f64,
+        /// Id of the grain.
+        id: u32,
+        /// Step [s].
+        step: f64,
+    },
+    /// The grains would not fit into memory.
+    #[error("{grains} grains need about {needed} bytes, more than the {limit} allowed; try fewer grains")]
+    Memory {
+        /// Number of grains.
+        grains: usize,
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// A wall has no usable surface.
+    #[error("wall {wall}: {what}")]
+    Wall {
+        /// Index of the wall.
+        wall: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file does not say what it should.
+    #[error("{file}:{line}: {what}")]
+    File {
+        /// Name of the file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}

@@ -1,0 +1,235 @@
+//! The contact law: Hertz, Mindlin, Coulomb; one function for one contact, and a batch of contacts that the compiler
+//! turns into vector instructions.
+//!
+//! Pair 1, 2; normal n from 1 to 2; forces act on 2. With a = sqrt(R depth) the patch radius, v the velocity of 2
+//! relative to 1 at the contact (docs/theory/grains.md, eq. 1 to 10):
+//!   N   = 4/3 E* a depth - gamma_n v_n,    gamma_n = 2 sqrt(5/6) beta sqrt(2 E* a m*)     Hertz 1882; Tsuji et al. 1992
+//!   f'  = -8 G* a v_t while a grows, and f scaled with a while it shrinks                 Mindlin 1949; Thornton 2013
+//!   F_t = f - gamma_t v_t,  |F_t| <= mu N                                                 Coulomb
+//! The dashpot's exponent makes restitution independent of speed: beta = -ln e/sqrt(ln^2 e + pi^2) is exact for a central
+//! impact (Antypov, Elliott 2011). The pull of the dashpot just before separation belongs to it and is kept.
+//! Spring and dashpot are in parallel, the slider is in series with both, so that the force is continuous where slip
+//! begins: with the implicit step of that chain (eq. 9)
+//!   F* = f - (k_t h + gamma_t) v_t,  F_t = F* min(1, mu N/|F*|),  u = (f - F_t)/(k_t h + gamma_t),  f <- f - k_t h u
+//! u is the part of v_t that spring and dashpot take, v_t - u the slip.
+
+pub(crate) mod full;
+
+use crate::settings::Coefficients;
+
+/// A 3-vector as the hot loops see it.
+pub(crate) type V3 = [f64; 3];
+/// Three components and one more number.
+pub(crate) type V4 = [f64; 4];
+
+#[inline(always)]
+pub(crate) fn dot(a: V3, b: V3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+pub(crate) fn cross(a: V3, b: V3) -> V3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Three components, always inlined: the hot loops must not call anything.
+#[inline(always)]
+pub(crate) fn each(f: impl Fn(usize) -> f64) -> V3 {
+    [f(0), f(1), f(2)]
+}
+
+/// Four numbers, likewise.
+#[inline(always)]
+pub(crate) fn each4(f: impl Fn(usize) -> f64) -> V4 {
+    [f(0), f(1), f(2), f(3)]
+}
+
+/// Force on 2 and the memory it leaves: tangential spring force on 2 [N] and the patch radius it belongs to [m].
+#[derive(Clone, Copy)]
+pub(crate) struct Touch {
+    pub force: V3,
+    pub memory: V4,
+}
+
+/// Square of a force that is as good as none [N^2]: keeps 0/0 away.
+const TINY: f64 = 1e-200;
+
+/// Square root to 7 digits, three times as fast: enough for dashpots and for the share of friction that slips, which are known to
+/// two. The same bits on every machine, like the long one.
+#[inline(always)]
+fn short_sqrt(x: f64) -> f64 {
+    f64::from((x as f32).sqrt())
+}
+
+/// Force of the tangential chain and its memory (module equations). `soften` is how much the patch has shrunk [-].
+#[inline(always)]
+pub(crate) fn tangential(
+    k_t: f64,
+    gamma_t: f64,
+    limit: f64,
+    h: f64,
+    n: V3,
+    a: f64,
+    soften: f64,
+    v_t: V3,
+    memory: V4,
+) -> Touch {
+    // the spring turns with the normal and softens with the patch
+    let along = dot(n, [memory[0], memory[1], memory[2]]);
+    let f = each(|i| (memory[i] - along * n[i]) * soften);
+    let stiff = k_t * h + gamma_t;
+    let trial = each(|i| f[i] - stiff * v_t[i]);
+    // one division for (mu N/|F*|)^2 and k_t h/stiff
+    let (size, most) = (dot(trial, trial), limit * limit);
+    let inv = 1.0 / ((size + TINY) * stiff);
+    let share = if size > most { short_sqrt(most * (stiff * inv)) } else { 1.0 };
+    let back = k_t * h * ((size + TINY) * inv);
+    let force = each(|i| trial[i] * share);
+    let spring = each(|i| f[i] - back * (f[i] - force[i]));
+    Touch { force, memory: [spring[0], spring[1], spring[2], a] }
+}
+
+/// One contact without rolling friction and cohesion. `d` is the way from 1 to 2 and `dist` its length [m], or a unit
+/// normal and 1.
+#[inline(always)]
+pub(crate) fn contact(
+    c: &Coefficients,
+    h: f64,
+    d: V3,
+    dist: f64,
+    depth: f64,
+    radius: f64,
+    mass: f64,
+    v: impl FnOnce(V3) -> V3,
+    memory: V4,
+) -> (V3, Touch) {
+    let a = (radius * depth).sqrt();
+    let root = short_sqrt(a * mass);
+    // one division for d/dist and a/max(a, a before)
+    let larger = if a > memory[3] { a } else { memory[3] };
+    let inv = 1.0 / (dist * larger);
+    let (inv_dist, soften) = (inv * larger, a * (inv * dist));
+    let n = each(|i| d[i] * inv_dist);
+    let v = v(n);
+    let v_n = dot(n, v);
+    let normal = c.normal * a * depth - c.normal_damping * root * v_n;
+    let limit = if normal > 0.0 { c.friction * normal } else { 0.0 };
+    let v_t = each(|i| v[i] - v_n * n[i]);
+    let t = tangential(c.tangential * a, c.tangential_damping * root, limit, h, n, a, soften, v_t, memory);
+    (n, Touch { force: each(|i| normal * n[i] + t.force[i]), memory: t.memory })
+}
+
+/// Contacts evaluated together.
+pub(crate) const BATCH: usize = 64;
+/// Lanes that are always evaluated together: a batch is padded with stale lanes up to a multiple of it.
+const LANES: usize = 8;
+
+/// Up to `BATCH` touching pairs, small enough for the first cache. Four numbers of a contact lie together, so that they
+/// come from and go to the arrays of the grains in one move; the law transposes eight contacts at a time.
+#[repr(align(64))]
+pub(crate) struct Batch {
+    /// First grain, second grain, place of the pair in the chunk.
+    pub who: [[u32; 4]; BATCH],
+    /// Centre of 2 minus centre of 1 [m], and the square of its length [m^2].
+    pub d: [V4; BATCH],
+    /// Velocity of 2 relative to 1 [m/s]; 1/m1 + 1/m2 [1/kg], where all grains are alike zero.
+    pub v: [V4; BATCH],
+    /// r1 w1 + r2 w2 [m/s], where all grains are alike w1 + w2 [rad/s]; the fourth number means nothing.
+    pub rw: [V4; BATCH],
+    /// Radii [m]; row of the table of coefficients.
+    pub r: [[f64; 2]; BATCH],
+    pub class: [u32; BATCH],
+    pub memory: [V4; BATCH],
+    /// Answers: force on 2 [N], and dist/(r1 + r2) [-]: times the radius it is the lever.
+    pub force: [V4; BATCH],
+    /// -(n x force) [N]: times the lever it is the torque on either grain.
+    pub twist: [V4; BATCH],
+}
+
+impl Batch {
+    pub fn new() -> Batch {
+        let zero = [[0.0; 4]; BATCH];
+        let one = [[1.0; 4]; BATCH];
+        Batch {
+            who: [[0; 4]; BATCH],
+            d: one,
+            v: one,
+            rw: zero,
+            r: [[1.0; 2]; BATCH],
+            class: [0; BATCH],
+            memory: zero,
+            force: zero,
+            twist: zero,
+        }
+    }
+
+    /// The law over the first `count` contacts and some stale ones behind them. Every fourth number is used, even where
+    /// it means nothing: a gap would cost a tail of single contacts. `one` holds radius, effective radius and
+    /// effective mass where all grains are alike.
+    #[inline(always)]
+    pub fn evaluate<const ALIKE: bool, const TABLE: bool>(
+        &mut self,
+        count: usize,
+        table: &[Coefficients],
+        h: f64,
+        one: [f64; 3],
+    ) {
+        let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
+        let Some(c0) = table.first().copied() else { return };
+        let inv_sum = 0.5 / one[0];
+        for k in 0..lanes {
+            let c = if TABLE { table[self.class[k] as usize] } else { c0 };
+            let d = self.d[k];
+            let dist = d[3].sqrt();
+            let rw = self.rw[k];
+            let v4 = self.v[k];
+            let (depth, lever, arm, radius, mass);
+            if ALIKE {
+                depth = 2.0 * one[0] - dist;
+                lever = dist * inv_sum;
+                arm = lever * one[0];
+                radius = one[1];
+                mass = one[2] + v4[3];
+            } else {
+                let [r1, r2] = self.r[k];
+                let inv_sum = 1.0 / (r1 + r2);
+                depth = r1 + r2 - dist;
+                lever = dist * inv_sum;
+                arm = lever;
+                radius = r1 * r2 * inv_sum;
+                mass = 1.0 / v4[3];
+            }
+            // velocity at the contact: v - (l1 w1 + l2 w2) x n
+            let v = |n| {
+                let turn = cross([rw[0], rw[1], rw[2]], n);
+                each(|i| v4[i] - arm * turn[i])
+            };
+            let d = [d[0], d[1], d[2]];
+            let (n, touch) = contact(&c, h, d, dist, depth, radius, mass, v, self.memory[k]);
+            let twist = cross(touch.force, n);
+            self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
+            self.twist[k] = [twist[0], twist[1], twist[2], rw[3]];
+            self.memory[k] = touch.memory;
+        }
+    }
+
+    /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity at the contact [m/s] and
+    /// 1/m [1/kg], `r` radius and lever [m], `class` the row of the table.
+    #[inline(always)]
+    pub fn evaluate_walls<const TABLE: bool>(&mut self, count: usize, table: &[Coefficients], h: f64) {
+        let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
+        let Some(c0) = table.first().copied() else { return };
+        for k in 0..lanes {
+            let c = if TABLE { table[self.class[k] as usize] } else { c0 };
+            let [d0, d1, d2, depth] = self.d[k];
+            let [v0, v1, v2, inv_mass] = self.v[k];
+            let [radius, lever] = self.r[k];
+            let v = |_| [v0, v1, v2];
+            let (n, touch) = contact(&c, h, [d0, d1, d2], 1.0, depth, radius, 1.0 / inv_mass, v, self.memory[k]);
+            let twist = cross(touch.force, n);
+            self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
+            self.twist[k] = [twist[0], twist[1], twist[2], 0.0];
+            self.memory[k] = touch.memory;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What is measured on grains: packing fraction, stress, mass flow, angle of repose.
+
+use crate::law::{dot, each};
+use crate::neighbours::{PeriodicSizes, TOUCH, nearest_image};
+use crate::{Grains, Settings};
+use std::f64::consts::PI;
+use tippe_geometry::{Mat3, Vec3};
+
+impl Grains {
+    /// Share of a box filled by grains [-]; a grain counts by the share of its bounding box inside, so that a sum over
+    /// boxes that tile space is the volume of all grains.
+    pub fn packing_fraction(&self, low: Vec3, high: Vec3) -> f64 {
+        let mut volume = 0.0;
+        for p in &self.position {
+            let (x, r) = (Vec3::new(p[0], p[1], p[2]), p[3]);
+            let inside = ((x + r).min(high) - (x - r).max(low)).max(Vec3::ZERO) / (2.0 * r);
+            volume += 4.0 / 3.0 * PI * r * r * r * inside.x * inside.y * inside.z;
+        }
+        let size = high - low;
+        volume / (size.x * size.y * size.z)
+    }
+
+    /// Mean stress in a box [Pa], pressure positive: contacts and motion (Love 1927; Christoffersen et al. 1981),
+    /// sigma = (sum of d f over contacts + sum of m v' v')/V. Contacts count by the share of the middle of d inside.
+    pub fn stress(&self, low: Vec3, high: Vec3, settings: &Settings) -> Mat3 {
+        let table = settings.coefficients();
+        let sizes = PeriodicSizes::new(settings);
+        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+        let mut sum = Mat3::ZERO;
+        let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
+        for chunk in &self.chunks {
+            for (slot, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| p[1] & TOUCH != 0) {
+                let (i, j) = (pair[0] as usize, (pair[1] & !TOUCH) as usize);
+                let (p, q) = (self.position[i], self.position[j]);
+                let mut d = each(|c| q[c] - p[c]);
+                if sizes.any {
+                    d = each(|c| nearest_image(d[c], sizes.size[c], sizes.inv[c]));
+                }
+                let d3 = Vec3::from_array(d);
+                if !inside(Vec3::new(p[0], p[1], p[2]) + 0.5 * d3) {
+                    continue;
+                }
+                // elastic forces at the present positions: springs of the last step, Hertz or JKR from the depth
+                let dist = dot(d, d).sqrt();
+                let depth = p[3] + q[3] - dist;
+                let radius = p[3] * q[3] / (p[3] + q[3]);
+                let c = &table[self.class[i] as usize * settings.materials.len() + self.class[j] as usize];
+                let normal = crate::law::full::elastic_force(c, depth, radius);
+                let m = chunk.memory[slot];
+                let f = d3 / dist * normal + Vec3::new(m[0], m[1], m[2]);
+                sum += outer(d3, f);
+            }
+        }
+        let here: Vec<usize> =
+            (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position)).collect();
+        let mass: f64 = here.iter().map(|k| self.mass(*k)).sum();
+        let mean =
+            here.iter().map(|k| self.grain(*k).velocity * self.mass(*k)).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
+        for k in here {
+            let v = self.grain(k).velocity - mean;
+            sum += outer(v, v) * self.mass(k);
+        }
+        let size = high - low;
+        sum * (1.0 / (size.x * size.y * size.z))
+    }
+
+    /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s].
+    pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize) -> f64 {
+        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+        let free = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position));
+        free.map(|k| self.mass(k) * self.motion[k].linear[axis]).sum::<f64>() / (high - low)[axis]
+    }
+
+    /// Angle of repose of a pile on the plane z = 0, with gravity along -z.
+    ///
+    /// In each of `sectors` around the middle of the pile the surface is the top of the highest grain in rings of one mean
+    /// diameter; a line is fitted where it is between 20 and 80 % of the height of the peak. None when no sector has
+    /// four such rings.
+    pub fn angle_of_repose(&self, sectors: usize) -> Option<Repose> {
+        let free: Vec<usize> = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0).collect();
+        let median = |axis: usize| {
+            let mut x: Vec<f64> = free.iter().map(|k| self.position[*k][axis]).collect();
+            x.sort_by(f64::total_cmp);
+            x.get(x.len() / 2).copied()
+        };
+        let (cx, cy) = (median(0)?, median(1)?);
+        let d = 2.0 * free.iter().map(|k| self.position[*k][3]).sum::<f64>() / free.len() as f64;
+        let mut peak = 0.0f64;
+        let mut far: Vec<f64> = Vec::with_capacity(free.len());
+        let mut tops = vec![Vec::<Option<f64>>::new(); sectors.max(1)];
+        for k in free {
+            let p = self.position[k];
+            let (x, y, top) = (p[0] - cx, p[1] - cy, p[2] + p[3]);
+            let rho = libm::hypot(x, y);
+            let turn = (libm::atan2(y, x) + PI) / (2.0 * PI);
+            let sector = ((turn * sectors as f64) as usize).min(sectors.max(1) - 1);
+            let ring = (rho / d) as usize;
+            let rings = &mut tops[sector];
+            rings.resize(rings.len().max(ring + 1), None);
+            rings[ring] = Some(rings[ring].map_or(top, |t: f64| t.max(top)));
+            peak = peak.max(top);
+            far.push(rho);
+        }
+        let mut angles = Vec::new();
+        for rings in &tops {
+            let points: Vec<(f64, f64)> = rings
+                .iter()
+                .enumerate()
+                .filter_map(|(k, top)| top.map(|t| ((k as f64 + 0.5) * d, t)))
+                .filter(|p| p.1 > 0.2 * peak && p.1 < 0.8 * peak)
+                .collect();
+            if points.len() >= 4 {
+                let n = points.len() as f64;
+                let (mx, my) =
+                    (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+                let sxy = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>();
+                let sxx = points.iter().map(|p| (p.0 - mx) * (p.0 - mx)).sum::<f64>();
+                angles.push(libm::atan(-sxy / sxx));
+            }
+        }
+        if angles.is_empty() {
+            return None;
+        }
+        let n = angles.len() as f64;
+        let mean = angles.iter().sum::<f64>() / n;
+        let spread = (angles.iter().map(|a| (a - mean) * (a - mean)).sum::<f64>() / n).sqrt();
+        far.sort_by(f64::total_cmp);
+        let quantile = |share: f64| far[((far.len() - 1) as f64 * share) as usize];
+        Some(Repose { angle: mean, spread, peak, half: quantile(0.5), most: quantile(0.95) })
+    }
+}
+
+/// A pile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repose {
+    /// Mean slope over the sectors [rad].
+    pub angle: f64,
+    /// Its deviation over the sectors [rad].
+    pub spread: f64,
+    /// Height of the highest grain's top [m].
+    pub peak: f64,
+    /// Radius that holds half of the grains [m].
+    pub half: f64,
+    /// Radius that holds 95 % of them [m].
+    pub most: f64,
+}

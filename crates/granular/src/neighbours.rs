@@ -1,0 +1,603 @@
+//! Who may touch whom: grains sorted by Morton code, cut into chunks, each chunk with the pairs it needs.
+//!
+//! Grains are sorted by the Morton code of their cell (seed 002 section 5.2), so that neighbours in space are neighbours in memory.
+//! The sorted array is cut into chunks of fixed length that do not depend on the number of threads. A pair inside a chunk
+//! is computed once and acts on both; a pair across two chunks is computed by both, each time from the lower grain to the upper
+//! one, and each chunk keeps its own half. So chunks share nothing while forces are summed, and the bits are the same for any
+//! number of threads.
+//!
+//! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per listed
+//! pair and carried over when lists are made anew; a pair that parts forgets.
+
+use crate::clump::NONE;
+use crate::grains::Six;
+use crate::law::full::{Extra, NO_EXTRA};
+use crate::law::{V3, V4};
+use crate::wall::{WallHistory, WallPair};
+use crate::{GrainError, Grains, Settings, Wall};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::Vec3;
+
+/// Marks a listed pair that touches.
+pub(crate) const TOUCH: u32 = 1 << 31;
+/// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
+const CHUNK: (usize, usize) = (2500, 32_768);
+/// Steps for which lists should last.
+const STEPS_PER_LIST: f64 = 60.0;
+/// Least and largest skin found from the speed, in radii.
+const SKIN_RADII: (f64, f64) = (0.05, 0.6);
+/// Bits of a cell coordinate.
+const CELL_BITS: u32 = 21;
+
+/// A run of grains with its pairs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Chunk {
+    /// First grain.
+    pub start: u32,
+    /// Number of grains.
+    pub len: u32,
+    /// First grain, and second grain with the mark: pairs whose first grain is in this chunk in its order, then pairs
+    /// whose first grain is in an earlier one.
+    pub pairs: Vec<[u32; 2]>,
+    /// Number of the former.
+    pub own: u32,
+    /// For every pair the spring force on its second grain [N] and the patch radius it belongs to [m].
+    pub memory: Vec<V4>,
+    /// More memory of every pair where the law needs it: see `crate::law::full`.
+    pub extra: Vec<Extra>,
+    /// Grains of this chunk near walls.
+    pub walls: Vec<WallPair>,
+    /// Triangles of those pairs.
+    pub triangles: Vec<u32>,
+    /// Contacts of those pairs.
+    pub wall_history: Vec<WallHistory>,
+    /// More memory of those contacts where the law needs it.
+    pub wall_extra: Vec<Extra>,
+}
+
+impl Chunk {
+    /// Pairs that no other chunk counts.
+    pub fn own_pairs(&self) -> &[[u32; 2]] {
+        &self.pairs[..self.own as usize]
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.pairs.capacity() * 8
+            + self.memory.capacity() * size_of::<V4>()
+            + self.extra.capacity() * size_of::<Extra>()
+            + self.walls.capacity() * size_of::<WallPair>()
+            + self.triangles.capacity() * 4
+            + self.wall_history.capacity() * size_of::<WallHistory>()
+            + self.wall_extra.capacity() * size_of::<Extra>()
+    }
+
+    /// Everything that survives, word by word.
+    pub fn words(&self, word: &mut impl FnMut(u64)) {
+        self.pairs.iter().flatten().for_each(|x| word(u64::from(*x)));
+        self.memory.iter().flatten().for_each(|x| word(x.to_bits()));
+        self.extra.iter().flatten().for_each(|x| word(x.to_bits()));
+        self.wall_history.iter().for_each(|h| h.words(word));
+        self.wall_extra.iter().flatten().for_each(|x| word(x.to_bits()));
+    }
+}
+
+/// Length of chunks for so many grains.
+pub(crate) fn chunk_length(grains: usize) -> usize {
+    grains.div_ceil(8).clamp(CHUNK.0, CHUNK.1)
+}
+
+/// Spreads 21 bits so that two zeros follow each.
+fn spread(x: u32) -> u64 {
+    let mut x = u64::from(x);
+    x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+/// Morton code of a cell.
+fn morton(c: [u32; 3]) -> u64 {
+    spread(c[0]) | spread(c[1]) << 1 | spread(c[2]) << 2
+}
+
+/// Cells of one size over the grains; periodic axes have a whole number of them.
+struct Grid {
+    low: V3,
+    inv: V3,
+    count: [u32; 3],
+    periodic: [bool; 3],
+}
+
+impl Grid {
+    fn new(position: &[V4], cutoff: f64, settings: &Settings) -> Grid {
+        let mut low = [f64::MAX; 3];
+        let mut high = [f64::MIN; 3];
+        for p in position {
+            for i in 0..3 {
+                low[i] = low[i].min(p[i]);
+                high[i] = high[i].max(p[i]);
+            }
+        }
+        let mut grid = Grid { low, inv: [0.0; 3], count: [1; 3], periodic: [false; 3] };
+        for i in 0..3 {
+            let most = f64::from((1u32 << CELL_BITS) - 1);
+            match &settings.domain {
+                Some(d) if d.periodic[i] => {
+                    grid.periodic[i] = true;
+                    grid.low[i] = d.low[i];
+                    let size = d.high[i] - d.low[i];
+                    let n = (size / cutoff).floor().clamp(1.0, most);
+                    grid.count[i] = n as u32;
+                    grid.inv[i] = n / size;
+                }
+                _ => {
+                    let n = ((high[i] - low[i]) / cutoff).floor().clamp(0.0, most - 1.0) + 1.0;
+                    grid.count[i] = n as u32;
+                    grid.inv[i] = (1.0 / cutoff).min(most / (high[i] - low[i]).max(cutoff));
+                }
+            }
+        }
+        grid
+    }
+
+    fn cell(&self, p: &V4) -> [u32; 3] {
+        [0, 1, 2].map(|i| {
+            let (x, n) = ((p[i] - self.low[i]) * self.inv[i], f64::from(self.count[i]));
+            // spheres of clumps may stick out of a periodic box
+            let x = if self.periodic[i] { x - n * (x / n).floor() } else { x };
+            x.clamp(0.0, n - 1.0) as u32
+        })
+    }
+
+    /// The neighbour of a cell, none beyond the end. With one or two cells along a periodic axis some neighbours are
+    /// the same cell: only the first of them counts.
+    fn neighbour(&self, c: [u32; 3], step: [i32; 3]) -> Option<[u32; 3]> {
+        let mut out = c;
+        for i in 0..3 {
+            let n = self.count[i] as i32;
+            let x = c[i] as i32 + step[i];
+            out[i] = if (0..n).contains(&x) {
+                x as u32
+            } else if self.periodic[i] && n > 2 {
+                x.rem_euclid(n) as u32
+            } else if self.periodic[i] && n == 2 && step[i] == 1 && c[i] == 1 {
+                0
+            } else {
+                return None;
+            };
+        }
+        Some(out)
+    }
+}
+
+/// Codes with the places they came from, sorted by code; equal codes keep their order. Least digit first, 11 bits a pass.
+fn radix_sort(keys: &mut Vec<(u64, u32)>, bits: u32) {
+    let mut other = vec![(0u64, 0u32); keys.len()];
+    for shift in (0..bits).step_by(11) {
+        let digit = |key: u64| (key >> shift & 0x7ff) as usize;
+        let mut count = [0usize; 2048];
+        keys.iter().for_each(|(key, _)| count[digit(*key)] += 1);
+        let mut sum = 0;
+        for c in &mut count {
+            sum += std::mem::replace(c, sum);
+        }
+        for &(key, place) in keys.iter() {
+            let slot = &mut count[digit(key)];
+            other[*slot] = (key, place);
+            *slot += 1;
+        }
+        std::mem::swap(keys, &mut other);
+    }
+}
+
+/// Occupied cells in the order of their codes, found by code through an open table.
+struct Cells {
+    code: Vec<u64>,
+    /// First grain of each cell, and the number of grains at the end.
+    start: Vec<u32>,
+    table: Vec<u32>,
+    shift: u32,
+}
+
+impl Cells {
+    fn new(keys: &[(u64, u32)]) -> Cells {
+        let mut code = Vec::new();
+        let mut start = Vec::new();
+        for (k, (key, _)) in keys.iter().enumerate() {
+            if code.last() != Some(key) {
+                code.push(*key);
+                start.push(k as u32);
+            }
+        }
+        start.push(keys.len() as u32);
+        let bits = (2 * code.len()).next_power_of_two().trailing_zeros().max(1);
+        let mut cells = Cells { table: vec![u32::MAX; 1 << bits], shift: 64 - bits, code, start };
+        for k in 0..cells.code.len() {
+            let mut slot = cells.slot(cells.code[k]);
+            while cells.table[slot] != u32::MAX {
+                slot = (slot + 1) & (cells.table.len() - 1);
+            }
+            cells.table[slot] = k as u32;
+        }
+        cells
+    }
+
+    fn slot(&self, code: u64) -> usize {
+        (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    fn find(&self, code: u64) -> Option<usize> {
+        let mut slot = self.slot(code);
+        loop {
+            let k = self.table[slot];
+            if k == u32::MAX {
+                return None;
+            }
+            if self.code[k as usize] == code {
+                return Some(k as usize);
+            }
+            slot = (slot + 1) & (self.table.len() - 1);
+        }
+    }
+}
+
+/// Contacts of the old lists, by the old place of their first grain; and those with walls.
+struct Kept {
+    row: Vec<u32>,
+    second: Vec<u32>,
+    memory: Vec<V4>,
+    extra: Vec<Extra>,
+    /// Old place, wall, contact; sorted.
+    walls: Vec<(u32, u32, (WallHistory, Extra))>,
+}
+
+impl Kept {
+    fn take(grains: &mut Grains) -> Kept {
+        let mut kept = Kept { row: vec![], second: vec![], memory: vec![], extra: vec![], walls: vec![] };
+        let touching = |p: &&[u32; 2]| p[1] & TOUCH != 0;
+        let marked = grains.chunks.iter().map(|c| c.own_pairs().iter().filter(touching).count()).sum();
+        kept.row.reserve_exact(grains.len());
+        kept.second.reserve_exact(marked);
+        kept.memory.reserve_exact(marked);
+        for chunk in std::mem::take(&mut grains.chunks) {
+            for (s, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| touching(p)) {
+                kept.row.resize(pair[0] as usize + 1, kept.second.len() as u32);
+                kept.second.push(pair[1] & !TOUCH);
+                kept.memory.push(chunk.memory[s]);
+                if !chunk.extra.is_empty() {
+                    kept.extra.push(chunk.extra[s]);
+                }
+            }
+            for pair in &chunk.walls {
+                for k in pair.slots().filter(|k| chunk.wall_history[*k].touches()) {
+                    let extra = chunk.wall_extra.get(k).copied().unwrap_or(NO_EXTRA);
+                    kept.walls.push((pair.grain, pair.wall, (chunk.wall_history[k], extra)));
+                }
+            }
+        }
+        kept.row.resize(grains.len() + 1, kept.second.len() as u32);
+        kept
+    }
+
+    /// Memory of the pair of old places `i` and `j`, as seen with `i` first.
+    fn find(&self, i: u32, j: u32) -> Option<(V4, Extra)> {
+        let (a, b) = (i.min(j), i.max(j));
+        let row = self.row[a as usize] as usize..self.row[a as usize + 1] as usize;
+        let k = row.start + self.second[row].iter().position(|s| *s == b)?;
+        let mut memory = self.memory[k];
+        let mut extra = self.extra.get(k).copied().unwrap_or_default();
+        if i > j {
+            memory[..3].iter_mut().for_each(|x| *x = -*x);
+            extra[..9].iter_mut().for_each(|x| *x = -*x);
+        }
+        Some((memory, extra))
+    }
+
+    fn walls_of(&self, place: u32, wall: u32) -> impl Iterator<Item = &(WallHistory, Extra)> {
+        let first = self.walls.partition_point(|w| (w.0, w.1) < (place, wall));
+        self.walls[first..].iter().take_while(move |w| (w.0, w.1) == (place, wall)).map(|w| &w.2)
+    }
+}
+
+/// Shortest way from `a` to `b` on the periodic axes.
+#[inline(always)]
+pub(crate) fn nearest_image(d: f64, size: f64, inv_size: f64) -> f64 {
+    // round half away from zero is the same on both sides of a pair
+    d - size * (d * inv_size).round()
+}
+
+impl Grains {
+    /// Sorts the grains and lists their pairs anew. History is carried over.
+    pub(crate) fn rebuild(&mut self, settings: &Settings, walls: &[Wall], full: bool) -> Result<(), GrainError> {
+        let sizes = PeriodicSizes::new(settings);
+        self.wrap(settings);
+        let (mut r_max, mut v_max) = (0.0f64, 0.0f64);
+        for (p, m) in self.position.iter().zip(&self.motion) {
+            let v = m.linear;
+            r_max = r_max.max(p[3]);
+            v_max = v_max.max(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        }
+        let auto = 2.0 * v_max.sqrt() * settings.step * STEPS_PER_LIST;
+        self.skin = settings.skin.unwrap_or(auto.clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max));
+        let reach = self.skin + crate::law::full::pull_range(settings, r_max);
+        let grid = Grid::new(&self.position, 2.0 * r_max + reach, settings);
+        let mut kept = Kept::take(self);
+        kept.walls.sort_by_key(|w| (w.0, w.1));
+
+        let mut gone = vec![false; self.clumps.len()];
+        for (k, clump) in self.clump.iter().enumerate().filter(|(_, c)| **c != NONE) {
+            gone[*clump as usize] |= !sizes.holds(&self.position[k]);
+        }
+
+        // sort; grains outside the domain fall out here
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.len());
+        for (k, p) in self.position.iter().enumerate() {
+            let clump = self.clump.get(k).copied().unwrap_or(NONE);
+            let stays = if clump == NONE { sizes.holds(p) } else { !gone[clump as usize] };
+            if stays {
+                keys.push((morton(grid.cell(p)), k as u32));
+            } else if clump == NONE && self.motion[k].linear[3] > 0.0 {
+                self.books.put_in -= self.energy_of(k, settings.gravity);
+            }
+        }
+        for (clump, _) in self.clumps.iter_mut().zip(&gone).filter(|(c, gone)| **gone && !c.ids.is_empty()) {
+            clump.ids.clear();
+            let height = clump.mass * settings.gravity.dot(clump.X_wc.position);
+            self.books.put_in -= clump.kinetic_energy() - height;
+        }
+        self.lost += (self.len() - keys.len()) as u64;
+        let bits = 3 * (32 - grid.count.iter().max().copied().unwrap_or(1).leading_zeros());
+        radix_sort(&mut keys, bits);
+        let order: Vec<u32> = keys.iter().map(|k| k.1).collect();
+        self.reorder(&order);
+        let cells = Cells::new(&keys);
+        drop(keys);
+
+        // pairs, first grain in the chunk
+        let length = chunk_length(self.len());
+        let count = self.len().div_ceil(length);
+        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach };
+        let built: Vec<Result<Chunk, GrainError>> =
+            (0..count).into_par_iter().map(|c| job.rows(c * length, length)).collect();
+        let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
+        drop(cells);
+
+        // the other half of pairs across chunks
+        for c in 0..count {
+            let end = ((c + 1) * length) as u32;
+            let (before, after) = chunks.split_at_mut(c + 1);
+            for pair in before[c].own_pairs().iter().filter(|p| p[1] >= end) {
+                after[pair[1] as usize / length - c - 1].pairs.push(*pair);
+            }
+        }
+
+        // history
+        chunks.par_iter_mut().for_each(|chunk| {
+            chunk.pairs.shrink_to_fit();
+            chunk.memory = vec![[0.0; 4]; chunk.pairs.len()];
+            chunk.extra = if full { vec![NO_EXTRA; chunk.pairs.len()] } else { Vec::new() };
+            for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
+                if let Some((memory, extra)) = kept.find(order[*first as usize], order[*mark as usize]) {
+                    *mark |= TOUCH;
+                    chunk.memory[s] = memory;
+                    if let Some(slot) = chunk.extra.get_mut(s) {
+                        *slot = extra;
+                    }
+                }
+            }
+        });
+        self.chunks = chunks;
+        self.list_walls(walls, reach, full, |grain, wall| {
+            kept.walls_of(order[grain as usize], wall).copied().collect::<Vec<(WallHistory, Extra)>>()
+        });
+        self.travel = 0.0;
+        self.wall_travel = 0.0;
+        self.rebuilds += 1;
+        Ok(())
+    }
+
+    /// Keeps the grains at the places in `order` only, in that order, and the pairs among them.
+    pub(crate) fn drop_all_but(&mut self, order: &[u32]) {
+        let mut place = vec![u32::MAX; self.len()];
+        for (new, old) in order.iter().enumerate() {
+            place[*old as usize] = new as u32;
+        }
+        let held = self.books.elastic;
+        for chunk in &mut self.chunks {
+            let Chunk { pairs, own, memory, extra, walls, .. } = chunk;
+            let mut kept = 0;
+            let mut kept_own = 0;
+            for k in 0..pairs.len() {
+                let [i, j] = [pairs[k][0], pairs[k][1] & !TOUCH].map(|i| place[i as usize]);
+                if i != u32::MAX && j != u32::MAX {
+                    pairs[kept] = [i, j | pairs[k][1] & TOUCH];
+                    memory[kept] = memory[k];
+                    if !extra.is_empty() {
+                        extra[kept] = extra[k];
+                    }
+                    kept += 1;
+                    kept_own += u32::from((k as u32) < *own);
+                }
+            }
+            pairs.truncate(kept);
+            memory.truncate(kept);
+            extra.truncate(kept);
+            *own = kept_own;
+            walls.retain_mut(|pair| {
+                pair.grain = place[pair.grain as usize];
+                pair.grain != u32::MAX
+            });
+        }
+        self.reorder(order);
+        self.books.elastic = held;
+        self.travel = f64::MAX;
+        self.fresh = false;
+    }
+
+    /// Puts grains that left through a periodic side back in on the other, clumps as a whole; against gravity that costs
+    /// energy.
+    fn wrap(&mut self, settings: &Settings) {
+        let Some(d) = &settings.domain else { return };
+        let periodic = Vec3::from_array(d.periodic.map(f64::from));
+        let size = d.high - d.low;
+        let shift = |x: Vec3| ((x - d.low) / size).floor() * size * periodic;
+        let mut shifts = Vec::with_capacity(self.clumps.len());
+        for clump in &mut self.clumps {
+            let by = shift(clump.X_wc.position);
+            clump.X_wc.position -= by;
+            self.books.put_in += clump.mass * settings.gravity.dot(by);
+            shifts.push(by);
+        }
+        for (k, p) in self.position.iter_mut().enumerate() {
+            let clump = self.clump.get(k).copied().unwrap_or(NONE);
+            let by = if clump == NONE { shift(Vec3::new(p[0], p[1], p[2])) } else { shifts[clump as usize] };
+            if by != Vec3::ZERO {
+                *p = [p[0] - by.x, p[1] - by.y, p[2] - by.z, p[3]];
+                if clump == NONE && self.motion[k].linear[3] > 0.0 {
+                    self.books.put_in += settings.gravity.dot(by) / self.motion[k].linear[3];
+                }
+            }
+        }
+    }
+
+    /// Array `k` of the new order is array `order[k]` of the old one. Loads are stale here: their array lends its space.
+    fn reorder(&mut self, order: &[u32]) {
+        let n = order.len();
+        self.load.resize(n, Six::default());
+        self.load.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.motion[*from as usize]);
+        std::mem::swap(&mut self.motion, &mut self.load);
+        self.load.truncate(n);
+        self.position = order.par_iter().map(|k| self.position[*k as usize]).collect();
+        self.class = order.iter().map(|k| self.class[*k as usize]).collect();
+        self.id = order.iter().map(|k| self.id[*k as usize]).collect();
+        if !self.clump.is_empty() {
+            self.clump = order.iter().map(|k| self.clump[*k as usize]).collect();
+            self.places.resize(self.next_id as usize, u32::MAX);
+            for (place, id) in self.id.iter().enumerate() {
+                self.places[*id as usize] = place as u32;
+            }
+        }
+    }
+}
+
+/// Sizes of the periodic axes, zero along the others; and the bounds along the others.
+pub(crate) struct PeriodicSizes {
+    pub size: V3,
+    pub inv: V3,
+    pub any: bool,
+    bounds: Option<(Vec3, Vec3, [bool; 3])>,
+}
+
+impl PeriodicSizes {
+    pub fn new(settings: &Settings) -> PeriodicSizes {
+        let mut sizes = PeriodicSizes { size: [0.0; 3], inv: [0.0; 3], any: false, bounds: None };
+        if let Some(d) = &settings.domain {
+            sizes.bounds = Some((d.low, d.high, d.periodic));
+            for i in (0..3).filter(|i| d.periodic[*i]) {
+                sizes.size[i] = d.high[i] - d.low[i];
+                sizes.inv[i] = 1.0 / sizes.size[i];
+                sizes.any = true;
+            }
+        }
+        sizes
+    }
+
+    fn holds(&self, p: &V4) -> bool {
+        self.bounds
+            .is_none_or(|(low, high, periodic)| (0..3).all(|i| periodic[i] || (low[i]..=high[i]).contains(&p[i])))
+    }
+}
+
+/// What is needed to list pairs.
+struct Job<'a> {
+    grains: &'a Grains,
+    grid: &'a Grid,
+    cells: &'a Cells,
+    sizes: &'a PeriodicSizes,
+    reach: f64,
+}
+
+impl Job<'_> {
+    /// The chunk from `start` on: pairs whose first grain it holds.
+    fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
+        let position = &self.grains.position;
+        let end = (start + length).min(position.len());
+        let mut chunk = Chunk { start: start as u32, len: (end - start) as u32, ..Chunk::default() };
+        chunk.pairs.reserve(4 * (end - start));
+        let mut cell = self.cells.start.partition_point(|s| *s as usize <= start) - 1;
+        let mut near: Vec<(u32, u32)> = Vec::new();
+        let mut listed = usize::MAX;
+        for i in start..end {
+            while self.cells.start[cell + 1] as usize <= i {
+                cell += 1;
+            }
+            if listed != cell {
+                listed = cell;
+                self.later_cells(cell, &mut near);
+            }
+            self.pairs_of(i, i + 1..self.cells.start[cell + 1] as usize, &mut chunk.pairs)?;
+            for &(from, to) in &near {
+                self.pairs_of(i, from as usize..to as usize, &mut chunk.pairs)?;
+            }
+        }
+        chunk.own = chunk.pairs.len() as u32;
+        Ok(chunk)
+    }
+
+    /// Grains of the neighbour cells that come later in the order.
+    fn later_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
+        near.clear();
+        let code = self.cells.code[cell];
+        let c = self.grid.cell(&self.grains.position[self.cells.start[cell] as usize]);
+        for z in -1..=1 {
+            for y in -1..=1 {
+                for x in -1..=1 {
+                    let Some(other) = self.grid.neighbour(c, [x, y, z]) else { continue };
+                    let other = morton(other);
+                    if other > code
+                        && let Some(k) = self.cells.find(other)
+                    {
+                        near.push((self.cells.start[k], self.cells.start[k + 1]));
+                    }
+                }
+            }
+        }
+        near.sort_unstable();
+        near.dedup();
+    }
+
+    fn same_clump(&self, i: usize, j: usize) -> bool {
+        let clump = &self.grains.clump;
+        !clump.is_empty() && clump[i] != NONE && clump[i] == clump[j]
+    }
+
+    fn pairs_of(&self, i: usize, others: std::ops::Range<usize>, pairs: &mut Vec<[u32; 2]>) -> Result<(), GrainError> {
+        let g = self.grains;
+        let p = g.position[i];
+        for (k, q) in g.position[others.clone()].iter().enumerate() {
+            let j = others.start + k;
+            let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
+            if self.sizes.any {
+                d = [0, 1, 2].map(|i| nearest_image(d[i], self.sizes.size[i], self.sizes.inv[i]));
+            }
+            let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+            let sum = p[3] + q[3];
+            let far = sum + self.reach;
+            if self.same_clump(i, j)
+                || !(dd < far * far)
+                || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0)
+            {
+                continue;
+            }
+            let limit = 0.5 * p[3].min(q[3]);
+            if sum * sum > dd && sum - dd.sqrt() > limit {
+                let depth = sum - dd.sqrt();
+                return Err(GrainError::Overlap { id1: g.id[i], id2: g.id[j], depth, limit });
+            }
+            pairs.push([i as u32, j as u32]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! Grains put into the world: lattices, random packings, size distributions, emitters, sinks.
+
+use crate::{Grain, GrainError, Grains, Settings};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use tippe_geometry::Vec3;
+
+/// Random numbers that are part of the state: SplitMix64 (Steele, Lea, Flood 2014).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Random {
+    /// Everything it remembers.
+    pub seed: u64,
+}
+
+impl Random {
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.seed;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in the cube from -1 to 1.
+    pub fn cube(&mut self) -> Vec3 {
+        Vec3::from_array([0; 3].map(|_| 2.0 * self.uniform() - 1.0))
+    }
+
+    /// Normal with mean 0 and deviation 1 (Box, Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * libm::log(u)).sqrt() * libm::cos(2.0 * PI * v)
+    }
+}
+
+/// Radii of grains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// All alike.
+    Same {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Uniform by number.
+    Uniform {
+        /// Smallest radius [m].
+        smallest: f64,
+        /// Largest radius [m].
+        largest: f64,
+    },
+    /// Lognormal by number, cut at two deviations.
+    Lognormal {
+        /// Median radius [m].
+        median: f64,
+        /// Deviation of the logarithm [-].
+        deviation: f64,
+    },
+    /// Sieve curve: radius [m] and the share of mass below it [-], rising to 1.
+    Sieve {
+        /// Points of the curve.
+        curve: Vec<(f64, f64)>,
+    },
+}
+
+impl Sizes {
+    /// Checks every number.
+    pub fn validate(&self) -> Result<(), GrainError> {
+        let bad = |value: f64, wanted| Err(GrainError::Setting { what: "grain sizes", value, wanted });
+        let length = |x: f64| x > 0.0 && x.is_finite();
+        match self {
+            Sizes::Same { radius } if !length(*radius) => bad(*radius, "a positive radius"),
+            Sizes::Uniform { smallest, largest } if !(length(*smallest) && length(*largest) && smallest <= largest) => {
+                bad(*smallest, "two positive radii, the smaller first")
+            }
+            Sizes::Lognormal { median, deviation } if !(length(*median) && (0.0..2.0).contains(deviation)) => {
+                bad(*median, "a positive median and a deviation from 0 to 2")
+            }
+            Sizes::Sieve { curve } => {
+                let rising = curve.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1);
+                let ends = curve.first().is_some_and(|p| length(p.0) && p.1 >= 0.0)
+                    && curve.last().is_some_and(|p| p.0.is_finite() && p.1 == 1.0);
+                if rising && ends { Ok(()) } else { bad(curve.len() as f64, "radii and shares that rise to 1") }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A radius [m].
+    pub fn draw(&self, random: &mut Random) -> f64 {
+        match self {
+            Sizes::Same { radius } => *radius,
+            Sizes::Uniform { smallest, largest } => smallest + (largest - smallest) * random.uniform(),
+            Sizes::Lognormal { median, deviation } => {
+                let z = random.normal().clamp(-2.0, 2.0);
+                median * libm::exp(deviation * z)
+            }
+            Sizes::Sieve { curve } => {
+                // by number: mass shares weighted with 1/r^3, drawn by rejection against the smallest radius
+                let smallest = curve[0].0;
+                loop {
+                    let u = random.uniform();
+                    let k = curve.partition_point(|p| p.1 <= u).clamp(1, curve.len() - 1);
+                    let ((r0, s0), (r1, s1)) = (curve[k - 1], curve[k]);
+                    let t = if s1 > s0 { ((u - s0) / (s1 - s0)).clamp(0.0, 1.0) } else { 1.0 };
+                    let r = r0 + (r1 - r0) * t;
+                    let keep = smallest / r;
+                    if random.uniform() < keep * keep * keep {
+                        return r;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Largest radius it can draw [m].
+    pub fn largest(&self) -> f64 {
+        match self {
+            Sizes::Same { radius } => *radius,
+            Sizes::Uniform { largest, .. } => *largest,
+            Sizes::Lognormal { median, deviation } => median * libm::exp(2.0 * deviation),
+            Sizes::Sieve { curve } => curve.last().map_or(0.0, |p| p.0),
+        }
+    }
+}
+
+/// Places for `count` grains on a cubic lattice in a box, layer by layer from below, each moved by up to `jitter` of the
+/// free space between neighbours [-]. Fewer come back when the box is full.
+pub fn lattice(low: Vec3, high: Vec3, sizes: &Sizes, count: usize, jitter: f64, random: &mut Random) -> Vec<Grain> {
+    let r = sizes.largest();
+    let pitch = 2.0 * r * (1.0 + 0.2 * jitter.clamp(0.0, 1.0));
+    let n = ((high - low) / pitch).floor().max(Vec3::ZERO);
+    let total = (n.x * n.y * n.z) as usize;
+    let mut out = Vec::with_capacity(count.min(total));
+    for k in 0..count.min(total) {
+        let (nx, ny) = (n.x as usize, n.y as usize);
+        let cell = Vec3::new((k % nx) as f64, (k / nx % ny) as f64, (k / nx / ny) as f64);
+        let move_by = random.cube() * (0.5 * pitch - r);
+        out.push(Grain::at(low + (cell + 0.5) * pitch + move_by, sizes.draw(random)));
+    }
+    out
+}
+
+/// Random sequential packing in a box without overlap, the largest first: up to about 0.3 of the volume. Ends after
+/// `count` grains or when 1000 tries in a row fail.
+pub fn random_sequential(low: Vec3, high: Vec3, sizes: &Sizes, count: usize, random: &mut Random) -> Vec<Grain> {
+    let mut radii: Vec<f64> = (0..count).map(|_| sizes.draw(random)).collect();
+    radii.sort_by(|a, b| b.total_cmp(a));
+    let cell = 2.0 * sizes.largest();
+    let n = ((high - low) / cell).floor().max(Vec3::ONE);
+    let at = |p: Vec3| ((p - low) / (high - low) * n).floor().clamp(Vec3::ZERO, n - 1.0);
+    let index = |c: Vec3| ((c.z * n.y + c.y) * n.x + c.x) as usize;
+    let mut cells: Vec<Vec<(Vec3, f64)>> = vec![Vec::new(); (n.x * n.y * n.z) as usize];
+    let mut out: Vec<Grain> = Vec::with_capacity(count);
+    for r in radii {
+        let room = high - low - 2.0 * r;
+        let place = (0..1000).map(|_| low + r + (random.cube() * 0.5 + 0.5) * room).find(|p| {
+            let c = at(*p);
+            let near = (0..27).map(|k| c + Vec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - 1.0);
+            let mut inside = near.filter(|c| c.cmpge(Vec3::ZERO).all() && c.cmplt(n).all());
+            inside.all(|c| cells[index(c)].iter().all(|(q, s)| (*p - *q).length() > r + s))
+        });
+        let Some(p) = place.filter(|_| room.min_element() > 0.0) else { break };
+        cells[index(at(p))].push((p, r));
+        out.push(Grain::at(p, r));
+    }
+    out
+}
+
+/// Grains that appear in a box at a rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Emitter {
+    /// Lower corner of the box they appear in [m].
+    pub low: Vec3,
+    /// Upper corner [m].
+    pub high: Vec3,
+    /// Their velocity [m/s].
+    pub velocity: Vec3,
+    /// Their sizes.
+    pub sizes: Sizes,
+    /// Their class.
+    pub class: u8,
+    /// Mass flow [kg/s].
+    pub rate: f64,
+    /// Mass still to be put in [kg].
+    pub owed: f64,
+    /// Its random numbers.
+    pub random: Random,
+    /// Mass put in so far [kg].
+    pub emitted: f64,
+}
+
+impl Emitter {
+    /// Puts in what is due after `time` [s]. What finds no room stays owed. Returns how many came.
+    pub fn emit(&mut self, grains: &mut Grains, settings: &Settings, time: f64) -> Result<usize, GrainError> {
+        self.sizes.validate()?;
+        self.owed += self.rate * time;
+        let density = settings.materials.get(self.class as usize).map_or(0.0, |m| m.density);
+        let reach = self.sizes.largest();
+        let inside = |p: Vec3| p.cmpge(self.low - 2.0 * reach).all() && p.cmple(self.high + 2.0 * reach).all();
+        let mut near: Vec<Grain> = (0..grains.len()).map(|k| grains.grain(k)).filter(|g| inside(g.position)).collect();
+        let mut count = 0;
+        loop {
+            let before = self.random;
+            let radius = self.sizes.draw(&mut self.random);
+            let mass = density * 4.0 / 3.0 * PI * radius * radius * radius;
+            if !(mass <= self.owed) {
+                self.random = before;
+                return Ok(count);
+            }
+            let place = (0..50).map(|_| self.low + (self.random.cube() * 0.5 + 0.5) * (self.high - self.low));
+            let free = |p: &Vec3| near.iter().all(|g| (g.position - *p).length() > g.radius + radius);
+            let Some(position) = place.into_iter().find(free) else { return Ok(count) };
+            let grain = Grain { velocity: self.velocity, class: self.class, ..Grain::at(position, radius) };
+            grains.insert(&grain, settings)?;
+            near.push(grain);
+            self.owed -= mass;
+            self.emitted += mass;
+            count += 1;
+        }
+    }
+}
+
+/// A box that swallows grains.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sink {
+    /// Lower corner [m].
+    pub low: Vec3,
+    /// Upper corner [m].
+    pub high: Vec3,
+    /// Mass swallowed so far [kg].
+    pub swallowed: f64,
+}
+
+impl Sink {
+    /// Takes out the grains whose centres are inside; spheres of clumps stay. Returns how many went.
+    pub fn swallow(&mut self, grains: &mut Grains, settings: &Settings) -> usize {
+        let inside = |p: Vec3| p.cmpge(self.low).all() && p.cmple(self.high).all();
+        let gone: Vec<usize> = (0..grains.len())
+            .filter(|k| inside(grains.grain(*k).position) && !grains.in_clump(*k) && grains.motion[*k].linear[3] > 0.0)
+            .collect();
+        for k in &gone {
+            self.swallowed += grains.mass(*k);
+        }
+        grains.remove(&gone, settings);
+        gone.len()
+    }
+}
