@@ -26,7 +26,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,7 +36,7 @@ impl Random {
 
     /// A vector of the cube from -1 to 1.
     pub fn vector(&mut self) -> Vec3 {
-        Vec3::from_array([0; 3].map(|_| 2.0 * self.next() - 1.0))
+        Vec3::from_array([0; 3].map(|_| 2.0 * self.uniform() - 1.0))
     }
 }
 

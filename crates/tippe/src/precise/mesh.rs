@@ -314,7 +314,7 @@ impl SurfacePair {
         }
         WORK.with_borrow_mut(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
-            if !(sum.depth > 0.0) || sum.area <= 0.0 {
+            if sum.depth <= 0.0 || sum.area <= 0.0 {
                 let (gap, n, p1, p2) = self.apart(X_ws);
                 (reading.depth, reading.normal, reading.point) = (-gap, n, 0.5 * (p1 + p2));
                 reading.closing_speed = -n.dot(relative(sides, reading.point));
@@ -362,7 +362,7 @@ impl SurfacePair {
         let (mut tally, sense) = (Tally::default(), self.sense());
         for p in work.points() {
             let elastic = k * p.area * p.depth;
-            if !(elastic > 0.0) {
+            if elastic <= 0.0 {
                 continue;
             }
             let n = p.normal * sense;
@@ -385,7 +385,7 @@ impl SurfacePair {
     ) -> Tally {
         let (mut tally, sense) = (Tally::default(), self.sense());
         for (index, region) in work.regions().iter().enumerate() {
-            if !(region.volume > 0.0) {
+            if region.volume <= 0.0 {
                 continue;
             }
             let n = region.normal * sense;
@@ -455,7 +455,7 @@ impl SurfacePair {
         }
         let o = sides[self.reference].p;
         let k_0 = c.kappa * c.patch_stiffness;
-        if !(k_0 > 0.0) || !(c.mu > 0.0) {
+        if k_0 <= 0.0 || c.mu <= 0.0 {
             return;
         }
         let inertia = k_0 * self.size * self.size;

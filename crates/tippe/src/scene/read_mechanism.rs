@@ -359,7 +359,7 @@ impl Elements<'_> {
             }
             "input" => {
                 let (start, low, high) = (or("start", 0.0), or("low", -1.0), or("high", 1.0));
-                if !(low <= start && start <= high) {
+                if low > start || start > high {
                     let message = format!("{} starts at {start}, outside {low} to {high}", fields.what);
                     reader.error(fields.place, message, "`low` <= `start` <= `high`");
                 }
