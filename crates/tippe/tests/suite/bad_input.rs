@@ -72,7 +72,7 @@ fn missing_things_are_named() {
     );
     expect(
         &[(19, 1, "shape = { radius = 0.1 }")],
-        r#"bad.toml:19:9: body "ball": shape has no `kind`. help: one of sphere, ellipsoid, box, cylinder, capsule, cone, half_space, hull, height_grid"#,
+        r#"bad.toml:19:9: body "ball": shape has no `kind`. help: one of sphere, ellipsoid, box, cylinder, capsule, cone, half_space, hull, height_grid, mesh"#,
     );
     expect(
         &[(18, 1, "")],

@@ -156,6 +156,7 @@ fn scenes() -> Vec<String> {
         "kind = \"ramp\"\nfrom = 0\nto = 1\nstart = 0\nend = 2",
         "kind = \"pulse\"\nperiod = 1\nwidth = 0.5\nhigh = 2",
         "kind = \"sine\"\namplitude = 1\nfrequency = 2",
+        "kind = \"input\"\nstart = 0.5",
         "kind = \"pid\"\nsetpoint = \"1\"\nmeasured = \"0.5\"\nproportional = 2\nderivative = 0.1\nfilter = 0.01",
     ] {
         all.push(with(&format!("[[signal]]\nname = \"s\"\n{signal}\n")));
