@@ -1,0 +1,197 @@
+//! A run that is going on: the simulation leaves its latest row in a mailbox and never waits for anybody.
+
+use crate::block;
+use crate::describe::{DescribedEvent, Description};
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tippe::run::Subjects;
+use tippe::{Event, Observe, Progress, Sample};
+use tokio::sync::watch;
+
+/// Events kept for a page that comes late.
+const EVENTS: usize = 20_000;
+/// Rows are shown no more often than screens are drawn [s].
+const INTERVAL: f64 = 1.0 / 60.0;
+
+/// A run that is going on, as the server sees it.
+pub struct Live {
+    description: Description,
+    start: f64,
+    until: f64,
+    /// The latest row that somebody wanted.
+    pub(crate) latest: watch::Sender<Arc<Vec<u8>>>,
+    /// A page is ready for a row.
+    wanted: AtomicBool,
+    /// Held by a page: the simulation waits.
+    held: Mutex<bool>,
+    released: Condvar,
+    /// Communication points a held simulation may still go.
+    steps: AtomicU32,
+    news: Mutex<News>,
+}
+
+#[derive(Default)]
+struct News {
+    progress: Option<Progress>,
+    wall_s: f64,
+    events: Vec<DescribedEvent>,
+    omitted: usize,
+}
+
+/// How far a run is, and what happened since the last message.
+#[derive(Serialize)]
+pub(crate) struct NewsMessage {
+    r#type: &'static str,
+    until: f64,
+    step: Option<f64>,
+    limiter: Option<usize>,
+    steps: u64,
+    contacts: usize,
+    event_count: u64,
+    wall: f64,
+    held: bool,
+    events: Vec<DescribedEvent>,
+}
+
+impl Live {
+    /// A run about to start at `start` [s], to go to `until` [s].
+    pub fn new(description: Description, start: f64, until: f64) -> Arc<Live> {
+        Arc::new(Live {
+            description,
+            start,
+            until,
+            latest: watch::Sender::new(Arc::new(Vec::new())),
+            wanted: AtomicBool::new(true),
+            held: Mutex::new(false),
+            released: Condvar::new(),
+            steps: AtomicU32::new(0),
+            news: Mutex::new(News::default()),
+        })
+    }
+
+    /// What the page has to know, as JSON.
+    pub fn document(&self) -> serde_json::Value {
+        let mut document = serde_json::to_value(&self.description).unwrap_or_default();
+        if let Some(object) = document.as_object_mut() {
+            object.insert("live".to_owned(), true.into());
+            object.insert("status".to_owned(), "running".into());
+            object.insert("start".to_owned(), self.start.into());
+            object.insert("until".to_owned(), self.until.into());
+            object.insert("rows".to_owned(), 0.into());
+            object.insert("block_rows".to_owned(), 1.into());
+            object.insert("times".to_owned(), Vec::<f64>::new().into());
+        }
+        document
+    }
+
+    /// A page is ready for the next row.
+    pub(crate) fn want(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Holds the simulation, or lets it go on.
+    pub fn hold(&self, held: bool) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
+        self.steps.store(0, Ordering::Relaxed);
+        self.released.notify_all();
+    }
+
+    /// Lets a held simulation go on to its next communication point.
+    pub(crate) fn step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        self.released.notify_all();
+    }
+
+    /// How far it is, with the events from number `from` on; and the number of the next event.
+    pub(crate) fn news(&self, from: usize) -> (NewsMessage, usize) {
+        let news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = news.events.len();
+        let p = news.progress;
+        let message = NewsMessage {
+            r#type: "progress",
+            until: self.until,
+            step: p.map(|p| p.step).filter(|step| step.is_finite()),
+            limiter: p.and_then(|p| p.limiter),
+            steps: p.map_or(0, |p| p.steps),
+            contacts: p.map_or(0, |p| p.contacts),
+            event_count: (next + news.omitted) as u64,
+            wall: news.wall_s,
+            held,
+            events: news.events[from.min(next)..].to_vec(),
+        };
+        (message, next)
+    }
+
+    /// An observer that shows the run to whoever looks.
+    pub fn observer(self: &Arc<Live>, subjects: Subjects) -> LiveObserver {
+        let now = Instant::now();
+        LiveObserver { live: self.clone(), subjects, started: now, shown: None, waited: Duration::ZERO }
+    }
+}
+
+/// Observer that feeds a [`Live`] run.
+pub struct LiveObserver {
+    live: Arc<Live>,
+    subjects: Subjects,
+    started: Instant,
+    shown: Option<Instant>,
+    /// Time spent held by a page.
+    waited: Duration,
+}
+
+impl LiveObserver {
+    /// Time spent held by a page since the last call.
+    pub fn take_waited(&mut self) -> Duration {
+        std::mem::take(&mut self.waited)
+    }
+
+    /// Waits while a page holds the run; `go_on` is asked now and then whether to wait any longer.
+    pub fn wait_while_held(&mut self, go_on: &mut dyn FnMut() -> bool) {
+        let live = &self.live;
+        let mut held = live.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*held {
+            return;
+        }
+        let began = Instant::now();
+        let one = |steps: u32| steps.checked_sub(1);
+        while *held && live.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_err() && go_on() {
+            let waiting = live.released.wait_timeout(held, Duration::from_millis(50));
+            held = waiting.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        self.waited += began.elapsed();
+    }
+}
+
+impl Observe for LiveObserver {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        // Nothing is made ready before somebody has taken the last one.
+        let now = Instant::now();
+        let held = *self.live.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.shown.is_some_and(|last| now.duration_since(last).as_secs_f64() < INTERVAL) && !held {
+            return;
+        }
+        if self.live.wanted.swap(false, Ordering::Relaxed) || held {
+            self.shown = Some(now);
+            self.live.latest.send_replace(Arc::new(block::of_sample(sample, &self.subjects)));
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        let mut news = self.live.news.lock().unwrap_or_else(PoisonError::into_inner);
+        if news.events.len() < EVENTS {
+            news.events.push(DescribedEvent::from(event));
+        } else {
+            news.omitted += 1;
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) -> bool {
+        let mut news = self.live.news.lock().unwrap_or_else(PoisonError::into_inner);
+        news.progress = Some(*progress);
+        news.wall_s = self.started.elapsed().as_secs_f64();
+        true
+    }
+}
