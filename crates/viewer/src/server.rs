@@ -346,10 +346,7 @@ async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Er
                 _ = generation.changed() => break,
                 there = row => {
                     if let (true, Some(rows), Some(live)) = (there, &mut rows, &live) {
-                        let (news, next) = live.news(told);
-                        told = next;
-                        let news = serde_json::to_string(&news).unwrap_or_default();
-                        socket.send(Message::Text(news.into())).await?;
+                        tell(&mut socket, live, &mut told).await?;
                         let block = rows.borrow_and_update().clone();
                         if !block.is_empty() {
                             socket.send(Message::Binary(block.as_ref().clone().into())).await?;
@@ -369,10 +366,20 @@ async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Er
                         Ask::Go => live.hold(false),
                         Ask::Step => live.step(),
                     }
+                    if matches!(ask, Ask::Hold | Ask::Go) {
+                        tell(&mut socket, live, &mut told).await?;
+                    }
                 }
             }
         }
     }
+}
+
+/// Says how far a run is, and what happened since the last time.
+async fn tell(socket: &mut WebSocket, live: &Live, told: &mut usize) -> Result<(), axum::Error> {
+    let (news, next) = live.news(*told);
+    *told = next;
+    socket.send(Message::Text(serde_json::to_string(&news).unwrap_or_default().into())).await
 }
 
 #[cfg(test)]

@@ -668,6 +668,7 @@ export class App {
     const { player, stage } = this;
     return {
       ready: this.view !== undefined,
+      idle: !this.dirty,
       time: player.time,
       first: player.first,
       last: player.last,

@@ -54,10 +54,11 @@ export async function gltf(stage: Stage, track: Track): Promise<Blob> {
   const root = new THREE.Scene();
   const nodes = bodies.map((_, k) => {
     const node = new THREE.Group();
+    // Names of scenes may hold what paths of animations may not.
     node.name = `body_${k}`;
+    node.userData.name = bodies[k].name;
     const material = new THREE.MeshStandardMaterial({ color: actors.colours[k], roughness: 0.5, metalness: 0.08 });
-    node.add(...actors.meshes(k, material));
-    root.add(node);
+    for (const mesh of actors.meshes(k, material)) node.add(mesh);
     return node;
   });
   const every = Math.max(1, Math.ceil(track.rows / MOMENTS));
@@ -84,10 +85,9 @@ export async function gltf(stage: Stage, track: Track): Promise<Blob> {
       new THREE.QuaternionKeyframeTrack(`${node.name}.quaternion`, times, values[k].q),
     ];
   });
-  // Names of scenes may hold what animation paths may not: nodes get them at the end.
   const clip = new THREE.AnimationClip("run", -1, tracks);
   const turned = new THREE.Group();
-  turned.add(...nodes);
+  for (const node of nodes) turned.add(node);
   const g = track.document.gravity;
   const up = new THREE.Vector3(-g[0], -g[1], -g[2]);
   turned.quaternion.setFromUnitVectors(up.lengthSq() > 0 ? up.normalize() : new THREE.Vector3(0, 0, 1), new THREE.Vector3(0, 1, 0));
