@@ -61,12 +61,18 @@ pub fn run_and_view(
     Err(without())
 }
 
+/// Simulates with both settings and shows one run over the other.
+#[cfg(not(feature = "viewer"))]
+pub fn view_both(_: &Source, _: [&Options; 2], _: &PageOptions, _: &StopSignal) -> Result<(), Stop> {
+    Err(without())
+}
+
 #[cfg(feature = "viewer")]
-pub use with_viewer::{run_and_view, view};
+pub use with_viewer::{run_and_view, view, view_both};
 
 #[cfg(feature = "viewer")]
 mod with_viewer {
-    use super::{Args, PageOptions, Path, PathBuf, Prepared, Source, Stop, StopSignal, run};
+    use super::{Args, Options, PageOptions, Path, PathBuf, Prepared, Source, Stop, StopSignal, run};
     use crate::say;
     use std::time::{Duration, SystemTime};
     use tippe::run::{SettingsCopy, Subjects};
@@ -129,7 +135,10 @@ mod with_viewer {
 
     /// Shows runs until Ctrl-C.
     fn show_runs(runs: Vec<Recorded>, page: &PageOptions) -> Result<(), Stop> {
-        let signal = StopSignal::listen();
+        show_until(runs, page, &StopSignal::listen())
+    }
+
+    fn show_until(runs: Vec<Recorded>, page: &PageOptions, signal: &StopSignal) -> Result<(), Stop> {
         let viewer = Viewer::start(page.port)?;
         viewer.show(runs);
         announce(&viewer, page);
@@ -137,6 +146,24 @@ mod with_viewer {
             std::thread::sleep(LOOK);
         }
         Ok(())
+    }
+
+    /// Simulates with both settings and shows one run over the other.
+    pub fn view_both(
+        source: &Source,
+        both: [&Options; 2],
+        page: &PageOptions,
+        signal: &StopSignal,
+    ) -> Result<(), Stop> {
+        tippe_viewer::page()?;
+        let store = Store::new()?;
+        let mut runs = Vec::new();
+        for (turn, options) in (0..).zip(both) {
+            let args = run::Args::for_view(&source.file, options, None);
+            run::simulate(&args, source, &source.prepare(options)?, &store.folder(turn), signal, &mut ())?;
+            runs.push(Recorded::open(&store.folder(turn))?);
+        }
+        show_until(runs, page, signal)
     }
 
     /// Simulates into a folder, shows it meanwhile and afterwards, until Ctrl-C.

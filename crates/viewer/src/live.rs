@@ -128,7 +128,7 @@ impl Live {
     /// An observer that shows the run to whoever looks.
     pub fn observer(self: &Arc<Live>, subjects: Subjects) -> LiveObserver {
         let now = Instant::now();
-        LiveObserver { live: self.clone(), subjects, started: now, shown: None, waited: Duration::ZERO }
+        LiveObserver { live: self.clone(), subjects, started: now, shown: None }
     }
 }
 
@@ -138,16 +138,9 @@ pub struct LiveObserver {
     subjects: Subjects,
     started: Instant,
     shown: Option<Instant>,
-    /// Time spent held by a page.
-    waited: Duration,
 }
 
 impl LiveObserver {
-    /// Time spent held by a page since the last call.
-    pub fn take_waited(&mut self) -> Duration {
-        std::mem::take(&mut self.waited)
-    }
-
     /// Waits while a page holds the run; `go_on` is asked now and then whether to wait any longer.
     pub fn wait_while_held(&mut self, go_on: &mut dyn FnMut() -> bool) {
         let live = &self.live;
@@ -155,13 +148,11 @@ impl LiveObserver {
         if !*held {
             return;
         }
-        let began = Instant::now();
         let one = |steps: u32| steps.checked_sub(1);
         while *held && live.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_err() && go_on() {
             let waiting = live.released.wait_timeout(held, Duration::from_millis(50));
             held = waiting.unwrap_or_else(PoisonError::into_inner).0;
         }
-        self.waited += began.elapsed();
     }
 }
 
@@ -193,5 +184,64 @@ impl Observe for LiveObserver {
         news.progress = Some(*progress);
         news.wall_s = self.started.elapsed().as_secs_f64();
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tippe::Ledger;
+    use tippe::scene::{Clock, Scene};
+
+    fn live() -> (Arc<Live>, tippe::Model) {
+        let scene = Scene::load("bouncing_ball", &[]).unwrap();
+        let model = tippe::Model::compile(&scene).unwrap();
+        let description = Description::new("ball", &scene, &model, Clock::Precise, serde_json::Value::Null);
+        (Live::new(description, 0.0, 1.0), model)
+    }
+
+    fn show(observer: &mut LiveObserver, model: &tippe::Model, time: f64) {
+        let energy = &Ledger::default();
+        observer.sample(&Sample { time, bodies: &model.start, contacts: &[], energy, signals: &[] });
+    }
+
+    fn time_of(block: &[u8]) -> f64 {
+        f64::from_le_bytes(block[32..40].try_into().unwrap())
+    }
+
+    /// Nobody looks: one row is kept for who comes first, no other is made ready. The latest row replaces the one before.
+    #[test]
+    fn a_row_is_made_ready_when_somebody_wants_it() {
+        let (live, model) = live();
+        let mut observer = live.observer(Subjects::of(&model));
+        show(&mut observer, &model, 0.1);
+        show(&mut observer, &model, 0.2);
+        assert_eq!(time_of(&live.latest.borrow()), 0.1);
+        live.want();
+        std::thread::sleep(Duration::from_secs_f64(1.5 * INTERVAL));
+        show(&mut observer, &model, 0.3);
+        assert_eq!(time_of(&live.latest.borrow()), 0.3);
+    }
+
+    /// A held run waits until it is released or told to go one step, and no longer than its owner wants.
+    #[test]
+    fn holding() {
+        let (live, model) = live();
+        let mut observer = live.observer(Subjects::of(&model));
+        observer.wait_while_held(&mut || panic!("it is not held"));
+        live.hold(true);
+        live.step();
+        observer.wait_while_held(&mut || true);
+        let other = live.clone();
+        let release = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            other.hold(false);
+        });
+        let began = Instant::now();
+        observer.wait_while_held(&mut || true);
+        assert!(began.elapsed() >= Duration::from_millis(30));
+        release.join().unwrap();
+        live.hold(true);
+        observer.wait_while_held(&mut || false);
     }
 }

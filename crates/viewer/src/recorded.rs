@@ -261,3 +261,81 @@ fn first_times(tables: &RunTables, rows: usize, block_rows: usize) -> Result<Vec
     times.extend(last);
     Ok(times)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tippe::run::{Manifest, RunWriter, SceneCopy, SettingsCopy, Subjects};
+    use tippe::{Observe, Sample, clock};
+
+    fn recorded(folder: &Path) {
+        let (name, text) = *tippe::scene::gallery().iter().find(|(name, _)| *name == "bouncing_ball").unwrap();
+        let scene = Scene::load(name, &[]).unwrap();
+        let model = Model::compile(&scene).unwrap();
+        let settings = clock::Settings::from_scene(&scene, Clock::Precise);
+        let manifest = Manifest {
+            format: 1,
+            tippe: "0".to_owned(),
+            status: Status::Running,
+            failure: None,
+            command: vec![],
+            scene: SceneCopy::new("bouncing_ball.toml", text),
+            sets: vec![],
+            clock: "precise".to_owned(),
+            start: 0.0,
+            until: 0.3,
+            restart: None,
+            settings: SettingsCopy::from(&settings),
+            warnings: vec![],
+            subjects: Subjects::of(&model),
+            hash: None,
+        };
+        let mut writer = RunWriter::create(folder, manifest, false).unwrap();
+        for k in 0..20_000 {
+            let time = f64::from(k) * 1e-5;
+            let mut bodies = model.start.clone();
+            bodies[1].position.z = if k == 7777 { 9.0 } else { time };
+            bodies[1].velocity = tippe_geometry::Vec3::new(3.0, 4.0, 0.0);
+            let energy = tippe::Ledger { sliding: 1.0, spin: 2.0, ..tippe::Ledger::default() };
+            writer.sample(&Sample { time, bodies: &bodies, contacts: &[], energy: &energy, signals: &[] });
+        }
+        writer.finish(Status::Complete, None, None).unwrap();
+    }
+
+    /// Blocks hold the rows asked for, thinned curves keep their peaks, speeds and sums follow from what is stored.
+    #[test]
+    fn rows_and_curves() {
+        let dir = tempfile::tempdir().unwrap();
+        recorded(dir.path());
+        let run = Recorded::open(dir.path()).unwrap();
+        assert_eq!(run.rows(), 20_000);
+        assert_eq!(run.document()["rows"], 20_000);
+        let block = run.block(100..200).unwrap();
+        assert_eq!(u32::from_le_bytes(block[4..8].try_into().unwrap()), 100);
+        assert_eq!(f64::from_le_bytes(block[32..40].try_into().unwrap()), 100.0 * 1e-5);
+        assert_eq!(u32::from_le_bytes(run.block(90_000..90_001).unwrap()[4..8].try_into().unwrap()), 0);
+
+        let curve = run.signal("ball.position.z").unwrap();
+        assert!(curve.len() <= 2 * STRETCHES, "{}", curve.len());
+        assert!(curve.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        assert!(curve.contains(&(7777.0 * 1e-5, 9.0)));
+        assert!(run.signal("ball.speed").unwrap().iter().all(|point| point.1 == 5.0));
+        assert!(run.signal("energy.dissipated").unwrap().iter().all(|point| point.1 == 3.0));
+        assert!(run.signal("nobody.speed").is_err());
+    }
+
+    /// What does not fit is told when the run is opened, with the file or the body.
+    #[test]
+    fn foreign_tables() {
+        let dir = tempfile::tempdir().unwrap();
+        recorded(dir.path());
+        let path = dir.path().join("manifest.json");
+        let manifest = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, manifest.replace("\"name\": \"ball\"", "\"name\": \"bell\"")).unwrap();
+        let message = Recorded::open(dir.path()).err().unwrap().to_string();
+        assert!(message.contains("\"ball\"") && message.contains("not recorded"), "{message}");
+        std::fs::write(&path, manifest.replace("[world]", "[wurld]")).unwrap();
+        let message = Recorded::open(dir.path()).err().unwrap().to_string();
+        assert!(message.contains("wurld"), "{message}");
+    }
+}

@@ -48,7 +48,9 @@ export class Actors {
     this.visible = new Array<boolean>(n).fill(true);
     document.bodies.forEach((body, k) => this.poses.set(body.start, 7 * k));
     this.geometries = document.geometries.map((g) => surface(g, n > MANY));
-    const parts = document.bodies.flatMap((body, k) => body.shapes.map((shape) => ({ body: k, ...shape })));
+    // A ghost is there for what moves: what stands still is the same in both runs.
+    const drawn = (body: Body): boolean => !ghost || body.drive !== "fixed";
+    const parts = document.bodies.flatMap((body, k) => (drawn(body) ? body.shapes.map((shape) => ({ body: k, ...shape })) : []));
     this.boxes = document.bodies.map((body) => boxOf(body, document.geometries, this.geometries));
     const skeleton = skeletons(document, size(this.boxes, this.poses));
     this.colours = document.bodies.map(() => new THREE.Color());
@@ -57,7 +59,7 @@ export class Actors {
       if (geometry.kind !== "half_space") this.group(this.geometries[k], solid.filter((part) => part.geometry === k), geometry.kind === "sphere");
     });
     for (const kind of ["sphere", "cylinder"] as const) {
-      const of = skeleton.filter((s) => s.kind === kind).map((s) => s.part);
+      const of = skeleton.filter((s) => s.kind === kind && drawn(document.bodies[s.part.body])).map((s) => s.part);
       const geometry = surface({ kind }, n > MANY);
       this.geometries.push(geometry);
       of.forEach((part) => (part.geometry = this.geometries.length - 1));

@@ -177,8 +177,8 @@ export class Overlays {
         const frame = joint.frames[0] ?? joint.frames[1];
         if (!frame) continue;
         actors.frame(frame).decompose(p, q, s);
-        const reach = Math.max(...joint.frames.map((f) => (f?.body === undefined ? 0 : actors.radii[f.body])).filter(Number.isFinite), 0);
-        const r = Math.min(0.012 * size, 0.12 * (reach || size));
+        const reach = Math.min(...joint.frames.map((f) => (f?.body === undefined ? size : actors.radii[f.body] || size)));
+        const r = Math.min(0.012 * size, 0.1 * reach);
         const axis = new THREE.Vector3(0, 0, 1).applyQuaternion(q);
         const line = (half: number): void => {
           ends.push(...p.clone().addScaledVector(axis, -half).toArray(), ...p.clone().addScaledVector(axis, half).toArray());
