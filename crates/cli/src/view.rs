@@ -83,6 +83,8 @@ mod with_viewer {
 
     /// How often a file is looked at for changes.
     const LOOK: Duration = Duration::from_millis(300);
+    /// Time between pictures [s].
+    const PICTURE: f64 = 1.0 / 60.0;
 
     impl From<ViewerError> for Stop {
         fn from(error: ViewerError) -> Stop {
@@ -160,7 +162,7 @@ mod with_viewer {
         let mut runs = Vec::new();
         for (turn, options) in (0..).zip(both) {
             let args = run::Args::for_view(&source.file, options, None);
-            run::simulate(&args, source, &source.prepare(options)?, &store.folder(turn), signal, &mut ())?;
+            run::simulate(&args, source, &prepare(source, options)?, &store.folder(turn), signal, &mut ())?;
             runs.push(Recorded::open(&store.folder(turn))?);
         }
         show_until(runs, page, signal)
@@ -187,10 +189,20 @@ mod with_viewer {
         Ok(())
     }
 
+    /// A scene ready to be looked at: with a row for every picture, unless the user wants it otherwise.
+    fn prepare(source: &Source, options: &Options) -> Result<Prepared, Stop> {
+        let mut prepared = source.prepare(options)?;
+        let own = options.output_interval.is_some() || prepared.scene.run.output_interval <= PICTURE;
+        if !own && prepared.until / PICTURE < 1e5 {
+            prepared.settings.set_output_interval(PICTURE);
+        }
+        Ok(prepared)
+    }
+
     /// Runs a scene again whenever its file is saved.
     fn view_scene(args: &Args, target: &str) -> Result<(), Stop> {
         let mut source = Source::find(target)?;
-        let mut prepared = source.prepare(&args.options)?;
+        let mut prepared = prepare(&source, &args.options)?;
         let store = Store::new()?;
         let signal = StopSignal::listen();
         let pace = |prepared: &Prepared| (prepared.settings.clock() == Clock::Realtime).then_some(args.pace);
@@ -229,8 +241,8 @@ mod with_viewer {
                     std::thread::sleep(LOOK);
                 }
                 watch.seen();
-                let again =
-                    Source::find(target).and_then(|source| source.prepare(&args.options).map(|ready| (source, ready)));
+                let again = Source::find(target)
+                    .and_then(|source| prepare(&source, &args.options).map(|ready| (source, ready)));
                 match again {
                     Ok(ready) => {
                         (source, prepared) = ready;

@@ -311,10 +311,9 @@ test("two runs are laid one over the other", async () => {
 
 test("a live run is shown, held, stepped, and can be scrubbed when it has ended", async () => {
   const folder = join(work, "live");
-  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "1", "--until", "3", "--out", folder);
+  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "0.3", "--until", "3", "--output-interval", "0.02", "--out", folder);
   const page = await open(await server.url);
   assert.equal((await state(page)).live, true);
-  await page.waitForFunction(() => window.tippe.state().time > 0.3);
   await page.keyboard.press("Space");
   await page.waitForFunction(() => window.tippe.state().held);
   await page.waitForTimeout(200);
@@ -337,7 +336,7 @@ test("a live run is shown, held, stepped, and can be scrubbed when it has ended"
 
 test("a browser that goes away does not hold up the run", async () => {
   const folder = join(work, "gone");
-  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "1", "--until", "2", "--out", folder);
+  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "1", "--until", "2", "--output-interval", "0.02", "--out", folder);
   const page = await open(await server.url);
   await page.waitForFunction(() => window.tippe.state().time > 0.2);
   await page.close();

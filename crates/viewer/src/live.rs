@@ -128,7 +128,7 @@ impl Live {
     /// An observer that shows the run to whoever looks.
     pub fn observer(self: &Arc<Live>, subjects: Subjects) -> LiveObserver {
         let now = Instant::now();
-        LiveObserver { live: self.clone(), subjects, started: now, shown: None }
+        LiveObserver { live: self.clone(), subjects, started: now, shown: None, stepping: false }
     }
 }
 
@@ -138,6 +138,8 @@ pub struct LiveObserver {
     subjects: Subjects,
     started: Instant,
     shown: Option<Instant>,
+    /// Held, but on the way to the next communication point.
+    stepping: bool,
 }
 
 impl LiveObserver {
@@ -145,11 +147,12 @@ impl LiveObserver {
     pub fn wait_while_held(&mut self, go_on: &mut dyn FnMut() -> bool) {
         let live = &self.live;
         let mut held = live.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*held {
-            return;
-        }
         let one = |steps: u32| steps.checked_sub(1);
-        while *held && live.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_err() && go_on() {
+        while *held && !self.stepping && go_on() {
+            if live.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_ok() {
+                self.stepping = true;
+                return;
+            }
             let waiting = live.released.wait_timeout(held, Duration::from_millis(50));
             held = waiting.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -159,6 +162,7 @@ impl LiveObserver {
 impl Observe for LiveObserver {
     fn sample(&mut self, sample: &Sample<'_>) {
         // Nothing is made ready before somebody has taken the last one.
+        self.stepping = false;
         let now = Instant::now();
         let held = *self.live.held.lock().unwrap_or_else(PoisonError::into_inner);
         if self.shown.is_some_and(|last| now.duration_since(last).as_secs_f64() < INTERVAL) && !held {
@@ -232,6 +236,8 @@ mod tests {
         live.hold(true);
         live.step();
         observer.wait_while_held(&mut || true);
+        observer.wait_while_held(&mut || panic!("it is on its way to the next communication point"));
+        show(&mut observer, &model, 0.1);
         let other = live.clone();
         let release = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));

@@ -129,7 +129,7 @@ impl Shared {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn recorded(&self, run: usize) -> Result<Arc<Recorded>, Response> {
+    fn recorded(&self, run: usize) -> Result<Arc<Recorded>, Refusal> {
         match self.stage().runs.get(run) {
             Some(Shown::Recorded(recorded)) => Ok(recorded.clone()),
             Some(Shown::Live(_)) => Err(refuse(StatusCode::CONFLICT, "this run is still going on")),
@@ -175,7 +175,7 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
 /// Refuses requests that do not come from a page of ours, and tells browsers what the page may do.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     if let Some(reason) = foreign(request.headers(), shared.port) {
-        return refuse(StatusCode::FORBIDDEN, reason);
+        return refuse(StatusCode::FORBIDDEN, reason).into_response();
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -208,8 +208,17 @@ fn foreign(headers: &HeaderMap, port: u16) -> Option<&'static str> {
     }
 }
 
-fn refuse(status: StatusCode, reason: impl std::fmt::Display) -> Response {
-    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], reason.to_string()).into_response()
+/// A request that gets no answer, and why.
+struct Refusal(StatusCode, String);
+
+fn refuse(status: StatusCode, reason: impl std::fmt::Display) -> Refusal {
+    Refusal(status, reason.to_string())
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], self.1).into_response()
+    }
 }
 
 fn typed(kind: &'static str, body: impl Into<Body>) -> Response {
@@ -252,7 +261,7 @@ async fn scene(State(shared): State<Arc<Shared>>) -> Response {
 /// Work with files away from the thread that serves.
 async fn read<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, tippe::run::RunError> + Send + 'static,
-) -> Result<T, Response> {
+) -> Result<T, Refusal> {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(refuse(StatusCode::UNPROCESSABLE_ENTITY, error)),
@@ -263,7 +272,7 @@ async fn read<T: Send + 'static>(
 async fn rows(
     State(shared): State<Arc<Shared>>,
     Path((run, from, to)): Path<(usize, usize, usize)>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     Ok(typed("application/octet-stream", read(move || recorded.block(from..to)).await?))
 }
@@ -277,19 +286,19 @@ async fn signal(
     State(shared): State<Arc<Shared>>,
     Path(run): Path<usize>,
     Query(Named { name }): Query<Named>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     let points = read(move || recorded.signal(&name)).await?;
     let bytes: Vec<u8> = points.iter().flat_map(|(t, v)| [t.to_le_bytes(), v.to_le_bytes()]).flatten().collect();
     Ok(typed("application/octet-stream", bytes))
 }
 
-async fn events(State(shared): State<Arc<Shared>>, Path(run): Path<usize>) -> Result<Response, Response> {
+async fn events(State(shared): State<Arc<Shared>>, Path(run): Path<usize>) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     Ok(typed("application/json", read(move || recorded.events()).await?.to_string()))
 }
 
-async fn html(State(shared): State<Arc<Shared>>) -> Result<Response, Response> {
+async fn html(State(shared): State<Arc<Shared>>) -> Result<Response, Refusal> {
     let recorded = shared.recorded(0)?;
     let text = match tokio::task::spawn_blocking(move || standalone(&[&recorded])).await {
         Ok(Ok(text)) => text,

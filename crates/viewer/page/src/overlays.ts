@@ -150,10 +150,10 @@ export class Overlays {
         force.fromArray(contact.force);
         const along = force.dot(normal);
         part.copy(normal).multiplyScalar(Math.sign(along) || 1);
-        this.pushes.put(place, part, this.length(Math.abs(along), least), Math.min(0.003 * size, 0.1 * least));
+        this.pushes.put(place, part, this.length(Math.abs(along), least), Math.min(0.003 * size, 0.05 * least));
         force.addScaledVector(normal, -along);
         const across = force.length();
-        if (across > 1e-12 * this.top) this.drags.put(place, force.divideScalar(across), this.length(across, least), Math.min(0.003 * size, 0.1 * least));
+        if (across > 1e-12 * this.top) this.drags.put(place, force.divideScalar(across), this.length(across, least), Math.min(0.003 * size, 0.05 * least));
       }
     }
     all.forEach((marks) => marks.end());
@@ -161,7 +161,7 @@ export class Overlays {
 
   /** Forces of all sizes can be seen when lengths go with their square roots. */
   private length(force: number, least: number): number {
-    return Math.min(0.22 * this.stage.size, 3.5 * least) * Math.sqrt(force / this.top);
+    return Math.min(0.22 * this.stage.size, 2.2 * least) * Math.sqrt(force / this.top);
   }
 
   private placeJoints(): void {

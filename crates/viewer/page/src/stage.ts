@@ -305,6 +305,7 @@ export class Stage {
     this.perspective.aspect = w / hgt;
     this.perspective.updateProjectionMatrix();
     this.fitOrthographic();
+    this.changed();
   }
 
   private fitOrthographic(): void {
@@ -406,7 +407,7 @@ export class Stage {
     this.outline.clear();
     if (body === undefined) return;
     for (const mesh of this.actors.meshes(body, this.outlineMaterial)) {
-      const r = 0.006 * this.size;
+      const r = Math.min(0.006 * this.size, 0.06 * (this.actors.radii[body] || this.size));
       mesh.scale.set(grow(mesh.scale.x, r), grow(mesh.scale.y, r), grow(mesh.scale.z, r));
       this.outline.add(mesh);
     }
