@@ -180,13 +180,25 @@ mod with_viewer {
         let viewer = Viewer::start(page.port)?;
         announce(&viewer, page);
         let mut shown = Shown::new(&viewer, source, prepared, None);
-        run::simulate(args, source, prepared, folder, signal, &mut shown)?;
-        viewer.show(vec![Recorded::open(folder)?]);
-        say("the viewer stays open: Ctrl-C ends it");
-        while signal.came().is_none() {
-            std::thread::sleep(LOOK);
+        let ran = run::simulate(args, source, prepared, folder, signal, &mut shown);
+        if signal.came().is_some() {
+            return ran;
         }
-        Ok(())
+        // What a failed run has recorded shows how it came to fail.
+        if let Err(stop) = &ran {
+            say(&format!("error: {}", stop.message()));
+        }
+        match (Recorded::open(folder), ran) {
+            (Ok(recorded), ran) => {
+                viewer.show(vec![recorded]);
+                say("the viewer stays open: Ctrl-C ends it");
+                while signal.came().is_none() {
+                    std::thread::sleep(LOOK);
+                }
+                ran
+            }
+            (Err(error), ran) => ran.and(Err(error.into())),
+        }
     }
 
     /// A scene ready to be looked at: with a row for every picture, unless the user wants it otherwise.

@@ -31,7 +31,7 @@ export interface Progress {
 
 const LAYERS: { layer: Layer; label: string; key: string; title: string }[] = [
   { layer: "contacts", label: "Contacts", key: "c", title: "contact points and normals; red ones slip" },
-  { layer: "forces", label: "Forces", key: "x", title: "contact forces: normal yellow, friction red; length goes with the square root" },
+  { layer: "forces", label: "Forces", key: "x", title: "contact forces: normal yellow, friction red, torque violet; length goes with the square root" },
   { layer: "joints", label: "Joints", key: "j", title: "joints and their axes" },
   { layer: "mass", label: "Mass", key: "m", title: "centres of mass" },
   { layer: "frames", label: "Frames", key: "v", title: "body frames: x red, y green, z blue" },

@@ -67,10 +67,7 @@ class Served {
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => this.message(event.data as string | ArrayBuffer);
-    socket.onclose = () => {
-      if (this.generation >= 0) this.app.note("tippe has ended; what is here can still be seen");
-      setTimeout(() => this.connect(), 3000);
-    };
+    socket.onclose = () => this.app.note("tippe has ended; what has come so far can still be seen");
     this.socket = socket;
   }
 

@@ -85,6 +85,7 @@ export class Overlays {
   private readonly normals = new Arrows(this.root, "#59d0ff");
   private readonly pushes = new Arrows(this.root, "#ffd23f");
   private readonly drags = new Arrows(this.root, "#ff5d73");
+  private readonly twists = new Arrows(this.root, "#c084fc");
   private readonly pins = new Marks(new THREE.CylinderGeometry(1, 1, 1, 20).rotateX(Math.PI / 2), over("#ff9f1c", 0.85));
   private readonly balls = new Marks(new THREE.SphereGeometry(1, 16, 12), over("#ff9f1c", 0.85));
   private readonly slides = new Marks(new THREE.BoxGeometry(1, 1, 1), over("#ff9f1c", 0.85));
@@ -95,6 +96,8 @@ export class Overlays {
   private readonly coils = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: "#c9d1dc" }));
   /** Largest contact force seen [N]. */
   private top = 0;
+  /** Largest contact torque seen [N m]. */
+  private topTorque = 0;
 
   constructor(private readonly stage: Stage) {
     this.axes.frustumCulled = this.frames.frustumCulled = this.coils.frustumCulled = false;
@@ -106,7 +109,7 @@ export class Overlays {
   }
 
   enter(): void {
-    this.top = 0;
+    this.top = this.topTorque = 0;
   }
 
   dress(theme: Theme): void {
@@ -130,11 +133,14 @@ export class Overlays {
 
   private placeContacts(contacts: Contact[]): void {
     const { size, actors } = this.stage;
-    const all = [this.points, this.slips, this.normals, this.pushes, this.drags];
+    const all = [this.points, this.slips, this.normals, this.pushes, this.drags, this.twists];
     all.forEach((marks) => marks.begin());
     const matrix = new THREE.Matrix4();
     const [force, normal, part] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
-    for (const contact of contacts) this.top = Math.max(this.top, Math.hypot(...contact.force));
+    for (const contact of contacts) {
+      this.top = Math.max(this.top, Math.hypot(...contact.force));
+      this.topTorque = Math.max(this.topTorque, Math.hypot(...contact.torque));
+    }
     for (const contact of contacts) {
       if (!actors.visible[contact.body1] || !actors.visible[contact.body2]) continue;
       const place = new THREE.Vector3(...contact.position);
@@ -153,6 +159,9 @@ export class Overlays {
         this.pushes.put(place, part, this.length(Math.abs(along), least), Math.min(0.003 * size, 0.05 * least));
         force.addScaledVector(normal, -along);
         const across = force.length();
+        const twist = part.fromArray(contact.torque).length();
+        const visible = twist > 1e-3 * this.topTorque;
+        if (visible) this.twists.put(place, part.divideScalar(twist), this.length((this.top * twist) / this.topTorque, least), Math.min(0.002 * size, 0.035 * least));
         if (across > 1e-12 * this.top) this.drags.put(place, force.divideScalar(across), this.length(across, least), Math.min(0.003 * size, 0.05 * least));
       }
     }
