@@ -132,7 +132,7 @@ export class Stage {
     }
     const length = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
     // Something that flies away is for following, not for framing.
-    if (length(grown) < 6 * length(before)) this.adopt(grown);
+    if (length(grown) < 25 * length(before)) this.adopt(grown);
     this.layGround(document);
     this.home();
   }
