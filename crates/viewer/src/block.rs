@@ -145,30 +145,6 @@ mod tests {
         u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
     }
 
-    /// A row is made ready at most sixty times a second: where that takes less than a tenth of 1/60 s, a live run is slowed down by
-    /// less than a tenth, however often the page asks.
-    #[test]
-    fn a_hundred_thousand_bodies_are_no_burden() {
-        let still = BodyState {
-            position: Vec3::ONE,
-            orientation: tippe_geometry::Quat::IDENTITY,
-            velocity: Vec3::ONE,
-            angular_velocity: Vec3::ONE,
-        };
-        let subject = tippe::run::Subject { name: String::new(), mass: 1.0, centre_of_mass: Vec3::ZERO };
-        let subjects = Subjects { bodies: vec![subject; 100_000], ..Subjects::default() };
-        let bodies = vec![still; 100_000];
-        let sample = Sample { time: 0.0, bodies: &bodies, contacts: &[], energy: &Ledger::default(), signals: &[] };
-        let time = || {
-            let began = std::time::Instant::now();
-            assert_eq!(of_sample(&sample, &subjects).len(), 32 + 8 + 8 * ACCOUNTS + 8 + 4 * POSE * 100_000);
-            began.elapsed().as_secs_f64()
-        };
-        let least = (0..30).map(|_| time()).fold(f64::INFINITY, f64::min);
-        println!("a row of 100,000 bodies: {:.2} ms", 1e3 * least);
-        assert!(least < 0.1 / 60.0, "{least} s");
-    }
-
     /// A row from a simulation and the same row from a recording are the same bytes, of the size that the table says.
     #[test]
     fn one_row_two_ways() {
