@@ -50,6 +50,8 @@ function serve(command, ...args) {
 /** A page on an address; errors in its console fail the test at the end. */
 async function open(url, { theme = "dark", ready = true, size = { width: 1000, height: 640 } } = {}) {
   const page = await browser.newPage({ viewport: size });
+  // A busy machine draws slowly without a graphics card.
+  page.setDefaultTimeout(90_000);
   page.complaints = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.message));
@@ -62,7 +64,7 @@ async function open(url, { theme = "dark", ready = true, size = { width: 1000, h
     await page.route("**/page.css", (route) => route.fulfill({ path: join(process.env.PAGE, "page.css"), contentType: "text/css" }));
   }
   await page.goto(url.startsWith("file:") ? url : `${url}?theme=${theme}`);
-  if (ready) await page.waitForFunction(() => window.tippe?.state().ready, null, { timeout: 20_000 });
+  if (ready) await page.waitForFunction(() => window.tippe?.state().ready, null, { timeout: 90_000 });
   return page;
 }
 
@@ -312,29 +314,30 @@ test("two runs are laid one over the other", async () => {
   await stop(server);
 });
 
-test("a live run is shown, held, stepped, and can be scrubbed when it has ended", async () => {
+test("a live run is shown, held, stepped and stopped", async () => {
   const folder = join(work, "live");
-  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "0.3", "--until", "3", "--output-interval", "0.02", "--out", folder);
+  const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "1", "--until", "1000", "--output-interval", "0.02", "--out", folder);
   const page = await open(await server.url);
   assert.equal((await state(page)).live, true);
   await page.keyboard.press("Space");
   await page.waitForFunction(() => window.tippe.state().held);
-  await page.waitForTimeout(200);
+  await page.waitForTimeout(300);
   const held = (await state(page)).time;
   await page.waitForTimeout(300);
   assert.equal((await state(page)).time, held);
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((t) => window.tippe.state().time > t, held);
+  assert.ok(Math.abs((await state(page)).time - held) < 0.3, "not far");
   await page.keyboard.press("Space");
-  await page.waitForFunction(() => !window.tippe.state().live, null, { timeout: 20_000 });
-  const viewpoint = (await state(page)).viewpoint;
-  await seek(page, 1.5);
-  const after = await state(page);
-  assert.equal(after.time, 1.5);
-  samePlace(after.viewpoint, viewpoint);
+  await page.waitForFunction((t) => window.tippe.state().time > t + 0.2, held);
+  // Back in what was seen, and to the front again.
+  await page.evaluate((t) => window.tippe.seek(t), held);
+  assert.equal((await state(page)).newest, false);
+  await page.locator("button.live").click();
+  await page.waitForFunction((t) => window.tippe.state().newest && window.tippe.state().time > t + 0.2, held);
   await close(page);
-  assert.equal((await stop(server)).code, 0);
-  assert.match(readFileSync(join(folder, "manifest.json"), "utf8"), /"complete"/);
+  assert.equal((await stop(server)).code, 130);
+  assert.match(readFileSync(join(folder, "manifest.json"), "utf8"), /"interrupted"/);
 });
 
 test("a browser that goes away does not hold up the run", async () => {
@@ -363,13 +366,13 @@ test("a scene is run again when it is saved, and the camera stays", async () => 
   });
   const viewpoint = (await state(page)).viewpoint;
   writeFileSync(file, scene(1.25));
-  await page.waitForFunction(() => Math.abs(window.tippe.stage.actors.document.bodies[1].start[2] - 1.25) < 1e-9 && !window.tippe.state().live, null, { timeout: 15_000 });
+  await page.waitForFunction(() => Math.abs(window.tippe.stage.actors.document.bodies[1].start[2] - 1.25) < 1e-9 && !window.tippe.state().live, null, { timeout: 90_000 });
   samePlace((await state(page)).viewpoint, viewpoint);
   writeFileSync(file, "format = 1\n[[body]]\nname = \"ball\"\nmass = -1\n");
   await page.waitForSelector(".trouble");
   assert.match(await page.locator(".trouble").innerText(), /saved\.toml/);
   writeFileSync(file, scene(1.5));
-  await page.waitForFunction(() => !document.querySelector(".trouble") && Math.abs(window.tippe.stage.actors.document.bodies[1].start[2] - 1.5) < 1e-9, null, { timeout: 15_000 });
+  await page.waitForFunction(() => !document.querySelector(".trouble") && Math.abs(window.tippe.stage.actors.document.bodies[1].start[2] - 1.5) < 1e-9, null, { timeout: 90_000 });
   await close(page);
   await stop(server);
 });
