@@ -9,6 +9,7 @@ use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::clock::{self, Failure, State};
+use tippe::realtime::Hook;
 use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
@@ -124,10 +125,10 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     if args.view {
         return crate::view::run_and_view(args, &args.page, &source, &prepared, &folder, &signal);
     }
-    simulate(args, &source, &prepared, &folder, &signal, &mut ())
+    simulate(args, &source, &prepared, &folder, &signal, &mut (), None)
 }
 
-/// Simulates into a run folder and says how it went; `beside` sees what the writer sees.
+/// Simulates into a run folder and says how it went; `beside` sees what the writer sees, `hook` may set inputs.
 pub fn simulate(
     args: &Args,
     source: &Source,
@@ -135,6 +136,7 @@ pub fn simulate(
     folder: &Path,
     signal: &StopSignal,
     beside: &mut dyn Observe,
+    hook: Option<&mut dyn Hook>,
 ) -> Result<(), Stop> {
     let Prepared { model, settings, until, .. } = prepared;
     if args.pace.is_some() && settings.clock() != Clock::Realtime {
@@ -182,9 +184,10 @@ pub fn simulate(
     if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {
         say(&format!("listening for inputs on 127.0.0.1:{}", datagrams.port()));
     }
-    let mut hooks: Vec<&mut dyn tippe::realtime::Hook> = Vec::new();
-    hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
-    hooks.extend(replay.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
+    let mut hooks: Vec<&mut dyn Hook> = Vec::new();
+    hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn Hook));
+    hooks.extend(replay.as_mut().map(|hook| hook as &mut dyn Hook));
+    hooks.extend(hook.map(|hook| hook as &mut dyn Hook));
 
     let pace = args.pace.map(|pace| Pace::start(pace, start));
     let mut watch = Watch { writer, meter, signal, beside, pace, time: start };
@@ -242,7 +245,7 @@ fn advance(
     prepared: &Prepared,
     state: &mut State,
     every: Option<f64>,
-    hooks: &mut [&mut dyn tippe::realtime::Hook],
+    hooks: &mut [&mut dyn Hook],
     watch: &mut Watch<'_>,
 ) -> Result<Summary, Trouble> {
     let Prepared { model, settings, until, .. } = prepared;

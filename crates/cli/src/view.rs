@@ -74,6 +74,7 @@ pub use with_viewer::{run_and_view, view, view_both};
 mod with_viewer {
     use super::{Args, Options, PageOptions, Path, PathBuf, Prepared, Source, Stop, StopSignal, run};
     use crate::say;
+    use std::sync::Arc;
     use std::time::{Duration, SystemTime};
     use tippe::run::{SettingsCopy, Subjects};
     use tippe::scene::Clock;
@@ -162,7 +163,7 @@ mod with_viewer {
         let mut runs = Vec::new();
         for (turn, options) in (0..).zip(both) {
             let args = run::Args::for_view(&source.file, options, None);
-            run::simulate(&args, source, &prepare(source, options)?, &store.folder(turn), signal, &mut ())?;
+            run::simulate(&args, source, &prepare(source, options)?, &store.folder(turn), signal, &mut (), None)?;
             runs.push(Recorded::open(&store.folder(turn))?);
         }
         show_until(runs, page, signal)
@@ -180,7 +181,8 @@ mod with_viewer {
         let viewer = Viewer::start(page.port)?;
         announce(&viewer, page);
         let mut shown = Shown::new(&viewer, source, prepared, None);
-        let ran = run::simulate(args, source, prepared, folder, signal, &mut shown);
+        let mut inputs = shown.live.inputs();
+        let ran = run::simulate(args, source, prepared, folder, signal, &mut shown, Some(&mut inputs));
         if signal.came().is_some() {
             return ran;
         }
@@ -220,7 +222,7 @@ mod with_viewer {
         let pace = |prepared: &Prepared| (prepared.settings.clock() == Clock::Realtime).then_some(args.pace);
         if let Some(file) = &args.html {
             let run = run::Args::for_view(target, &args.options, None);
-            run::simulate(&run, &source, &prepared, &store.folder(0), &signal, &mut ())?;
+            run::simulate(&run, &source, &prepared, &store.folder(0), &signal, &mut (), None)?;
             return write_html(file, &[Recorded::open(&store.folder(0))?]);
         }
         let viewer = Viewer::start(args.page.port)?;
@@ -230,7 +232,8 @@ mod with_viewer {
             let run = run::Args::for_view(target, &args.options, pace(&prepared));
             let folder = store.folder(turn);
             let mut shown = Shown::new(&viewer, &source, &prepared, Some(&mut watch));
-            let ran = run::simulate(&run, &source, &prepared, &folder, &signal, &mut shown);
+            let mut inputs = shown.live.inputs();
+            let ran = run::simulate(&run, &source, &prepared, &folder, &signal, &mut shown, Some(&mut inputs));
             if signal.came().is_some() {
                 return Ok(());
             }
@@ -298,6 +301,7 @@ mod with_viewer {
 
     /// A run in the viewer while it goes on.
     struct Shown<'a> {
+        live: Arc<Live>,
         observer: LiveObserver,
         watch: Option<&'a mut FileWatch>,
     }
@@ -309,7 +313,7 @@ mod with_viewer {
             let description = Description::new(&source.name, scene, model, settings.clock(), copy);
             let live = Live::new(description, 0.0, *until);
             viewer.show_live(live.clone());
-            Shown { observer: live.observer(Subjects::of(model)), watch }
+            Shown { observer: live.observer(Subjects::of(model)), live, watch }
         }
     }
 

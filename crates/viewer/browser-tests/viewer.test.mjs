@@ -340,6 +340,18 @@ test("a live run is shown, held, stepped and stopped", async () => {
   assert.match(readFileSync(join(folder, "manifest.json"), "utf8"), /"interrupted"/);
 });
 
+test("a slider moves an input, and the run remembers it", async () => {
+  const folder = join(work, "slider");
+  const server = serve("run", "remote_cart", "--view", "--pace", "1", "--until", "1000", "--out", folder);
+  const page = await open(await server.url);
+  assert.equal(await page.locator(".slider label").innerText(), "throttle");
+  await page.locator(".slider input").fill("5");
+  await page.waitForFunction(() => window.tippe.state().positions[0][0] > 0.05);
+  await close(page);
+  await stop(server);
+  assert.match(readFileSync(join(folder, "inputs.jsonl"), "utf8"), /throttle.*5/);
+});
+
 test("a browser that goes away does not hold up the run", async () => {
   const folder = join(work, "gone");
   const server = serve("run", "box_stack", "--clock", "realtime", "--view", "--pace", "1", "--until", "2", "--output-interval", "0.02", "--out", folder);

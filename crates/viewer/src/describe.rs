@@ -10,7 +10,7 @@ use tippe::force::{Anchor, ForceKind};
 use tippe::mechanism::{Mechanism, Parent};
 use tippe::model::{Drive, JointPlace};
 use tippe::run::{Account, SignalName};
-use tippe::scene::{Clock, Scene};
+use tippe::scene::{Clock, Scene, SignalKind};
 use tippe::{Event, Model};
 use tippe_geometry::{Mat3, Pose, Quat, Shape, TriMesh, Vec3};
 
@@ -40,6 +40,8 @@ pub struct Description {
     pub springs: Vec<DescribedSpring>,
     /// Signals of the model.
     pub signals: Vec<SignalName>,
+    /// Numbers from outside that the clock listens to.
+    pub inputs: Vec<DescribedInput>,
     /// Energy accounts [J] and components of momentum [kg m/s], in the order of a block.
     pub accounts: Vec<String>,
     /// What the user should know about the scene.
@@ -109,6 +111,19 @@ pub enum Geometry {
         /// Indices as u32, base64.
         triangles: String,
     },
+}
+
+/// A number from outside.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedInput {
+    /// Name in the scene.
+    pub name: String,
+    /// Value until it is set.
+    pub start: f64,
+    /// Smallest value; absent if there is none.
+    pub low: Option<f64>,
+    /// Largest value; absent if there is none.
+    pub high: Option<f64>,
 }
 
 /// One joint.
@@ -215,6 +230,7 @@ impl Description {
             joints: joints(model),
             springs: springs(model),
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
+            inputs: if clock == Clock::Realtime { inputs(scene, model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
             warnings: model.warnings.clone(),
             settings,
@@ -296,6 +312,24 @@ fn joints(model: &Model) -> Vec<DescribedJoint> {
         name: joint.name.clone(),
         kind: joint.kind.name(),
         frames: joint.place.map_or([None, None], frames),
+    });
+    described.collect()
+}
+
+fn inputs(scene: &Scene, model: &Model) -> Vec<DescribedInput> {
+    let start = |name: &str| {
+        let signal = scene.signals.iter().find(|signal| signal.name == name);
+        signal.and_then(|signal| match signal.kind {
+            SignalKind::Input { start, .. } => Some(start),
+            _ => None,
+        })
+    };
+    let finite = |x: f64| Some(x).filter(|x| x.is_finite());
+    let described = model.network.inputs().map(|(name, _, [low, high])| DescribedInput {
+        name: name.to_owned(),
+        start: start(name).unwrap_or(0.0),
+        low: finite(low),
+        high: finite(high),
     });
     described.collect()
 }

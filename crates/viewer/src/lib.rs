@@ -19,7 +19,7 @@ mod recorded;
 mod server;
 mod standalone;
 
-pub use live::{Live, LiveObserver};
+pub use live::{Live, LiveInputs, LiveObserver};
 pub use page::page;
 pub use recorded::Recorded;
 pub use server::Viewer;

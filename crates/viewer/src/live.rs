@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tippe::realtime::{Hook, View};
 use tippe::run::Subjects;
 use tippe::{Event, Observe, Progress, Sample};
 use tokio::sync::watch;
@@ -32,6 +33,8 @@ pub struct Live {
     /// Communication points a held simulation may still go.
     steps: AtomicU32,
     news: Mutex<News>,
+    /// Numbers from outside that the page has set and the simulation has not seen, in the order of the description.
+    inputs: Mutex<Vec<Option<f64>>>,
 }
 
 #[derive(Default)]
@@ -70,6 +73,7 @@ impl Live {
             released: Condvar::new(),
             steps: AtomicU32::new(0),
             news: Mutex::new(News::default()),
+            inputs: Mutex::default(),
         })
     }
 
@@ -127,6 +131,21 @@ impl Live {
         (message, next)
     }
 
+    /// Sets a number from outside, for the next step.
+    pub fn set_input(&self, input: usize, value: f64) {
+        if input >= self.description.inputs.len() || !value.is_finite() {
+            return;
+        }
+        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.resize(self.description.inputs.len(), None);
+        inputs[input] = Some(value);
+    }
+
+    /// A hook through which the page sets numbers from outside.
+    pub fn inputs(self: &Arc<Live>) -> LiveInputs {
+        LiveInputs(self.clone())
+    }
+
     /// An observer that shows the run to whoever looks.
     pub fn observer(self: &Arc<Live>, subjects: Subjects) -> LiveObserver {
         let now = Instant::now();
@@ -159,6 +178,18 @@ impl LiveObserver {
             }
             let waiting = live.released.wait_timeout(held, Duration::from_millis(50));
             held = waiting.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// Hook through which the page sets numbers from outside; what it set is recorded with the run like any other input.
+pub struct LiveInputs(Arc<Live>);
+
+impl Hook for LiveInputs {
+    fn inputs(&mut self, _: &View<'_>, inputs: &mut [f64]) {
+        let mut set = self.0.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        for (value, set) in inputs.iter_mut().zip(set.iter_mut()) {
+            *value = set.take().unwrap_or(*value);
         }
     }
 }

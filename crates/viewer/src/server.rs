@@ -328,6 +328,13 @@ enum Ask {
     Go,
     /// One communication point.
     Step,
+    /// A number from outside.
+    Input {
+        /// Which, in the order of the description.
+        input: usize,
+        /// New value.
+        value: f64,
+    },
 }
 
 /// Sends rows as the page asks for them, and word when the stage changes.
@@ -374,6 +381,7 @@ async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Er
                         Ask::Hold => live.hold(true),
                         Ask::Go => live.hold(false),
                         Ask::Step => live.step(),
+                        Ask::Input { input, value } => live.set_input(input, value),
                     }
                     if matches!(ask, Ask::Hold | Ask::Go) {
                         tell(&mut socket, live, &mut told).await?;

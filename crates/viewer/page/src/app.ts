@@ -99,6 +99,7 @@ export class App {
   private readonly clock = h("output", { class: "clock" });
   private readonly speed = h("select", { title: "speed (+ -)", "aria-label": "speed" });
   private readonly loopButton = h("button", { title: "loop (L)", class: "on", onclick: () => this.setLoop(!this.player.loop) }, icon("loop"));
+  private readonly inputs = h("section", { class: "inputs", hidden: "" });
   private readonly help: HTMLDialogElement;
   private readonly exportMenu: HTMLDetailsElement;
   private readonly style = { text: "", faint: "", accent: "" };
@@ -144,7 +145,7 @@ export class App {
       this.header(),
       h("aside", { class: "left" }, this.tree.host),
       picture,
-      h("aside", { class: "right" }, this.inspector.host, this.energy.host),
+      h("aside", { class: "right" }, this.inputs, this.inspector.host, this.energy.host),
       this.plots.host,
       this.transport(),
       this.strip(),
@@ -305,6 +306,7 @@ export class App {
       (error: unknown) => this.note(error instanceof Error ? error.message : String(error)),
     );
     void this.plots.reload(tracks);
+    this.showInputs(document);
     this.showLegend();
     this.showLayers();
     this.setBadge();
@@ -316,6 +318,30 @@ export class App {
     const text = live ? (this.progress?.held ? "held" : "live") : status === "complete" ? "" : status.replaceAll("_", " ");
     this.badge.textContent = text || (every && every > 1 ? `every ${every}th row` : "");
     this.badge.className = `badge ${live ? "live" : status}`;
+  }
+
+  /** A slider for every input of a run that is going on. */
+  private showInputs(document: RunDocument): void {
+    const inputs = document.live ? (document.inputs ?? []) : [];
+    this.inputs.hidden = inputs.length === 0;
+    const rows = inputs.map(({ name, start, low, high }, k) => {
+      const least = low ?? -10 * Math.max(1, Math.abs(start));
+      const most = high ?? 10 * Math.max(1, Math.abs(start));
+      const value = h("output", { class: "number" }, format(start, 4));
+      const slider = h("input", { type: "range", min: least, max: most, step: (most - least) / 1000, value: start, "aria-label": name });
+      const set = (x: number): void => {
+        value.textContent = format(x, 4);
+        this.wire?.send({ type: "input", input: k, value: x });
+      };
+      slider.addEventListener("input", () => set(Number(slider.value)));
+      const back = h("button", { class: "tiny", title: "back to its start" }, icon("start"));
+      back.addEventListener("click", () => {
+        slider.value = String(start);
+        set(start);
+      });
+      return h("div", { class: "slider" }, h("label", {}, name), slider, value, back);
+    });
+    this.inputs.replaceChildren(h("h2", {}, "Inputs"), ...rows);
   }
 
   private showLegend(): void {

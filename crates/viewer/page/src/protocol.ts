@@ -74,6 +74,7 @@ export interface RunDocument {
   joints: Joint[];
   springs: Spring[];
   signals: { name: string; unit: string }[];
+  inputs?: { name: string; start: number; low: number | null; high: number | null }[];
   accounts: string[];
   warnings: string[];
   settings: Record<string, unknown>;
