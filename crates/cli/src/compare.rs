@@ -1,6 +1,6 @@
 //! `tippe compare`: both clocks on the same scene, how far apart they are, and which realtime step would meet a target.
 
-use crate::args::{Source, assignment, fraction, positive};
+use crate::args::{Options, Source, assignment, fraction, positive};
 use crate::figure::{Curve, Figure, Panel};
 use crate::progress::{Meter, StopSignal};
 use crate::table::{count, duration, number, table};
@@ -43,6 +43,11 @@ pub struct Args {
     /// Print one JSON object on stdout
     #[arg(long)]
     json: bool,
+    /// Then show both runs in the viewer, one over the other, until Ctrl-C
+    #[arg(long)]
+    view: bool,
+    #[command(flatten)]
+    page: crate::view::PageOptions,
 }
 
 /// How both clocks run one scene.
@@ -180,6 +185,13 @@ pub fn compare(args: &Args) -> Result<(), Stop> {
         })?;
     } else {
         show(&comparison, &both, walls, target.as_ref(), &verdicts)?;
+    }
+    if args.view {
+        let options =
+            Options { until: args.until, threads: Some(args.threads), sets: args.sets.clone(), ..Options::default() };
+        let precise = Options { clock: Some(Clock::Precise), tolerance: args.tolerance, ..options.clone() };
+        let realtime = Options { clock: Some(Clock::Realtime), step: args.step, ..options };
+        crate::view::view_both(&source, [&precise, &realtime], &args.page, &signal)?;
     }
     match verdicts.iter().filter(|verdict| !verdict.pass).count() {
         0 => Ok(()),

@@ -19,6 +19,7 @@ mod progress;
 mod rerun;
 mod run;
 mod table;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -33,7 +34,7 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Start with `tippe list`, then `tippe run bouncing_ball`, then `tippe plot` on the folder it names.
+Start with `tippe list`, then `tippe view bouncing_ball`, then `tippe run` it and `tippe plot` the folder it names.
 Exit codes: 0 ok, 1 usage, 2 scene error, 3 simulation failure, 4 resource limit, 5 expectation not met.";
 
 #[derive(Subcommand)]
@@ -46,6 +47,8 @@ enum Command {
     Compare(compare::Args),
     /// Show the scenes that come with the program
     List(list::Args),
+    /// Show runs, or a scene that runs now, in the browser
+    View(view::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
     /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
@@ -141,6 +144,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::List(args) => list::list(&args),
+        Command::View(args) => view::view(&args),
         Command::Plot(args) => plot::plot(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Rerun(args) => rerun::rerun(&args),

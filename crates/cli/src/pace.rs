@@ -58,6 +58,12 @@ impl Pace {
         self.begun = Instant::now();
     }
 
+    /// Time that was not the simulation's: deadlines move by as much.
+    pub fn forgive(&mut self, waited: Duration) {
+        self.started += waited;
+        self.begun += waited;
+    }
+
     fn count(&mut self, took: f64) {
         let class = (libm::log(took / LEAST) / libm::log(RATIO)).ceil();
         self.classes[(class.max(0.0) as usize).min(CLASSES - 1)] += 1;

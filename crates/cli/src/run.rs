@@ -9,6 +9,7 @@ use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::clock::{self, Failure, State};
+use tippe::realtime::Hook;
 use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
@@ -47,26 +48,55 @@ pub struct Args {
     /// Continue from a checkpoint of the same scene and clock
     #[arg(long, value_name = "FILE")]
     restart: Option<PathBuf>,
+    /// Show the run in the viewer while it goes on, and afterwards until Ctrl-C
+    #[arg(long)]
+    view: bool,
+    #[command(flatten)]
+    page: crate::view::PageOptions,
 }
 
-/// What watches a run: the writer, the meter and the signals.
-struct Watch {
+impl Args {
+    /// A run that is only looked at: neither progress nor summary.
+    pub fn for_view(scene: &str, options: &Options, pace: Option<f64>) -> Args {
+        Args {
+            scene: scene.to_owned(),
+            options: options.clone(),
+            out: None,
+            csv: false,
+            json: false,
+            quiet: true,
+            checkpoint_every: None,
+            pace,
+            udp: None,
+            inputs: None,
+            restart: None,
+            view: true,
+            page: crate::view::PageOptions::default(),
+        }
+    }
+}
+
+/// What watches a run: the writer, the meter, the signals, and somebody beside them.
+struct Watch<'a> {
     writer: RunWriter,
     meter: Meter,
-    signal: StopSignal,
+    signal: &'a StopSignal,
+    beside: &'a mut dyn Observe,
     pace: Option<Pace>,
     /// Last time that was recorded [s].
     time: f64,
 }
 
-impl Observe for Watch {
+impl Observe for Watch<'_> {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.time = sample.time;
         self.writer.sample(sample);
+        self.beside.sample(sample);
     }
 
     fn event(&mut self, event: &Event) {
         self.writer.event(event);
+        self.beside.event(event);
     }
 
     fn input(&mut self, heard: &tippe::realtime::Heard) {
@@ -75,8 +105,11 @@ impl Observe for Watch {
 
     fn progress(&mut self, progress: &Progress) -> bool {
         self.meter.show(progress);
-        let go_on = self.writer.progress(progress) && self.signal.came().is_none();
+        let asked = Instant::now();
+        let go_on = self.beside.progress(progress);
+        let go_on = self.writer.progress(progress) && self.signal.came().is_none() && go_on;
         if let Some(pace) = &mut self.pace {
+            pace.forgive(asked.elapsed());
             pace.keep(progress.time);
         }
         go_on
@@ -87,7 +120,25 @@ impl Observe for Watch {
 pub fn run(args: &Args) -> Result<(), Stop> {
     let source = Source::find(&args.scene)?;
     let prepared = source.prepare(&args.options)?;
-    let Prepared { model, settings, until, .. } = &prepared;
+    let folder = args.out.clone().unwrap_or_else(|| free_folder(&source.name));
+    let signal = StopSignal::listen();
+    if args.view {
+        return crate::view::run_and_view(args, &args.page, &source, &prepared, &folder, &signal);
+    }
+    simulate(args, &source, &prepared, &folder, &signal, &mut (), None)
+}
+
+/// Simulates into a run folder and says how it went; `beside` sees what the writer sees, `hook` may set inputs.
+pub fn simulate(
+    args: &Args,
+    source: &Source,
+    prepared: &Prepared,
+    folder: &Path,
+    signal: &StopSignal,
+    beside: &mut dyn Observe,
+    hook: Option<&mut dyn Hook>,
+) -> Result<(), Stop> {
+    let Prepared { model, settings, until, .. } = prepared;
     if args.pace.is_some() && settings.clock() != Clock::Realtime {
         let text = "--pace needs steps of one length: it goes with the realtime clock. help: add --clock realtime";
         return Err(Stop::Usage(text.to_owned()));
@@ -122,12 +173,10 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         subjects: subjects.clone(),
         hash: None,
     };
-    let folder = args.out.clone().unwrap_or_else(|| free_folder(&source.name));
-    let mut writer = RunWriter::create(&folder, manifest, args.csv)?;
+    let mut writer = RunWriter::create(folder, manifest, args.csv)?;
     writer.input_names = model.network.inputs().map(|(name, ..)| name.to_owned()).collect();
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
-    let signal = StopSignal::listen();
     if !args.quiet {
         model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     }
@@ -135,16 +184,17 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {
         say(&format!("listening for inputs on 127.0.0.1:{}", datagrams.port()));
     }
-    let mut hooks: Vec<&mut dyn tippe::realtime::Hook> = Vec::new();
-    hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
-    hooks.extend(replay.as_mut().map(|hook| hook as &mut dyn tippe::realtime::Hook));
+    let mut hooks: Vec<&mut dyn Hook> = Vec::new();
+    hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn Hook));
+    hooks.extend(replay.as_mut().map(|hook| hook as &mut dyn Hook));
+    hooks.extend(hook.map(|hook| hook as &mut dyn Hook));
 
     let pace = args.pace.map(|pace| Pace::start(pace, start));
-    let mut watch = Watch { writer, meter, signal, pace, time: start };
+    let mut watch = Watch { writer, meter, signal, beside, pace, time: start };
     let started = Instant::now();
-    let outcome = advance(&prepared, &mut state, args.checkpoint_every, &mut hooks, &mut watch);
+    let outcome = advance(prepared, &mut state, args.checkpoint_every, &mut hooks, &mut watch);
     let wall_s = started.elapsed().as_secs_f64();
-    let Watch { mut writer, meter, signal, pace, time } = watch;
+    let Watch { mut writer, meter, pace, time, .. } = watch;
     meter.clear();
 
     let summary = match outcome {
@@ -174,7 +224,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     if !args.quiet {
         let new = summary.warnings.iter().filter(|warning| !model.warnings.contains(warning));
         new.for_each(|warning| say(&format!("warning: {warning}")));
-        say(&describe(&report, &prepared.scene.title, start, &folder));
+        say(&describe(&report, &prepared.scene.title, start, folder));
     }
     if args.json {
         print_json(&report)?;
@@ -195,8 +245,8 @@ fn advance(
     prepared: &Prepared,
     state: &mut State,
     every: Option<f64>,
-    hooks: &mut [&mut dyn tippe::realtime::Hook],
-    watch: &mut Watch,
+    hooks: &mut [&mut dyn Hook],
+    watch: &mut Watch<'_>,
 ) -> Result<Summary, Trouble> {
     let Prepared { model, settings, until, .. } = prepared;
     let Some(every) = every else {

@@ -388,6 +388,13 @@ fn start_pose(model: &Model, body: usize) -> Pose {
     Pose::new(start.orientation, start.position + start.orientation * model.bodies[body].p_bc)
 }
 
+impl ShapeSpec {
+    /// The geometry's shape, and its pose X_bs in the body (origin at the body's origin).
+    pub fn placed(&self) -> Result<(Pose, Shape), tippe_geometry::ShapeError> {
+        Ok((Pose::new(self.orientation * shape_rotation(&self.kind), self.position), shape(&self.kind)?))
+    }
+}
+
 /// The geometry's shape; its axis is z.
 fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
     let shape = match kind {

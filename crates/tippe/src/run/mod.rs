@@ -27,6 +27,7 @@ mod recording;
 mod report;
 mod signal;
 mod table;
+mod tables;
 mod writer;
 
 pub use compare::{Comparison, Gap, GapKind, GapName, Gaps};
@@ -39,6 +40,7 @@ pub use manifest::{Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy,
 pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, PaceReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};
+pub use tables::RunTables;
 pub use writer::RunWriter;
 
 #[cfg(test)]

@@ -13,8 +13,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -286,8 +288,8 @@ pub(crate) struct TableReader {
     reader: SerializedFileReader<File>,
     /// Bytes of the file.
     size: u64,
-    /// Column names in file order.
-    pub(crate) names: Vec<String>,
+    /// Columns by name: their places in the file.
+    index: BTreeMap<String, usize>,
 }
 
 impl TableReader {
@@ -296,16 +298,44 @@ impl TableReader {
         let size = file.metadata().map_err(|error| RunError::read(path, error))?.len();
         let reader = SerializedFileReader::new(file).map_err(|error| RunError::read(path, error))?;
         let schema = reader.metadata().file_metadata().schema_descr();
-        let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        Ok(TableReader { path: path.to_owned(), reader, size, names })
+        // Of two columns with one name the first counts.
+        let columns = schema.columns().iter().enumerate().rev();
+        let index = columns.map(|(k, column)| (column.name().to_owned(), k)).collect();
+        Ok(TableReader { path: path.to_owned(), reader, size, index })
+    }
+
+    /// Rows of the table.
+    pub(crate) fn rows(&self) -> usize {
+        let groups = self.reader.metadata().row_groups().iter();
+        groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).fold(0, usize::saturating_add)
+    }
+
+    /// True if there is a column of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.index.contains_key(name)
+    }
+
+    /// Rows where row groups begin, and the number of all rows.
+    pub(crate) fn group_starts(&self) -> Vec<usize> {
+        let mut starts = vec![0];
+        for group in self.reader.metadata().row_groups() {
+            let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+            starts.push(starts.last().map_or(0, |start: &usize| start.saturating_add(rows)));
+        }
+        starts
     }
 
     /// All rows of one column.
     pub(crate) fn column(&self, name: &str) -> Result<Column, RunError> {
-        let index = self.names.iter().position(|n| n == name);
+        self.part(name, 0..self.rows())
+    }
+
+    /// Some rows of one column; only the row groups that hold them are read.
+    pub(crate) fn part(&self, name: &str, rows: Range<usize>) -> Result<Column, RunError> {
+        let index = self.index.get(name).copied();
         let index = index.ok_or_else(|| RunError::read(&self.path, format!("there is no column \"{name}\"")))?;
         // The decoder asserts what it believes about a file's inner numbers: a damaged file must not end the program.
-        let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.decode(index)));
+        let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.decode(index, rows)));
         match decoded {
             Ok(column) => column.map_err(|error| RunError::read(&self.path, error)),
             Err(_) => Err(RunError::read(&self.path, "the file is damaged")),
@@ -322,7 +352,7 @@ impl TableReader {
         Err(ParquetError::General("the file is damaged".to_owned()))
     }
 
-    fn decode(&self, index: usize) -> Result<Column, ParquetError> {
+    fn decode(&self, index: usize, wanted: Range<usize>) -> Result<Column, ParquetError> {
         let mut column = match self.reader.metadata().file_metadata().schema_descr().column(index).physical_type() {
             Physical::DOUBLE => Column::Real(Vec::new()),
             Physical::INT64 => Column::Index(Vec::new()),
@@ -330,24 +360,34 @@ impl TableReader {
             _ => Column::Text(Vec::new()),
         };
         let mut all_rows = 0;
-        for group in 0..self.reader.num_row_groups() {
+        for (group, start) in self.group_starts().windows(2).enumerate().map(|(group, ends)| (group, ends[0])) {
             let group = self.reader.get_row_group(group)?;
-            self.check_place(group.metadata().column(index))?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            all_rows += rows;
+            let from = wanted.start.saturating_sub(start).min(rows);
+            let to = wanted.end.saturating_sub(start).min(rows);
+            if from >= to {
+                continue;
+            }
+            self.check_place(group.metadata().column(index))?;
+            let n = to - from;
+            all_rows += n;
             match (&mut column, group.get_column_reader(index)?) {
                 (Column::Real(values), ColumnReader::DoubleColumnReader(mut r)) => {
-                    r.read_records(rows, None, None, values)?;
+                    r.skip_records(from)?;
+                    r.read_records(n, None, None, values)?;
                 }
                 (Column::Index(values), ColumnReader::Int64ColumnReader(mut r)) => {
-                    r.read_records(rows, None, None, values)?;
+                    r.skip_records(from)?;
+                    r.read_records(n, None, None, values)?;
                 }
                 (Column::Flag(values), ColumnReader::BoolColumnReader(mut r)) => {
-                    r.read_records(rows, None, None, values)?;
+                    r.skip_records(from)?;
+                    r.read_records(n, None, None, values)?;
                 }
                 (Column::Text(values), ColumnReader::ByteArrayColumnReader(mut r)) => {
                     let mut bytes = Vec::new();
-                    r.read_records(rows, None, None, &mut bytes)?;
+                    r.skip_records(from)?;
+                    r.read_records(n, None, None, &mut bytes)?;
                     for b in &bytes {
                         values.push(String::from_utf8_lossy(b.data()).into_owned());
                     }
@@ -399,12 +439,18 @@ mod tests {
         }
         table.flush().unwrap();
         let reader = TableReader::open(&path).unwrap();
-        assert_eq!(reader.names, ["time", "pair", "slipping", "body1"]);
+        assert!(["time", "pair", "slipping", "body1"].iter().all(|name| reader.has(name)) && !reader.has("body2"));
         assert_eq!(reader.column("time").unwrap(), Column::Real((0..1000).map(|k| k as f64 * 0.1).collect()));
         assert_eq!(reader.column("pair").unwrap(), Column::Index((0..1000).collect()));
         let Column::Text(text) = reader.column("body1").unwrap() else { panic!() };
         assert_eq!(&text[..2], ["ball", "floor, \"left\""]);
         assert!(reader.column("body2").is_err());
+        // A part that begins in one row group and ends in another, and one beyond the end.
+        assert_eq!(reader.group_starts(), [0, 300, 700, 1000]);
+        assert_eq!(reader.part("pair", 290..710).unwrap(), Column::Index((290..710).collect()));
+        let Column::Text(text) = reader.part("body1", 699..703).unwrap() else { panic!() };
+        assert_eq!(text, ["floor, \"left\"", "ball", "floor, \"left\"", "ball"]);
+        assert_eq!(reader.part("pair", 990..5000).unwrap(), Column::Index((990..1000).collect()));
 
         let csv = std::fs::read_to_string(dir.path().join("t.csv")).unwrap();
         assert!(csv.starts_with("time,pair,slipping,body1\n0.0,0,1,ball\n0.1,1,0,\"floor, \"\"left\"\"\"\n"));

@@ -449,6 +449,17 @@ fn folder_round_trip() {
     assert_eq!(report().signals["supply"], None);
     assert_eq!(report().energy.by_cause.len(), 8);
     assert_eq!(run.recording(Wanted::all(&subjects())).unwrap(), recording());
+    let tables = RunTables::open(&run).unwrap();
+    let all = recording();
+    for rows in [0..1, 3..40, 45..46, 46..47, 44..49, 100..100_000] {
+        let part = tables.recording(rows.clone(), Wanted::all(&subjects())).unwrap();
+        let rows = rows.start..rows.end.min(tables.rows());
+        assert_eq!(part.time, all.time[rows.clone()]);
+        assert_eq!(part.motion[0], all.motion[0][rows.clone()]);
+        assert_eq!(part.energy, all.energy[rows.clone()]);
+        rows.clone().for_each(|i| assert_eq!(part.contacts_at(i - rows.start), all.contacts_at(i), "{i}"));
+    }
+    assert_eq!(tables.signal("energy.kinetic", 7..9).unwrap(), [7, 8].map(|i| all.energy[i].kinetic));
     assert_eq!(run.signal("ball.position.z").unwrap().len(), run.time().unwrap().len());
     assert!(run.signal("ball.position.q").is_err());
     assert_eq!(run.signal("hinge.angle").unwrap(), recording().signals[0]);

@@ -1,0 +1,357 @@
+//! What takes part in a run, for the page: bodies with their shapes, joints, springs, signals with units.
+//!
+//! Names come from scenes that anybody may have written. They are strings of a JSON document here and text nodes in the
+//! page, never markup.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use tippe::force::{Anchor, ForceKind};
+use tippe::mechanism::{Mechanism, Parent};
+use tippe::model::{Drive, JointPlace};
+use tippe::run::{Account, SignalName};
+use tippe::scene::{Clock, Scene, SignalKind};
+use tippe::{Event, Model};
+use tippe_geometry::{Mat3, Pose, Quat, Shape, TriMesh, Vec3};
+
+/// Divisions of a full circle in meshes of round shapes [-].
+const SEGMENTS: u32 = 48;
+
+/// Everything about a run that does not change with time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// Name of the scene.
+    pub name: String,
+    /// Title of the scene.
+    pub title: String,
+    /// What the scene shows.
+    pub text: String,
+    /// `precise` or `realtime`.
+    pub clock: &'static str,
+    /// Gravity, resolved in world [m/s^2].
+    pub gravity: [f64; 3],
+    /// Bodies in model order.
+    pub bodies: Vec<DescribedBody>,
+    /// Shapes, each listed once.
+    pub geometries: Vec<Geometry>,
+    /// Joints in model order.
+    pub joints: Vec<DescribedJoint>,
+    /// Springs, ropes and bushings, which have two ends to draw.
+    pub springs: Vec<DescribedSpring>,
+    /// Signals of the model.
+    pub signals: Vec<SignalName>,
+    /// Numbers from outside that the clock listens to.
+    pub inputs: Vec<DescribedInput>,
+    /// Energy accounts [J] and components of momentum [kg m/s], in the order of a block.
+    pub accounts: Vec<String>,
+    /// What the user should know about the scene.
+    pub warnings: Vec<String>,
+    /// Settings that the clock runs with.
+    pub settings: serde_json::Value,
+}
+
+/// One body.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedBody {
+    /// Name in the scene.
+    pub name: String,
+    /// `free`, `fixed` or `prescribed`.
+    pub drive: &'static str,
+    /// Mass [kg]; absent unless free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
+    /// Centre of mass from the body's origin, body axes [m].
+    pub com: [f64; 3],
+    /// Diagonal of the inertia about the centre of mass, body axes [kg m^2]; absent unless free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inertia: Option<[f64; 3]>,
+    /// Name of its material.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
+    /// Mechanism it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<u32>,
+    /// Its shapes.
+    pub shapes: Vec<DescribedShape>,
+    /// Position and quaternion (x, y, z, w) at the start.
+    pub start: [f64; 7],
+}
+
+/// One shape of a body.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedShape {
+    /// Index in the list of geometries.
+    pub geometry: usize,
+    /// Position and quaternion (x, y, z, w) in the body.
+    pub pose: [f64; 7],
+    /// Edge lengths that a geometry of unit size is stretched to [m].
+    pub scale: [f64; 3],
+    /// False if it has mass only.
+    pub collide: bool,
+}
+
+/// A surface to draw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Geometry {
+    /// Ball of radius 1.
+    Sphere,
+    /// Cube with edges of 2.
+    Box,
+    /// Cylinder along z, radius 1, from -1 to 1.
+    Cylinder,
+    /// The plane z = 0, outward +z.
+    HalfSpace,
+    /// Triangles.
+    Mesh {
+        /// Name of the shape.
+        shape: &'static str,
+        /// Corners x, y, z as f32, base64.
+        vertices: String,
+        /// Indices as u32, base64.
+        triangles: String,
+    },
+}
+
+/// A number from outside.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedInput {
+    /// Name in the scene.
+    pub name: String,
+    /// Value until it is set.
+    pub start: f64,
+    /// Smallest value; absent if there is none.
+    pub low: Option<f64>,
+    /// Largest value; absent if there is none.
+    pub high: Option<f64>,
+}
+
+/// One joint.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedJoint {
+    /// Name in the scene.
+    pub name: String,
+    /// Kind in the scene.
+    pub kind: &'static str,
+    /// Its two frames, where they are known.
+    pub frames: [Option<DescribedFrame>; 2],
+}
+
+/// A frame on a body.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DescribedFrame {
+    /// Body; absent for the world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<u32>,
+    /// Position and quaternion (x, y, z, w) in the body, from its origin.
+    pub pose: [f64; 7],
+}
+
+/// A spring, a rope or a bushing.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedSpring {
+    /// Name.
+    pub name: String,
+    /// `spring`, `rope` or `bushing`.
+    pub kind: &'static str,
+    /// Its ends.
+    pub ends: [DescribedFrame; 2],
+}
+
+/// One event, by names.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedEvent {
+    /// When [s].
+    pub time: f64,
+    /// What.
+    pub kind: &'static str,
+    /// Joint, motor, component or change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The two bodies of a contact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bodies: Option<[usize; 2]>,
+    /// Where [m].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<[f64; 3]>,
+    /// Closing speed [m/s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
+}
+
+impl From<&Event> for DescribedEvent {
+    fn from(event: &Event) -> DescribedEvent {
+        DescribedEvent {
+            time: event.time,
+            kind: event.kind.name(),
+            source: event.source.clone(),
+            bodies: event.contact.map(|contact| [contact.body1, contact.body2]),
+            position: event.contact.map(|contact| contact.position.to_array()),
+            speed: event.contact.map(|contact| contact.closing_speed),
+        }
+    }
+}
+
+impl Description {
+    /// Describes a scene and its model for a run with this clock and these settings.
+    pub fn new(name: &str, scene: &Scene, model: &Model, clock: Clock, settings: serde_json::Value) -> Description {
+        let mut geometries = Vec::new();
+        let bodies = model.bodies.iter().enumerate().map(|(k, body)| {
+            let spec = scene.bodies.iter().find(|spec| spec.name == body.name);
+            let spec = scene.bodies.get(k).filter(|spec| spec.name == body.name).or(spec);
+            let free = body.drive == Drive::Free;
+            let start = &model.start[k];
+            DescribedBody {
+                name: body.name.clone(),
+                drive: match body.drive {
+                    Drive::Free => "free",
+                    Drive::Fixed => "fixed",
+                    Drive::Prescribed { .. } => "prescribed",
+                },
+                mass: free.then_some(body.mass).filter(|mass| mass.is_finite()),
+                com: body.p_bc.to_array(),
+                inertia: free.then_some([body.I_c.x_axis.x, body.I_c.y_axis.y, body.I_c.z_axis.z]),
+                material: spec.and_then(|spec| spec.material.clone()),
+                mechanism: body.mechanism.map(|(mechanism, _)| mechanism),
+                shapes: spec.map_or_else(Vec::new, |spec| shapes(spec, &mut geometries)),
+                start: numbers(&Pose::new(start.orientation, start.position)),
+            }
+        });
+        let bodies = bodies.collect();
+        let accounts = Account::STORED.iter().map(|account| account.name().to_owned());
+        Description {
+            name: name.to_owned(),
+            title: scene.title.clone(),
+            text: scene.description.trim().to_owned(),
+            clock: clock.name(),
+            gravity: model.gravity.to_array(),
+            bodies,
+            geometries,
+            joints: joints(model),
+            springs: springs(model),
+            signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
+            inputs: if clock == Clock::Realtime { inputs(scene, model) } else { Vec::new() },
+            accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
+            warnings: model.warnings.clone(),
+            settings,
+        }
+    }
+}
+
+fn shapes(spec: &tippe::scene::Body, geometries: &mut Vec<Geometry>) -> Vec<DescribedShape> {
+    // The scene was compiled: every shape in it is sound.
+    let placed = spec.shapes.iter().filter_map(|shape| shape.placed().ok().map(|placed| (shape.collide, placed)));
+    placed
+        .map(|(collide, (X_bs, shape))| {
+            let (geometry, scale) = surface(&shape);
+            // Geometries of unit size are few; a mesh is rarely there twice.
+            let known = geometries.iter().position(|other| *other == geometry);
+            let geometry = known.unwrap_or_else(|| {
+                geometries.push(geometry);
+                geometries.len() - 1
+            });
+            DescribedShape { geometry, pose: numbers(&X_bs), scale: scale.to_array(), collide: collide && spec.collide }
+        })
+        .collect()
+}
+
+/// What to draw for a shape, and how far to stretch it.
+fn surface(shape: &Shape) -> (Geometry, Vec3) {
+    match shape {
+        Shape::Sphere { radius } => (Geometry::Sphere, Vec3::splat(*radius)),
+        Shape::Ellipsoid { semi_axes } => (Geometry::Sphere, *semi_axes),
+        Shape::Box { half_extents, .. } => (Geometry::Box, *half_extents),
+        Shape::Cylinder { radius, half_height, .. } => (Geometry::Cylinder, Vec3::new(*radius, *radius, *half_height)),
+        Shape::HalfSpace => (Geometry::HalfSpace, Vec3::ONE),
+        _ => (mesh(shape.name(), &shape.surface_mesh(SEGMENTS)), Vec3::ONE),
+    }
+}
+
+fn mesh(shape: &'static str, mesh: &TriMesh) -> Geometry {
+    let vertices = mesh.vertices.iter().flat_map(|v| v.to_array()).flat_map(|x| (x as f32).to_le_bytes());
+    let triangles = mesh.triangles.iter().flatten().flat_map(|k| k.to_le_bytes());
+    Geometry::Mesh {
+        shape,
+        vertices: STANDARD.encode(vertices.collect::<Vec<u8>>()),
+        triangles: STANDARD.encode(triangles.collect::<Vec<u8>>()),
+    }
+}
+
+fn joints(model: &Model) -> Vec<DescribedJoint> {
+    let frame = |body: Option<u32>, p: Vec3, R: Mat3| {
+        let p_bc = body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
+        DescribedFrame { body, pose: numbers(&Pose::new(Quat::from_mat3(&R), p_bc + p)) }
+    };
+    let on = |mechanism: &Mechanism, parent: Parent| match parent {
+        Parent::World => None,
+        Parent::Body(body) => Some(body),
+        Parent::Link(link) => Some(mechanism.links[link as usize].body),
+    };
+    let frames = |place: JointPlace| match place {
+        JointPlace::Link { mechanism, link } => {
+            let mechanism = &model.mechanisms[mechanism as usize];
+            let link = &mechanism.links[link as usize];
+            // X_c2 = X_2c^-1
+            let R_c2 = link.R_2c.transpose();
+            [
+                Some(frame(on(mechanism, link.parent), link.p_p1, link.R_p1)),
+                Some(frame(Some(link.body), -(R_c2 * link.p_2c), R_c2)),
+            ]
+        }
+        JointPlace::Loop { mechanism, index } => {
+            let mechanism = &model.mechanisms[mechanism as usize];
+            // An index beyond the loops is a coupling: it has no frames of its own.
+            let sides = mechanism.loops.get(index as usize).map(|closing| closing.sides);
+            match sides {
+                Some(sides) => sides.map(|side| Some(frame(on(mechanism, side.on), side.p, side.R))),
+                None => [None, None],
+            }
+        }
+    };
+    let described = model.joints.iter().map(|joint| DescribedJoint {
+        name: joint.name.clone(),
+        kind: joint.kind.name(),
+        frames: joint.place.map_or([None, None], frames),
+    });
+    described.collect()
+}
+
+fn inputs(scene: &Scene, model: &Model) -> Vec<DescribedInput> {
+    let start = |name: &str| {
+        let signal = scene.signals.iter().find(|signal| signal.name == name);
+        signal.and_then(|signal| match signal.kind {
+            SignalKind::Input { start, .. } => Some(start),
+            _ => None,
+        })
+    };
+    let finite = |x: f64| Some(x).filter(|x| x.is_finite());
+    let described = model.network.inputs().map(|(name, _, [low, high])| DescribedInput {
+        name: name.to_owned(),
+        start: start(name).unwrap_or(0.0),
+        low: finite(low),
+        high: finite(high),
+    });
+    described.collect()
+}
+
+fn springs(model: &Model) -> Vec<DescribedSpring> {
+    let frame = |anchor: &Anchor| {
+        let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
+        DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
+    };
+    let springs = model.forces.iter().filter_map(|force| {
+        let (kind, ends) = match &force.kind {
+            ForceKind::Spring { ends, rope, .. } => (if *rope { "rope" } else { "spring" }, ends),
+            ForceKind::Bushing { ends, .. } => ("bushing", ends),
+            _ => return None,
+        };
+        Some(DescribedSpring { name: force.name.clone(), kind, ends: [frame(&ends[0]), frame(&ends[1])] })
+    });
+    springs.collect()
+}
+
+/// Position and quaternion (x, y, z, w).
+fn numbers(X: &Pose) -> [f64; 7] {
+    let (p, q) = (X.position, X.rotation);
+    [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
+}
