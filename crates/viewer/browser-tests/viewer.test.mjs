@@ -321,13 +321,13 @@ test("a live run is shown, held, stepped and stopped", async () => {
   assert.equal((await state(page)).live, true);
   await page.keyboard.press("Space");
   await page.waitForFunction(() => window.tippe.state().held);
-  await page.waitForTimeout(300);
+  await page.waitForTimeout(1000);
   const held = (await state(page)).time;
   await page.waitForTimeout(300);
   assert.equal((await state(page)).time, held);
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((t) => window.tippe.state().time > t, held);
-  assert.ok(Math.abs((await state(page)).time - held) < 0.3, "not far");
+  assert.ok((await state(page)).time < held + 0.1, "one communication point");
   await page.keyboard.press("Space");
   await page.waitForFunction((t) => window.tippe.state().time > t + 0.2, held);
   // Back in what was seen, and to the front again.

@@ -149,7 +149,15 @@ impl Live {
     /// An observer that shows the run to whoever looks.
     pub fn observer(self: &Arc<Live>, subjects: Subjects) -> LiveObserver {
         let now = Instant::now();
-        LiveObserver { live: self.clone(), subjects, started: now, shown: None, interval: INTERVAL, stepping: false }
+        LiveObserver {
+            live: self.clone(),
+            subjects,
+            started: now,
+            shown: None,
+            interval: INTERVAL,
+            stepping: false,
+            was_held: false,
+        }
     }
 }
 
@@ -163,13 +171,18 @@ pub struct LiveObserver {
     interval: f64,
     /// Held, but on the way to the next communication point.
     stepping: bool,
+    /// Held when last looked at.
+    was_held: bool,
 }
 
 impl LiveObserver {
-    /// Waits while a page holds the run; `go_on` is asked now and then whether to wait any longer.
+    /// Waits while a page holds the run, from the next communication point on: what is shown is where the run stands. `go_on` is
+    /// asked now and then whether to wait any longer.
     pub fn wait_while_held(&mut self, go_on: &mut dyn FnMut() -> bool) {
         let live = &self.live;
         let mut held = live.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stepping |= *held && !self.was_held;
+        self.was_held = *held;
         let one = |steps: u32| steps.checked_sub(1);
         while *held && !self.stepping && go_on() {
             if live.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_ok() {
@@ -285,10 +298,15 @@ mod tests {
         let mut observer = live.observer(Subjects::of(&model));
         observer.wait_while_held(&mut || panic!("it is not held"));
         live.hold(true);
+        let on_the_way = || panic!("it is on its way to the next communication point");
+        observer.wait_while_held(&mut { on_the_way });
+        show(&mut observer, &model, 0.1);
+        assert_eq!(time_of(&live.latest.borrow()), 0.1);
         live.step();
         observer.wait_while_held(&mut || true);
-        observer.wait_while_held(&mut || panic!("it is on its way to the next communication point"));
-        show(&mut observer, &model, 0.1);
+        observer.wait_while_held(&mut { on_the_way });
+        show(&mut observer, &model, 0.2);
+        assert_eq!(time_of(&live.latest.borrow()), 0.2);
         let other = live.clone();
         let release = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));
@@ -298,7 +316,10 @@ mod tests {
         observer.wait_while_held(&mut || true);
         assert!(began.elapsed() >= Duration::from_millis(30));
         release.join().unwrap();
+        observer.wait_while_held(&mut || panic!("it is not held"));
         live.hold(true);
+        observer.wait_while_held(&mut { on_the_way });
+        show(&mut observer, &model, 0.3);
         observer.wait_while_held(&mut || false);
     }
 }
