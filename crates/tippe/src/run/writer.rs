@@ -32,9 +32,7 @@ const RESERVE_FILE: &str = ".reserve";
 /// [`RunWriter::finish`].
 pub struct RunWriter {
     pub(super) folder: PathBuf,
-    manifest: Manifest,
-    /// Names of the numbers from outside, in the order of the model.
-    pub input_names: Vec<String>,
+    pub(super) manifest: Manifest,
     pub(super) inputs: Option<LineFile>,
     signals: TableWriter,
     energy: TableWriter,
@@ -68,7 +66,6 @@ impl RunWriter {
             contacts: table("contacts.parquet", contacts_schema())?,
             events: EventLog::create(folder, csv)?,
             folder: folder.to_owned(),
-            input_names: Vec::new(),
             inputs: None,
             manifest,
             error: None,
