@@ -10,7 +10,7 @@ use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
 use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
-use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, border};
+use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
 /// Micro-steps per duration of the shortest contact.
 const RESOLUTION: f64 = 60.0;
@@ -373,7 +373,7 @@ impl Clock<'_> {
             let mut ldl = BlockLdl::new(&vertices, &edges);
             ldl.clear();
             for (k, M) in mass.iter().enumerate() {
-                *ldl.diagonal(k) = *M;
+                *ldl.diagonal(k) = Wide::from(M);
             }
             let mut edge = 0;
             for (g, group) in groups.iter().enumerate() {
