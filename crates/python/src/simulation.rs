@@ -4,7 +4,7 @@ use crate::error::exception;
 use crate::law::{Raised, laws};
 use crate::run::{RunData, events, progress};
 use crate::tape::{MOTION, Tape, motion};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -736,6 +736,20 @@ impl Simulation {
         }
     }
 
+    /// Numbers among the states of bodies (true) or the signals (false), now.
+    fn look(&mut self, places: &[(bool, usize)]) -> Vec<f64> {
+        if places.iter().any(|(body, _)| !body) {
+            self.refresh();
+        }
+        let state = |at: usize| match &self.engine {
+            Engine::Realtime(running) => {
+                running.with_dependent(|_, clock| motion(&clock.body(at / MOTION))[at % MOTION])
+            }
+            Engine::Precise(_) => motion(&self.latest.bodies[at / MOTION])[at % MOTION],
+        };
+        places.iter().map(|&(body, at)| if body { state(at) } else { self.latest.signals[at] }).collect()
+    }
+
     /// The motions as they are now into the array.
     fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut array = self.states.bind(py).try_readwrite()?;
@@ -752,16 +766,53 @@ impl Simulation {
     }
 }
 
-/// Makes steps of many realtime simulations on all cores.
+/// Makes `n` steps of many realtime simulations on all cores. Row k of `actions` are the values of the inputs with these indices for simulation k; row
+/// k of `seen` receives what is to be seen of it: each place is a number among the states of its bodies (true) or among its signals (false).
+/// Returns their times [s].
 #[pyfunction]
-pub fn step_many(py: Python<'_>, simulations: Vec<Bound<'_, Simulation>>, n: u64) -> PyResult<()> {
+pub fn step_many<'py>(
+    py: Python<'py>,
+    simulations: Vec<Bound<'py, Simulation>>,
+    n: u64,
+    inputs: Vec<usize>,
+    actions: PyReadonlyArray2<'py, f64>,
+    places: Vec<(bool, usize)>,
+    seen: &Bound<'py, PyArray2<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let mut borrowed = simulations.iter().map(|one| one.try_borrow_mut()).collect::<Result<Vec<_>, _>>()?;
     let mut all: Vec<&mut Simulation> = borrowed.iter_mut().map(|one| &mut **one).collect();
     if all.iter().any(|one| matches!(one.engine, Engine::Precise(_))) {
         return Err(PyValueError::new_err("the precise clock has no steps of its own"));
     }
-    let failed: Vec<Option<Failure>> =
-        py.detach(|| all.par_iter_mut().map(|one| one.go(f64::INFINITY, Some(n), None)).collect());
-    all.iter_mut().zip(failed).try_for_each(|(one, failed)| one.settle(py, failed))?;
-    py.check_signals()
+    let (count, width) = (all.len(), inputs.len());
+    let (actions, mut seen) = (actions.as_array(), seen.try_readwrite()?);
+    let fits = |one: &&mut Simulation| {
+        inputs.iter().all(|&input| input < one.inputs.len())
+            && places
+                .iter()
+                .all(|&(body, at)| at < if body { MOTION * one.names.len() } else { one.subjects.signals.len() })
+    };
+    if actions.dim() != (count, width) || seen.as_array().dim() != (count, places.len()) || !all.iter().all(fits) {
+        return Err(PyValueError::new_err("actions, places and simulations do not fit each other"));
+    }
+    if let Some(wrong) = actions.iter().find(|action| !action.is_finite()) {
+        return Err(PyValueError::new_err(format!("an action is {wrong}, not a finite number")));
+    }
+    let actions: Vec<Vec<f64>> = actions.rows().into_iter().map(|row| row.to_vec()).collect();
+    let rows: Vec<(Option<Failure>, Vec<f64>)> = py.detach(|| {
+        let go = |(one, values): (&mut &mut Simulation, &Vec<f64>)| {
+            one.pending.clear();
+            one.pending.extend(inputs.iter().copied().zip(values.iter().copied()));
+            let failed = one.go(f64::INFINITY, Some(n), None);
+            (failed, one.look(&places))
+        };
+        all.par_iter_mut().zip(&actions).map(go).collect()
+    });
+    let mut seen = seen.as_array_mut();
+    for ((one, (failed, row)), mut out) in all.iter_mut().zip(rows).zip(seen.rows_mut()) {
+        one.settle(py, failed)?;
+        out.iter_mut().zip(row).for_each(|(out, value)| *out = value);
+    }
+    py.check_signals()?;
+    Ok(PyArray1::from_iter(py, all.iter().map(|one| one.time())))
 }

@@ -62,7 +62,7 @@ def contact(
 
 def gallery() -> list[dict[str, Any]]:
     """The scenes that come with the program: name, title, cost, tags."""
-    return list(answer("list"))
+    return list(answer("list")["scenes"])
 
 
 def explain(topic: str) -> str:

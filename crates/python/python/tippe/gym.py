@@ -73,19 +73,11 @@ class _World:
                 raise ValueError(f'there is no input "{name}". help: the scene has {", ".join(self.sim.inputs) or "none"}')
         limits = np.array([self.sim.inputs.limits(name) for name in self.names], dtype=np.float64).reshape(-1, 2)
         self.action_space = gymnasium.spaces.Box(limits[:, 0], limits[:, 1], dtype=np.float64)
-        #: places among the states of bodies, and among the signals of the model
-        self.flat: list[tuple[int, int]] = []
-        self.model: list[tuple[int, int]] = []
-        count = 0
-        for name in task.observations:
-            for kind, at in self._places(str(name)):
-                (self.flat if kind else self.model).append((count, at))
-                count += 1
-        self.size = count
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (count,), dtype=np.float64)
-        self._flat_to, self._flat_from = _indices(self.flat)
-        self._model_to, self._model_from = _indices(self.model)
-        self._states = self.sim.states.reshape(-1)
+        self.inputs = [list(self.sim.inputs).index(name) for name in self.names]
+        #: numbers that are seen, among the states of bodies (True) and the signals of the model (False)
+        self.places = [place for name in task.observations for place in self._places(str(name))]
+        self.size = len(self.places)
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (self.size,), dtype=np.float64)
 
     def _places(self, name: str) -> list[tuple[bool, int]]:
         signals = [signal for signal, _ in self.sim.signals]
@@ -101,14 +93,16 @@ class _World:
                     return [(True, 13 * row + column) for column in chosen]
         raise ValueError(f'there is no signal "{name}"')
 
-    def observe(self, out: Array) -> None:
-        out[self._flat_to] = self._states[self._flat_from]
-        if len(self._model_to):
-            out[self._model_to] = self.sim.values()[self._model_from]
+    def go(self, actions: Array, steps: int) -> Array:
+        """Makes steps with an action; returns what is seen."""
+        seen = np.empty((1, self.size))
+        _tippe.step_many([self.sim], steps, self.inputs, actions[None], self.places, seen)
+        return np.asarray(seen[0])
 
-    def act(self, action: Array) -> None:
-        for name, value in zip(self.names, action):
-            self.sim.set_input(name, float(value))
+    def look(self) -> Array:
+        """What is seen now."""
+        states, values = self.sim.states.reshape(-1), self.sim.values()
+        return np.array([states[at] if body else values[at] for body, at in self.places], dtype=np.float64)
 
     def begin(self, generator: np.random.Generator) -> None:
         self.sim.restore(self.start)
@@ -118,11 +112,6 @@ class _World:
     def over(self) -> bool:
         limit = self.task.time_limit
         return limit is not None and self.sim.time >= limit - 1e-9
-
-
-def _indices(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    return table[:, 0].copy(), table[:, 1].copy()
 
 
 class Env(gymnasium.Env[Array, Array]):
@@ -141,24 +130,17 @@ class Env(gymnasium.Env[Array, Array]):
         """The simulation behind it."""
         return self._world.sim
 
-    def _observation(self) -> Array:
-        out = np.empty(self._world.size)
-        self._world.observe(out)
-        return out
-
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """A new episode."""
         super().reset(seed=seed)
         self._world.begin(self.np_random)
-        return self._observation(), {"time": self._world.sim.time}
+        return self._world.look(), {"time": self._world.sim.time}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """One action."""
         world = self._world
         action = np.asarray(action, dtype=np.float64)
-        world.act(action)
-        world.sim.step(world.task.frame_skip)
-        observation = self._observation()
+        observation = world.go(action, world.task.frame_skip)
         reward = float(world.task.reward(observation, action))
         terminated = bool(world.task.terminated(observation))
         return observation, reward, terminated, world.over(), {"time": world.sim.time}
@@ -192,7 +174,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
             self._generators = [np.random.default_rng(one) for one in seeds]
         for world, generator, row in zip(self._worlds, self._generators, self._observations):
             world.begin(generator)
-            world.observe(row)
+            row[:] = world.look()
         self._ended[:] = False
         return self._observations.copy(), {}
 
@@ -200,20 +182,24 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, NDArray[Any]]):
         """One action everywhere."""
         actions = np.asarray(actions, dtype=np.float64)
         going = ~self._ended
-        fresh = self._ended.copy()
-        for k in np.flatnonzero(fresh):
-            self._worlds[k].begin(self._generators[k])
-        sims = []
-        for k in np.flatnonzero(going):
-            self._worlds[k].act(actions[k])
-            sims.append(self._sims[k])
-        _tippe.step_many(sims, self.task.frame_skip)
-        for world, row in zip(self._worlds, self._observations):
-            world.observe(row)
-        observations = self._observations.copy()
+        observations = np.empty_like(self._observations)
+        times = np.zeros(self.num_envs)
+        first, task = self._worlds[0], self.task
+        if going.all():
+            times = _tippe.step_many(self._sims, task.frame_skip, first.inputs, actions, first.places, observations)
+        else:
+            rows = np.flatnonzero(going)
+            seen = np.empty((len(rows), first.size))
+            sims = [self._sims[k] for k in rows]
+            times[rows] = _tippe.step_many(sims, task.frame_skip, first.inputs, actions[rows], first.places, seen)
+            observations[rows] = seen
+            for k in np.flatnonzero(~going):
+                self._worlds[k].begin(self._generators[k])
+                observations[k] = self._worlds[k].look()
         rewards = np.where(going, np.asarray(self.task.reward(observations, actions), dtype=np.float64), 0.0)
         terminated = going & np.asarray(self.task.terminated(observations), dtype=bool)
-        truncated = going & np.array([world.over() for world in self._worlds])
+        limit = np.inf if task.time_limit is None else task.time_limit
+        truncated = going & (times >= limit - 1e-9)
         self._ended = terminated | truncated
         return observations, rewards, terminated, truncated, {}
 

@@ -155,7 +155,7 @@ fn mass_matrix_and_jacobian_of_a_pendulum() {
     assert!((whole.mass_matrix()[0] - 2.0 * 0.25).abs() < 1e-8);
     // lies level: -g/l
     assert!((whole.generalised_rates().1[0] + 9.81 / 0.5).abs() < 1e-6);
-    let J = whole.jacobian(0, Vec3::new(0.1, 0.0, 0.0));
-    assert!((J[0].linear - Vec3::new(0.0, 0.0, 0.6)).length() < 1e-12);
+    let columns = whole.jacobian(0, Vec3::new(0.1, 0.0, 0.0));
+    assert!((columns[0].linear - Vec3::new(0.0, 0.0, 0.6)).length() < 1e-12);
     assert!(whole.constraint_rows().is_empty());
 }
