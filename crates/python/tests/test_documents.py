@@ -83,3 +83,18 @@ def test_the_command_of_the_wheel():
     assert "did you mean `billiards`" in done.stderr
     assert subprocess.run([tippe, "nonsense"], capture_output=True).returncode == 1
     assert os.path.exists("run/signals.parquet")
+
+
+@pytest.mark.skipif("TIPPE_WHEEL" not in os.environ, reason="TIPPE_WHEEL names no wheel")
+def test_the_wheel_in_a_clean_place():
+    """Nothing but numpy beside it: no Rust, no Node, nothing of this folder."""
+    subprocess.run([sys.executable, "-m", "venv", "clean"], check=True)
+    install = ["clean/bin/pip", "install", "--quiet", "--disable-pip-version-check", os.environ["TIPPE_WHEEL"]]
+    subprocess.run(install, check=True)
+    bare = {"PATH": "/usr/bin:/bin", "HOME": os.getcwd()}
+    subprocess.run(["clean/bin/tippe", "run", "bouncing_ball", "--out", "run", "--quiet"], check=True, env=bare)
+    script = "import tippe; assert tippe.load('bouncing_ball').run().hash == tippe.open_run('run').hash"
+    subprocess.run(["clean/bin/python", "-c", script], check=True, env=bare)
+    page = ["clean/bin/tippe", "view", "run", "--html", "page.html"]
+    subprocess.run(page, check=True, env=bare, capture_output=True)
+    assert os.path.getsize("page.html") > 100_000
