@@ -99,6 +99,18 @@ def test_folders_and_memory_hold_the_same(drop):
         one.save("/proc/nowhere/run")
 
 
+def test_a_folder_that_is_not_whole(drop):
+    drop.run(until=0.1, out="folder")
+    with open("folder/signals.parquet", "r+b") as file:
+        file.truncate(100)
+    with pytest.raises(ValueError, match="signals.parquet"):
+        tippe.open_run("folder")
+    with open("folder/manifest.json", "w") as file:
+        file.write('{"format": 1')
+    with pytest.raises(ValueError, match="manifest.json"):
+        tippe.open_run("folder")
+
+
 def test_the_clocks_and_threads(drop):
     precise = drop.run(until=0.3, threads=1)
     assert precise.hash == drop.run(until=0.3, threads=2).hash

@@ -203,6 +203,8 @@ def test_a_contact_law_that_is_a_function():
     with pytest.raises(LookupError, match="no such depth") as error:
         build(broken).run()
     assert error.traceback[-1].name == "broken"
+    with pytest.raises(ValueError, match="precise clock"):
+        build(hertz).run(clock="realtime")
     assert calls
     with pytest.raises(TypeError):
         build(lambda *x: "much").run()

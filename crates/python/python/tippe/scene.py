@@ -537,6 +537,8 @@ class Scene:
         with _Places(file, places):
             folder = None if out is None else os.fspath(out)
             sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv)
+        if self._laws and sim.clock != "precise":
+            raise ValueError("a contact law that is a function needs the precise clock. help: write it as equations")
         return sim._ready()
 
     def run(
