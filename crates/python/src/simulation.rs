@@ -550,11 +550,13 @@ impl Simulation {
     }
 
     /// Events of the last step or stretch.
+    #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         events(py, &self.subjects, &self.events)
     }
 
     /// Touching pairs now: names of both bodies, position, normal, force on body 2, depth, slipping.
+    #[getter]
     fn contacts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.refresh();
         let list = PyList::empty(py);
@@ -574,6 +576,7 @@ impl Simulation {
     }
 
     /// The ledger now [J].
+    #[getter]
     fn energy<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.refresh();
         let dict = PyDict::new(py);
@@ -806,7 +809,7 @@ pub fn step_many<'py>(
             let failed = one.go(f64::INFINITY, Some(n), None);
             (failed, one.look(&places))
         };
-        all.par_iter_mut().zip(&actions).map(go).collect()
+        all.par_iter_mut().zip(&actions).with_min_len(4).map(go).collect()
     });
     let mut seen = seen.as_array_mut();
     for ((one, (failed, row)), mut out) in all.iter_mut().zip(rows).zip(seen.rows_mut()) {

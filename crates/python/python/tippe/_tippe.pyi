@@ -67,10 +67,13 @@ class Simulation:
         """Everything that survives, to go back to."""
     def restore(self, checkpoint: Checkpoint) -> None:
         """Goes back, or on, to a checkpoint of the same scene and clock."""
+    @property
     def events(self) -> list[dict[str, Any]]:
         """Events of the last step or stretch."""
+    @property
     def contacts(self) -> list[dict[str, Any]]:
         """Touching pairs now."""
+    @property
     def energy(self) -> dict[str, float]:
         """The ledger now [J]."""
     def finish(self, failure: str | None = None, interrupted: bool = False) -> RunData: ...
