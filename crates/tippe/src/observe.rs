@@ -138,6 +138,30 @@ pub struct Summary {
     pub stopped: bool,
 }
 
+impl Summary {
+    /// That of a run whose first part had the summary `first`, and whose second part had this one: counts are sums, all else is that of
+    /// the second part.
+    pub fn after(mut self, first: &Summary) -> Summary {
+        self.steps += first.steps;
+        self.rejected += first.rejected;
+        self.rhs_evaluations += first.rhs_evaluations;
+        self.solutions += first.solutions;
+        self.horizons += first.horizons;
+        self.horizons_repeated += first.horizons_repeated;
+        self.max_contacts = self.max_contacts.max(first.max_contacts);
+        for (mechanism, before) in self.mechanisms.iter_mut().zip(&first.mechanisms) {
+            mechanism.drift = mechanism.drift.max(before.drift);
+        }
+        for (name, steps) in &first.steps_by_integrator {
+            *self.steps_by_integrator.entry(name.clone()).or_default() += steps;
+        }
+        for (kind, n) in &first.events {
+            *self.events.entry(*kind).or_default() += n;
+        }
+        self
+    }
+}
+
 /// How the realtime clock solved its partitions, over all steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Solutions {

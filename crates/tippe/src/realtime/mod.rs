@@ -13,6 +13,7 @@ mod impact;
 mod joints;
 mod partition;
 mod record;
+mod set;
 mod signals;
 mod structure;
 
@@ -190,7 +191,7 @@ impl State {
     }
 
     /// Copies without new memory where there is enough.
-    fn copy_to(&self, other: &mut State) {
+    pub fn copy_to(&self, other: &mut State) {
         let State {
             steps,
             time,
@@ -270,7 +271,7 @@ pub fn simulate_with(
         }
     }
     clock.state.copy_to(state);
-    Ok(clock.finish())
+    Ok(clock.summary())
 }
 
 /// The clock at work: all but `state` can be dropped between steps.

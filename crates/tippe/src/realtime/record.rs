@@ -370,8 +370,8 @@ impl Clock<'_> {
         }
     }
 
-    /// The start, if it was not recorded yet.
-    pub(super) fn begin(&mut self, observe: &mut dyn Observe) {
+    /// Records the start, if it was not recorded yet: once before the first step.
+    pub fn begin(&mut self, observe: &mut dyn Observe) {
         self.tally.next = self.point(self.state.time) + 1;
         if self.state.recorded {
             return;
@@ -408,12 +408,13 @@ impl Clock<'_> {
     }
 
     /// True when the run is over.
-    pub(super) fn reached(&self, until: f64) -> bool {
+    pub fn reached(&self, until: f64) -> bool {
         self.stopped || self.state.time >= until - 1e-9 * self.h
     }
 
-    /// Hands the step to the observer; true at communication points.
-    pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
+    /// Hands the step to the observer, once after every step; true at communication points. A failure is one of the step: `state` is no
+    /// longer good.
+    pub fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
         self.heard.iter().for_each(|heard| observe.input(heard));
         for event in std::mem::take(&mut self.events) {
@@ -459,7 +460,21 @@ impl Clock<'_> {
         Ok(())
     }
 
-    fn sample(&mut self, observe: &mut dyn Observe) {
+    /// Motion of a body's origin as the state has it now.
+    pub fn body(&self, b: usize) -> BodyState {
+        self.at_origin(b, &self.motion(b))
+    }
+
+    fn at_origin(&self, b: usize, kin: &Kinematics) -> BodyState {
+        let q = match self.model.bodies[b].drive {
+            Drive::Free => self.state.bodies[b].q,
+            _ => Quat::from_mat3(&kin.R),
+        };
+        body_state(self.model, b, kin.p, q, kin.v, kin.w)
+    }
+
+    /// Shows the observer everything as the state has it now.
+    pub fn sample(&mut self, observe: &mut dyn Observe) {
         let model = self.model;
         let mut ledger = self.state.ledger;
         (ledger.kinetic, ledger.potential) = (0.0, 0.0);
@@ -470,11 +485,7 @@ impl Clock<'_> {
                 ledger.kinetic += kinetic(&model.bodies[b], &kin);
                 ledger.potential += model.bodies[b].mass * model.potential_at(kin.p);
             }
-            let q = match model.bodies[b].drive {
-                Drive::Free => self.state.bodies[b].q,
-                _ => Quat::from_mat3(&kin.R),
-            };
-            bodies.push(body_state(model, b, kin.p, q, kin.v, kin.w));
+            bodies.push(self.at_origin(b, &kin));
         }
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);
@@ -558,14 +569,15 @@ impl Clock<'_> {
         samples
     }
 
-    /// Counts and the last sample.
-    pub(super) fn finish(mut self) -> Summary {
+    /// Counts and the last sample so far.
+    pub fn summary(&mut self) -> Summary {
         if self.summary.bodies.is_empty() {
             // no step was left to make: the end is the start
             self.sample(&mut ());
         }
-        self.summary.stopped = self.stopped;
-        self.summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
+        let mut summary = self.summary.clone();
+        summary.stopped = self.stopped;
+        summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
             .map(|((mechanism, start), machine)| MechanismSummary {
                 bodies: mechanism.links.iter().map(|l| self.model.bodies[l.body as usize].name.clone()).collect(),
                 coordinates: mechanism.coordinates,
@@ -575,23 +587,23 @@ impl Clock<'_> {
                 drift: machine.drift,
             })
             .collect();
-        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
-        self.summary.solutions = Solutions {
+        summary.hash = hash(&summary.bodies, &summary.energy);
+        summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,
             factorisations: self.tally.factorisations,
             unconverged: self.tally.unconverged,
         };
-        self.summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
-        self.summary.warnings = self.model.warnings.clone();
+        summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
+        summary.warnings = self.model.warnings.clone();
         if self.tally.unconverged > 0 {
-            self.summary.warnings.push(format!(
+            summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",
                 self.tally.unconverged, self.tally.solutions
             ));
         }
         if let Some((time, body, far)) = self.tally.fast {
-            self.summary.warnings.push(format!(
+            summary.warnings.push(format!(
                 "body \"{}\" travels {far:.3} m in the step at t = {} s, more than its size {:.3} m: use a smaller step",
                 self.model.bodies[body].name,
                 crate::precise::plain(time),
@@ -599,9 +611,9 @@ impl Clock<'_> {
             ));
         }
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
-            self.summary.events.entry(kind).or_default();
+            summary.events.entry(kind).or_default();
         }
-        self.summary
+        summary
     }
 }
 
