@@ -26,8 +26,8 @@ pub use manifold::{Manifold, ManifoldPoint, manifold};
 pub use mesh::{Mesh, MeshError, MeshReport, TriMesh};
 pub use narrow::{Separation, separation, separation_mpr};
 pub use overlap::{
-    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_rows,
-    surface_distance, surface_overlap, surface_rows,
+    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_points,
+    surface_distance, surface_overlap,
 };
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};

@@ -19,8 +19,8 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Foundation, Pose, PressurePoint, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
-    half_space_rows, surface_distance, surface_rows,
+    Foundation, Pose, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation, half_space_points,
+    surface_distance,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -37,8 +37,8 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
-/// Surfaces that are apart are pushed into each other by this share of the size to find where they will touch [-].
-const PUSHED: f64 = 1e-6;
+/// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
+const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
 thread_local! {
     static WORK: RefCell<Room> = RefCell::default();
@@ -102,21 +102,19 @@ pub struct Laws<'a> {
     pub slipping: bool,
 }
 
-/// One of the points that stand for the patch of two surfaces.
+/// A column of the foundation that stands between two surfaces, for solvers that carry one row per point.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfacePoint {
     /// Place [m].
     pub point: Vec3,
-    /// Unit normal from 1 to 2.
+    /// Unit direction of the column, from 1 to 2.
     pub normal: Vec3,
     /// Gap there [m].
     pub gap: f64,
-    /// Area it stands for [m^2].
+    /// Section [m^2].
     pub area: f64,
     /// Connected region.
     pub region: u32,
-    /// Which features made it.
-    pub id: u32,
 }
 
 /// What a reading of two surfaces gives.
@@ -243,42 +241,58 @@ impl SurfacePair {
         }
     }
 
-    /// At most `most` points for each region where the surfaces overlap or, apart by less than `margin` [m], will first: those of the surfaces
-    /// pushed together until they do.
-    pub fn points(&self, X_ws: &[Pose; 2], margin: f64, most: usize, out: &mut Vec<SurfacePoint>) {
+    /// Columns of the foundation where the surfaces overlap or, apart by less than `margin` [m], will first: those of the surfaces pushed
+    /// together until they have the energy of an impact, `inertia` is mass over E*/L [kg m^3/N]. Their sum is the foundation and, for no new
+    /// column has a depth yet, its derivative too.
+    pub fn columns(
+        &self,
+        X_ws: &[Pose; 2],
+        sides: [&Kinematics; 2],
+        margin: f64,
+        inertia: f64,
+        out: &mut Vec<SurfacePoint>,
+    ) {
         out.clear();
         if self.far(X_ws).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
         WORK.with_borrow_mut(|room| {
-            let mut X = *X_ws;
             let mut shift = Vec3::ZERO;
-            if self.rows(&X, most, &mut room.surfaces).is_empty() {
-                let (gap, n, ..) = self.apart(&X);
-                if gap >= margin {
-                    return;
+            match &self.kind {
+                Kind::Ground { ground, surface, .. } => {
+                    half_space_points(&X_ws[*ground], surface, &X_ws[1 - ground], margin, &mut room.surfaces);
                 }
-                shift = n * (gap + PUSHED * self.size);
-                X[1].position -= shift;
+                Kind::Both(_) if self.press_in(X_ws, &mut room.surfaces).depth > 0.0 => {}
+                Kind::Both(_) => {
+                    let (gap, n, p1, p2) = self.apart(X_ws);
+                    if gap >= margin {
+                        return;
+                    }
+                    let closing = -n.dot(relative(sides, 0.5 * (p1 + p2)));
+                    let energy = 0.5 * inertia * closing * closing;
+                    let mut push = PUSHED[0];
+                    loop {
+                        shift = n * (gap + push * self.size);
+                        let X = [X_ws[0], Pose::new(X_ws[1].rotation, X_ws[1].position - shift)];
+                        let pressed = self.press_in(&X, &mut room.surfaces);
+                        if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
+                            break;
+                        }
+                        push = (4.0 * push).min(PUSHED[1]);
+                    }
+                }
             }
-            let rows = self.rows(&X, most, &mut room.surfaces);
             let sense = self.sense();
-            out.extend(rows.iter().map(|p| SurfacePoint {
-                point: p.point + 0.5 * shift,
-                normal: p.normal * sense,
-                gap: sense * p.normal.dot(shift) - p.depth,
-                area: p.area,
-                region: p.region,
-                id: p.id[0].wrapping_mul(0x9e37_79b1) ^ p.id[1],
-            }));
+            for p in room.surfaces.points() {
+                let area = p.area * p.normal.dot(p.axis);
+                if area <= 0.0 {
+                    continue;
+                }
+                let normal = p.axis * sense;
+                let gap = normal.dot(shift) - p.depth;
+                out.push(SurfacePoint { point: p.point + 0.5 * shift, normal, gap, area, region: p.region });
+            }
         });
-    }
-
-    fn rows<'w>(&self, X: &[Pose; 2], most: usize, work: &'w mut SurfaceWork) -> &'w [PressurePoint] {
-        match &self.kind {
-            Kind::Both([s1, s2]) => surface_rows(s1, &X[0], s2, &X[1], most, work),
-            Kind::Ground { ground, surface, .. } => half_space_rows(&X[*ground], surface, &X[1 - ground], most, work),
-        }
     }
 
     /// Forces of the pair with its springs.

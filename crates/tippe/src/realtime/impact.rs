@@ -453,6 +453,10 @@ impl Clock<'_> {
         let mut grown = true;
         while grown {
             grown = false;
+            let mut struck: Vec<(u32, u32)> =
+                cluster.iter().map(|&k| self.touches[list[k].touch as usize].memory.pair).collect();
+            struck.sort_unstable();
+            struck.dedup();
             for &k in &cluster {
                 for b in list[k].bodies.into_iter().filter(|&b| b != GROUND) {
                     reached[b as usize] = true;
@@ -468,6 +472,10 @@ impl Clock<'_> {
             for k in 0..list.len() {
                 let touches = list[k].gap <= near(&list[k]);
                 let meets = list[k].bodies.iter().any(|&b| b != GROUND && reached[b as usize]);
+                // all columns of a pair that strikes, those that do not touch yet too
+                let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
+                let column = self.touches[list[k].touch as usize].column && list[k].gap.is_finite();
+                let touches = touches || (column && struck.binary_search(&pair(k)).is_ok());
                 if !list[k].active && touches && meets {
                     list[k].active = true;
                     cluster.push(k);
@@ -478,17 +486,37 @@ impl Clock<'_> {
         cluster.sort_unstable();
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let mut dt = f64::INFINITY;
-        for &k in &cluster {
-            let t = &self.touches[list[k].touch as usize];
-            let m = 1.0 / list[k].yields[0];
+        let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
+        for group in cluster.chunk_by(|&i, &k| pair(i) == pair(k) && self.touches[list[k].touch as usize].column) {
+            let touch = |k: usize| &self.touches[list[k].touch as usize];
+            let t = touch(group[0]);
+            let m = 1.0 / group.iter().map(|&k| list[k].yields[0]).fold(0.0, f64::max);
             // half a period of K depth^n at that speed, about
             let n = t.exponent;
-            let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / t.hardness, 1.0 / (n + 1.0));
+            let hardness: f64 = group.iter().map(|&k| touch(k).hardness).sum();
+            let mut depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / hardness, 1.0 / (n + 1.0));
+            if t.column {
+                // not all columns touch yet
+                let kept = |depth: f64| {
+                    let column = |&k: &usize| {
+                        let own = libm::pow((depth - list[k].gap).max(0.0), n + 1.0);
+                        touch(k).hardness * own / (n + 1.0)
+                    };
+                    group.iter().map(column).sum::<f64>()
+                };
+                while kept(depth) < 0.5 * m * speed * speed {
+                    depth *= 2.0;
+                }
+            }
             dt = dt.min(3.0 * depth / speed / RESOLUTION);
+        }
+        let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
+        for &k in &cluster {
+            let waits = self.touches[list[k].touch as usize].column;
+            depths.push(if waits { -list[k].gap } else { 0.0 });
             list[k].fastest = 0.0;
             list[k].gap = 0.0;
         }
-        let mut depths: Vec<f64> = cluster.iter().map(|_| 0.0).collect();
         let mut started = u.to_vec();
         for _ in 0..LONGEST {
             let mut busy = false;
@@ -551,6 +579,11 @@ impl Clock<'_> {
                 ledger.contact_damping -= energy(0);
                 ledger.sliding -= energy(1) + energy(2);
                 ledger.work -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();
+            }
+        }
+        for (depth, &k) in depths.iter().zip(&cluster) {
+            if self.touches[list[k].touch as usize].column {
+                list[k].gap = (-depth).max(0.0);
             }
         }
     }

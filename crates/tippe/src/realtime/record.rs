@@ -169,6 +169,10 @@ impl Clock<'_> {
         let rows = &self.rows;
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
+            // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
+            let force = (touch.memory.normal / h).max(0.0);
+            let depth = libm::pow(force / touch.hardness, 1.0 / touch.exponent);
+            touch.memory.stored = force * depth / (touch.exponent + 1.0);
             touch.memory.struck = self.blows.iter().any(|blow| blow.pair == touch.memory.pair);
             contacts.push(touch.memory);
         }
@@ -272,7 +276,9 @@ impl Clock<'_> {
             mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
         }
         let mut elastic = 0.0;
-        let mut elastic_before = 0.0;
+        // what contacts stored, also those that are gone: their points need not be the same ones
+        let mut elastic_before: f64 = self.before.iter().map(|m| m.stored).sum();
+        ledger.contact_damping += elastic_before;
         for (k, row) in self.rows.rows.iter().enumerate() {
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
@@ -281,21 +287,9 @@ impl Clock<'_> {
             ledger.work -= row.lambda * given;
             match self.rows.owners[k] {
                 Owner::Normal(t) => {
-                    let touch = &self.touches[t as usize];
-                    // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
-                    let energy = |force: f64| {
-                        let depth = libm::pow(force.max(0.0) / touch.hardness, 1.0 / touch.exponent);
-                        force.max(0.0) * depth / (touch.exponent + 1.0)
-                    };
-                    let key = (touch.memory.pair, touch.memory.id);
-                    let old = self
-                        .before
-                        .binary_search_by_key(&key, |m| (m.pair, m.id))
-                        .map_or(0.0, |k| self.before[k].normal);
-                    let (e0, e1) = (energy(old / h), energy(row.lambda / h));
-                    elastic_before += e0;
-                    elastic += e1;
-                    ledger.contact_damping -= work + e1 - e0;
+                    let stored = self.touches[t as usize].memory.stored;
+                    elastic += stored;
+                    ledger.contact_damping -= work + stored;
                 }
                 Owner::Tangent(g, _) | Owner::Twist(g) => {
                     let grip = &self.grips[g as usize];
@@ -493,9 +487,11 @@ impl Clock<'_> {
 
     /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
     fn contact_samples(&self) -> Vec<ContactSample> {
-        let mut samples: Vec<ContactSample> = Vec::new();
+        // with the sum of the normal forces
+        let mut samples: Vec<(ContactSample, Vec3)> = Vec::new();
         for blow in &self.blows {
-            samples.push(ContactSample {
+            let pressed = blow.normal * (blow.normal.dot(blow.push) / self.h);
+            let sample = ContactSample {
                 body1: blow.bodies[0],
                 body2: blow.bodies[1],
                 pair: blow.pair,
@@ -506,7 +502,8 @@ impl Clock<'_> {
                 force: blow.push / self.h,
                 torque: Vec3::ZERO,
                 slipping: false,
-            });
+            };
+            samples.push((sample, pressed));
         }
         for grip in &self.grips {
             let group = &self.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
@@ -515,22 +512,23 @@ impl Clock<'_> {
             if total == 0.0 {
                 continue;
             }
-            let normal = group[0].axes[0];
+            let mean = loaded().map(|t| t.axes[0] * t.memory.normal).sum::<Vec3>();
+            let normal = mean.try_normalize().unwrap_or(grip.axes[0]);
             let position = loaded().map(|t| t.point * t.memory.normal).sum::<Vec3>() / total;
             let hold = &grip.memory;
             let mut force = hold.tangent / self.h;
             let mut torque =
-                (grip.point - position).cross(force) + (normal * (hold.twist * grip.lever) + hold.turn) / self.h;
+                (grip.point - position).cross(force) + (grip.axes[0] * (hold.twist * grip.lever) + hold.turn) / self.h;
             let mut depth = 0.0_f64;
             for t in loaded() {
-                let f = normal * (t.memory.normal / self.h);
+                let f = t.axes[0] * (t.memory.normal / self.h);
                 force += f;
                 torque += (t.point - position).cross(f);
                 depth = depth.max(-t.gap);
             }
             let [b1, b2] = group[0].bodies;
             let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(position - self.kin[b].p);
-            samples.push(ContactSample {
+            let sample = ContactSample {
                 body1: b1,
                 body2: b2,
                 pair: group[0].memory.pair,
@@ -541,21 +539,28 @@ impl Clock<'_> {
                 force,
                 torque,
                 slipping: hold.sliding,
-            });
+            };
+            samples.push((sample, mean / self.h));
         }
-        samples.sort_by_key(|s| s.pair);
-        // one line per pair: an impact and what rested before and after it
-        samples.dedup_by(|b, a| {
+        samples.sort_by_key(|(s, _)| s.pair);
+        // one line per pair, at the common centre of pressure: an impact and what rested before and after it, all its regions
+        samples.dedup_by(|(b, b_pressed), (a, a_pressed)| {
             let same = a.pair == b.pair;
             if same {
-                a.torque += b.torque + (b.position - a.position).cross(b.force);
+                let (load_a, load_b) = (a_pressed.length(), b_pressed.length());
+                let position = (a.position * load_a + b.position * load_b) / (load_a + load_b);
+                let moved = |s: &ContactSample| s.torque + (s.position - position).cross(s.force);
+                a.torque = moved(a) + moved(b);
+                a.position = position;
                 a.force += b.force;
+                *a_pressed += *b_pressed;
+                a.normal = a_pressed.try_normalize().unwrap_or(a.normal);
                 a.depth = a.depth.max(b.depth);
                 a.slipping |= b.slipping;
             }
             same
         });
-        samples
+        samples.into_iter().map(|(sample, _)| sample).collect()
     }
 
     /// Counts and the last sample.
