@@ -11,9 +11,7 @@
 use std::f64::consts::PI;
 use std::hint::black_box;
 use std::time::Instant;
-use tippe_geometry::{
-    Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_overlap,
-};
+use tippe_geometry::{Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_overlap};
 
 /// SplitMix64.
 struct Random(u64);

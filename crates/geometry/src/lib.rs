@@ -19,6 +19,7 @@ pub mod ray;
 pub mod shape;
 pub mod solid;
 pub mod space;
+mod tree;
 
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};

@@ -1,10 +1,10 @@
 //! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
 //!
-//! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis, so that nothing must be
-//! remembered when regions come, merge and go: with v the closing speed of the point
-//!   f = p (1 + b v/sqrt(v^2 + v_s^2) + c v v_s/(v^2 + v_s^2)),   b = (1 - e^2)/(1 + e^2).
-//! A compression takes (1 + b) times the elastic energy and gives back (1 - b): the restitution is e for any form, mass and speed. The last
-//! term damps what is slower than v_s, the speed of rest.
+//! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
+//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and w that of the point beyond V
+//!   f = p (1 + b V/sqrt(V^2 + V_s^2) + c s(V, V_s) + c s(w, v_s)),   s(v, u) = v u^3/(v^2 + u^2)^2,   b = (1 - e^2)/(1 + e^2).
+//! A compression takes (1 + b) times the elastic energy and gives back (1 - b): the restitution is e for any form, mass and speed; what rolls or slides on
+//! keeps its energy, and nothing is lost. The last terms damp what is slower than the speeds of rest, V_s^2 = g d as a whole and v_s in its rocking.
 //!
 //! Friction with elastic stick: the surfaces are rigid, so the stretch of all tangential springs of a pair is one displacement field
 //! z(x) = delta + theta x (x - o), seen in the plane of each point, and |z|^2 = sum z_t^2 N_i/N. As between flat faces
@@ -14,13 +14,14 @@
 
 use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
 use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Foundation, Pose, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation, half_space_points,
-    surface_distance,
+    Foundation, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
+    half_space_points, surface_distance,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -37,6 +38,8 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
+/// The speed of rest of an overlap grows with its depth, by at most this factor [-].
+const DEEPEST: f64 = 1e3;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
@@ -100,6 +103,38 @@ pub struct Laws<'a> {
     pub coefficients: &'a FrictionConstants,
     /// Whether the surfaces slide on each other.
     pub slipping: bool,
+}
+
+/// How a solid moves in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Its shape at the beginning.
+    pub X_ws: Pose,
+    /// Its centre of mass at the beginning [m].
+    pub centre: Vec3,
+    /// Turn [rad] and shift [m] of the centre of mass if nothing pushes.
+    pub moved: Six,
+    /// Angular velocity [rad/s] and velocity [m/s].
+    pub rate: Six,
+}
+
+impl Path {
+    /// The shape at the end.
+    fn end(&self) -> Pose {
+        let turn = Quat::from_scaled_axis(self.moved.angular);
+        let arm = self.X_ws.position - self.centre;
+        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
+    }
+
+    /// Shift of a point that ends here [m].
+    fn shift(&self, end: Vec3) -> Vec3 {
+        let arm = end - (self.centre + self.moved.linear);
+        self.moved.linear + self.moved.angular.cross(arm)
+    }
+
+    fn velocity(&self, point: Vec3) -> Vec3 {
+        self.rate.linear + self.rate.angular.cross(point - self.centre)
+    }
 }
 
 /// A column of the foundation that stands between two surfaces, for solvers that carry one row per point.
@@ -241,40 +276,36 @@ impl SurfacePair {
         }
     }
 
-    /// Columns of the foundation where the surfaces overlap or, apart by less than `margin` [m], will first: those of the surfaces pushed
-    /// together until they have the energy of an impact, `inertia` is mass over E*/L [kg m^3/N]. Their sum is the foundation and, for no new
-    /// column has a depth yet, its derivative too.
-    pub fn columns(
-        &self,
-        X_ws: &[Pose; 2],
-        sides: [&Kinematics; 2],
-        margin: f64,
-        inertia: f64,
-        out: &mut Vec<SurfacePoint>,
-    ) {
+    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they will be at its end; of others where they overlap or,
+    /// apart by less than `margin` [m], will first, pushed together until they have the energy of an impact. Gaps are those of the step's
+    /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
+    pub fn columns(&self, paths: [&Path; 2], touching: bool, margin: f64, inertia: f64, out: &mut Vec<SurfacePoint>) {
         out.clear();
-        if self.far(X_ws).is_some_and(|distance| distance > self.bound + margin) {
+        let start = paths.map(|p| p.X_ws);
+        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
+        let X = if touching { paths.map(Path::end) } else { start };
         WORK.with_borrow_mut(|room| {
             let mut shift = Vec3::ZERO;
             match &self.kind {
                 Kind::Ground { ground, surface, .. } => {
-                    half_space_points(&X_ws[*ground], surface, &X_ws[1 - ground], margin, &mut room.surfaces);
+                    half_space_points(&X[*ground], surface, &X[1 - ground], margin, &mut room.surfaces);
                 }
-                Kind::Both(_) if self.press_in(X_ws, &mut room.surfaces).depth > 0.0 => {}
+                Kind::Both(_) if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
                 Kind::Both(_) => {
-                    let (gap, n, p1, p2) = self.apart(X_ws);
+                    let (gap, n, p1, p2) = self.apart(&X);
                     if gap >= margin {
                         return;
                     }
-                    let closing = -n.dot(relative(sides, 0.5 * (p1 + p2)));
+                    let middle = 0.5 * (p1 + p2);
+                    let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
                     let energy = 0.5 * inertia * closing * closing;
                     let mut push = PUSHED[0];
                     loop {
                         shift = n * (gap + push * self.size);
-                        let X = [X_ws[0], Pose::new(X_ws[1].rotation, X_ws[1].position - shift)];
-                        let pressed = self.press_in(&X, &mut room.surfaces);
+                        let pushed = [X[0], Pose::new(X[1].rotation, X[1].position - shift)];
+                        let pressed = self.press_in(&pushed, &mut room.surfaces);
                         if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
                             break;
                         }
@@ -289,8 +320,14 @@ impl SurfacePair {
                     continue;
                 }
                 let normal = p.axis * sense;
-                let gap = normal.dot(shift) - p.depth;
-                out.push(SurfacePoint { point: p.point + 0.5 * shift, normal, gap, area, region: p.region });
+                let mut point = p.point + 0.5 * shift;
+                let mut gap = normal.dot(shift) - p.depth;
+                if touching {
+                    let [d1, d2] = paths.map(|path| path.shift(point));
+                    point -= 0.5 * (d1 + d2);
+                    gap -= normal.dot(d2 - d1);
+                }
+                out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
         });
     }
@@ -372,15 +409,32 @@ impl SurfacePair {
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
         let c = SLOW_DAMPING * (1.0 - b);
         let (mut tally, sense) = (Tally::default(), self.sense());
+        let closing = |p: &PressurePoint| -sense * p.normal.dot(relative(sides, p.point));
+        let (mut N, mut power, mut deep) = (0.0, 0.0, 0.0);
+        for p in work.points() {
+            let elastic = (k * p.area * p.depth).max(0.0);
+            N += elastic;
+            power += elastic * closing(p);
+            deep += elastic * p.depth;
+        }
+        if N <= 0.0 {
+            return tally;
+        }
+        let V = power / N;
+        let V_s = v_s * (deep / N / constants.static_depth.max(f64::MIN_POSITIVE)).sqrt().clamp(1.0, DEEPEST);
+        let slow = |v: f64, u: f64| {
+            let v2 = v * v + u * u;
+            v * u * u * u / (v2 * v2)
+        };
+        let whole = 1.0 + b * V / (V * V + V_s * V_s).sqrt() + c * slow(V, V_s);
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
+            let v = closing(p);
+            let force = (elastic * (whole + c * slow(v - V, v_s))).max(0.0);
             let n = p.normal * sense;
-            let v = -n.dot(relative(sides, p.point));
-            let v2 = v * v + v_s * v_s;
-            let force = (elastic * (1.0 + b * v / v2.sqrt() + c * v * v_s / v2)).max(0.0);
             tally.add(sides, p.point, n, elastic, force, v);
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
         }

@@ -1,7 +1,7 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
 use super::{Clock, FrictionBound};
-use crate::contact::surfaces::{SurfacePair, SurfacePoint};
+use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::model::Drive;
 use crate::precise::Hardness;
@@ -26,6 +26,11 @@ const BRIEF: f64 = 0.05;
 
 /// Contacts are as stiff as if they had to stop at least this speed [m/s].
 const SLOW: f64 = 1e-4;
+
+/// Columns of surfaces that touch strike where they would push this much harder than before [-].
+const IMPACT: f64 = 4.0;
+/// Restitution of surfaces that do not rebound [-].
+const LEAST_RESTITUTION: f64 = 0.01;
 
 /// What a contact point carries from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -108,6 +113,8 @@ pub struct Touch {
     pub on: bool,
     /// One of many columns between two surfaces, found anew in every step: all of them take part in an impact of the pair.
     pub column: bool,
+    /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s].
+    pub drift: f64,
 }
 
 /// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
@@ -185,10 +192,18 @@ impl Clock<'_> {
             let margin = pairs.margins[e1 as usize] + pairs.margins[e2 as usize];
             let (X_1, X_2) = (pose(a), pose(b));
             if let Some(surfaces) = &near.surfaces {
-                let sides = [a, b].map(|e| &self.kin[e.body as usize]);
+                let path = |e: &crate::model::Element, X_ws: Pose| {
+                    let b = e.body as usize;
+                    let kin = &self.kin[b];
+                    let rate = Six::new(kin.w, kin.v);
+                    // what was struck in this step has a path of its own until then
+                    let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
+                    Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate }
+                };
                 let hardness = &near.hardness;
                 let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
-                surfaces.columns(&[X_1, X_2], sides, margin, inertia, &mut pairs.points);
+                let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
+                surfaces.columns([&path(a, X_1), &path(b, X_2)], touching, margin, inertia, &mut pairs.points);
                 self.touch_surfaces(near, &mut pairs.points, &mut touches, &mut grips);
                 continue;
             }
@@ -243,6 +258,7 @@ impl Clock<'_> {
         let known = before.iter().any(|m| m.normal > 0.0);
         let fastest = before.iter().filter(|m| m.normal > 0.0).fold(0.0, |most, m| f64::max(most, m.fastest));
         let load = |p: &SurfacePoint| p.area * (-p.gap).max(0.0);
+        let carried: f64 = before.iter().map(|m| m.normal.max(0.0)).sum();
         let first = grips.len();
         let mut id = 0;
         let mut left = &mut *points;
@@ -264,12 +280,23 @@ impl Clock<'_> {
             let weight = |p: &SurfacePoint| if pressed > 0.0 { load(p) } else { p.area };
             let mean = group.iter().map(|p| p.normal * weight(p)).sum::<Vec3>();
             let normal = mean.try_normalize().unwrap_or(seed.normal);
+            let total: f64 = group.iter().map(weight).sum();
+            let approach = group.iter().map(|p| closing(p) * weight(p)).sum::<f64>() / total;
+            // a patch that rolls or slides on closes in front and opens behind: an impact would push harder than anything yet
+            let ahead: f64 = group.iter().map(|p| p.area * (self.h * closing(p) - p.gap).max(0.0)).sum();
+            let modulus = near.hardness.layer.map_or(f64::INFINITY, |layer| near.hardness.modulus / layer);
+            let least = IMPACT * (carried + near.hardness.mass * near.hardness.rest_speed);
+            let smooth = known && self.h * modulus * ahead < least;
             for p in group.iter() {
                 let point = ManifoldPoint { point: p.point, gap: p.gap, id, area: p.area };
                 let memory = Memory { pair: near.pair, id, fastest, normal: f64::from(known), ..Memory::default() };
                 let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, &memory);
                 touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
+                touch.drift = if p.gap <= 0.0 { approach - closing(p) } else { 0.0 };
+                // where nothing rebounds something must still stop it
+                let stops = !smooth && (touch.restitution > 0.0 || !touch.soft);
+                touch.restitution = if stops { touch.restitution.max(LEAST_RESTITUTION) } else { 0.0 };
                 let t1 = any_orthogonal(p.normal);
                 touch.axes = [p.normal, t1, p.normal.cross(t1)];
                 touches.push(touch);
@@ -429,14 +456,7 @@ impl Hardness {
     /// A contact point of this pair that carries this share of it: its stiffness is the secant of the law at the load of the last step, so
     /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
     /// push out over a few steps; those that the step resolves follow their law at the depth they have.
-    fn touch(
-        &self,
-        h: f64,
-        point: &tippe_geometry::ManifoldPoint,
-        share: f64,
-        closing: f64,
-        memory: &Memory,
-    ) -> Touch {
+    fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, share: f64, closing: f64, memory: &Memory) -> Touch {
         let hardness = match self.layer {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
             _ => self.stiffness * share,
@@ -487,6 +507,7 @@ impl Hardness {
             adhesion: 0.0,
             on: true,
             column: false,
+            drift: 0.0,
         }
     }
 }

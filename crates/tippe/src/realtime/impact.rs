@@ -135,9 +135,11 @@ impl Clock<'_> {
             }
             elapsed = self.strike_once(elapsed);
             if round + 1 < ROUNDS {
+                self.elapsed = elapsed;
                 self.detect();
             }
         }
+        self.elapsed = 0.0;
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
             if self.struck[b] {
@@ -169,7 +171,7 @@ impl Clock<'_> {
     }
 
     /// Path of a body until `elapsed`.
-    fn path(&self, body: usize, elapsed: f64) -> Six {
+    pub(super) fn path(&self, body: usize, elapsed: f64) -> Six {
         if self.struck[body] { self.hops[body] } else { Six::new(self.kin[body].w, self.kin[body].v) * elapsed }
     }
 

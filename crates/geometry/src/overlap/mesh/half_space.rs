@@ -103,14 +103,7 @@ impl HalfSpace {
 
     /// Points of the surface below the plane raised by `above`; the half-space is body 1. Triangles are cut at the plane, so that those
     /// below carry the foundation, and above it at heights that shrink by four towards the lowest point.
-    pub fn points_below(
-        &mut self,
-        X_w1: &Pose,
-        s: &Surface,
-        X_w2: &Pose,
-        above: f64,
-        points: &mut Vec<PressurePoint>,
-    ) {
+    pub fn points_below(&mut self, X_w1: &Pose, s: &Surface, X_w2: &Pose, above: f64, points: &mut Vec<PressurePoint>) {
         points.clear();
         self.dips.clear();
         let n_w = X_w1.vector(Vec3::Z);

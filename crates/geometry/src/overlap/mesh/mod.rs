@@ -8,7 +8,6 @@ mod half_space;
 mod predicate;
 mod region;
 mod surface;
-mod tree;
 
 use crate::{Pose, Vec3};
 use cut::{Cut, Placement};
