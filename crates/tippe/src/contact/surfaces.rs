@@ -38,8 +38,6 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
-/// The speed of rest of an overlap grows with its depth, by at most this factor [-].
-const DEEPEST: f64 = 1e3;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
@@ -421,7 +419,8 @@ impl SurfacePair {
             return tally;
         }
         let V = power / N;
-        let V_s = v_s * (deep / N / constants.static_depth.max(f64::MIN_POSITIVE)).sqrt().clamp(1.0, DEEPEST);
+        let sunk = if constants.static_depth > 0.0 { deep / N / constants.static_depth } else { 0.0 };
+        let V_s = v_s.max(constants.rest_speed * sunk.sqrt());
         let slow = |v: f64, u: f64| {
             let v2 = v * v + u * u;
             v * u * u * u / (v2 * v2)

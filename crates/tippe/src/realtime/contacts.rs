@@ -173,6 +173,13 @@ pub struct Pairs {
     points: Vec<SurfacePoint>,
 }
 
+impl Pairs {
+    /// How far beyond each element contacts are looked for [m].
+    pub fn margins(&self) -> &[f64] {
+        &self.margins
+    }
+}
+
 impl Clock<'_> {
     /// Contact points of the step.
     pub(super) fn detect(&mut self) {

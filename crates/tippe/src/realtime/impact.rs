@@ -133,7 +133,11 @@ impl Clock<'_> {
             if !self.impacts_ahead(elapsed) {
                 break;
             }
+            let blows = self.blows.len();
             elapsed = self.strike_once(elapsed);
+            if self.blows.len() == blows {
+                break;
+            }
             if round + 1 < ROUNDS {
                 self.elapsed = elapsed;
                 self.detect();
@@ -187,14 +191,14 @@ impl Clock<'_> {
         let mut ledger = self.state.ledger;
         for _ in 0..(IMPACTS * list.len() * LOOKS as usize) {
             // the next ones that close fast enough to rebound; those of one instant go together, so that a mirrored scene stays mirrored
-            let mut time = f64::INFINITY;
             for s in &mut list {
                 let t = &self.touches[s.touch as usize];
                 let speed = -s.rate(0, &u);
                 let strikes = t.restitution > 0.0 && speed > t.rest_speed;
                 s.time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
-                time = time.min(s.time);
             }
+            self.wait_for_patches(&mut list, &u);
+            let time = list.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
             if elapsed + time > h {
                 break;
             }
@@ -245,6 +249,31 @@ impl Clock<'_> {
             }
         }
         elapsed
+    }
+
+    /// Columns of a patch do not strike one by one, for one that rolls or slides on closes in front and opens behind: they do where those
+    /// that touch when the first one would, close in the mean.
+    fn wait_for_patches(&self, list: &mut [Striking], u: &[f64]) {
+        for grip in &self.grips {
+            let (first, count) = grip.touches;
+            let touches = &self.touches[first..first + count];
+            let patch = &mut list[first..first + count];
+            let soon = patch.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
+            if !touches[0].column || soon.is_infinite() {
+                continue;
+            }
+            let (mut hardness, mut approach) = (0.0, 0.0);
+            for (s, t) in patch.iter().zip(touches) {
+                let closing = -s.rate(0, u);
+                if s.gap <= closing * soon * (1.0 + SAME) {
+                    hardness += t.hardness;
+                    approach += t.hardness * closing;
+                }
+            }
+            if approach <= touches[0].rest_speed * hardness {
+                patch.iter_mut().for_each(|s| s.time = f64::INFINITY);
+            }
+        }
     }
 
     /// Looks at the pair of a contact point where its bodies will be when they meet: true if they touch there, and impulses act at that

@@ -11,9 +11,11 @@ use crate::kinematics::Kinematics;
 use crate::model::Drive;
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 use crate::precise::{body_state, hash, prescribed};
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_geometry::{Mat3, Quat, Shape, Vec3};
 use tippe_numerics::kkt::GROUND;
 
+/// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
+const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
 const REST_SPEED: f64 = 1e-4;
 
@@ -36,6 +38,8 @@ pub struct Tally {
     pub slept: u64,
     /// The first body that travelled more than its size in a step: when, who, how far [m].
     pub fast: Option<(f64, usize, f64)>,
+    /// The first body with a mesh that moved much farther than contacts were looked for: when, who, how far, how far it was looked [m].
+    pub blind: Option<(f64, usize, [f64; 2])>,
 }
 
 impl Clock<'_> {
@@ -136,6 +140,15 @@ impl Clock<'_> {
             let reach = body.radius.min(1e3);
             let speed = u.linear.length() + u.angular.length() * reach;
             self.state.still[b] = if speed < REST_SPEED { self.state.still[b].saturating_add(1) } else { 0 };
+            // what pushes it in this step is not known when contacts are looked for
+            let mesh = |e: &usize| matches!(self.model.elements[*e].shape, Shape::Mesh(_));
+            if self.tally.blind.is_none()
+                && let Some(e) = body.elements.clone().find(mesh)
+                && let Some(&looked) = self.pairs.margins().get(e)
+                && speed * self.h > looked + BLIND * body.size
+            {
+                self.tally.blind = Some((self.state.time, b, [speed * self.h, looked]));
+            }
             if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && !body.elements.is_empty() {
                 self.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
             }
@@ -601,6 +614,14 @@ impl Clock<'_> {
                 self.model.bodies[body].name,
                 crate::precise::plain(time),
                 self.model.bodies[body].size
+            ));
+        }
+        if let Some((time, body, [far, looked])) = self.tally.blind {
+            self.summary.warnings.push(format!(
+                "body \"{}\" moves {far:.3e} m in the step at t = {} s, and contacts of its mesh were looked for up to {looked:.3e} m: it may pass \
+                 through thin parts. help: use a smaller step",
+                self.model.bodies[body].name,
+                crate::precise::plain(time)
             ));
         }
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
