@@ -1,10 +1,12 @@
 //! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
 //!
 //! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
-//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and w that of the point beyond V
-//!   f = p (1 + b V/sqrt(V^2 + V_s^2) + c s(V, V_s) + c s(w, v_s)),   s(v, u) = v u^3/(v^2 + u^2)^2,   b = (1 - e^2)/(1 + e^2).
-//! A compression takes (1 + b) times the elastic energy and gives back (1 - b): the restitution is e for any form, mass and speed; what rolls or slides on
-//! keeps its energy, and nothing is lost. The last terms damp what is slower than the speeds of rest, V_s^2 = g d as a whole and v_s in its rocking.
+//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, w that of the point beyond V, and m the reduced mass
+//!   f = p (1 + b V/sqrt(V^2 + beta^2 2 U/m) + c s(V) + c s(w)),   s(v) = v v_s^3/(v^2 + v_s^2)^2.
+//! Along an impact K = m V^2/2 and U depend on each other through K/U alone, dK/dU = -(1 +- b/sqrt(1 + beta^2 U/K)), whatever the form, mass and speed:
+//!   ln e^2 = int_0^inf [1/(1 + r + b q) - 1/(r + max(0, 1 - b q))] dr,   q = sqrt(r/(r + beta^2))
+//! gives b. What rolls or slides on keeps its U and loses nothing; what is pressed together is damped. The last terms damp what is slower than v_s, the speed of rest,
+//! as a whole and in its rocking.
 //!
 //! Friction with elastic stick: the surfaces are rigid, so the stretch of all tangential springs of a pair is one displacement field
 //! z(x) = delta + theta x (x - o), seen in the plane of each point, and |z|^2 = sum z_t^2 N_i/N. As between flat faces
@@ -20,7 +22,7 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Foundation, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
+    Aabb, Foundation, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
     half_space_points, surface_distance,
 };
 
@@ -38,6 +40,12 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
+/// Columns of one region, about, that a solver with a row for each of them gets.
+const MANY: usize = 64;
+/// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
+const SMOOTH: f64 = 0.3;
+/// Restitution that hysteresis can have at least [-].
+const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
@@ -201,7 +209,7 @@ impl SurfacePair {
             kind,
             size,
             bound: elements[0].radius + elements[1].radius,
-            hysteresis: (1.0 - e * e) / (1.0 + e * e),
+            hysteresis: hysteresis(e),
             reference,
         })
     }
@@ -328,6 +336,7 @@ impl SurfacePair {
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
         });
+        join_columns(out);
     }
 
     /// Forces of the pair with its springs.
@@ -372,7 +381,7 @@ impl SurfacePair {
             room.loads.clear();
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {
-                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, loads),
+                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, sum.energy, loads),
                 _ => self.press_regions(surfaces, sides, laws, loads),
             };
             let weight: f64 = loads.iter().map(|l| l.weight).sum();
@@ -401,40 +410,39 @@ impl SurfacePair {
         work: &SurfaceWork,
         sides: [&Kinematics; 2],
         constants: &NormalConstants,
+        energy: f64,
         loads: &mut Vec<Load>,
     ) -> Tally {
         let k = constants.modulus / self.layer();
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
-        let c = SLOW_DAMPING * (1.0 - b);
+        let c = SLOW_DAMPING * (1.0 - b).max(0.0);
         let (mut tally, sense) = (Tally::default(), self.sense());
-        let closing = |p: &PressurePoint| -sense * p.normal.dot(relative(sides, p.point));
-        let (mut N, mut power, mut deep) = (0.0, 0.0, 0.0);
+        // rate of the depth, and the section of the column that has it
+        let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
+        let (mut N, mut power) = (0.0, 0.0);
         for p in work.points() {
-            let elastic = (k * p.area * p.depth).max(0.0);
+            let elastic = (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
             N += elastic;
-            power += elastic * closing(p);
-            deep += elastic * p.depth;
+            power += elastic * deepening(p);
         }
         if N <= 0.0 {
             return tally;
         }
         let V = power / N;
-        let sunk = if constants.static_depth > 0.0 { deep / N / constants.static_depth } else { 0.0 };
-        let V_s = v_s.max(constants.rest_speed * sunk.sqrt());
-        let slow = |v: f64, u: f64| {
-            let v2 = v * v + u * u;
-            v * u * u * u / (v2 * v2)
+        let slow = |v: f64| {
+            let v2 = v * v + v_s * v_s;
+            v * v_s * v_s * v_s / (v2 * v2)
         };
-        let whole = 1.0 + b * V / (V * V + V_s * V_s).sqrt() + c * slow(V, V_s);
+        let fast = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
+        let whole = 1.0 + b * V / (V * V + fast).sqrt() + c * slow(V);
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
-            let v = closing(p);
-            let force = (elastic * (whole + c * slow(v - V, v_s))).max(0.0);
             let n = p.normal * sense;
-            tally.add(sides, p.point, n, elastic, force, v);
+            let force = (elastic * (whole + c * slow(deepening(p) - V))).max(0.0);
+            tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
         }
         tally
@@ -583,6 +591,93 @@ impl SurfacePair {
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
     }
+}
+
+/// b of the hysteresis that has this restitution.
+fn hysteresis(restitution: f64) -> f64 {
+    if restitution >= 1.0 {
+        return 0.0;
+    }
+    let wanted = 2.0 * libm::log(restitution.max(RESTITUTION_MIN));
+    // r = (t/(1 - t))^2, midpoints
+    const POINTS: usize = 128;
+    let logarithm = |b: f64| {
+        let mut sum = 0.0;
+        for i in 0..POINTS {
+            let t = (i as f64 + 0.5) / POINTS as f64;
+            let root = t / (1.0 - t);
+            let r = root * root;
+            let q = root / (r + SMOOTH * SMOOTH).sqrt();
+            // nothing pulls
+            let back = r + (1.0 - b * q).max(0.0);
+            let dr = 2.0 * root / ((1.0 - t) * (1.0 - t)) / POINTS as f64;
+            sum += (1.0 / (1.0 + r + b * q) - 1.0 / back) * dr;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 20.0);
+    for _ in 0..40 {
+        let b = 0.5 * (low + high);
+        (low, high) = if logarithm(b) > wanted { (b, high) } else { (low, b) };
+    }
+    low
+}
+
+/// Where a region has more than `MANY` columns, those of one cell of a grid over it that face one way become one: of the same area, force and moment.
+fn join_columns(columns: &mut Vec<SurfacePoint>) {
+    if columns.len() <= MANY {
+        return;
+    }
+    let last = columns.iter().map(|c| c.region).filter(|r| *r != u32::MAX).max().unwrap_or(0) as usize + 1;
+    let place = |c: &SurfacePoint| (c.region as usize).min(last);
+    let mut bounds = vec![(Aabb::EMPTY, 0_usize); last + 1];
+    for c in columns.iter() {
+        let (b, count) = &mut bounds[place(c)];
+        *b = b.union(&Aabb { min: c.point, max: c.point });
+        *count += 1;
+    }
+    let key = |c: &SurfacePoint| {
+        let (b, count) = &bounds[place(c)];
+        let size = b.max - b.min;
+        let (long, short) = (size.max_element(), size.min_element());
+        let cell = (long * (size.x + size.y + size.z - long - short).max(long / MANY as f64) / MANY as f64).sqrt();
+        let at = if *count > MANY && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
+        let n = c.normal.abs();
+        let axis = if n.x >= n.y && n.x >= n.z { 0 } else { 1 + usize::from(n.z > n.y) };
+        (c.region, c.gap > 0.0, axis, c.normal[axis] < 0.0, [at.x as u32, at.y as u32, at.z as u32])
+    };
+    let few = |c: &SurfacePoint| bounds[place(c)].1 <= MANY;
+    columns.sort_by_cached_key(key);
+    let mut joined: Vec<SurfacePoint> = Vec::with_capacity(columns.len());
+    for group in columns.chunk_by(|a, b| key(a) == key(b)) {
+        if few(&group[0]) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let area: f64 = group.iter().map(|c| c.area).sum();
+        let weight = |c: &SurfacePoint| if c.gap < 0.0 { -c.gap * c.area } else { c.area };
+        let total: f64 = group.iter().map(weight).sum();
+        let (mut normal, mut point) = (Vec3::ZERO, Vec3::ZERO);
+        for c in group {
+            normal += c.normal * (weight(c) / total);
+            point += c.point * (weight(c) / total);
+        }
+        // those that bend around a curve push less together
+        let length = normal.length();
+        if !(total > 0.0 && length > 0.0) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let mean = group.iter().map(|c| c.gap * c.area).sum::<f64>() / area;
+        joined.push(SurfacePoint {
+            point,
+            normal: normal / length,
+            gap: mean,
+            area: area * length,
+            region: group[0].region,
+        });
+    }
+    *columns = joined;
 }
 
 /// Stretch and velocity of a point in its plane.

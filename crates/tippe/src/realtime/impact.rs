@@ -516,30 +516,22 @@ impl Clock<'_> {
         }
         cluster.sort_unstable();
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
-        let mut dt = f64::INFINITY;
+        let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
         let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
         for group in cluster.chunk_by(|&i, &k| pair(i) == pair(k) && self.touches[list[k].touch as usize].column) {
             let touch = |k: usize| &self.touches[list[k].touch as usize];
             let t = touch(group[0]);
             let m = 1.0 / group.iter().map(|&k| list[k].yields[0]).fold(0.0, f64::max);
-            // half a period of K depth^n at that speed, about
+            // half a period of K depth^n at that speed, about; that of columns changes with those that touch
             let n = t.exponent;
             let hardness: f64 = group.iter().map(|&k| touch(k).hardness).sum();
-            let mut depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / hardness, 1.0 / (n + 1.0));
-            if t.column {
-                // not all columns touch yet
-                let kept = |depth: f64| {
-                    let column = |&k: &usize| {
-                        let own = libm::pow((depth - list[k].gap).max(0.0), n + 1.0);
-                        touch(k).hardness * own / (n + 1.0)
-                    };
-                    group.iter().map(column).sum::<f64>()
-                };
-                while kept(depth) < 0.5 * m * speed * speed {
-                    depth *= 2.0;
-                }
+            if t.column && n == 1.0 {
+                lightest = lightest.min(m);
+                columns += hardness;
+                continue;
             }
-            dt = dt.min(3.0 * depth / speed / RESOLUTION);
+            let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / hardness, 1.0 / (n + 1.0));
+            longest = longest.min(3.0 * depth / speed / RESOLUTION);
         }
         let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
         for &k in &cluster {
@@ -548,10 +540,37 @@ impl Clock<'_> {
             list[k].fastest = 0.0;
             list[k].gap = 0.0;
         }
+        let shortest = if columns > 0.0 { 3.0 * (lightest / columns).sqrt() / RESOLUTION } else { 0.0 };
         let mut started = u.to_vec();
+        // the last micro-step in which columns touched
+        let mut last = f64::INFINITY;
         for _ in 0..LONGEST {
             let mut busy = false;
             started.copy_from_slice(u);
+            let (mut stiffness, mut first) = (0.0, f64::INFINITY);
+            for (depth, &k) in
+                depths.iter().zip(&cluster).filter(|(_, k)| self.touches[list[**k].touch as usize].column)
+            {
+                if *depth >= 0.0 {
+                    stiffness += self.touches[list[k].touch as usize].hardness;
+                } else {
+                    let closing = -list[k].rate(0, u);
+                    first = first.min(if closing > 0.0 { -depth / closing } else { f64::INFINITY });
+                }
+            }
+            let dt = if stiffness > 0.0 {
+                // the next column to touch is not passed
+                last = (3.0 * (lightest / stiffness).sqrt() / RESOLUTION).min(first.max(shortest));
+                last
+            } else if first <= 10.0 * last {
+                first
+            } else {
+                f64::INFINITY
+            };
+            let dt = dt.min(longest);
+            if dt.is_infinite() {
+                break;
+            }
             for (depth, &k) in depths.iter_mut().zip(&cluster) {
                 let s = &mut list[k];
                 let t = &self.touches[s.touch as usize];
