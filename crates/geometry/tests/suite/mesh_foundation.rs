@@ -334,6 +334,12 @@ fn half_space_in_closed_form() {
     let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
     assert!((sum - 0.24).abs() < 1e-12, "{sum}");
     assert!(points.iter().all(|p| (p.depth - 1e-4).abs() < 1e-12 && p.axis == Vec3::Z));
+    for height in [0.2, 0.2 + 5e-4] {
+        let above = Pose::at(Vec3::new(0.1, 0.2, height));
+        let points = half_space_points(&Pose::IDENTITY, &small, &above, 1e-3, &mut work);
+        let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
+        assert!((sum - 0.24).abs() < 1e-12, "{sum}");
+    }
     for _ in 0..20 {
         let X2 = Pose::new(r.rotation(), Vec3::ZERO);
         let X2 = Pose::new(X2.rotation, Vec3::new(0.1, 0.2, -small_corner(&X2, 0.3, 0.2, 0.2) - 1e-3));

@@ -1,12 +1,12 @@
 //! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
 //!
 //! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
-//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, w that of the point beyond V, and m the reduced mass
-//!   f = p (1 + b V/sqrt(V^2 + beta^2 2 U/m) + c s(V) + c s(w)),   s(v) = v v_s^3/(v^2 + v_s^2)^2.
+//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and m the reduced mass
+//!   f = p (1 + b h(V) + b h(w) + c s(V) + c s(w)),   h(v) = v/sqrt(v^2 + beta^2 2 U/m),   s(v) = v v_s^3/(v^2 + v_s^2)^2.
 //! Along an impact K = m V^2/2 and U depend on each other through K/U alone, dK/dU = -(1 +- b/sqrt(1 + beta^2 U/K)), whatever the form, mass and speed:
 //!   ln e^2 = int_0^inf [1/(1 + r + b q) - 1/(r + max(0, 1 - b q))] dr,   q = sqrt(r/(r + beta^2))
-//! gives b. What rolls or slides on keeps its U and loses nothing; what is pressed together is damped. The last terms damp what is slower than v_s, the speed of rest,
-//! as a whole and in its rocking.
+//! gives b. w is what of the rate of the point's depth is neither V nor a patch that travels on with a velocity u over the slopes g of the depth, v = V - u.g:
+//! what rolls or slides on loses nothing, what rocks does. The last terms damp what is slower than v_s, the speed of rest.
 //!
 //! Friction with elastic stick: the surfaces are rigid, so the stretch of all tangential springs of a pair is one displacement field
 //! z(x) = delta + theta x (x - o), seen in the plane of each point, and |z|^2 = sum z_t^2 N_i/N. As between flat faces
@@ -22,8 +22,8 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Aabb, Foundation, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
-    half_space_points, surface_distance,
+    Aabb, Foundation, Mat3, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
+    half_space_foundation, half_space_points, surface_distance,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -44,6 +44,8 @@ const SLOWEST: f64 = 1e-4;
 const MANY: usize = 64;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
 const SMOOTH: f64 = 0.3;
+/// Slopes of the depth below this are rounding: such a patch does not travel, it rocks [-].
+const LEAST_SLOPE: f64 = 1e-4;
 /// Restitution that hysteresis can have at least [-].
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
@@ -419,29 +421,42 @@ impl SurfacePair {
         let (mut tally, sense) = (Tally::default(), self.sense());
         // rate of the depth, and the section of the column that has it
         let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
-        let (mut N, mut power) = (0.0, 0.0);
+        let slope = |p: &PressurePoint| p.axis - p.normal * p.normal.dot(p.axis);
+        let column = |p: &PressurePoint| (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+        let (mut N, mut power, mut slopes) = (0.0, 0.0, Vec3::ZERO);
         for p in work.points() {
-            let elastic = (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+            let elastic = column(p);
             N += elastic;
             power += elastic * deepening(p);
+            slopes += slope(p) * elastic;
         }
         if N <= 0.0 {
             return tally;
         }
-        let V = power / N;
+        let (V, g_mean) = (power / N, slopes / N);
+        // the velocity of the patch, least squares: sum p (v - V + u.(g - g_mean))^2
+        let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
+        for p in work.points() {
+            let (share, g) = (column(p) / N, slope(p) - g_mean);
+            C += Mat3::from_cols(g * (g.x * share), g * (g.y * share), g * (g.z * share));
+            r -= g * (share * (deepening(p) - V));
+        }
+        let u = C.inverse() * r;
         let slow = |v: f64| {
             let v2 = v * v + v_s * v_s;
             v * v_s * v_s * v_s / (v2 * v2)
         };
-        let fast = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
-        let whole = 1.0 + b * V / (V * V + fast).sqrt() + c * slow(V);
+        let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
+        let damped = |v: f64| b * v / (v * v + turn).sqrt() + c * slow(v);
+        let whole = 1.0 + damped(V);
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
             let n = p.normal * sense;
-            let force = (elastic * (whole + c * slow(deepening(p) - V))).max(0.0);
+            let w = deepening(p) - V + u.dot(slope(p) - g_mean);
+            let force = (elastic * (whole + damped(w))).max(0.0);
             tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
         }
@@ -714,5 +729,33 @@ impl Tally {
         self.force += f;
         self.torques[0] -= (point - sides[0].p).cross(f);
         self.torques[1] += (point - sides[1].p).cross(f);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Impacts on springs F = x^n, integrated step by step, rebound with the restitution wanted.
+    #[test]
+    fn restitution_for_any_form() {
+        for e in [0.95, 0.8, 0.5, 0.3, 0.1] {
+            let b = hysteresis(e);
+            for n in [1.0, 2.0, 3.0] {
+                let (mut x, mut v, dt) = (0.0, 1.0, 2e-5);
+                loop {
+                    let energy = libm::pow(x, n + 1.0) / (n + 1.0);
+                    let fast = SMOOTH * SMOOTH * 2.0 * energy;
+                    let force = libm::pow(x, n) * (1.0 + b * v / (v * v + fast).sqrt()).max(0.0);
+                    v -= dt * force;
+                    x += dt * v;
+                    if x <= 0.0 {
+                        break;
+                    }
+                }
+                assert!((-v - e).abs() < 3e-3, "{e} {n}: {}", -v);
+            }
+        }
+        assert_eq!(hysteresis(1.0), 0.0);
     }
 }

@@ -112,12 +112,14 @@ impl HalfSpace {
         self.find_below(s, m, level + above);
         self.connect(s, m, level + above);
         let heights = |f: u32| s.corners(f).map(|c| m.dot(c) - level);
-        let lowest = self.below.iter().flat_map(|&f| heights(f)).fold(above, f64::min).max(0.0);
+        let lowest = self.below.iter().flat_map(|&f| heights(f)).fold(above, f64::min);
+        let base = lowest.max(0.0);
+        let strips = (0..STRIPS).map(|k| base + (above - base) / (1_u32 << (2 * (STRIPS - 1 - k))) as f64);
         let mut bands = [f64::NEG_INFINITY; STRIPS + 2];
-        bands[1] = lowest;
-        for k in 0..STRIPS {
-            bands[STRIPS + 1 - k] = lowest + (above - lowest) / (1_u32 << (2 * k)) as f64;
-        }
+        let from = usize::from(lowest < 0.0);
+        bands[from] = if lowest < 0.0 { 0.0 } else { f64::NEG_INFINITY };
+        bands[from + 1..].iter_mut().zip(strips).for_each(|(band, height)| *band = height);
+        let bands = &bands[..from + 1 + STRIPS];
         for i in 0..self.below.len() {
             let f = self.below[i];
             let n = s.normals[f as usize];
