@@ -301,6 +301,8 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// Time of the last impact of the step, from its beginning [s].
+    elapsed: f64,
     /// Impacts of the step.
     blows: Vec<impact::Blow>,
     /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
@@ -356,6 +358,7 @@ impl<'a> Clock<'a> {
             turned: vec![Quat::IDENTITY; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
+            elapsed: 0.0,
             blows: Vec::new(),
             solved: vec![Six::ZERO; n],
             mean: vec![Six::ZERO; n],
