@@ -5,7 +5,7 @@ use super::table::{Column, TableReader};
 use super::writer::{CONTACT_VECTORS, Checkpoint, EventLine};
 use super::{Account, Axis, Manifest, Quantity, Recording, Report, RunError, Wanted};
 use crate::scene::Clock;
-use crate::{BodyState, ContactSample, Event, Ledger, clock, precise, realtime};
+use crate::{BodyState, ContactSample, Event, Ledger, clock, granular, precise, realtime};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tippe_geometry::{Quat, Vec3};
@@ -79,6 +79,7 @@ impl Run {
         Ok(match clock {
             Clock::Precise => clock::State::Precise(read_json::<Checkpoint<precise::State>>(path)?.state),
             Clock::Realtime => clock::State::Realtime(read_json::<Checkpoint<realtime::State>>(path)?.state),
+            Clock::Granular => clock::State::Granular(read_json::<Checkpoint<granular::State>>(path)?.state),
         })
     }
 
