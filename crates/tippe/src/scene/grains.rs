@@ -7,6 +7,9 @@ use tippe_granular::{Cohesion, Domain, Grain, Random, Rolling, Sizes, lattice, r
 /// A scene has at most this many grains.
 pub const MOST_GRAINS: usize = 20_000_000;
 
+/// A random packing looks for neighbours in at most this many cells.
+const MOST_CELLS: f64 = 5e7;
+
 /// A set of grains of one material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrainsSpec {
@@ -99,6 +102,10 @@ impl GrainsSpec {
                 if !(asked <= MOST_GRAINS as f64) {
                     let message = format!("{asked} grains are more than {MOST_GRAINS}");
                     return Err((message, "a smaller `count`, a smaller box or larger grains"));
+                }
+                if matches!(self.packing, Packing::Random(_)) && !(region.bound() <= MOST_CELLS) {
+                    let message = "its box is more than 50 million times as large as a grain".to_owned();
+                    return Err((message, "a smaller box, or larger grains"));
                 }
                 let mut random = Random { seed: region.seed };
                 let grains = match &self.packing {
