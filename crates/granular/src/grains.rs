@@ -190,6 +190,14 @@ impl Grains {
         2.0 * self.chunks.iter().map(touching).sum::<usize>() as f64 / self.len().max(1) as f64
     }
 
+    /// Mean number of contacts that the grains of these ids have with any grains [-].
+    pub fn coordination_of(&self, ids: std::ops::Range<u32>) -> f64 {
+        let among = |place: u32| usize::from(ids.contains(&self.id[place as usize]));
+        let touching = self.chunks.iter().flat_map(|c| c.own_pairs()).filter(|p| p[1] & TOUCH != 0);
+        let ends: usize = touching.map(|p| among(p[0]) + among(p[1] & !TOUCH)).sum();
+        ends as f64 / self.id.iter().filter(|id| ids.contains(id)).count().max(1) as f64
+    }
+
     /// Kinetic energy, of translation and rotation [J].
     pub fn kinetic_energy(&self) -> f64 {
         let one = |v: &V4| if v[3] > 0.0 { 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / v[3] } else { 0.0 };

@@ -40,7 +40,7 @@ pub(super) struct Compiler<'a> {
 /// Constants of a material.
 #[derive(Clone, Copy)]
 pub(super) struct Elastic {
-    density: f64,
+    pub(super) density: f64,
     pub(super) young: f64,
     pub(super) poisson: f64,
 }
@@ -109,6 +109,7 @@ impl Compiler<'_> {
             sensors: Vec::new(),
             changes: Vec::new(),
             signals: Vec::new(),
+            grains: None,
         };
         give_surfaces(&mut model.elements);
         self.mechanisms(&mut model);
@@ -120,6 +121,9 @@ impl Compiler<'_> {
         self.name_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
+        }
+        if self.clock == Clock::Granular && self.errors.is_empty() {
+            self.grains(&mut model);
         }
         let (errors, notes) = capability::check(self.scene, &model, self.clock);
         self.errors.extend(errors);

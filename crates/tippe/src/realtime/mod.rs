@@ -26,10 +26,12 @@ use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
 use crate::scene::{self, Scene};
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
+pub(crate) use free::rotated;
 pub use hook::{CustomRow, Heard, Hook, View};
 use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
+pub(crate) use record::kinetic;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 

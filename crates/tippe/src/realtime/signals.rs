@@ -34,6 +34,7 @@ impl Clock<'_> {
                 SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
                 SignalSource::Value(k) => self.values[k as usize],
                 SignalSource::State(k) => self.state.actions.states[k as usize],
+                SignalSource::Grains { .. } | SignalSource::GrainLoad { .. } => f64::NAN,
             });
         }
         values

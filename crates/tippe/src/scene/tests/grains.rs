@@ -1,0 +1,159 @@
+//! Grains: every way to place them, written back, and what can be wrong with them.
+
+use super::*;
+use crate::scene::{Clock, Packing};
+use crate::{Model, clock};
+
+/// Every key of grains, but `file`.
+pub(super) const GRAINS: &str = include_str!("../../../tests/data/grains.toml");
+
+#[track_caller]
+fn grains() -> Scene {
+    Scene::parse("grains.toml", GRAINS, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn grains_are_written_back() {
+    let scene = grains();
+    for (file, text) in [("back.toml", scene.to_toml()), ("back.json", scene.to_json())] {
+        let read = Scene::parse(file, &text, &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        assert_eq!(Scene { file: scene.file.clone(), ..read }, scene);
+    }
+}
+
+#[test]
+fn copies_with_one_name_are_one_set() {
+    let scene = grains();
+    let row = scene.grains.iter().find(|set| set.name == "row").expect("is there");
+    let Packing::Listed(row) = &row.packing else { panic!("{row:?}") };
+    assert_eq!(row.iter().map(|grain| grain.position.x).collect::<Vec<_>>(), [0.0, 0.006, 0.012]);
+}
+
+#[test]
+fn grains_of_a_file_are_those_written_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let set = "[[grains]]\nname = \"g\"\nmaterial = \"glass\"\npacking = \"file\"\nfile = \"g.csv\"\n";
+    let text = format!("format = 1\n[world]\ngravity = [0, 0, 0]\n{set}");
+    let path = folder.path().join("s.toml");
+    let file = path.display().to_string();
+    std::fs::write(folder.path().join("g.csv"), "x,y,z,radius,vx\n1,2,3,0.1,4\n1,2,4,0.2,5\n").expect("written");
+    let scene = Scene::parse(&file, &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let all = scene.grains[0].grains().expect("can be placed");
+    assert_eq!((all[1].radius, all[1].position.z, all[1].velocity.x), (0.2, 4.0, 5.0));
+    std::fs::write(folder.path().join("g.csv"), "x,y,z\n1,2,3\n").expect("written");
+    let errors = Scene::parse(&file, &text, &[]).expect_err("no radius").to_string();
+    assert!(errors.contains("column `radius` is missing"), "{errors}");
+}
+
+#[test]
+fn what_is_wrong_with_grains_is_said_where_it_stands() {
+    let said = |from: &str, to: &str| {
+        assert!(GRAINS.contains(from), "{from}");
+        match Scene::parse("s.toml", &GRAINS.replacen(from, to, 1), &[]) {
+            Err(errors) => errors.to_string(),
+            Ok(scene) => Model::compile(&scene).expect_err("must not compile").to_string(),
+        }
+    };
+    for (from, to, what) in [
+        ("step = 2e-6", "step = 1e-3", "at most 0.4 is stable"),
+        ("count = 20", "count = 200000", "its box has room for"),
+        ("radius = \"r\"\nvelocity", "velocity", "has 0 of radius"),
+        (
+            "material = \"sand\"\npacking = \"lattice\"",
+            "material = \"send\"\npacking = \"lattice\"",
+            "unknown material",
+        ),
+        ("high = [0.1, 0.1, 0.2]", "high = [0.1, 0.1, 0.1]", "its box has no inside"),
+        ("packing = \"lattice\"", "packing = \"latice\"", "lattice"),
+        ("jitter = 0.5", "jiter = 0.5", "jitter"),
+        ("name = \"row\"", "name = \"floor\"", "has the name of a body"),
+        ("0.6, 0.002]", "0.6, -0.002]", "a radius is > 0"),
+        ("velocities = [[0, 0, 0], ", "velocities = [", "1 velocities for 2 spheres"),
+        ("cohesion = 1000", "cohesion = 1000\nadhesion = 1", "both `adhesion` and `cohesion`"),
+        ("periodic = [\"x\"]", "periodic = [\"u\"]", "no axis"),
+        ("[contact]\nrestitution = 0.6\nfriction = 0.4\n", "", "have no restitution"),
+        ("spheres = [[-0.5,", "spheres = [[-5,", "inside the domain"),
+        ("ignore = [\"floor\"]\n", "", "bodies touch grains, and not each other"),
+    ] {
+        let text = said(from, to);
+        assert!(text.contains(what) && text.starts_with("s.toml:"), "{to}: {text}");
+    }
+}
+
+/// A run in two parts through a checkpoint has the same bits as one in one part, for any number of threads.
+#[test]
+fn a_continued_run_has_the_same_bits() {
+    let scene = grains();
+    let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut settings = clock::Settings::from_scene(&scene, Clock::Granular);
+    settings.set_threads(1);
+    let mut state = settings.start(&model);
+    let whole = clock::simulate(&model, &mut state, 0.01, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+    settings.set_threads(2);
+    let mut state = settings.start(&model);
+    clock::simulate(&model, &mut state, 0.0037, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+    let clock::State::Granular(state) = &state else { panic!("another clock") };
+    let text = serde_json::to_string(state).expect("can be written");
+    let mut state = clock::State::Granular(serde_json::from_str(&text).expect("can be read"));
+    let parts = clock::simulate(&model, &mut state, 0.01, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+    assert_eq!(whole.hash, parts.hash);
+    assert_eq!(whole.energy, parts.energy);
+}
+
+/// A free body and the grains that hit it keep their momentum, and the other clocks refuse grains by name.
+#[test]
+fn a_free_body_gets_what_the_grains_lose() {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, 0]
+[run]
+clock = "granular"
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[grains]]
+name = "shot"
+material = "soft"
+packing = "lattice"
+low = [0, 0, 0.05]
+high = [0.05, 0.05, 0.1]
+radius = 0.005
+velocity = [0, 0, -1]
+friction = 0.5
+restitution = 0.5
+[[body]]
+name = "plate"
+material = "soft"
+position = [0.03, 0.02, 0]
+shape = { kind = "box", size = [0.1, 0.1, 0.02] }
+"#;
+    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene, Clock::Granular);
+    let mut state = settings.start(&model);
+    let end = clock::simulate(&model, &mut state, 0.1, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+    let signal = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect(name)];
+    let mass = signal("shot.count") * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.005f64.powi(3);
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let sum = mass * signal(&format!("shot.velocity.{axis}")) + model.bodies[0].mass * end.bodies[0].velocity[k];
+        let before = if k == 2 { -mass } else { 0.0 };
+        assert!((sum - before).abs() < 1e-12 * mass, "{axis}: {sum} instead of {before}");
+    }
+    assert!(end.bodies[0].velocity.z < -0.01 && end.bodies[0].angular_velocity.length() > 0.01, "{:?}", end.bodies);
+    let residual = end.energy.residual().abs() / end.energy.dissipated();
+    assert!(residual < 1e-2, "{residual}");
+    for clock in [Clock::Precise, Clock::Realtime] {
+        let errors = Model::compile_for(&scene, clock).expect_err("grains").to_string();
+        let said = format!("grains \"shot\": grains cannot run in the {} clock", clock.name());
+        assert!(errors.contains(&said), "{errors}");
+    }
+}
+
+#[test]
+fn mutated_grains_never_panic() {
+    for seed in 0..400 {
+        survives("m.toml", &mutate(GRAINS, seed));
+    }
+}
