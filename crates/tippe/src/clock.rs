@@ -94,7 +94,6 @@ impl Settings {
 
 /// Everything that survives of a run, in the terms of its clock.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum State {
     /// Of the precise clock.
     Precise(precise::State),

@@ -107,7 +107,7 @@ impl ModelGrains {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };
         settings.validate()?;
         let share = settings.step / self.rayleigh;
-        if !(share <= RAYLEIGH_SHARE_MAX) {
+        if share.is_nan() || share > RAYLEIGH_SHARE_MAX {
             let shortest = self.start.iter().enumerate().min_by(|(_, a), (_, b)| {
                 let time = |g: &Grain| settings.rayleigh_time(g.class, g.radius);
                 time(a).total_cmp(&time(b))

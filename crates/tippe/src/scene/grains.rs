@@ -99,11 +99,11 @@ impl GrainsSpec {
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.sizes.validate().map_err(|error| (error.to_string(), ""))?;
                 let asked = region.count.map_or(region.bound(), |count| count as f64);
-                if !(asked <= MOST_GRAINS as f64) {
+                if asked.is_nan() || asked > MOST_GRAINS as f64 {
                     let message = format!("{asked} grains are more than {MOST_GRAINS}");
                     return Err((message, "a smaller `count`, a smaller box or larger grains"));
                 }
-                if matches!(self.packing, Packing::Random(_)) && !(region.bound() <= MOST_CELLS) {
+                if matches!(self.packing, Packing::Random(_)) && (region.bound().is_nan() || region.bound() > MOST_CELLS) {
                     let message = "its box is more than 50 million times as large as a grain".to_owned();
                     return Err((message, "a smaller box, or larger grains"));
                 }

@@ -175,7 +175,7 @@ fn listed(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<Grain>> {
         reader.error(fields.place_of("radius"), message, "leave it out");
     }
     let spheres: Vec<[f64; 4]> = rows(reader, fields, "spheres")?;
-    if let Some(k) = spheres.iter().position(|sphere| !(sphere[3] > 0.0)) {
+    if let Some(k) = spheres.iter().position(|sphere| sphere[3].is_nan() || sphere[3] <= 0.0) {
         let message = format!("{}: sphere {k} has radius {}; a radius is > 0", fields.what, spheres[k][3]);
         reader.error(fields.place_of("spheres"), message, "x, y, z and radius of each");
     }
