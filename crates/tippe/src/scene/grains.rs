@@ -103,7 +103,9 @@ impl GrainsSpec {
                     let message = format!("{asked} grains are more than {MOST_GRAINS}");
                     return Err((message, "a smaller `count`, a smaller box or larger grains"));
                 }
-                if matches!(self.packing, Packing::Random(_)) && (region.bound().is_nan() || region.bound() > MOST_CELLS) {
+                if matches!(self.packing, Packing::Random(_))
+                    && (region.bound().is_nan() || region.bound() > MOST_CELLS)
+                {
                     let message = "its box is more than 50 million times as large as a grain".to_owned();
                     return Err((message, "a smaller box, or larger grains"));
                 }
