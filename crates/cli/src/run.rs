@@ -177,8 +177,7 @@ pub fn simulate(
         subjects: subjects.clone(),
         hash: None,
     };
-    let mut writer = RunWriter::create(folder, manifest, args.csv)?;
-    writer.input_names = model.network.inputs().map(|(name, ..)| name.to_owned()).collect();
+    let writer = RunWriter::create(folder, manifest, args.csv)?;
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
     if !args.quiet {

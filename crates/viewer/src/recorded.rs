@@ -20,18 +20,6 @@ const STRETCHES: usize = 2000;
 /// Events that are sent; more cannot be told apart on a time line.
 const EVENTS: usize = 20_000;
 
-/// What the ledger counts as lost.
-const LOSSES: [Account; 8] = [
-    Account::ContactDamping,
-    Account::Sliding,
-    Account::Spin,
-    Account::Rolling,
-    Account::Damping,
-    Account::JointFriction,
-    Account::Fastening,
-    Account::Integration,
-];
-
 /// A run folder opened for the viewer.
 pub struct Recorded {
     run: Run,
@@ -221,7 +209,7 @@ fn values(tables: &RunTables, name: &str, rows: Range<usize>) -> Result<Vec<f64>
     };
     match name {
         "energy.stored" => accounts(&[Account::Kinetic, Account::Potential, Account::Elastic]),
-        "energy.dissipated" => accounts(&LOSSES),
+        "energy.dissipated" => accounts(&Account::LOSSES),
         _ if tables.has(name) => tables.signal(name, rows),
         _ => match (name.strip_suffix(".speed"), name.strip_suffix(".angular_speed")) {
             (Some(body), _) => length(format!("{body}.velocity")),

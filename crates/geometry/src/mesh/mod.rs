@@ -10,7 +10,7 @@ use crate::{Pose, Surface, Vec3};
 pub use repair::MeshReport;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 use tree::Tree;
 
@@ -196,7 +196,7 @@ pub struct Mesh {
 
 /// The surface as overlaps need it, made when first asked for. It follows from the triangles: all are equal.
 #[derive(Clone, Default)]
-struct Prepared(OnceLock<Surface>);
+struct Prepared(OnceLock<Arc<Surface>>);
 
 impl PartialEq for Prepared {
     fn eq(&self, _: &Prepared) -> bool {
@@ -270,8 +270,8 @@ impl Mesh {
     }
 
     /// The surface prepared for overlaps, foundations and distances; the first call makes it.
-    pub fn prepared(&self) -> &Surface {
-        self.prepared.0.get_or_init(|| Surface::of(&self.surface, &self.neighbours))
+    pub fn prepared(&self) -> &Arc<Surface> {
+        self.prepared.0.get_or_init(|| Arc::new(Surface::of(&self.surface, &self.neighbours)))
     }
 
     /// Corners of a triangle [m].

@@ -3,6 +3,7 @@
 pub mod friction;
 mod implied;
 pub mod normal;
+pub(crate) mod surfaces;
 pub mod user_law;
 
 pub use implied::{Impact, Implied, Solid, implied};

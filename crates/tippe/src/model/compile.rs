@@ -3,12 +3,16 @@
 use super::contact_table::{ClassKey, class_key};
 use super::{Body, Drive, Element, Model};
 use crate::capability;
+use crate::contact::surfaces::SurfacePair;
 use crate::material;
 use crate::observe::BodyState;
 use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec};
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{ContactKind, HeightGrid, Hull, Mat3, Pose, Quat, Shape, Surface, Vec3, contact_kind};
+
+/// Divisions of a full circle where a round solid touches over a surface of triangles.
+const SEGMENTS: u32 = 64;
 
 impl Model {
     /// Compiles a scene for its own clock, or says everything that is wrong with it.
@@ -111,7 +115,7 @@ impl Compiler<'_> {
             signals: Vec::new(),
             grains: None,
         };
-        give_surfaces(&mut model.elements);
+        self.give_surfaces(&mut model.elements);
         self.mechanisms(&mut model);
         for joint in model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.collide).map(|(j, _)| j) {
             if let [Some(a), Some(b)] = joint.bodies {
@@ -131,6 +135,40 @@ impl Compiler<'_> {
         self.check_overlaps(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)
+    }
+
+    /// Surfaces for the elements that touch something over one; equal shapes share theirs.
+    fn give_surfaces(&mut self, elements: &mut [Element]) {
+        // one shape of each kind: what touches what over surfaces depends on nothing else
+        let mut kinds: Vec<&Shape> = Vec::new();
+        for e in elements.iter() {
+            if !kinds.iter().any(|kind| std::mem::discriminant(*kind) == std::mem::discriminant(&e.shape)) {
+                kinds.push(&e.shape);
+            }
+        }
+        let needed = |shape: &Shape| {
+            let over_surface = |other: &&Shape| contact_kind(shape, other) == ContactKind::Surface;
+            !matches!(shape, Shape::HalfSpace) && kinds.iter().any(over_surface)
+        };
+        let needed: Vec<usize> = (0..elements.len()).filter(|&k| needed(&elements[k].shape)).collect();
+        let mut made: Vec<usize> = Vec::new();
+        for k in needed {
+            let surface = match (&elements[k].shape, made.iter().find(|&&m| elements[m].shape == elements[k].shape)) {
+                (_, Some(&same)) => Ok(elements[same].surface.clone()),
+                (Shape::Mesh(mesh), None) => Ok(Some(mesh.prepared().clone())),
+                (shape, None) => Surface::new(&shape.surface_mesh(SEGMENTS)).map(|surface| Some(Arc::new(surface))),
+            };
+            match surface {
+                Ok(surface) => elements[k].surface = surface,
+                Err(error) => {
+                    let body = &self.scene.bodies[elements[k].body as usize];
+                    let (place, message) =
+                        (body.places.entity, format!("body \"{}\": its surface: {error}", body.name));
+                    self.fail(place, message, "check the dimensions of its shape");
+                }
+            }
+            made.push(k);
+        }
     }
 
     pub(super) fn fail(&mut self, place: scene::Place, message: String, help: &str) {
@@ -360,12 +398,13 @@ impl Compiler<'_> {
                 continue;
             }
             let (e1, e2) = (&model.elements[i], &model.elements[j]);
-            // The distance of meshes is that of their hulls, which may well be one in the other.
-            if [e1, e2].iter().any(|e| matches!(e.shape, Shape::Mesh(_))) {
-                continue;
-            }
-            let (X1, X2) = (start_pose(model, e1.body as usize), start_pose(model, e2.body as usize));
-            let gap = tippe_geometry::separation(&e1.shape, &X1.then(&e1.X_cs), &e2.shape, &X2.then(&e2.X_cs)).gap;
+            let X = [e1, e2].map(|e| start_pose(model, e.body as usize).then(&e.X_cs));
+            let mesh = [e1, e2].iter().any(|e| matches!(e.shape, Shape::Mesh(_)));
+            // the distance of meshes is that of their hulls, which may well be one in the other
+            let gap = match SurfacePair::new([e1, e2], 1.0, 0).filter(|_| mesh) {
+                Some(surfaces) => surfaces.measure(&X, true).0,
+                None => tippe_geometry::separation(&e1.shape, &X[0], &e2.shape, &X[1]).gap,
+            };
             let size = e1.radius.min(e2.radius);
             if gap < -0.1 * size {
                 self.fail(
@@ -481,36 +520,4 @@ fn principal_moments(I: &Mat3) -> Vec3 {
     let high = q + 2.0 * p * libm::cos(phi);
     let low = q + 2.0 * p * libm::cos(phi + 2.0 * std::f64::consts::PI / 3.0);
     Vec3::new(low, 3.0 * q - high - low, high)
-}
-
-/// Divisions of a full circle where a round solid touches over a surface of triangles.
-const SEGMENTS: u32 = 64;
-
-/// Surfaces for the elements that touch something over one; equal shapes share theirs.
-fn give_surfaces(elements: &mut [Element]) {
-    let mut kinds: Vec<(usize, bool)> = Vec::new();
-    let mut kind_of = vec![0; elements.len()];
-    for k in 0..elements.len() {
-        let same = |&(first, _): &(usize, bool)| elements[first].shape == elements[k].shape;
-        kind_of[k] = kinds.iter().position(same).unwrap_or(kinds.len());
-        match kinds.get_mut(kind_of[k]) {
-            Some((_, several)) => *several = true,
-            None => kinds.push((k, false)),
-        }
-    }
-    let over_surface = |a: usize, b: usize| {
-        contact_kind(&elements[kinds[a].0].shape, &elements[kinds[b].0].shape) == ContactKind::Surface
-    };
-    let surfaces: Vec<Option<Arc<Surface>>> = (0..kinds.len())
-        .map(|a| {
-            let needed = (0..kinds.len()).any(|b| (a != b || kinds[a].1) && over_surface(a, b));
-            let shape = &elements[kinds[a].0].shape;
-            (needed && !matches!(shape, Shape::HalfSpace))
-                .then(|| Surface::new(&shape.surface_mesh(SEGMENTS)).ok().map(Arc::new))
-                .flatten()
-        })
-        .collect();
-    for (element, kind) in elements.iter_mut().zip(kind_of) {
-        element.surface.clone_from(&surfaces[kind]);
-    }
 }

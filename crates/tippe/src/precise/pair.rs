@@ -1,6 +1,5 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
-use super::mesh::{Laws, SurfacePair};
 use super::patch::{Patch, rocking};
 use crate::contact::friction::{
     Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs, spring_energies, springs_at_stick,
@@ -8,6 +7,7 @@ use crate::contact::friction::{
 use crate::contact::normal::{
     LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory, exact_damping,
 };
+use crate::contact::surfaces::{Laws, SurfacePair};
 use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
@@ -158,13 +158,7 @@ impl Pair {
                     _ => 1.0,
                 };
                 let reference = usize::from(bodies[1].drive == Drive::Free);
-                Geometry::Surfaces(SurfacePair::new(
-                    elements.map(|e| &e.shape),
-                    elements.map(|e| e.surface.as_ref()),
-                    elements.map(|e| e.radius),
-                    restitution,
-                    reference,
-                )?)
+                Geometry::Surfaces(SurfacePair::new(elements, restitution, reference)?)
             }
             _ if flat => Geometry::Patch(Patch::new([0, 1].map(|k| &elements[k].shape), elements.map(|e| e.radius))),
             _ => Geometry::General { bound: elements[0].radius + elements[1].radius },

@@ -1,9 +1,10 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
 use super::{Clock, FrictionBound};
+use crate::contact::surfaces::{SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::model::Drive;
-use crate::precise::{Hardness, SurfacePair, SurfacePoint};
+use crate::precise::Hardness;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;

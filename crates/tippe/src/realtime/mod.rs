@@ -267,7 +267,6 @@ pub fn simulate_with(
     clock.begin(observe);
     while !clock.reached(until) {
         clock.step_with(hooks);
-        clock.heard.iter().for_each(|heard| observe.input(heard));
         if clock.record(until, observe)? {
             clock.state.copy_to(state);
         }

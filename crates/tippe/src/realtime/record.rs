@@ -415,6 +415,7 @@ impl Clock<'_> {
     /// Hands the step to the observer; true at communication points.
     pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
+        self.heard.iter().for_each(|heard| observe.input(heard));
         for event in std::mem::take(&mut self.events) {
             *self.summary.events.entry(event.kind).or_default() += 1;
             self.tally.events += 1;

@@ -24,7 +24,7 @@ impl RunWriter {
         if self.inputs.is_none() {
             self.inputs = Some(LineFile::create(&self.folder.join(FILE))?);
         }
-        let input = self.input_names.get(heard.input).map_or("", String::as_str);
+        let input = self.manifest.subjects.inputs.get(heard.input).map_or("", String::as_str);
         let line = Line { step: heard.step, input: input.into(), value: heard.value };
         let text = serde_json::to_string(&line).unwrap_or_default();
         match &mut self.inputs {

@@ -18,6 +18,9 @@ pub struct Subjects {
     /// Names that events may have as their source, and joints, which own some of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sources: Vec<String>,
+    /// Numbers from outside, in model order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub inputs: Vec<String>,
 }
 
 /// One body of a run.
@@ -54,6 +57,7 @@ impl Subjects {
             bodies: model.bodies.iter().map(subject).collect(),
             signals: model.signals.iter().map(signal).collect(),
             sources: sources(model),
+            inputs: model.network.inputs().map(|(name, ..)| name.to_owned()).collect(),
         }
     }
 
@@ -265,6 +269,17 @@ impl Account {
         Account::Work,
         Account::Initial,
         Account::Residual,
+    ];
+    /// What is lost, in the order of the columns.
+    pub const LOSSES: [Account; 8] = [
+        Account::ContactDamping,
+        Account::Sliding,
+        Account::Spin,
+        Account::Rolling,
+        Account::Damping,
+        Account::JointFriction,
+        Account::Fastening,
+        Account::Integration,
     ];
     /// All accounts.
     pub const ALL: [Account; 16] = [

@@ -30,6 +30,7 @@ fn subjects() -> Subjects {
         bodies: vec![subject("floor", 0.0), subject("ball", MASS), subject("ball-2", 0.5)],
         signals: vec![signal("hinge.angle", "rad"), signal("arm-2.hinge.force.x", "N"), signal("supply", "V")],
         sources: ["hinge", "arm-2", "arm-2.hinge", "arm-2.hinge.friction"].map(str::to_owned).to_vec(),
+        inputs: Vec::new(),
     }
 }
 

@@ -34,9 +34,7 @@ const SERIES_FILE: &str = "grains.vtk.series";
 /// [`RunWriter::finish`].
 pub struct RunWriter {
     pub(super) folder: PathBuf,
-    manifest: Manifest,
-    /// Names of the numbers from outside, in the order of the model.
-    pub input_names: Vec<String>,
+    pub(super) manifest: Manifest,
     pub(super) inputs: Option<LineFile>,
     signals: TableWriter,
     energy: TableWriter,
@@ -72,7 +70,6 @@ impl RunWriter {
             contacts: table("contacts.parquet", contacts_schema())?,
             events: EventLog::create(folder, csv)?,
             folder: folder.to_owned(),
-            input_names: Vec::new(),
             inputs: None,
             snapshots: Vec::new(),
             manifest,

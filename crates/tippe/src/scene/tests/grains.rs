@@ -1,6 +1,8 @@
 //! Grains: every way to place them, written back, and what can be wrong with them.
 
 use super::*;
+use crate::model::Drive;
+use crate::observe::BodyState;
 use crate::scene::{Clock, Packing};
 use crate::{Model, clock};
 
@@ -100,6 +102,26 @@ fn a_continued_run_has_the_same_bits() {
     assert_eq!(whole.energy, parts.energy);
 }
 
+/// Linear and angular momentum about the origin, of free bodies and grains.
+fn momenta(model: &Model, state: &clock::State, bodies: &[BodyState]) -> [Vec3; 2] {
+    let clock::State::Granular(state) = state else { panic!("another clock") };
+    let mut sum = [Vec3::ZERO; 2];
+    for (body, at) in model.bodies.iter().zip(bodies).filter(|(body, _)| body.drive == Drive::Free) {
+        let arm = at.orientation * body.p_bc;
+        let p = body.mass * (at.velocity + at.angular_velocity.cross(arm));
+        let spin = at.orientation * (body.I_c * (at.orientation.conjugate() * at.angular_velocity));
+        sum[0] += p;
+        sum[1] += (at.position + arm).cross(p) + spin;
+    }
+    let grains = state.grains();
+    for place in 0..grains.len() {
+        let (grain, mass) = (grains.grain(place), grains.mass(place));
+        sum[0] += mass * grain.velocity;
+        sum[1] += mass * (grain.position.cross(grain.velocity) + 0.4 * grain.radius * grain.radius * grain.spin);
+    }
+    sum
+}
+
 /// A free body and the grains that hit it keep their momentum, and the other clocks refuse grains by name.
 #[test]
 fn a_free_body_gets_what_the_grains_lose() {
@@ -131,19 +153,24 @@ shape = { kind = "box", size = [0.1, 0.1, 0.02] }
 "#;
     let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
-    let settings = clock::Settings::from_scene(&scene, Clock::Granular);
-    let mut state = settings.start(&model);
-    let end = clock::simulate(&model, &mut state, 0.1, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
-    let signal = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect(name)];
-    let mass = signal("shot.count") * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.005f64.powi(3);
-    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        let sum = mass * signal(&format!("shot.velocity.{axis}")) + model.bodies[0].mass * end.bodies[0].velocity[k];
-        let before = if k == 2 { -mass } else { 0.0 };
-        assert!((sum - before).abs() < 1e-12 * mass, "{axis}: {sum} instead of {before}");
+    let own = model.grains.as_ref().expect("has grains");
+    let mut residuals = Vec::new();
+    for part in [1.0, 4.0] {
+        let mut settings = clock::Settings::from_scene(&scene, Clock::Granular);
+        let clock::Settings::Granular(granular) = &mut settings else { panic!("another clock") };
+        granular.step = Some(own.settings.step / part);
+        let mut state = settings.start(&model);
+        let [before, about_before] = momenta(&model, &state, &model.start);
+        let end = clock::simulate(&model, &mut state, 0.1, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+        let [after, about_after] = momenta(&model, &state, &end.bodies);
+        assert!((after - before).length() < 1e-12 * before.length(), "{after} instead of {before}");
+        assert!((about_after - about_before).length() < 1e-12, "{about_after} instead of {about_before}");
+        let plate = &end.bodies[0];
+        assert!(plate.velocity.z < -0.01 && plate.angular_velocity.length() > 0.01, "{plate:?}");
+        residuals.push(end.energy.residual().abs() / end.energy.dissipated());
     }
-    assert!(end.bodies[0].velocity.z < -0.01 && end.bodies[0].angular_velocity.length() > 0.01, "{:?}", end.bodies);
-    let residual = end.energy.residual().abs() / end.energy.dissipated();
-    assert!(residual < 1e-2, "{residual}");
+    // energy closes with the step only: the law is not smooth where contact begins
+    assert!(residuals[0] < 0.02 && residuals[1] < 0.12 * residuals[0], "{residuals:?}");
     for clock in [Clock::Precise, Clock::Realtime] {
         let errors = Model::compile_for(&scene, clock).expect_err("grains").to_string();
         let said = format!("grains \"shot\": grains cannot run in the {} clock", clock.name());

@@ -12,9 +12,10 @@
 //!   slip:   f = -mu N v/|v|: Coulomb-Contensou over the true patch, for it is the sum over its points.
 //! g = sqrt(A/A_0): springs of constant stiffness behind a gear. Slip begins at L = 1.3 and ends where springs can go on with its force.
 
-use crate::contact::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
-use crate::contact::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
+use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::kinematics::Kinematics;
+use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
@@ -149,29 +150,26 @@ pub struct SurfaceReading {
 }
 
 impl SurfacePair {
-    /// The pair of two shapes with their surfaces; a half-space has none.
-    pub fn new(
-        shapes: [&Shape; 2],
-        surfaces: [Option<&Arc<Surface>>; 2],
-        radii: [f64; 2],
-        restitution: f64,
-        reference: usize,
-    ) -> Option<SurfacePair> {
-        let ground = shapes.iter().position(|s| matches!(s, Shape::HalfSpace));
+    /// The pair of two elements that have surfaces, or one of which is a half-space.
+    pub fn new(elements: [&Element; 2], restitution: f64, reference: usize) -> Option<SurfacePair> {
+        let ground = elements.iter().position(|e| matches!(e.shape, Shape::HalfSpace));
         let mean = |s: &Shape| {
             let h = s.aabb(&Pose::IDENTITY).half();
             (h.x + h.y + h.z) / 3.0
         };
-        let size = shapes.iter().map(|s| mean(s)).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
+        let size = elements.iter().map(|e| mean(&e.shape)).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
         let kind = match ground {
-            Some(g) => Kind::Ground { ground: g, solid: shapes[1 - g].clone(), surface: surfaces[1 - g].cloned()? },
-            None => Kind::Both([surfaces[0].cloned()?, surfaces[1].cloned()?]),
+            Some(g) => {
+                let other = elements[1 - g];
+                Kind::Ground { ground: g, solid: other.shape.clone(), surface: other.surface.clone()? }
+            }
+            None => Kind::Both([elements[0].surface.clone()?, elements[1].surface.clone()?]),
         };
         let e = restitution.clamp(0.0, 1.0);
         Some(SurfacePair {
             kind,
             size,
-            bound: radii[0] + radii[1],
+            bound: elements[0].radius + elements[1].radius,
             hysteresis: (1.0 - e * e) / (1.0 + e * e),
             reference,
         })
