@@ -119,6 +119,7 @@ impl Source {
     pub fn prepare(&self, options: &Options) -> Result<Prepared, Stop> {
         let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
         let clock = options.clock.unwrap_or(scene.run.clock);
+        scene.check_memory().map_err(|error| Stop::Resource(format!("{}: {error}", self.file)))?;
         let model = Model::compile_for(&scene, clock)?;
         let mut settings = Settings::from_scene(&scene, clock);
         if let Some(threads) = options.threads {

@@ -83,7 +83,11 @@ pub const TABLE: &[Capability] = &[
         No("neither half-spaces nor height grids touch each other"),
         No("neither half-spaces nor height grids touch each other"),
     )),
-    grains(row("grains", No("only the granular clock moves them"), No("only the granular clock moves them"))),
+    grains(row(
+        "grains",
+        No("its steps have no common end at which grains and bodies could hand over impulses"),
+        Approximate("bodies feel what grains did in a step in the next one"),
+    )),
     grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
     row("law collisionlib", Full, BY_NUMBERS),

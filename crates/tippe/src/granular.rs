@@ -8,15 +8,19 @@
 
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
-use crate::model::{Drive, GrainMeasure, Model, ModelGrains, SignalSource};
+use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
 use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
 use crate::precise::{body_state, hash, plain, prescribed};
 use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{GrainError, Grains, Wall};
+use tippe_granular::{Emitter, GrainError, Grains, Wall};
 
+/// Time between two puffs of an emitter, about [s].
+const PUFF: f64 = 1e-3;
+/// Sectors in which the slope of a pile is measured.
+const SECTORS: usize = 12;
 /// Grain steps between two reports of progress.
 const BATCH: u64 = 2_000_000;
 
@@ -78,6 +82,7 @@ pub struct State {
     /// Free bodies' frames c, in model order; others stay at their start here.
     bodies: Vec<BodyMotion>,
     walls: Vec<WallRecord>,
+    emitters: Vec<Emitter>,
     /// Stored energy at the start, and what the books of the grains had been given by then [J].
     initial: Option<[f64; 2]>,
     /// Work of free bodies on grains since the start [J].
@@ -86,7 +91,7 @@ pub struct State {
 
 /// What survives of a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct WallRecord {
+pub(crate) struct WallRecord {
     X_ws: Pose,
     force: Vec3,
     torque: Vec3,
@@ -99,6 +104,7 @@ impl PartialEq for State {
             && self.exchanged == other.exchanged
             && self.bodies == other.bodies
             && self.walls == other.walls
+            && self.emitters == other.emitters
             && self.grains.hash() == other.grains.hash()
     }
 }
@@ -122,6 +128,7 @@ impl State {
             grains,
             bodies: (0..model.bodies.len()).map(motion).collect(),
             walls: walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
+            emitters: model.grains.as_ref().map_or_else(Vec::new, |own| own.emitters.clone()),
             initial: None,
             exchanged: 0.0,
         }
@@ -134,8 +141,20 @@ impl State {
 }
 
 impl WallRecord {
-    fn of(wall: &Wall) -> WallRecord {
+    /// Of a wall.
+    pub fn of(wall: &Wall) -> WallRecord {
         WallRecord { X_ws: wall.X_ws, force: wall.force, torque: wall.torque }
+    }
+
+    /// The walls of a model as they were left.
+    pub fn restore(own: &ModelGrains, records: &[WallRecord]) -> Vec<Wall> {
+        let wall = |(own, record): (&GrainWall, &WallRecord)| Wall {
+            X_ws: record.X_ws,
+            force: record.force,
+            torque: record.torque,
+            ..own.wall.clone()
+        };
+        own.walls.iter().zip(records).map(wall).collect()
     }
 }
 
@@ -198,13 +217,7 @@ impl<'a> Clock<'a> {
         if state.walls.len() != own.walls.len() || state.bodies.len() != model.bodies.len() {
             return Err(fail("the state belongs to another scene".to_owned()));
         }
-        let walls = own.walls.iter().zip(&state.walls).map(|(own, record)| Wall {
-            X_ws: record.X_ws,
-            force: record.force,
-            torque: record.torque,
-            ..own.wall.clone()
-        });
-        let mut walls: Vec<Wall> = walls.collect();
+        let mut walls = WallRecord::restore(own, &state.walls);
         for (wall, own) in walls.iter_mut().zip(&own.walls) {
             if let Drive::Prescribed { velocity, angular_velocity } = model.bodies[own.body as usize].drive {
                 (wall.velocity, wall.spin) = (velocity, angular_velocity);
@@ -289,8 +302,18 @@ impl<'a> Clock<'a> {
     }
 
     fn steps_to(&mut self, goal: u64) -> Result<(), GrainError> {
+        let puff = (PUFF / self.h).ceil().max(1.0) as u64;
         while self.state.steps < goal {
-            let count = if self.placed { 1 } else { goal - self.state.steps };
+            let mut count = if self.placed { 1 } else { goal - self.state.steps };
+            if !self.state.emitters.is_empty() {
+                let since = self.state.steps % puff;
+                count = count.min(puff - since);
+                if since == 0 {
+                    for emitter in &mut self.state.emitters {
+                        emitter.emit(&mut self.state.grains, &self.grains, puff as f64 * self.h)?;
+                    }
+                }
+            }
             if self.placed {
                 self.push_off();
             }
@@ -434,7 +457,7 @@ impl<'a> Clock<'a> {
 
     /// Values of the model's signals.
     fn signals(&self) -> Vec<f64> {
-        let sets: Vec<SetMeasures> = self.measures();
+        let sets = SetMeasures::of(self.own, &self.state.grains);
         let value = |source: SignalSource| match source {
             SignalSource::Grains { set, measure } => sets[set as usize].value(measure),
             SignalSource::GrainLoad { body, component } => {
@@ -445,34 +468,6 @@ impl<'a> Clock<'a> {
             _ => f64::NAN,
         };
         self.model.signals.iter().map(|signal| value(signal.source)).collect()
-    }
-
-    /// Sums over the sets, grain by grain in the order of the places.
-    fn measures(&self) -> Vec<SetMeasures> {
-        let grains = &self.state.grains;
-        let mut sets = vec![SetMeasures::default(); self.own.sets.len()];
-        for (place, id) in grains.ids().iter().enumerate() {
-            let set = self.own.sets.partition_point(|set| set.ids.end <= *id);
-            let Some(sums) = sets.get_mut(set) else { continue };
-            let grain = grains.grain(place);
-            let r = grain.radius;
-            let density = self.grains.materials[usize::from(grain.class)].density;
-            let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
-            sums.count += 1.0;
-            sums.mass += mass;
-            sums.centre += mass * grain.position;
-            sums.momentum += mass * grain.velocity;
-            if !grain.frozen {
-                let turning = 0.4 * r * r * grain.spin.length_squared();
-                sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
-            }
-            sums.lowest = sums.lowest.min(grain.position.z - r);
-            sums.highest = sums.highest.max(grain.position.z + r);
-        }
-        for (sums, set) in sets.iter_mut().zip(&self.own.sets) {
-            sums.coordination = grains.coordination_of(set.ids.clone());
-        }
-        sets
     }
 
     fn record(&mut self, observe: &mut dyn Observe) {
@@ -531,7 +526,7 @@ impl<'a> Clock<'a> {
 
 /// Sums over one set of grains.
 #[derive(Clone, Debug)]
-struct SetMeasures {
+pub(crate) struct SetMeasures {
     count: f64,
     mass: f64,
     centre: Vec3,
@@ -540,6 +535,7 @@ struct SetMeasures {
     lowest: f64,
     highest: f64,
     coordination: f64,
+    slope: f64,
 }
 
 impl Default for SetMeasures {
@@ -553,13 +549,41 @@ impl Default for SetMeasures {
             lowest: f64::INFINITY,
             highest: f64::NEG_INFINITY,
             coordination: 0.0,
+            slope: f64::NAN,
         }
     }
 }
 
 impl SetMeasures {
+    /// Sums over all sets, grain by grain in the order of the places.
+    pub fn of(own: &ModelGrains, grains: &Grains) -> Vec<SetMeasures> {
+        let mut sets = vec![SetMeasures::default(); own.sets.len()];
+        for place in 0..grains.len() {
+            let grain = grains.grain(place);
+            let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
+            let r = grain.radius;
+            let density = own.settings.materials[usize::from(grain.class)].density;
+            let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
+            sums.count += 1.0;
+            sums.mass += mass;
+            sums.centre += mass * grain.position;
+            sums.momentum += mass * grain.velocity;
+            if !grain.frozen {
+                let turning = 0.4 * r * r * grain.spin.length_squared();
+                sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
+            }
+            sums.lowest = sums.lowest.min(grain.position.z - r);
+            sums.highest = sums.highest.max(grain.position.z + r);
+        }
+        for (class, sums) in sets.iter_mut().enumerate() {
+            sums.coordination = grains.coordination_of(class as u8);
+            sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
+        }
+        sets
+    }
+
     /// Not a number where an empty set has none.
-    fn value(&self, measure: GrainMeasure) -> f64 {
+    pub fn value(&self, measure: GrainMeasure) -> f64 {
         let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
         match measure {
             GrainMeasure::Count => self.count,
@@ -569,6 +593,7 @@ impl SetMeasures {
             GrainMeasure::Velocity(k) => self.momentum[usize::from(k)] / self.mass,
             GrainMeasure::Lowest => finite(self.lowest),
             GrainMeasure::Highest => finite(self.highest),
+            GrainMeasure::Slope => self.slope,
         }
     }
 }

@@ -87,7 +87,7 @@ pub trait Observe {
     fn event(&mut self, event: &Event) {
         let _ = event;
     }
-    /// All grains at some of the communication points, in the granular clock.
+    /// All grains at some of the communication points.
     fn grains(&mut self, grains: &tippe_granular::Grains) {
         let _ = grains;
     }
@@ -134,7 +134,7 @@ pub struct Summary {
     pub signals: Vec<f64>,
     /// Mechanisms, in model order.
     pub mechanisms: Vec<MechanismSummary>,
-    /// Grains, in the granular clock.
+    /// Grains, where there are any.
     pub grains: Option<GrainSummary>,
     /// The books at the end of the run.
     pub energy: Ledger,

@@ -36,7 +36,7 @@ impl Model {
 /// A scene on its way to a model, and what is wrong with it.
 pub(super) struct Compiler<'a> {
     pub(super) scene: &'a Scene,
-    clock: Clock,
+    pub(super) clock: Clock,
     pub(super) errors: Vec<SceneError>,
     pub(super) warnings: Vec<String>,
 }
@@ -126,7 +126,8 @@ impl Compiler<'_> {
         if self.errors.is_empty() {
             self.forces(&mut model);
         }
-        if self.clock == Clock::Granular && self.errors.is_empty() {
+        let poured = self.clock == Clock::Realtime && !self.scene.grains.is_empty();
+        if (self.clock == Clock::Granular || poured) && self.errors.is_empty() {
             self.grains(&mut model);
         }
         let (errors, notes) = capability::check(self.scene, &model, self.clock);

@@ -3,12 +3,12 @@
 use super::compile::Compiler;
 use super::{Drive, Model, ModelSignal, SignalSource};
 use crate::precise::plain;
-use crate::scene::{Between, GrainsSpec, Place, Scene};
-use std::ops::Range;
+use crate::scene::{Between, Clock, GrainsSpec, Packing, Place, Scene};
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape, Vec3};
 use tippe_granular::{
-    Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Rolling, Settings, Surface, Wall, WallMesh,
+    Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Surface,
+    Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
@@ -19,8 +19,10 @@ const RAYLEIGH_SHARE: f64 = 0.2;
 /// Grains ready to run.
 #[derive(Clone, Debug)]
 pub struct ModelGrains {
-    /// Sets in the order of the scene.
+    /// Sets in the order of the scene: set k is class k.
     pub sets: Vec<GrainSet>,
+    /// Where grains appear, as they are at the start.
+    pub emitters: Vec<Emitter>,
     /// All grains at the start, in the order of their ids.
     pub start: Arc<[Grain]>,
     /// Materials and laws by class; the step is the scene's, or the default.
@@ -29,6 +31,8 @@ pub struct ModelGrains {
     pub rayleigh: f64,
     /// What grains touch of the bodies.
     pub walls: Vec<GrainWall>,
+    /// Time between snapshots of all grains, where the clock's settings say none [s].
+    pub snapshot_interval: f64,
 }
 
 /// The grains of one `[[grains]]`.
@@ -36,8 +40,6 @@ pub struct ModelGrains {
 pub struct GrainSet {
     /// Name in the scene.
     pub name: String,
-    /// Their ids.
-    pub ids: Range<u32>,
 }
 
 /// A shape of a body as grains meet it.
@@ -68,11 +70,13 @@ pub enum GrainMeasure {
     Lowest,
     /// Highest point, along z [m].
     Highest,
+    /// Angle of repose, as a pile on the plane z = 0 [rad].
+    Slope,
 }
 
 impl GrainMeasure {
     /// All of them, in the order they are recorded.
-    pub const ALL: [GrainMeasure; 11] = [
+    pub const ALL: [GrainMeasure; 12] = [
         GrainMeasure::Count,
         GrainMeasure::KineticEnergy,
         GrainMeasure::Coordination,
@@ -84,6 +88,7 @@ impl GrainMeasure {
         GrainMeasure::Velocity(2),
         GrainMeasure::Lowest,
         GrainMeasure::Highest,
+        GrainMeasure::Slope,
     ];
 
     /// Name after the set's and a dot, and SI unit.
@@ -97,6 +102,7 @@ impl GrainMeasure {
             GrainMeasure::Velocity(k) => (format!("velocity.{}", axis(k)), "m/s"),
             GrainMeasure::Lowest => ("lowest".to_owned(), "m"),
             GrainMeasure::Highest => ("highest".to_owned(), "m"),
+            GrainMeasure::Slope => ("slope".to_owned(), "rad"),
         }
     }
 }
@@ -148,8 +154,12 @@ impl Compiler<'_> {
             );
             return;
         }
+        if let Err(error) = self.scene.check_memory() {
+            self.fail(specs[0].places.entity, error.to_string(), "");
+            return;
+        }
         let mut classes: Vec<(String, Material)> = Vec::new();
-        let mut sets = Vec::new();
+        let (mut sets, mut emitters) = (Vec::new(), Vec::new());
         let mut start: Vec<Grain> = Vec::new();
         for spec in specs {
             let class = classes.len() as u8;
@@ -162,14 +172,26 @@ impl Compiler<'_> {
                     return;
                 }
             };
-            let first = start.len() as u32;
+            if let Packing::Emitter { region, rate } = &spec.packing {
+                emitters.push(Emitter {
+                    low: region.low,
+                    high: region.high,
+                    velocity: spec.velocity,
+                    sizes: region.sizes.clone(),
+                    class,
+                    rate: *rate,
+                    owed: 0.0,
+                    random: Random { seed: region.seed },
+                    emitted: 0.0,
+                });
+            }
             start.extend(own.into_iter().map(|grain| Grain { class, ..grain }));
             if start.len() > crate::scene::MOST_GRAINS {
                 let message = format!("the scene has more than {} grains", crate::scene::MOST_GRAINS);
                 self.fail(spec.places.entity, message, "fewer or larger grains");
                 return;
             }
-            sets.push(GrainSet { name: spec.name.clone(), ids: first..start.len() as u32 });
+            sets.push(GrainSet { name: spec.name.clone() });
         }
         let Some(walls) = self.walls(model, &mut classes) else { return };
         if classes.len() > 200 {
@@ -187,12 +209,14 @@ impl Compiler<'_> {
             skin: None,
             ledger: self.scene.granular.books.unwrap_or(start.len() <= BOOKS_UP_TO),
         };
-        let times = start.iter().map(|grain| settings.rayleigh_time(grain.class, grain.radius));
+        let there = start.iter().map(|grain| (grain.class, grain.radius));
+        let to_come = emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        let times = there.chain(to_come).map(|(class, radius)| settings.rayleigh_time(class, radius));
         let rayleigh = times.fold(f64::INFINITY, f64::min);
         settings.step = self.scene.granular.step.unwrap_or(RAYLEIGH_SHARE * rayleigh);
         let step = settings.step;
-        let mut grains = ModelGrains { sets, start: Vec::new().into(), settings, rayleigh, walls };
-        grains.start = start.into();
+        let snapshot_interval = self.scene.granular.snapshot_interval.unwrap_or(0.1 * self.scene.run.until);
+        let grains = ModelGrains { sets, emitters, start: start.into(), settings, rayleigh, walls, snapshot_interval };
         let place = match self.scene.granular.step {
             Some(_) => self.scene.granular.places.of("step"),
             None => specs[0].places.entity,
@@ -210,6 +234,9 @@ impl Compiler<'_> {
         if !grains.settings.ledger {
             let message = "grains: losses are not booked by cause, so that the residual of the energy is what was lost";
             self.warnings.push(format!("{message}; [granular] books = true books them"));
+        }
+        if self.clock == Clock::Realtime {
+            self.warn_of_delay(model, &grains);
         }
         for (k, set) in grains.sets.iter().enumerate() {
             for measure in GrainMeasure::ALL {
@@ -230,6 +257,26 @@ impl Compiler<'_> {
             }
         }
         model.grains = Some(grains);
+    }
+
+    /// In the realtime clock bodies feel grains with a delay of one step H: a free body of mass m bounces without end on a
+    /// stiffness k where H > sqrt(m/k); ten contacts at an overlap of 1 % have about k = 2 E* R.
+    fn warn_of_delay(&mut self, model: &Model, grains: &ModelGrains) {
+        let stiffness = |grain: &Grain| {
+            let m = &grains.settings.materials[usize::from(grain.class)];
+            m.youngs_modulus / (1.0 - m.poisson_ratio * m.poisson_ratio) * grain.radius
+        };
+        let stiffest = grains.start.iter().map(stiffness).fold(0.0, f64::max);
+        let step = self.scene.realtime.step;
+        for body in model.bodies.iter().filter(|b| b.drive == Drive::Free && b.mechanism.is_none()) {
+            let most = (body.mass / stiffest).sqrt();
+            if step > most && !body.elements.is_empty() {
+                let message =
+                    format!("body \"{}\" feels grains with a delay of one step: at {} s", body.name, plain(step));
+                self.warnings
+                    .push(format!("{message} it may bounce on them without end; try [realtime] step = {most:.1e}"));
+            }
+        }
     }
 
     /// A material as grains know it, softened by `k_red` of `[contact]`.

@@ -60,7 +60,7 @@ pub struct Model {
     pub changes: Vec<ModelChange>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
-    /// Grains, in a model compiled for the granular clock.
+    /// Grains, in a model compiled for a clock that moves them.
     pub grains: Option<ModelGrains>,
 }
 

@@ -8,6 +8,7 @@ mod contacts;
 mod equations;
 mod forces;
 mod free;
+mod grains;
 mod hook;
 mod impact;
 mod joints;
@@ -183,12 +184,20 @@ pub struct State {
     still: Vec<u32>,
     /// Whether the start has been recorded.
     recorded: bool,
+    /// Grains, where the model has any.
+    #[serde(default)]
+    grains: Option<grains::GrainRecord>,
 }
 
 impl State {
     /// Motion of all bodies' frames c, in model order.
     pub fn bodies(&self) -> &[BodyMotion] {
         &self.bodies
+    }
+
+    /// All grains, where the model has any.
+    pub fn grains(&self) -> Option<&tippe_granular::Grains> {
+        self.grains.as_ref().map(|record| &record.grains)
     }
 
     /// Copies without new memory where there is enough.
@@ -206,6 +215,7 @@ impl State {
             ledger,
             still,
             recorded,
+            grains,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -216,6 +226,7 @@ impl State {
         other.elements.clone_from(elements);
         other.structure.clone_from(structure);
         other.still.clone_from(still);
+        other.grains.clone_from(grains);
     }
 
     /// The model at the start of its scene.
@@ -239,6 +250,7 @@ impl State {
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
             recorded: false,
+            grains: grains::GrainRecord::start(model),
         }
     }
 }
@@ -322,6 +334,7 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: forces::Elements,
+    bed: Option<grains::Bed<'a>>,
     /// Numbers from outside: state, limits.
     inputs: Vec<(usize, [f64; 2])>,
     input_values: Vec<f64>,
@@ -371,6 +384,7 @@ impl<'a> Clock<'a> {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
             elements: forces::Elements::new(model),
+            bed: grains::Bed::resume(model, state.grains.as_ref(), settings),
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
             input_values: vec![0.0; model.network.inputs().count()],
             heard: Vec::new(),
@@ -402,6 +416,7 @@ impl<'a> Clock<'a> {
         self.solve();
         self.integrate();
         self.book();
+        self.pour();
         self.tell(hooks);
     }
 

@@ -347,6 +347,7 @@ impl Clock<'_> {
         ledger.integration -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
+        self.book_grains(&mean, &mut ledger);
         self.state.ledger = ledger;
         self.solved = velocity;
         self.mean = mean;
@@ -395,7 +396,9 @@ impl Clock<'_> {
             })
             .sum::<f64>()
             + self.stored();
-        ledger.initial = ledger.stored();
+        let mut all = ledger;
+        self.add_grains(&mut all);
+        ledger.initial = all.stored();
         self.state.ledger = ledger;
         self.state.recorded = true;
         self.touches.clear();
@@ -443,6 +446,7 @@ impl Clock<'_> {
 
     /// Finite, or a failure that says who is not.
     fn check(&self) -> Result<(), Failure> {
+        self.check_grains()?;
         for (b, s) in self.state.bodies.iter().enumerate() {
             if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
                 return Err(Failure {
@@ -476,6 +480,7 @@ impl Clock<'_> {
             };
             bodies.push(body_state(model, b, kin.p, q, kin.v, kin.w));
         }
+        self.add_grains(&mut ledger);
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
@@ -486,6 +491,7 @@ impl Clock<'_> {
             energy: &ledger,
             signals: &signals,
         });
+        self.show_grains(observe);
         self.summary.bodies = bodies;
         self.summary.signals = signals;
         self.summary.energy = ledger;
@@ -576,6 +582,10 @@ impl Clock<'_> {
             })
             .collect();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
+        if let Some((grains, bits)) = self.grain_summary() {
+            self.summary.grains = Some(grains);
+            self.summary.hash ^= bits;
+        }
         self.summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,

@@ -6,14 +6,16 @@ use crate::equation::Dimension as D;
 use Range::{Any, Count, Fraction, NotNegative, Positive, Whole};
 
 /// Words under `packing` of `[[grains]]`.
-pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file"];
+pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter"];
 /// Words under `rolling_law`.
 pub(super) const ROLLING_LAWS: &[&str] = &["constant", "elastic_plastic"];
 
-const BOXED: &[&str] = &["lattice", "random"];
+const BOXED: &[&str] = &["lattice", "random", "emitter"];
+const COUNTED: &[&str] = &["lattice", "random"];
 const LISTED: &[&str] = &["listed"];
-const RADIUS: &[&str] = &["lattice", "random", "listed"];
+const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter"];
 const SURFACE_ENERGY: D = D::new(0, 1, -2);
+const MASS_FLOW: D = D::new(0, 1, -1);
 const fn list(name: &'static str, form: &'static Form, about: &'static str) -> Key {
     key(name, Form::List(form), about)
 }
@@ -31,7 +33,8 @@ pub(super) const GRAINS: Table = Table {
                 .required("packing = \"lattice\" with low and high, \"random\", \"listed\" or \"file\""),
             vector("low", D::LENGTH, "Lower corner of the box they are in [m]").of(BOXED),
             vector("high", D::LENGTH, "Upper corner of the box they are in [m]").of(BOXED),
-            number("count", D::ONE, Count, "How many; default as many as there is room for on a lattice").of(BOXED),
+            number("count", D::ONE, Count, "How many; default as many as there is room for on a lattice").of(COUNTED),
+            number("rate", MASS_FLOW, Positive, "Mass that appears per time in the box [kg/s]").of(&["emitter"]),
             number(
                 "jitter",
                 D::ONE,
@@ -95,6 +98,7 @@ pub(super) const GRANULAR: Table = Table {
         number("step", D::TIME, Positive, "Step [s]; default a fifth of the shortest Rayleigh time"),
         flag("books", "True if losses are booked by cause; default up to 20000 grains"),
         number("snapshot_interval", D::TIME, Positive, "Time between snapshots of all grains [s]; default until/10"),
+        number("memory", D::ONE, Positive, "Memory that grains may take [bytes]; default what the machine has to give"),
         vector("low", D::LENGTH, "Lower corner of the grains' world [m]; who leaves it is gone"),
         vector("high", D::LENGTH, "Upper corner of the grains' world [m]"),
         texts("periodic", "Axes along which what leaves on one side of it enters on the other: x, y, z"),

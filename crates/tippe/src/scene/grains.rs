@@ -1,8 +1,8 @@
 //! Grains of a scene: of what, how large, where, how they touch.
 
-use super::Places;
+use super::{Places, Scene};
 use tippe_geometry::{Quat, Vec3};
-use tippe_granular::{Cohesion, Domain, Grain, Random, Rolling, Sizes, lattice, random_sequential};
+use tippe_granular::{Cohesion, Domain, Grain, GrainError, Grains, Random, Rolling, Sizes, lattice, random_sequential};
 
 /// A scene has at most this many grains.
 pub const MOST_GRAINS: usize = 20_000_000;
@@ -51,6 +51,13 @@ pub enum Packing {
     Random(Region),
     /// One by one.
     Listed(Vec<Grain>),
+    /// None at the start; they appear at random in a box.
+    Emitter {
+        /// The box and what appears in it.
+        region: Region,
+        /// Mass flow [kg/s].
+        rate: f64,
+    },
 }
 
 /// A box with grains.
@@ -79,8 +86,27 @@ pub struct Granular {
     pub snapshot_interval: Option<f64>,
     /// Extent of the grains' world.
     pub domain: Option<Domain>,
+    /// Memory that grains may take [bytes]; what the machine has to give if missing.
+    pub memory: Option<f64>,
     /// Where things were written.
     pub places: Places,
+}
+
+impl Scene {
+    /// An error where the grains of the scene would take more memory than they may. Nothing is allocated.
+    pub fn check_memory(&self) -> Result<(), GrainError> {
+        let Some(limit) = self.granular.memory.map(|bytes| bytes as usize).or_else(available_memory) else {
+            return Ok(());
+        };
+        Grains::check_memory(self.grains.iter().map(GrainsSpec::asked).sum::<f64>() as usize, limit)
+    }
+}
+
+/// Memory that the machine can give without swapping, where it says so [bytes].
+fn available_memory() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<usize>().ok()?.saturating_mul(1024))
 }
 
 impl Region {
@@ -92,13 +118,25 @@ impl Region {
 }
 
 impl GrainsSpec {
+    /// How many grains the set asks for [-]; where nobody counted, as many as there is room for.
+    fn asked(&self) -> f64 {
+        match &self.packing {
+            Packing::Listed(grains) => grains.len() as f64,
+            Packing::Emitter { .. } => 0.0,
+            Packing::Lattice { region, .. } | Packing::Random(region) => {
+                region.count.map_or(region.bound(), |count| count as f64)
+            }
+        }
+    }
+
     /// All grains of the set, or what is wrong with it and what to try.
     pub fn grains(&self) -> Result<Vec<Grain>, (String, &'static str)> {
         let mut grains = match &self.packing {
             Packing::Listed(grains) => grains.clone(),
+            Packing::Emitter { .. } => Vec::new(),
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.sizes.validate().map_err(|error| (error.to_string(), ""))?;
-                let asked = region.count.map_or(region.bound(), |count| count as f64);
+                let asked = self.asked();
                 if asked.is_nan() || asked > MOST_GRAINS as f64 {
                     let message = format!("{asked} grains are more than {MOST_GRAINS}");
                     return Err((message, "a smaller `count`, a smaller box or larger grains"));
@@ -134,9 +172,18 @@ impl GrainsSpec {
     /// The set at another place: `position` and `orientation` of the frame it was given in.
     pub(super) fn moved(&mut self, position: Vec3, orientation: Quat) {
         match &mut self.packing {
-            Packing::Lattice { region, .. } | Packing::Random(region) if orientation == Quat::IDENTITY => {
+            Packing::Lattice { region, .. } | Packing::Random(region) | Packing::Emitter { region, .. }
+                if orientation == Quat::IDENTITY =>
+            {
                 region.low += position;
                 region.high += position;
+            }
+            // a turned emitter keeps its box about the turned middle, and its flow turns
+            Packing::Emitter { region, .. } => {
+                let half = 0.5 * (region.high - region.low);
+                let middle = position + orientation * (region.low + half);
+                (region.low, region.high) = (middle - half, middle + half);
+                self.velocity = orientation * self.velocity;
             }
             // a turned box is no box: its grains become a list; one that cannot be filled says so when the scene is compiled
             _ => {

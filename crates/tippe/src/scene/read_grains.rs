@@ -40,6 +40,7 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
         "lattice" => region(reader, fields)
             .map(|region| Packing::Lattice { region, jitter: reader.number(fields, "jitter").unwrap_or(0.0) }),
         "random" => region(reader, fields).map(Packing::Random),
+        "emitter" => emitter(reader, fields),
         "listed" => listed(reader, fields).map(Packing::Listed),
         _ => file(reader, fields).map(Packing::Listed),
     };
@@ -112,6 +113,18 @@ fn region(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Region> {
         reader.error(fields.place_of("high"), message, "");
     }
     Some(Region { low, high, sizes: sizes?, count, seed })
+}
+
+fn emitter(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
+    if fields.get("rate").is_none() {
+        missing(reader, fields, "rate", "the mass flow, such as \"0.1 kg/s\"");
+    }
+    if reader.flag(fields, "frozen") == Some(true) {
+        let message = format!("{} come from an emitter and are frozen: they would never make room", fields.what);
+        reader.error(fields.place_of("frozen"), message, "leave it out");
+    }
+    let (region, rate) = (region(reader, fields), reader.number(fields, "rate"));
+    Some(Packing::Emitter { region: region?, rate: rate? })
 }
 
 fn sizes(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Sizes> {
@@ -251,6 +264,7 @@ pub(super) fn granular(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Granular
         books: reader.flag(fields, "books"),
         snapshot_interval: reader.number(fields, "snapshot_interval"),
         domain,
+        memory: reader.number(fields, "memory"),
         places: fields.places(),
     }
 }

@@ -19,6 +19,11 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
             table.text("packing", Some("random"));
             region(&mut table, own);
         }
+        Packing::Emitter { region: own, rate } => {
+            table.text("packing", Some("emitter"));
+            region(&mut table, own);
+            table.number("rate", Some(*rate));
+        }
         Packing::Listed(grains) => {
             table.text("packing", Some("listed"));
             let sphere = |g: &tippe_granular::Grain| numbers(&[g.position.x, g.position.y, g.position.z, g.radius]);
@@ -76,6 +81,7 @@ pub(super) fn granular(granular: &Granular) -> Writer {
         table.flag("books", books, !books);
     }
     table.number("snapshot_interval", granular.snapshot_interval);
+    table.number("memory", granular.memory);
     if let Some(domain) = &granular.domain {
         table.put("low", numbers(&domain.low.to_array()));
         table.put("high", numbers(&domain.high.to_array()));
