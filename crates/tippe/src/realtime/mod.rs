@@ -186,7 +186,7 @@ pub struct State {
     recorded: bool,
     /// Grains, where the model has any.
     #[serde(default)]
-    grains: Option<grains::GrainRecord>,
+    grains: Option<Box<grains::GrainRecord>>,
 }
 
 impl State {
@@ -250,7 +250,7 @@ impl State {
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
             recorded: false,
-            grains: grains::GrainRecord::start(model),
+            grains: grains::GrainRecord::start(model).map(Box::new),
         }
     }
 }
@@ -384,7 +384,7 @@ impl<'a> Clock<'a> {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
             elements: forces::Elements::new(model),
-            bed: grains::Bed::resume(model, state.grains.as_ref(), settings),
+            bed: grains::Bed::resume(model, state.grains.as_deref(), settings),
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
             input_values: vec![0.0; model.network.inputs().count()],
             heard: Vec::new(),
