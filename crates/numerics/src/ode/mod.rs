@@ -170,6 +170,11 @@ impl Stepper {
         self.evaluations += 1;
     }
 
+    /// Size of the largest eigenvalue of the last Jacobian [1/s]; zero before the first implicit attempt.
+    pub fn largest_eigenvalue(&self) -> f64 {
+        self.implicit.as_ref().map_or(0.0, |implicit| implicit.largest_eigenvalue)
+    }
+
     /// The Jacobian must be computed anew at the next implicit attempt.
     pub fn forget_jacobian(&mut self) {
         if let Some(implicit) = &mut self.implicit {

@@ -2,6 +2,7 @@
 
 pub mod friction;
 mod implied;
+pub(crate) mod line;
 pub mod normal;
 pub(crate) mod surfaces;
 pub mod user_law;

@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub const BLEND_SPEED: f64 = 0.01;
 /// Smallest restitution the damped laws can return; smaller ones are raised to it and reported.
 pub const RESTITUTION_MIN: f64 = 0.01;
-/// Without gravity no contact has a rest speed; damping is then kept finite by this fraction of the blending speed.
-const REST_FRACTION: f64 = 1e-4;
+/// Without gravity the rest speed is this fraction of the blending speed.
+const REST_FRACTION: f64 = 0.1;
 
 /// A law of the user's own: normal force [N] from the state of one contact.
 pub trait CustomLaw: Send + Sync + std::fmt::Debug {
@@ -393,11 +393,7 @@ impl NormalConstants {
             } else {
                 REST_FRACTION * blend_speed
             };
-            constants.critical = if resting {
-                2.0 * (exponent / (gravity * static_depth)).sqrt()
-            } else {
-                exact_damping(RESTITUTION_MIN) / constants.rest_speed
-            };
+            constants.critical = 2.0 * (2.0 * exponent / (exponent + 1.0)).sqrt() / constants.rest_speed;
             constants.blend_speed = blend_speed.max(2.0 * constants.rest_speed);
         }
         if matches!(law, NormalLaw::Custom(_)) && gravity > 0.0 && static_depth > 0.0 {

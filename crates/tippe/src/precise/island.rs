@@ -597,8 +597,10 @@ impl Island {
         } else if t + h * (1.0 + NEARLY) >= instant {
             h = instant - t;
         }
+        let mut stiffest: f64 = 0.0;
         let error = loop {
             let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
+            stiffest = stiffest.max(self.stepper.stiffness);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
             if outcome.smallest.is_none_or(|(s, _)| h < s) {
                 outcome.smallest = Some((h, worst));
@@ -649,7 +651,7 @@ impl Island {
             stop = Some(cut / h);
         }
         self.crossings = crossings;
-        self.choose_method(outcome);
+        self.choose_method(stiffest, outcome);
         self.stepper.accept();
         std::mem::swap(&mut self.watched, &mut self.watched_end);
         self.project(model);
@@ -694,8 +696,9 @@ impl Island {
         self.dynamics.follow_motions(model, self.stepper.t0, &mut self.stepper.y0);
     }
 
-    /// A step that is held back by stability goes to the implicit method, one that is not comes back.
-    fn choose_method(&mut self, outcome: &mut Outcome) {
+    /// A step that is held back by stability goes to the implicit method, one that is not comes back. Held back means that
+    /// any attempt at it was, so that steps which keep bouncing off the limit count too.
+    fn choose_method(&mut self, stiffest: f64, outcome: &mut Outcome) {
         if self.method == Method::Rodas4 {
             outcome.counts.implicit += 1;
         }
@@ -703,7 +706,7 @@ impl Island {
             return;
         }
         let wanted = match self.method {
-            Method::Dopri5 if self.stepper.stiffness > STIFF => Method::Rodas4,
+            Method::Dopri5 if stiffest > STIFF => Method::Rodas4,
             Method::Rodas4 if self.stepper.stiffness < NOT_STIFF => Method::Dopri5,
             method => method,
         };
@@ -810,8 +813,11 @@ impl Island {
                     if stop {
                         shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
                     }
-                    // an impact is resolved, not stepped over
-                    if self.automatic && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                    // an impact is resolved, not stepped over: explicitly, unless the rest of the island is far stiffer than it
+                    let resolved = TOUCH_STEP * pair.contact_time(reading.closing_speed);
+                    let held_back =
+                        self.method == Method::Rodas4 && self.stepper.largest_eigenvalue() * resolved > STIFF;
+                    if self.automatic && !held_back && reading.closing_speed > 2.0 * pair.normal.rest_speed {
                         self.method = Method::Dopri5;
                         self.decision = 0;
                     }

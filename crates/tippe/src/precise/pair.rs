@@ -1,6 +1,6 @@
 //! One candidate pair of an island: its geometry, its laws, what it remembers, and what was last read off it.
 
-use super::patch::{Patch, rocking};
+use super::patch::{Patch, rocking, rods};
 use crate::contact::friction::{
     Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs, spring_energies, springs_at_stick,
 };
@@ -146,7 +146,9 @@ impl Pair {
         // the published point laws stay point laws
         let point_law = matches!(parameters.law, NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. });
         let kind = contact_kind(&elements[0].shape, &elements[1].shape);
-        let flat = kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface;
+        let shapes = elements.map(|e| &e.shape);
+        let along = matches!(parameters.law, NormalLaw::Hertz { .. }) && rods(shapes).is_some();
+        let flat = kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface || along;
         let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
         let geometry = match (ball(0), ball(1), fixed_plane(0), fixed_plane(1)) {
             (Some((c1, r1)), Some((c2, r2)), ..) => Geometry::Spheres { c1, c2, r1, r2 },
@@ -160,7 +162,7 @@ impl Pair {
                 let reference = usize::from(bodies[1].drive == Drive::Free);
                 Geometry::Surfaces(SurfacePair::new(elements, restitution, reference)?)
             }
-            _ if flat => Geometry::Patch(Patch::new([0, 1].map(|k| &elements[k].shape), elements.map(|e| e.radius))),
+            _ if flat => Geometry::Patch(Patch::new(shapes, elements.map(|e| e.radius))),
             _ => Geometry::General { bound: elements[0].radius + elements[1].radius },
         };
         let inverse_mass = |k: usize| if bodies[k].drive == Drive::Free { 1.0 / bodies[k].mass } else { 0.0 };

@@ -8,6 +8,7 @@
 //! opposed by the torque (c/V) n x (M (n x omega)), M the second moment of the overlap, c = dN/dv.
 
 use crate::contact::friction::FrictionConstants;
+use crate::contact::line::{Rod, line_moments};
 use tippe_geometry::{Moments, Pose, Separation, Shape, Vec3, moments, separation};
 
 /// Farthest point of a patch over its root mean square extent, for a rectangle [-].
@@ -24,6 +25,8 @@ pub struct Patch {
     pub rolling_radius: f64,
     /// The half-space of the two, if there is one.
     half_space: Option<usize>,
+    /// Both, where they are capsules: they touch along a line.
+    rods: Option<[Rod; 2]>,
     /// Sum of the bounding radii [m].
     bound: f64,
 }
@@ -39,7 +42,7 @@ impl Patch {
         let size = sharp.iter().map(mean).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
         let rolling_radius = shapes.iter().map(|s| round_radius(s)).fold(0.0, f64::max);
         let half_space = shapes.iter().position(|s| matches!(s, Shape::HalfSpace));
-        Patch { shapes: sharp, size, rolling_radius, half_space, bound: radii[0] + radii[1] }
+        Patch { shapes: sharp, size, rolling_radius, half_space, rods: rods(shapes), bound: radii[0] + radii[1] }
     }
 
     /// L [m].
@@ -57,7 +60,10 @@ impl Patch {
         if self.far(X_ws).is_some() {
             return None;
         }
-        moments(&self.shapes[0], &X_ws[0], &self.shapes[1], &X_ws[1])
+        match self.rods {
+            Some(rods) => line_moments(rods, X_ws, self.layer()),
+            None => moments(&self.shapes[0], &X_ws[0], &self.shapes[1], &X_ws[1]),
+        }
     }
 
     /// Signed distance; a lower bound of it while the bounding balls are apart unless `exact`.
@@ -109,6 +115,15 @@ pub fn rocking(m: &Moments, n: Vec3, omega: Vec3, c: f64, elastic: f64) -> (Vec3
     let fastest = c * FARTHEST * v2.sqrt();
     let held = if fastest > elastic { c * elastic / fastest } else { c };
     (n.cross(flow) * (held / m.volume), held * v2)
+}
+
+/// Two capsules.
+pub fn rods(shapes: [&Shape; 2]) -> Option<[Rod; 2]> {
+    let rod = |shape: &Shape| match *shape {
+        Shape::Capsule { radius, half_length } => Some(Rod { radius, half_length }),
+        _ => None,
+    };
+    Some([rod(shapes[0])?, rod(shapes[1])?])
 }
 
 /// The solid without its smoothing radius.
