@@ -15,7 +15,7 @@ pub struct Options {
     /// Simulated time to reach [s]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub until: Option<f64>,
-    /// precise (variable step, located events) or realtime (fixed step); by default the scene's
+    /// precise (variable step, located events), realtime (fixed step) or granular (grains); by default the scene's
     #[arg(long, value_name = "NAME", value_parser = clock)]
     pub clock: Option<Clock>,
     /// Relative tolerance of the variable-step integrators
@@ -30,7 +30,7 @@ pub struct Options {
     /// auto, dopri5, rodas4, or with a fixed step: rk4, heun, euler
     #[arg(long, value_name = "NAME", value_parser = integrator)]
     pub integrator: Option<Integrator>,
-    /// Step of the realtime clock, or of the fixed-step integrators [s]; also as a fraction, 1/60
+    /// Step of the realtime or granular clock, or of the fixed-step integrators [s]; also as a fraction, 1/60
     #[arg(long, value_name = "SECONDS", value_parser = fraction)]
     pub step: Option<f64>,
     /// Time between recorded points [s]
@@ -52,16 +52,24 @@ impl Options {
                 }
             }
             Settings::Realtime(settings) => {
-                let foreign = [("--integrator", self.integrator.is_some()), ("--tolerance", self.tolerance.is_some())];
-                if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {
-                    let help =
-                        "help: the realtime clock has a fixed --step; leave the option out, or add --clock precise";
-                    return Err(Stop::Usage(format!(
-                        "{option} belongs to the precise clock, this run is realtime. {help}"
-                    )));
-                }
+                self.refuse_precise("realtime")?;
                 settings.step = self.step.unwrap_or(settings.step);
             }
+            Settings::Granular(settings) => {
+                self.refuse_precise("granular")?;
+                settings.step = self.step.or(settings.step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Options that a clock with steps of one length does not know.
+    fn refuse_precise(&self, clock: &str) -> Result<(), Stop> {
+        let foreign = [("--integrator", self.integrator.is_some()), ("--tolerance", self.tolerance.is_some())];
+        if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {
+            let help =
+                format!("help: the {clock} clock has a fixed --step; leave the option out, or add --clock precise");
+            return Err(Stop::Usage(format!("{option} belongs to the precise clock, this run is {clock}. {help}")));
         }
         Ok(())
     }
@@ -117,6 +125,7 @@ impl Source {
     pub fn prepare_with(&self, options: &Options, laws: &[ProgramLaw]) -> Result<Prepared, Stop> {
         let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
         let clock = options.clock.unwrap_or(scene.run.clock);
+        scene.check_memory().map_err(|error| Stop::Resource(format!("{}: {error}", self.file)))?;
         let model = Model::compile_with(&scene, clock, laws)?;
         let mut settings = Settings::from_scene(&scene, clock);
         if let Some(threads) = options.threads {

@@ -143,6 +143,7 @@ fn time(source: &Source, args: &Args) -> Result<Timing, Stop> {
     let (tolerance, step) = match settings {
         Settings::Precise(settings) => (Some(settings.tolerance), None),
         Settings::Realtime(settings) => (None, Some(settings.step)),
+        Settings::Granular(_) => (None, summary.grains.map(|grains| grains.step)),
     };
     Ok(Timing {
         scene: source.name.clone(),

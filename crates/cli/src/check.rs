@@ -222,6 +222,7 @@ fn label(case: &Case) -> String {
     let clock = match case.runs {
         Runs::One(Clock::Precise) | Runs::Compared => None,
         Runs::One(Clock::Realtime) => Some("realtime".to_owned()),
+        Runs::One(Clock::Granular) => Some("granular".to_owned()),
     };
     let mut parts: Vec<String> = clock.into_iter().collect();
     parts.extend(case.with.iter().map(|(name, value)| format!("{name}={value}")));

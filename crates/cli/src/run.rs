@@ -99,6 +99,10 @@ impl Observe for Watch<'_> {
         self.beside.event(event);
     }
 
+    fn grains(&mut self, grains: &tippe::grains::Grains) {
+        self.writer.grains(grains);
+    }
+
     fn input(&mut self, heard: &tippe::realtime::Heard) {
         self.writer.input(heard);
     }
@@ -339,7 +343,18 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     }
     let methods: Vec<String> = report.steps_by_integrator.iter().map(|(m, n)| format!("{m} {}", count(*n))).collect();
     row("steps", count(report.steps), methods.join(", "));
+    if let Some(grains) = &report.grains {
+        let share = format!(
+            "step {} s, {:.3} of the Rayleigh time",
+            number(grains.summary.step),
+            grains.summary.rayleigh_share
+        );
+        row("grains", count(grains.summary.count as u64), share);
+        let speed = format!("{:.2} million/s", 1e-6 * grains.particle_steps_per_s);
+        row("particle steps", count(grains.summary.particle_steps), speed);
+    }
     match &report.solutions {
+        None if report.grains.is_some() => {}
         None => {
             row("rejected", count(report.rejected), String::new());
             row("evaluations", count(report.rhs_evaluations), String::new());

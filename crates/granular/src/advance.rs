@@ -38,6 +38,10 @@ impl Grains {
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
+        if self.is_empty() {
+            self.wait(settings.step, walls, steps);
+            return Ok(Report { steps, ..Report::default() });
+        }
         let rebuilds = self.rebuilds;
         let pass = Pass::new(self, settings);
         let h = settings.step;
@@ -63,6 +67,16 @@ impl Grains {
             self.kick(&pass, true, false)?;
         }
         Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
+    }
+
+    /// Time and walls move on where there are no grains yet, or none any more.
+    fn wait(&mut self, h: f64, walls: &mut [Wall], steps: u64) {
+        for wall in walls.iter_mut() {
+            (wall.force, wall.torque) = (Vec3::ZERO, Vec3::ZERO);
+            (0..steps).for_each(|_| wall.move_by(h));
+        }
+        (0..steps).for_each(|_| self.time += h);
+        self.steps += steps;
     }
 
     /// Distance of the farthest point of any grain from the origin of a wall [m].

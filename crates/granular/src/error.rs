@@ -72,7 +72,9 @@ pub enum GrainError {
         step: f64,
     },
     /// The grains would not fit into memory.
-    #[error("{grains} grains need about {needed} bytes, more than the {limit} allowed; try fewer grains")]
+    #[error(
+        "{grains} grains need about {needed} bytes, more than the {limit} there are; try fewer grains, or say how much they may take: [granular] memory"
+    )]
     Memory {
         /// Number of grains.
         grains: usize,

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use tippe_geometry::{Pose, Vec3};
 
+/// Memory that a run takes per grain, about [bytes]: arrays, lists and history of a dense packing, and the copies that sorting,
+/// the last good state, snapshots and a checkpoint make (1520 measured in a loose bed).
+pub const BYTES_PER_GRAIN: usize = 2000;
+
 /// One grain as it is put in or read out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grain {
@@ -85,6 +89,12 @@ impl Grains {
     /// No grains.
     pub fn new() -> Grains {
         Grains { travel: f64::MAX, ..Grains::default() }
+    }
+
+    /// An error where so many grains would take more than `limit` [bytes]. Nothing is allocated.
+    pub fn check_memory(grains: usize, limit: usize) -> Result<(), GrainError> {
+        let needed = grains.saturating_mul(BYTES_PER_GRAIN);
+        if needed > limit { Err(GrainError::Memory { grains, needed, limit }) } else { Ok(()) }
     }
 
     /// Makes room for `more` grains, no more than asked.
@@ -188,6 +198,14 @@ impl Grains {
     pub fn coordination(&self) -> f64 {
         let touching = |c: &Chunk| c.own_pairs().iter().filter(|p| p[1] & TOUCH != 0).count();
         2.0 * self.chunks.iter().map(touching).sum::<usize>() as f64 / self.len().max(1) as f64
+    }
+
+    /// Mean number of contacts that the grains of a class have with any grains [-].
+    pub fn coordination_of(&self, class: u8) -> f64 {
+        let among = |place: u32| usize::from(self.class[place as usize] == class);
+        let touching = self.chunks.iter().flat_map(|c| c.own_pairs()).filter(|p| p[1] & TOUCH != 0);
+        let ends: usize = touching.map(|p| among(p[0]) + among(p[1] & !TOUCH)).sum();
+        ends as f64 / self.class.iter().filter(|own| **own == class).count().max(1) as f64
     }
 
     /// Kinetic energy, of translation and rotation [J].

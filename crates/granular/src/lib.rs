@@ -26,7 +26,7 @@ pub use advance::Report;
 pub use clump::{Clump, ClumpMass, ClumpSphere};
 pub use error::GrainError;
 pub use files::{CSV_HEADER, grains_from_csv};
-pub use grains::{Grain, Grains};
+pub use grains::{BYTES_PER_GRAIN, Grain, Grains};
 pub use law::full::Losses;
 pub use ledger::Ledger;
 pub use measure::Repose;

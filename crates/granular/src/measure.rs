@@ -71,13 +71,14 @@ impl Grains {
         free.map(|k| self.mass(k) * self.motion[k].linear[axis]).sum::<f64>() / (high - low)[axis]
     }
 
-    /// Angle of repose of a pile on the plane z = 0, with gravity along -z.
+    /// Angle of repose of a pile of one class, or of all, on the plane z = 0, with gravity along -z.
     ///
     /// In each of `sectors` around the middle of the pile the surface is the top of the highest grain in rings of one mean
     /// diameter; a line is fitted where it is between 20 and 80 % of the height of the peak. None when no sector has
     /// four such rings.
-    pub fn angle_of_repose(&self, sectors: usize) -> Option<Repose> {
-        let free: Vec<usize> = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0).collect();
+    pub fn angle_of_repose(&self, class: Option<u8>, sectors: usize) -> Option<Repose> {
+        let of_it = |k: usize| class.is_none_or(|class| self.class[k] == class);
+        let free: Vec<usize> = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && of_it(*k)).collect();
         let median = |axis: usize| {
             let mut x: Vec<f64> = free.iter().map(|k| self.position[*k][axis]).collect();
             x.sort_by(f64::total_cmp);

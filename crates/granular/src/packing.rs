@@ -114,6 +114,16 @@ impl Sizes {
         }
     }
 
+    /// Smallest radius it can draw [m].
+    pub fn smallest(&self) -> f64 {
+        match self {
+            Sizes::Same { radius } => *radius,
+            Sizes::Uniform { smallest, .. } => *smallest,
+            Sizes::Lognormal { median, deviation } => median * libm::exp(-2.0 * deviation),
+            Sizes::Sieve { curve } => curve.first().map_or(0.0, |p| p.0),
+        }
+    }
+
     /// Largest radius it can draw [m].
     pub fn largest(&self) -> f64 {
         match self {

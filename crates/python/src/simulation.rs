@@ -13,12 +13,12 @@ use self_cell::self_cell;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tippe::clock::{Failure, Set, Settings, State};
+use tippe::clock::{self, Failure, Set, Settings, State};
 use tippe::geometry::{Quat, Vec3};
 use tippe::realtime::{Heard, Hook, View};
 use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
 use tippe::scene::{Clock, Integrator};
-use tippe::{BodyState, ContactSample, Event, Ledger, Model, Observe, Progress, Sample, Summary, precise, realtime};
+use tippe::{BodyState, ContactSample, Event, Ledger, Model, Observe, Progress, Sample, Summary, realtime};
 use tippe_cli::Stop;
 use tippe_cli::args::{Options, Source};
 
@@ -43,17 +43,17 @@ self_cell!(
 
 type RealtimeClock<'a> = realtime::Clock<'a>;
 
-/// The precise clock between two stretches.
+/// The precise or the granular clock between two stretches.
 struct Standing {
     model: Model,
-    settings: precise::Settings,
-    state: precise::State,
+    settings: Settings,
+    state: State,
     summary: Summary,
 }
 
 enum Engine {
     Realtime(Box<Running>),
-    Precise(Box<Standing>),
+    Standing(Box<Standing>),
 }
 
 /// Everything at the time the simulation has come to.
@@ -182,6 +182,7 @@ impl Checkpoint {
         let state = match &self.state {
             State::Precise(state) => serde_json::to_value(state),
             State::Realtime(state) => serde_json::to_value(state),
+            State::Granular(state) => serde_json::to_value(state),
         };
         let Latest { time, bodies, contacts, energy, signals } = &self.latest;
         let whole = json!({
@@ -203,6 +204,7 @@ impl Checkpoint {
         let state = match clock.as_str() {
             Some("precise") => State::Precise(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
             Some("realtime") => State::Realtime(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
+            Some("granular") => State::Granular(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
             _ => return Err(wrong("it names no clock")),
         };
         let mut part = |name: &str| latest.get_mut(name).map(Value::take).unwrap_or_default();
@@ -359,8 +361,8 @@ impl Simulation {
                     realtime::Clock::resume(&setup.model, &realtime::State::start(&setup.model), &setup.settings)
                 })))
             }
-            Settings::Precise(settings) => Engine::Precise(Box::new(Standing {
-                state: precise::State::start(&model),
+            settings => Engine::Standing(Box::new(Standing {
+                state: settings.start(&model),
                 model,
                 settings,
                 summary: Summary::default(),
@@ -394,9 +396,10 @@ impl Simulation {
     fn step(&mut self, py: Python<'_>, n: u64) -> PyResult<()> {
         match self.engine {
             Engine::Realtime(_) => self.stretch(py, f64::INFINITY, Some(n), None),
-            Engine::Precise(_) => Err(PyValueError::new_err(
-                "the precise clock has no steps of its own. help: use advance(time), or clock=\"realtime\"",
-            )),
+            Engine::Standing(_) => Err(PyValueError::new_err(format!(
+                "the {} clock has no steps of its own. help: use advance(time), or clock=\"realtime\"",
+                self.clock()
+            ))),
         }
     }
 
@@ -414,7 +417,7 @@ impl Simulation {
     fn time(&self) -> f64 {
         match &self.engine {
             Engine::Realtime(running) => running.with_dependent(|_, clock| clock.state.time),
-            Engine::Precise(_) => self.latest.time,
+            Engine::Standing(_) => self.latest.time,
         }
     }
 
@@ -429,7 +432,7 @@ impl Simulation {
     fn step_size(&self) -> Option<f64> {
         match &self.engine {
             Engine::Realtime(running) => Some(running.borrow_owner().settings.step),
-            Engine::Precise(_) => None,
+            Engine::Standing(_) => None,
         }
     }
 
@@ -488,7 +491,7 @@ impl Simulation {
                 self.pending.push((input, value));
                 Ok(())
             }
-            Engine::Precise(_) => self.set(py, &[Set::Input { input, value }]),
+            Engine::Standing(_) => self.set(py, &[Set::Input { input, value }]),
         }
     }
 
@@ -517,7 +520,7 @@ impl Simulation {
         self.refresh();
         let state = match &self.engine {
             Engine::Realtime(running) => State::Realtime(running.with_dependent(|_, clock| clock.state.clone())),
-            Engine::Precise(standing) => State::Precise(standing.state.clone()),
+            Engine::Standing(standing) => standing.state.clone(),
         };
         Checkpoint { state, latest: self.latest.clone(), scene_hash: self.manifest.scene.hash.clone() }
     }
@@ -536,7 +539,9 @@ impl Simulation {
                 state.copy_to(&mut clock.state);
                 clock.begin(&mut ());
             }),
-            (Engine::Precise(standing), State::Precise(state)) => standing.state = state.clone(),
+            (Engine::Standing(standing), state) if state.clock() == standing.state.clock() => {
+                standing.state = state.clone();
+            }
             (_, state) => {
                 let (own, asked) = (state.clock().name(), self.clock());
                 let text = format!("a checkpoint of the {own} clock cannot go on in the {asked} clock");
@@ -628,14 +633,14 @@ impl Simulation {
     fn model(&self) -> &Model {
         match &self.engine {
             Engine::Realtime(running) => &running.borrow_owner().model,
-            Engine::Precise(standing) => &standing.model,
+            Engine::Standing(standing) => &standing.model,
         }
     }
 
     fn summary(&mut self) -> Summary {
         match &mut self.engine {
             Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.summary()),
-            Engine::Precise(standing) => standing.summary.clone(),
+            Engine::Standing(standing) => standing.summary.clone(),
         }
     }
 
@@ -678,9 +683,9 @@ impl Simulation {
                 }
                 None
             }),
-            Engine::Precise(standing) => {
+            Engine::Standing(standing) => {
                 let Standing { model, settings, state, summary } = standing.as_mut();
-                match precise::simulate(model, state, until, settings, &mut watch) {
+                match clock::simulate(model, state, until, settings, &mut watch) {
                     Ok(part) => {
                         // a stretch that was over before it began has no motion to show
                         let (bodies, signals, energy) =
@@ -692,12 +697,12 @@ impl Simulation {
                         }
                         None
                     }
-                    Err(failure) => Some(failure.into()),
+                    Err(failure) => Some(failure),
                 }
             }
         };
         self.wall += started.elapsed();
-        self.fresh = matches!(self.engine, Engine::Precise(_));
+        self.fresh = matches!(self.engine, Engine::Standing(_));
         failed
     }
 
@@ -715,8 +720,11 @@ impl Simulation {
     fn set(&mut self, py: Python<'_>, sets: &[Set]) -> PyResult<()> {
         match &mut self.engine {
             Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.set(sets)),
-            Engine::Precise(standing) => {
+            Engine::Standing(standing) => {
                 let Standing { model, settings, state, .. } = standing.as_mut();
+                let (Settings::Precise(settings), State::Precise(state)) = (settings, state) else {
+                    return Err(PyValueError::new_err("nothing can be set in the granular clock while it runs"));
+                };
                 py.detach(|| state.set(model, settings, sets))
                     .map_err(|failure| exception(Failure::from(failure).into()))?;
                 for set in sets {
@@ -726,7 +734,7 @@ impl Simulation {
                 }
             }
         }
-        self.fresh = matches!(self.engine, Engine::Precise(_));
+        self.fresh = matches!(self.engine, Engine::Standing(_));
         self.fill(py)
     }
 
@@ -748,7 +756,7 @@ impl Simulation {
             Engine::Realtime(running) => {
                 running.with_dependent(|_, clock| motion(&clock.body(at / MOTION))[at % MOTION])
             }
-            Engine::Precise(_) => motion(&self.latest.bodies[at / MOTION])[at % MOTION],
+            Engine::Standing(_) => motion(&self.latest.bodies[at / MOTION])[at % MOTION],
         };
         places.iter().map(|&(body, at)| if body { state(at) } else { self.latest.signals[at] }).collect()
     }
@@ -761,7 +769,7 @@ impl Simulation {
             Engine::Realtime(running) => running.with_dependent(|_, clock| {
                 rows.enumerate().for_each(|(b, row)| row.copy_from_slice(&motion(&clock.body(b))));
             }),
-            Engine::Precise(_) => {
+            Engine::Standing(_) => {
                 rows.zip(&self.latest.bodies).for_each(|(row, body)| row.copy_from_slice(&motion(body)));
             }
         }
@@ -784,8 +792,8 @@ pub fn step_many<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let mut borrowed = simulations.iter().map(|one| one.try_borrow_mut()).collect::<Result<Vec<_>, _>>()?;
     let mut all: Vec<&mut Simulation> = borrowed.iter_mut().map(|one| &mut **one).collect();
-    if all.iter().any(|one| matches!(one.engine, Engine::Precise(_))) {
-        return Err(PyValueError::new_err("the precise clock has no steps of its own"));
+    if all.iter().any(|one| matches!(one.engine, Engine::Standing(_))) {
+        return Err(PyValueError::new_err("only the realtime clock has steps of its own"));
     }
     let (count, width) = (all.len(), inputs.len());
     let (actions, mut seen) = (actions.as_array(), seen.try_readwrite()?);

@@ -28,6 +28,8 @@ pub struct Capability {
     pub precise: Support,
     /// In the realtime clock.
     pub realtime: Support,
+    /// In the granular clock.
+    pub granular: Support,
 }
 
 impl Capability {
@@ -36,6 +38,7 @@ impl Capability {
         match clock {
             Clock::Precise => self.precise,
             Clock::Realtime => self.realtime,
+            Clock::Granular => self.granular,
         }
     }
 }
@@ -43,7 +46,17 @@ impl Capability {
 use Support::{Approximate, Full, No};
 
 const fn row(element: &'static str, precise: Support, realtime: Support) -> Capability {
-    Capability { element, precise, realtime }
+    Capability { element, precise, realtime, granular: No("its bodies are walls, or move freely") }
+}
+
+/// A row of what grains meet.
+const fn grains(row: Capability) -> Capability {
+    Capability { granular: Full, ..row }
+}
+
+/// A row of bodies that touch each other.
+const fn touch(row: Capability) -> Capability {
+    Capability { granular: No("in the granular clock bodies touch grains, and not each other"), ..row }
 }
 
 /// A normal law that the realtime clock knows by its numbers only.
@@ -52,25 +65,30 @@ const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent 
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
 /// Every kind of element, and what the clocks make of it.
 pub const TABLE: &[Capability] = &[
-    row("shape sphere", Full, Full),
-    row("shape ellipsoid", Full, Full),
-    row("shape box", Full, Full),
-    row("shape cylinder", Full, Full),
-    row("shape capsule", Full, Full),
-    row("shape cone", Full, Full),
-    row("shape half_space", Full, Full),
-    row("shape hull", Full, Full),
-    row("shape height_grid", Full, Full),
-    row("pair round", Full, Full),
-    row("pair flat", Full, Full),
-    row("shape mesh", Full, Full),
-    row("pair surfaces", Full, Full),
-    row(
+    grains(row("shape sphere", Full, Full)),
+    grains(row("shape ellipsoid", Full, Full)),
+    grains(row("shape box", Full, Full)),
+    grains(row("shape cylinder", Full, Full)),
+    grains(row("shape capsule", Full, Full)),
+    grains(row("shape cone", Full, Full)),
+    grains(row("shape half_space", Full, Full)),
+    grains(row("shape hull", Full, Full)),
+    grains(row("shape height_grid", Full, Full)),
+    touch(row("pair round", Full, Full)),
+    touch(row("pair flat", Full, Full)),
+    grains(row("shape mesh", Full, Full)),
+    touch(row("pair surfaces", Full, Full)),
+    touch(row(
         "pair unbounded",
         No("neither half-spaces nor height grids touch each other"),
         No("neither half-spaces nor height grids touch each other"),
-    ),
-    row("law hertz", Full, Full),
+    )),
+    grains(row(
+        "grains",
+        No("its steps have no common end at which grains and bodies could hand over impulses"),
+        Approximate("bodies feel what grains did in a step in the next one"),
+    )),
+    grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
     row("law collisionlib", Full, BY_NUMBERS),
     row("law nassauer", Full, BY_NUMBERS),
@@ -79,7 +97,7 @@ pub const TABLE: &[Capability] = &[
     row("law foundation", Full, Full),
     row("law linear", Full, Full),
     row("law of the scene", Full, Approximate("it enters with its secant stiffness")),
-    row("friction mindlin", Full, Full),
+    grains(row("friction mindlin", Full, Full)),
     row("friction regularised", Full, COULOMB),
     row("friction sqrt", Full, COULOMB),
     row("friction nassauer", Full, COULOMB),
@@ -87,9 +105,9 @@ pub const TABLE: &[Capability] = &[
     row("friction contensou", Full, COULOMB),
     row("friction none", Full, Full),
     row("force_max", Full, Approximate("friction has no largest force but mu times the normal force")),
-    row("lever midpoint", Full, Full),
+    grains(row("lever midpoint", Full, Full)),
     row("lever surface", Full, Approximate("contact forces act midway between the surfaces")),
-    row("given motion", Full, Full),
+    grains(row("given motion", Full, Full)),
     row("attractor", Full, Full),
     row("joint that breaks", No("a joint breaks by the mean reaction of a fixed step"), Full),
     row("joint fixed", Full, Full),
@@ -162,6 +180,9 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
         if body.motion.is_some() {
             all.add("given motion", format!("body \"{}\"", body.name), body.places.of("motion"));
         }
+    }
+    for set in &scene.grains {
+        all.add("grains", format!("grains \"{}\"", set.name), set.places.entity);
     }
     for _ in &scene.attractors {
         all.add("attractor", "[world]".to_owned(), scene.places.of("world"));

@@ -1,9 +1,9 @@
-//! Both clocks behind one door: settings, state and failure of whichever a run has.
+//! All clocks behind one door: settings, state and failure of whichever a run has.
 
 use crate::model::{Drive, JointPlace, Model, SignalSource};
 use crate::observe::{BodyState, Observe, Summary};
 use crate::scene::{Clock, Scene, did_you_mean};
-use crate::{precise, realtime};
+use crate::{granular, precise, realtime};
 
 /// How to run a clock, and which.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub enum Settings {
     Precise(precise::Settings),
     /// The realtime clock.
     Realtime(realtime::Settings),
+    /// The granular clock.
+    Granular(granular::Settings),
 }
 
 impl Settings {
@@ -20,6 +22,7 @@ impl Settings {
         match clock {
             Clock::Precise => Settings::Precise(precise::Settings::from_scene(scene)),
             Clock::Realtime => Settings::Realtime(realtime::Settings::from_scene(scene)),
+            Clock::Granular => Settings::Granular(granular::Settings::from_scene(scene)),
         }
     }
 
@@ -28,6 +31,7 @@ impl Settings {
         match self {
             Settings::Precise(_) => Clock::Precise,
             Settings::Realtime(_) => Clock::Realtime,
+            Settings::Granular(_) => Clock::Granular,
         }
     }
 
@@ -36,6 +40,7 @@ impl Settings {
         match self {
             Settings::Precise(settings) => settings.threads = threads,
             Settings::Realtime(settings) => settings.threads = threads,
+            Settings::Granular(settings) => settings.threads = threads,
         }
     }
 
@@ -44,11 +49,12 @@ impl Settings {
         match self {
             Settings::Precise(settings) => settings.output_interval = interval,
             Settings::Realtime(settings) => settings.output_interval = interval,
+            Settings::Granular(settings) => settings.output_interval = interval,
         }
     }
 
     /// Makes the run record at these times, ascending [s]. The realtime clock has its steps and nothing between them: it records
-    /// all of them.
+    /// all of them; the granular clock records the steps around them.
     pub fn record_at(&mut self, times: Vec<f64>) {
         match self {
             Settings::Precise(settings) => settings.record_at = times,
@@ -56,6 +62,7 @@ impl Settings {
                 settings.output_interval = settings.output_interval.max(settings.step)
             }
             Settings::Realtime(settings) => settings.output_interval = settings.step,
+            Settings::Granular(settings) => settings.record_at = times,
         }
     }
 
@@ -63,6 +70,10 @@ impl Settings {
     pub fn too_many_points(&self, until: f64) -> Option<String> {
         match self {
             Settings::Precise(settings) => settings.too_many_points(until),
+            Settings::Granular(settings) => {
+                let output_interval = settings.output_interval;
+                precise::Settings { output_interval, ..precise::Settings::default() }.too_many_points(until)
+            }
             Settings::Realtime(settings) => {
                 // points are steps, so there are never more of them
                 let output_interval = settings.output_interval.max(settings.step);
@@ -76,18 +87,20 @@ impl Settings {
         match self {
             Settings::Precise(_) => State::Precise(precise::State::start(model)),
             Settings::Realtime(_) => State::Realtime(realtime::State::start(model)),
+            Settings::Granular(_) => State::Granular(granular::State::start(model)),
         }
     }
 }
 
 /// Everything that survives of a run, in the terms of its clock.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum State {
     /// Of the precise clock.
     Precise(precise::State),
     /// Of the realtime clock.
     Realtime(realtime::State),
+    /// Of the granular clock.
+    Granular(granular::State),
 }
 
 impl State {
@@ -96,6 +109,7 @@ impl State {
         match self {
             State::Precise(state) => state.time,
             State::Realtime(state) => state.time,
+            State::Granular(state) => state.time,
         }
     }
 
@@ -104,6 +118,7 @@ impl State {
         match self {
             State::Precise(_) => Clock::Precise,
             State::Realtime(_) => Clock::Realtime,
+            State::Granular(_) => Clock::Granular,
         }
     }
 }
@@ -202,6 +217,9 @@ pub enum Failure {
     /// The realtime clock could not go on.
     #[error(transparent)]
     Realtime(#[from] realtime::Failure),
+    /// The granular clock could not go on.
+    #[error(transparent)]
+    Granular(#[from] granular::Failure),
     /// State and settings belong to different clocks.
     #[error("a state of the {} clock cannot go on in the {} clock", .state.name(), .settings.name())]
     Mixed {
@@ -224,7 +242,7 @@ pub fn simulate(
     simulate_with(model, state, until, settings, &mut [], observe)
 }
 
-/// [`simulate`] with hooks, which the realtime clock has and the precise one does not.
+/// [`simulate`] with hooks, which the realtime clock alone has.
 pub fn simulate_with(
     model: &Model,
     state: &mut State,
@@ -239,6 +257,9 @@ pub fn simulate_with(
         }
         (State::Realtime(state), Settings::Realtime(settings)) => {
             Ok(realtime::simulate_with(model, state, until, settings, hooks, observe)?)
+        }
+        (State::Granular(state), Settings::Granular(settings)) => {
+            Ok(granular::simulate(model, state, until, settings, observe)?)
         }
         (state, settings) => Err(Failure::Mixed { state: state.clock(), settings: settings.clock() }),
     }

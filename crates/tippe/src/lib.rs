@@ -7,6 +7,7 @@ pub mod contact;
 pub mod equation;
 pub mod event;
 pub mod force;
+pub mod granular;
 pub mod joint;
 pub mod kinematics;
 pub mod ledger;
@@ -23,11 +24,14 @@ pub mod scene;
 pub mod statics;
 
 pub use tippe_geometry as geometry;
+pub use tippe_granular as grains;
 
 pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use linear::{Linearization, linearize};
 pub use model::Model;
-pub use observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
+pub use observe::{
+    BodyState, ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Sample, Solutions, Summary,
+};
 pub use precise::{Failure, Settings, State, Whole, simulate};
 pub use statics::{Equilibrium, equilibrium};

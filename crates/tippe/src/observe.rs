@@ -87,6 +87,10 @@ pub trait Observe {
     fn event(&mut self, event: &Event) {
         let _ = event;
     }
+    /// All grains at some of the communication points.
+    fn grains(&mut self, grains: &tippe_granular::Grains) {
+        let _ = grains;
+    }
     /// A number from outside changed, in the realtime clock.
     fn input(&mut self, heard: &crate::realtime::Heard) {
         let _ = heard;
@@ -130,6 +134,8 @@ pub struct Summary {
     pub signals: Vec<f64>,
     /// Mechanisms, in model order.
     pub mechanisms: Vec<MechanismSummary>,
+    /// Grains, where there are any.
+    pub grains: Option<GrainSummary>,
     /// The books at the end of the run.
     pub energy: Ledger,
     /// Hash of the bits of `bodies` and `energy` at the end of the run.
@@ -149,6 +155,10 @@ impl Summary {
         self.horizons += first.horizons;
         self.horizons_repeated += first.horizons_repeated;
         self.max_contacts = self.max_contacts.max(first.max_contacts);
+        if let (Some(grains), Some(before)) = (&mut self.grains, &first.grains) {
+            grains.particle_steps += before.particle_steps;
+            grains.rebuilds += before.rebuilds;
+        }
         for (mechanism, before) in self.mechanisms.iter_mut().zip(&first.mechanisms) {
             mechanism.drift = mechanism.drift.max(before.drift);
         }
@@ -160,6 +170,27 @@ impl Summary {
         }
         self
     }
+}
+
+/// What a run says of its grains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GrainSummary {
+    /// Grains at the end [-].
+    pub count: usize,
+    /// Pairs of grains that touch at the end [-].
+    pub contacts: usize,
+    /// Step [s].
+    pub step: f64,
+    /// Step as a share of the shortest Rayleigh time [-].
+    pub rayleigh_share: f64,
+    /// Grains times steps, summed over the run [-].
+    pub particle_steps: u64,
+    /// Neighbour lists made [-].
+    pub rebuilds: u64,
+    /// Grains that left their world [-].
+    pub lost: u64,
+    /// Memory of all their arrays [bytes].
+    pub bytes: usize,
 }
 
 /// How the realtime clock solved its partitions, over all steps.

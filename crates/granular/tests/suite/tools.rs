@@ -131,9 +131,9 @@ fn a_cone_has_its_angle() {
             }
         }
     }
-    let pile = grains.angle_of_repose(8).unwrap();
+    let pile = grains.angle_of_repose(None, 8).unwrap();
     assert!((pile.angle.to_degrees() - 26.6).abs() < 4.0, "{pile:?}");
-    assert!(Grains::new().angle_of_repose(8).is_none());
+    assert!(Grains::new().angle_of_repose(None, 8).is_none());
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Model {
 /// A scene on its way to a model, and what is wrong with it.
 pub(super) struct Compiler<'a> {
     pub(super) scene: &'a Scene,
-    clock: Clock,
+    pub(super) clock: Clock,
     pub(super) laws: &'a [ProgramLaw],
     pub(super) errors: Vec<SceneError>,
     pub(super) warnings: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) struct Compiler<'a> {
 /// Constants of a material.
 #[derive(Clone, Copy)]
 pub(super) struct Elastic {
-    density: f64,
+    pub(super) density: f64,
     pub(super) young: f64,
     pub(super) poisson: f64,
 }
@@ -120,6 +120,7 @@ impl Compiler<'_> {
             sensors: Vec::new(),
             changes: Vec::new(),
             signals: Vec::new(),
+            grains: None,
         };
         self.give_surfaces(&mut model.elements);
         self.mechanisms(&mut model);
@@ -131,6 +132,10 @@ impl Compiler<'_> {
         self.name_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
+        }
+        let poured = self.clock == Clock::Realtime && !self.scene.grains.is_empty();
+        if (self.clock == Clock::Granular || poured) && self.errors.is_empty() {
+            self.grains(&mut model);
         }
         let (errors, notes) = capability::check(self.scene, &model, self.clock);
         self.errors.extend(errors);

@@ -3,9 +3,11 @@
 mod compile;
 mod contact_table;
 mod forces;
+mod grains;
 mod mechanisms;
 
 pub use forces::ModelSensor;
+pub use grains::{GrainMeasure, GrainSet, GrainWall, ModelGrains};
 pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;
@@ -61,6 +63,8 @@ pub struct Model {
     pub changes: Vec<ModelChange>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
+    /// Grains, in a model compiled for a clock that moves them.
+    pub grains: Option<ModelGrains>,
 }
 
 /// A structural change.
@@ -157,6 +161,20 @@ pub enum SignalSource {
     Value(u32),
     /// A state of the network.
     State(u32),
+    /// A measure of a set of grains.
+    Grains {
+        /// Set.
+        set: u32,
+        /// What of it.
+        measure: GrainMeasure,
+    },
+    /// Component of the force (0 to 2) and torque about the centre of mass (3 to 5) of the grains on a body, resolved in world.
+    GrainLoad {
+        /// Body.
+        body: u32,
+        /// Component.
+        component: u32,
+    },
 }
 
 /// A joint of the scene.

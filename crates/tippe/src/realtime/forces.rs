@@ -157,6 +157,7 @@ impl Clock<'_> {
         for (_, at, tau) in forces.iter() {
             self.machines[at.mechanism as usize].tau[at.coordinate as usize] += tau;
         }
+        self.load_grains();
         self.elements = elements;
     }
 

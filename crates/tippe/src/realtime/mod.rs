@@ -8,6 +8,7 @@ mod contacts;
 mod equations;
 mod forces;
 mod free;
+mod grains;
 mod hook;
 mod impact;
 mod joints;
@@ -27,10 +28,12 @@ use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
 use crate::scene::{self, Scene};
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
+pub(crate) use free::rotated;
 pub use hook::{CustomRow, Heard, Hook, View};
 use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
+pub(crate) use record::kinetic;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
@@ -182,12 +185,20 @@ pub struct State {
     still: Vec<u32>,
     /// Whether the start has been recorded.
     recorded: bool,
+    /// Grains, where the model has any.
+    #[serde(default)]
+    grains: Option<Box<grains::GrainRecord>>,
 }
 
 impl State {
     /// Motion of all bodies' frames c, in model order.
     pub fn bodies(&self) -> &[BodyMotion] {
         &self.bodies
+    }
+
+    /// All grains, where the model has any.
+    pub fn grains(&self) -> Option<&tippe_granular::Grains> {
+        self.grains.as_ref().map(|record| &record.grains)
     }
 
     /// Copies without new memory where there is enough.
@@ -205,6 +216,7 @@ impl State {
             ledger,
             still,
             recorded,
+            grains,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -215,6 +227,7 @@ impl State {
         other.elements.clone_from(elements);
         other.structure.clone_from(structure);
         other.still.clone_from(still);
+        other.grains.clone_from(grains);
     }
 
     /// The model at the start of its scene.
@@ -238,6 +251,7 @@ impl State {
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
             recorded: false,
+            grains: grains::GrainRecord::start(model).map(Box::new),
         }
     }
 }
@@ -323,6 +337,7 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: forces::Elements,
+    bed: Option<grains::Bed<'a>>,
     /// Numbers from outside: state, limits.
     inputs: Vec<(usize, [f64; 2])>,
     input_values: Vec<f64>,
@@ -373,6 +388,7 @@ impl<'a> Clock<'a> {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
             elements: forces::Elements::new(model),
+            bed: grains::Bed::resume(model, state.grains.as_deref(), settings),
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
             input_values: vec![0.0; model.network.inputs().count()],
             heard: Vec::new(),
@@ -404,6 +420,7 @@ impl<'a> Clock<'a> {
         self.solve();
         self.integrate();
         self.book();
+        self.pour();
         self.tell(hooks);
     }
 

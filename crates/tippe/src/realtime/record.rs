@@ -354,6 +354,7 @@ impl Clock<'_> {
         ledger.integration -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
+        self.book_grains(&mean, &mut ledger);
         self.state.ledger = ledger;
         self.solved = velocity;
         self.mean = mean;
@@ -402,7 +403,9 @@ impl Clock<'_> {
             })
             .sum::<f64>()
             + self.stored();
-        ledger.initial = ledger.stored();
+        let mut all = ledger;
+        self.add_grains(&mut all);
+        ledger.initial = all.stored();
         self.state.ledger = ledger;
         self.state.recorded = true;
         self.touches.clear();
@@ -451,6 +454,7 @@ impl Clock<'_> {
 
     /// Finite, or a failure that says who is not.
     fn check(&self) -> Result<(), Failure> {
+        self.check_grains()?;
         for (b, s) in self.state.bodies.iter().enumerate() {
             if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
                 return Err(Failure {
@@ -494,6 +498,7 @@ impl Clock<'_> {
             }
             bodies.push(self.at_origin(b, &kin));
         }
+        self.add_grains(&mut ledger);
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
@@ -504,6 +509,7 @@ impl Clock<'_> {
             energy: &ledger,
             signals: &signals,
         });
+        self.show_grains(observe);
         self.summary.bodies = bodies;
         self.summary.signals = signals;
         self.summary.energy = ledger;
@@ -606,6 +612,10 @@ impl Clock<'_> {
             })
             .collect();
         summary.hash = hash(&summary.bodies, &summary.energy);
+        if let Some((grains, bits)) = self.grain_summary() {
+            summary.grains = Some(grains);
+            summary.hash ^= bits;
+        }
         summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,

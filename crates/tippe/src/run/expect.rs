@@ -37,6 +37,7 @@ pub fn cases(scene: &Scene) -> Vec<Case> {
             None => vec![Runs::One(scene.run.clock)],
             Some(ExpectClock::Precise) => vec![Runs::One(Clock::Precise)],
             Some(ExpectClock::Realtime) => vec![Runs::One(Clock::Realtime)],
+            Some(ExpectClock::Granular) => vec![Runs::One(Clock::Granular)],
             Some(ExpectClock::Both) => vec![Runs::One(Clock::Precise), Runs::One(Clock::Realtime)],
         };
         for runs in runs {
@@ -72,7 +73,7 @@ pub struct Questions {
     expressions: Vec<Expression>,
     expects: Vec<Expect>,
     subjects: Subjects,
-    /// Between the steps of the realtime clock there is nothing: values there are interpolated.
+    /// Between steps of one length there is nothing: values there are interpolated.
     between: bool,
 }
 
@@ -98,7 +99,7 @@ pub struct Verdict {
 impl Questions {
     /// Reads the expectations of a case of a scene (loaded with the parameters of that case).
     pub fn read(scene: &Scene, case: &Case, subjects: &Subjects) -> Result<Questions, Vec<SceneError>> {
-        let between = case.runs == Runs::One(Clock::Realtime);
+        let between = matches!(case.runs, Runs::One(Clock::Realtime | Clock::Granular));
         let (subjects, expressions, expects) = (subjects.clone(), Vec::new(), Vec::new());
         let mut questions = Questions { expressions, expects, subjects, between };
         let mut errors = Vec::new();

@@ -6,7 +6,7 @@ use super::tables::{RunTables, real};
 use super::writer::{Checkpoint, EventLine};
 use super::{Manifest, Recording, Report, RunError, Wanted};
 use crate::scene::Clock;
-use crate::{Event, clock, precise, realtime};
+use crate::{Event, clock, granular, precise, realtime};
 use std::path::{Path, PathBuf};
 
 /// A run folder opened for reading.
@@ -78,6 +78,7 @@ impl Run {
         Ok(match clock {
             Clock::Precise => clock::State::Precise(read_json::<Checkpoint<precise::State>>(path)?.state),
             Clock::Realtime => clock::State::Realtime(read_json::<Checkpoint<realtime::State>>(path)?.state),
+            Clock::Granular => clock::State::Granular(read_json::<Checkpoint<granular::State>>(path)?.state),
         })
     }
 

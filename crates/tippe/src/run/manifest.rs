@@ -2,7 +2,7 @@
 
 use super::{RunError, Subjects};
 use crate::scene::Integrator;
-use crate::{clock, precise, realtime};
+use crate::{clock, granular, precise, realtime};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct Manifest {
     pub scene: SceneCopy,
     /// Parameters set for this run, in order.
     pub sets: Vec<(String, String)>,
-    /// `precise` or `realtime`.
+    /// `precise`, `realtime` or `granular`.
     pub clock: String,
     /// Time the run started from [s].
     pub start: f64,
@@ -52,6 +52,8 @@ pub enum SettingsCopy {
     Precise(PreciseCopy),
     /// Of the realtime clock.
     Realtime(RealtimeCopy),
+    /// Of the granular clock.
+    Granular(GranularCopy),
 }
 
 /// Settings of the precise clock. Numbers that are infinite in its settings are absent.
@@ -98,6 +100,19 @@ pub struct RealtimeCopy {
     pub sleeping: bool,
 }
 
+/// Settings of the granular clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GranularCopy {
+    /// Step [s]; the scene's if missing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<f64>,
+    /// Time between communication points [s].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output_interval: Option<f64>,
+    /// Time between snapshots of all grains [s].
+    pub snapshot_interval: f64,
+}
+
 impl From<&clock::Settings> for SettingsCopy {
     fn from(settings: &clock::Settings) -> SettingsCopy {
         let finite = |x: f64| x.is_finite().then_some(x);
@@ -109,6 +124,11 @@ impl From<&clock::Settings> for SettingsCopy {
                 max_step: finite(settings.max_step),
                 output_interval: finite(settings.output_interval),
                 record_at: settings.record_at.clone(),
+            }),
+            clock::Settings::Granular(settings) => SettingsCopy::Granular(GranularCopy {
+                step: settings.step,
+                output_interval: finite(settings.output_interval),
+                snapshot_interval: settings.snapshot_interval,
             }),
             clock::Settings::Realtime(settings) => SettingsCopy::Realtime(RealtimeCopy {
                 step: settings.step,
@@ -141,6 +161,13 @@ impl SettingsCopy {
                     ..precise::Settings::default()
                 }))
             }
+            SettingsCopy::Granular(copy) => Ok(clock::Settings::Granular(granular::Settings {
+                step: copy.step,
+                output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
+                snapshot_interval: copy.snapshot_interval,
+                record_at: Vec::new(),
+                threads: 0,
+            })),
             SettingsCopy::Realtime(copy) if !(copy.step > 0.0 && copy.step.is_finite()) => {
                 Err(format!("its manifest has a step of {} s", copy.step))
             }

@@ -12,6 +12,8 @@
 //! | `contacts.parquet` | one row for every touching pair and time |
 //! | `events.jsonl` | one event a line |
 //! | `inputs.jsonl` | numbers from outside, one change a line, if there were any |
+//! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id |
+//! | `grains.vtk.series` | their times, for ParaView |
 //! | `checkpoint-*.json` | states from which a run continues bit by bit |
 //!
 //! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
@@ -36,9 +38,9 @@ pub use expect::{Case, Questions, Runs, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use inputs::Replay;
-pub use manifest::{Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
+pub use manifest::{GranularCopy, Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
 pub use recording::{Recording, Wanted};
-pub use report::{BodyReport, EnergyReport, PaceReport, Report};
+pub use report::{BodyReport, EnergyReport, GrainReport, PaceReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};
 pub use tables::RunTables;
 pub use writer::RunWriter;

@@ -2,7 +2,7 @@
 
 use super::Subjects;
 use crate::scene::Clock;
-use crate::{BodyState, EventKind, Ledger, MechanismSummary, Solutions, Summary};
+use crate::{BodyState, EventKind, GrainSummary, Ledger, MechanismSummary, Solutions, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Name of the scene.
     pub scene: String,
-    /// `precise` or `realtime`.
+    /// `precise`, `realtime` or `granular`.
     pub clock: String,
     /// Simulated time reached [s].
     pub sim_s: f64,
@@ -45,12 +45,25 @@ pub struct Report {
     /// Mechanisms: bodies, coordinates, rows, degrees of freedom, drift.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mechanisms: Vec<MechanismSummary>,
+    /// Grains: how many, contacts, step, speed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grains: Option<GrainReport>,
     /// What is worth knowing.
     pub warnings: Vec<String>,
     /// True when it was stopped before its end.
     pub stopped: bool,
     /// Hash of the final state, 16 hexadecimal digits.
     pub hash: String,
+}
+
+/// How a run of grains went.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GrainReport {
+    /// Counts.
+    #[serde(flatten)]
+    pub summary: GrainSummary,
+    /// Grains times steps over the time it took, neighbour search and recording included [1/s].
+    pub particle_steps_per_s: f64,
 }
 
 /// How a paced run kept its time.
@@ -157,6 +170,10 @@ impl Report {
             bodies: names.zip(summary.bodies.iter().map(BodyReport::from)).collect(),
             signals: signal_names.zip(summary.signals.iter().map(finite)).collect(),
             mechanisms: summary.mechanisms.clone(),
+            grains: summary.grains.map(|grains| GrainReport {
+                summary: grains,
+                particle_steps_per_s: grains.particle_steps as f64 / wall_s.max(1e-9),
+            }),
             warnings: summary.warnings.clone(),
             stopped: summary.stopped,
             hash: format!("{:016x}", summary.hash),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Kept free for the manifest and the summary when the disk fills up [bytes].
 const RESERVE: usize = 64 << 10;
 /// Files of a run folder, for replacing an old run; checkpoints come on top.
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "manifest.json",
     "summary.json",
     "signals.parquet",
@@ -24,9 +24,11 @@ const FILES: [&str; 12] = [
     "events.jsonl",
     "events.csv",
     super::inputs::FILE,
+    SERIES_FILE,
     RESERVE_FILE,
 ];
 const RESERVE_FILE: &str = ".reserve";
+const SERIES_FILE: &str = "grains.vtk.series";
 
 /// Observer that writes a run folder. The first error stops the run (`progress` answers false) and is told by
 /// [`RunWriter::finish`].
@@ -38,6 +40,8 @@ pub struct RunWriter {
     energy: TableWriter,
     contacts: TableWriter,
     events: EventLog,
+    /// Snapshots of the grains, in order.
+    snapshots: Vec<Snapshot>,
     error: Option<RunError>,
 }
 
@@ -67,6 +71,7 @@ impl RunWriter {
             events: EventLog::create(folder, csv)?,
             folder: folder.to_owned(),
             inputs: None,
+            snapshots: Vec::new(),
             manifest,
             error: None,
         })
@@ -84,6 +89,7 @@ impl RunWriter {
         match state {
             clock::State::Precise(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
             clock::State::Realtime(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
+            clock::State::Granular(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
         }
         Ok(path)
     }
@@ -121,6 +127,15 @@ impl RunWriter {
             Some(error) => Err(error),
             None => summary.and(manifest).map(|()| self.manifest),
         }
+    }
+
+    fn try_grains(&mut self, grains: &tippe_granular::Grains) -> Result<(), RunError> {
+        let name = format!("grains-{:06}.vtk", self.snapshots.len());
+        let path = self.folder.join(&name);
+        std::fs::write(&path, grains.to_vtk()).map_err(|error| RunError::write(&path, error))?;
+        self.snapshots.push(Snapshot { name, time: grains.time });
+        let series = Series { version: "1.0", files: &self.snapshots };
+        write_json(&self.folder.join(SERIES_FILE), &series)
     }
 
     fn try_sample(&mut self, sample: &Sample<'_>) -> Result<(), RunError> {
@@ -161,6 +176,12 @@ impl Observe for RunWriter {
         }
     }
 
+    fn grains(&mut self, grains: &tippe_granular::Grains) {
+        if self.error.is_none() {
+            self.error = self.try_grains(grains).err();
+        }
+    }
+
     fn input(&mut self, heard: &crate::realtime::Heard) {
         if self.error.is_none() {
             self.error = self.try_input(heard).err();
@@ -170,6 +191,21 @@ impl Observe for RunWriter {
     fn progress(&mut self, _: &crate::Progress) -> bool {
         self.error.is_none()
     }
+}
+
+/// A file of grains.
+#[derive(Clone, Debug, Serialize)]
+struct Snapshot {
+    name: String,
+    time: f64,
+}
+
+/// `grains.vtk.series`, as ParaView reads it.
+#[derive(Serialize)]
+struct Series<'a> {
+    #[serde(rename = "file-series-version")]
+    version: &'static str,
+    files: &'a [Snapshot],
 }
 
 /// A checkpoint file: a state, its clock, and the scene it belongs to.
@@ -301,7 +337,9 @@ fn clear(folder: &Path) -> Result<(), RunError> {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let ours = FILES.contains(&&*name) || (name.starts_with("checkpoint-") && name.ends_with(".json"));
+        let ours = FILES.contains(&&*name)
+            || (name.starts_with("checkpoint-") && name.ends_with(".json"))
+            || (name.starts_with("grains-") && name.ends_with(".vtk"));
         if ours {
             files.push(entry.path());
         } else {

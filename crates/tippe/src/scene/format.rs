@@ -4,8 +4,8 @@
 //! two cannot disagree.
 
 use super::{
-    Axis, Clock, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_mechanism as mechanism,
-    format_solid,
+    Axis, Clock, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_grains,
+    format_mechanism as mechanism, format_solid,
 };
 use crate::equation::Dimension;
 
@@ -173,6 +173,7 @@ pub(super) const SCENE: Table = Table {
         key("world", Form::Table(&WORLD), "Surroundings").required(GRAVITY_HELP),
         key("run", Form::Table(&RUN), "How to run the scene"),
         key("realtime", Form::Table(&REALTIME), "How the realtime clock runs the scene"),
+        key("granular", Form::Table(&format_grains::GRANULAR), "How the granular clock runs the scene"),
         key("contact", Form::Table(&CONTACT), "Contact parameters wherever a pair says nothing"),
         key("materials", Form::Named(&MATERIAL), "Materials by name, beside the built-in ones"),
         key("pair", Form::Tables(&PAIR), "Contact parameters of two materials or two bodies"),
@@ -180,6 +181,7 @@ pub(super) const SCENE: Table = Table {
         key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
         key("solid", Form::Tables(&format_solid::SOLID), "Solids built step by step, for meshes of bodies"),
         key("body", Form::Tables(&BODY), "Bodies"),
+        key("grains", Form::Tables(&format_grains::GRAINS), "Grains by the million: spheres for the granular clock"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
         key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
         key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),

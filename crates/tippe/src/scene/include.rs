@@ -149,6 +149,7 @@ struct Names {
 impl Names {
     fn new(part: &Scene, prefix: &str) -> Self {
         let mut elements: BTreeSet<String> = part.bodies.iter().map(|body| body.name.clone()).collect();
+        elements.extend(part.grains.iter().map(|grains| grains.name.clone()));
         elements.extend(part.joints.iter().map(|joint| joint.name.clone()));
         elements.extend(part.forces.iter().map(|force| force.name.clone()));
         elements.extend(part.signals.iter().map(|signal| signal.name.clone()));
@@ -277,6 +278,7 @@ impl Entering {
             solids,
             notes,
             bodies,
+            grains,
             ignores,
             joints,
             forces,
@@ -332,6 +334,13 @@ impl Entering {
         for mut body in bodies {
             self.body(&mut body);
             scene.bodies.push(body);
+        }
+        for mut set in grains {
+            self.names.put(&mut set.name);
+            self.names.material(&mut set.material);
+            set.moved(self.position, self.orientation);
+            self.places(&mut set.places);
+            scene.grains.push(set);
         }
         for mut joint in joints {
             self.joint(&mut joint);

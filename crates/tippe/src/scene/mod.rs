@@ -8,15 +8,18 @@
 
 mod error;
 mod format;
+mod format_grains;
 mod format_mechanism;
 mod format_solid;
 mod gallery;
+mod grains;
 mod include;
 mod json;
 mod law;
 mod node;
 mod read;
 mod read_body;
+mod read_grains;
 mod read_joint;
 mod read_mechanism;
 mod read_solid;
@@ -25,11 +28,13 @@ mod references;
 mod repeat;
 mod schema;
 mod write;
+mod write_grains;
 mod write_mechanism;
 mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
+pub use grains::{GrainsSpec, Granular, MOST_GRAINS, Packing, Region};
 pub use law::LAW_INPUTS;
 pub use schema::schema;
 
@@ -61,6 +66,8 @@ pub struct Scene {
     pub run: Run,
     /// How the realtime clock runs it.
     pub realtime: Realtime,
+    /// How the granular clock runs it.
+    pub granular: Granular,
     /// Contact parameters wherever a pair says nothing.
     pub contact: ContactSpec,
     /// Materials of this scene, beside the built-in ones.
@@ -75,6 +82,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// Bodies, repeats expanded, in the order of the file.
     pub bodies: Vec<Body>,
+    /// Sets of grains, in the order of the file.
+    pub grains: Vec<GrainsSpec>,
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
     /// Joints.
@@ -308,6 +317,8 @@ named! {
         Precise = "precise",
         /// Fixed step, rows with bounds.
         Realtime = "realtime",
+        /// Grains by explicit steps, bodies as walls.
+        Granular = "granular",
     }
 }
 
@@ -318,7 +329,9 @@ named! {
         Precise = "precise",
         /// The realtime clock's.
         Realtime = "realtime",
-        /// Each of them.
+        /// The granular clock's.
+        Granular = "granular",
+        /// The precise and the realtime clock's, each.
         Both = "both",
     }
 }

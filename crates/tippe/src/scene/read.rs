@@ -35,6 +35,9 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     if let Some(fields) = reader.table(&fields, "realtime", table_of("realtime")) {
         scene.realtime = realtime(reader, &fields);
     }
+    if let Some(fields) = reader.table(&fields, "granular", table_of("granular")) {
+        scene.granular = read_grains::granular(reader, &fields);
+    }
     if let Some(fields) = reader.table(&fields, "contact", &format::CONTACT) {
         scene.contact = contact(reader, &fields);
     }
@@ -44,13 +47,14 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     include::includes(reader, &fields, &mut scene);
     read_solid::solids(reader, &fields, &mut scene);
     read_body::bodies(reader, &fields, &mut scene);
+    read_grains::grains(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
     scene.places = fields.places();
     references::check(reader, &scene);
-    if scene.bodies.is_empty() && reader.errors.is_empty() {
+    if scene.bodies.is_empty() && scene.grains.is_empty() && reader.errors.is_empty() {
         let help = "add [[body]] with a name, a shape and a material; `tippe new NAME` writes a scene to start from";
         reader.error(fields.place_of("body"), "the scene has no bodies", help);
     }
@@ -426,12 +430,12 @@ fn expect(reader: &mut Reader<'_>, fields: &Fields<'_>, params: usize) -> Option
     };
     expect.relative = reader.flag(fields, "relative").unwrap_or(false);
     expect.clock = reader.word(fields, "clock", ExpectClock::from_name);
-    if let (Some(ExpectClock::Realtime), Some(_)) = (expect.clock, expect.tolerance) {
-        let message = "[[expect]]: the realtime clock has no `tolerance`";
+    if let (Some(clock @ (ExpectClock::Realtime | ExpectClock::Granular)), Some(_)) = (expect.clock, expect.tolerance) {
+        let message = format!("[[expect]]: the {0} clock has no `tolerance`", clock.name());
         reader.error(
             fields.place_of("tolerance"),
             message,
-            "its step is that of [realtime]; make it a parameter to change it",
+            "its step is that of its own table; make it a parameter to change it",
         );
     }
     expect.source = reader.text(fields, "source").unwrap_or_default().to_string();

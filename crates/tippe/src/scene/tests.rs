@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
+mod grains;
 mod mechanism;
 mod solid;
 
@@ -479,6 +480,8 @@ fn everything_has_every_key() {
     visit_form(&format::Form::Table(&format::SCENE), &top, &mut seen);
     let (solids, _) = node::from_toml("solids.toml", solid::SOLIDS);
     visit_form(&format::Form::Table(&format::SCENE), &solids, &mut seen);
+    let (grains, _) = node::from_toml("grains.toml", grains::GRAINS);
+    visit_form(&format::Form::Table(&format::SCENE), &grains, &mut seen);
     static SCENE: format::Table = format::SCENE;
     expected(&SCENE, &mut all);
     // Alternatives cannot stand in one shape, and what shapes share need not stand in each of them.
@@ -702,8 +705,12 @@ fn check_schema(name: &str, text: &str) -> Result<(), String> {
 
 #[test]
 fn scenes_conform_to_the_schema() {
-    for (name, text) in gallery().iter().chain(&[("everything", EVERYTHING), ("ball", BALL), ("solids", solid::SOLIDS)])
-    {
+    for (name, text) in gallery().iter().chain(&[
+        ("everything", EVERYTHING),
+        ("ball", BALL),
+        ("solids", solid::SOLIDS),
+        ("grains", grains::GRAINS),
+    ]) {
         check_schema(name, text).unwrap_or_else(|error| panic!("{error}"));
     }
     for wrong in ["name = \"ball\"", "gravity = [0, 0, -9.81]", "kind = \"sphere\", "] {

@@ -96,6 +96,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     top.table("world", world);
     top.table("run", run(&scene.run));
     top.table("realtime", realtime(&scene.realtime));
+    top.table("granular", write_grains::granular(&scene.granular));
     let mut defaults = Writer::default();
     contact(&mut defaults, &scene.contact);
     top.table("contact", defaults);
@@ -116,6 +117,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     tables(&mut top, "pair", &scene.pairs, pair);
     tables(&mut top, "solid", &scene.solids, write_solid::solid);
     tables(&mut top, "body", &scene.bodies, body);
+    tables(&mut top, "grains", &scene.grains, write_grains::grains);
     tables(&mut top, "ignore", &scene.ignores, |ignore| {
         let mut table = Writer::default();
         table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);

@@ -1,0 +1,599 @@
+//! The granular clock: grains by explicit steps, bodies as walls (docs/theory/grains.md).
+//!
+//! Fixed bodies and those with given motion are walls. Free bodies are walls that move by the impulses the grains give them:
+//! with v at the beginning of a step and the forces F of the grains there,
+//!   v' = v + h/2 (g + F/m),   x+ = x + h v',   v+ = v + h g + J/m,
+//! where J is the impulse the grains felt over the step, with the other sign: momentum is exact. Rotation is the same with the
+//! angular momentum about the centre of mass in place of m v. Bodies do not touch each other in this clock.
+
+use crate::kinematics::Kinematics;
+use crate::ledger::Ledger;
+use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
+use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
+use crate::precise::{body_state, hash, plain, prescribed};
+use crate::realtime::BodyMotion;
+use crate::scene::Scene;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Pose, Quat, Vec3};
+use tippe_granular::{Emitter, GrainError, Grains, Wall};
+
+/// Time between two puffs of an emitter, about [s].
+const PUFF: f64 = 1e-3;
+/// Sectors in which the slope of a pile is measured.
+const SECTORS: usize = 12;
+/// Grain steps between two reports of progress.
+const BATCH: u64 = 2_000_000;
+
+/// How to run the granular clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Step [s]; the scene's if missing.
+    pub step: Option<f64>,
+    /// Time between communication points [s]; they are the steps nearest to it.
+    pub output_interval: f64,
+    /// Time between snapshots of all grains [s].
+    pub snapshot_interval: f64,
+    /// More times to record around: the steps before and after them [s], rising.
+    pub record_at: Vec<f64>,
+    /// Threads; 0 for all there are. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Settings {
+    /// The scene's own settings.
+    pub fn from_scene(scene: &Scene) -> Settings {
+        Settings {
+            step: scene.granular.step,
+            output_interval: scene.run.output_interval,
+            snapshot_interval: scene.granular.snapshot_interval.unwrap_or(0.1 * scene.run.until),
+            record_at: Vec::new(),
+            threads: 0,
+        }
+    }
+}
+
+/// Why a simulation stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// When [s].
+    pub time: f64,
+    /// What, how much, what to try.
+    pub what: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at t = {} s: {}", plain(self.time), self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Everything that survives a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// Steps made.
+    pub steps: u64,
+    /// Now [s].
+    pub time: f64,
+    /// Step it was made with [s]; none before the first.
+    step: Option<f64>,
+    grains: Grains,
+    /// Free bodies' frames c, in model order; others stay at their start here.
+    bodies: Vec<BodyMotion>,
+    walls: Vec<WallRecord>,
+    emitters: Vec<Emitter>,
+    /// Stored energy at the start, and what the books of the grains had been given by then [J].
+    initial: Option<[f64; 2]>,
+    /// Work of free bodies on grains since the start [J].
+    exchanged: f64,
+}
+
+/// What survives of a wall.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WallRecord {
+    X_ws: Pose,
+    force: Vec3,
+    torque: Vec3,
+}
+
+impl PartialEq for State {
+    /// The grains are compared by the hash of all their bits.
+    fn eq(&self, other: &State) -> bool {
+        (self.steps, self.time, self.step, self.initial) == (other.steps, other.time, other.step, other.initial)
+            && self.exchanged == other.exchanged
+            && self.bodies == other.bodies
+            && self.walls == other.walls
+            && self.emitters == other.emitters
+            && self.grains.hash() == other.grains.hash()
+    }
+}
+
+impl State {
+    /// The model at the start of its scene.
+    pub fn start(model: &Model) -> State {
+        let motion = |b: usize| {
+            let kin = model.standing(b as u32);
+            BodyMotion { p: kin.p, q: model.start[b].orientation, v: kin.v, w: kin.w }
+        };
+        // a compiled model has grains that can be put in: it was tried
+        let (grains, walls) = match &model.grains {
+            Some(own) => (own.grains().unwrap_or_else(|_| Grains::new()), own.walls.as_slice()),
+            None => (Grains::new(), &[][..]),
+        };
+        State {
+            steps: 0,
+            time: 0.0,
+            step: None,
+            grains,
+            bodies: (0..model.bodies.len()).map(motion).collect(),
+            walls: walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
+            emitters: model.grains.as_ref().map_or_else(Vec::new, |own| own.emitters.clone()),
+            initial: None,
+            exchanged: 0.0,
+        }
+    }
+
+    /// All grains.
+    pub fn grains(&self) -> &Grains {
+        &self.grains
+    }
+}
+
+impl WallRecord {
+    /// Of a wall.
+    pub fn of(wall: &Wall) -> WallRecord {
+        WallRecord { X_ws: wall.X_ws, force: wall.force, torque: wall.torque }
+    }
+
+    /// The walls of a model as they were left.
+    pub fn restore(own: &ModelGrains, records: &[WallRecord]) -> Vec<Wall> {
+        let wall = |(own, record): (&GrainWall, &WallRecord)| Wall {
+            X_ws: record.X_ws,
+            force: record.force,
+            torque: record.torque,
+            ..own.wall.clone()
+        };
+        own.walls.iter().zip(records).map(wall).collect()
+    }
+}
+
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+pub fn simulate(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    let mut clock = Clock::resume(model, state, settings)?;
+    clock.begin(observe);
+    let last = clock.last_step(until);
+    while !clock.summary.stopped && clock.state.steps < last {
+        let goal = clock.next_stop(last);
+        clock.advance(goal)?;
+        if clock.is_stop(clock.state.steps, last) {
+            clock.record(observe);
+            state.clone_from(&clock.state);
+        }
+        clock.report(until, observe);
+    }
+    state.clone_from(&clock.state);
+    Ok(clock.finish())
+}
+
+/// The clock at work.
+struct Clock<'a> {
+    model: &'a Model,
+    own: &'a ModelGrains,
+    settings: &'a Settings,
+    grains: tippe_granular::Settings,
+    h: f64,
+    state: State,
+    walls: Vec<Wall>,
+    /// Walls are placed anew at every step: a body is free, or a wall turns about another point than its origin.
+    placed: bool,
+    pool: Option<rayon::ThreadPool>,
+    first_step: u64,
+    /// Snapshots shown.
+    snapped: f64,
+    rebuilds: u64,
+    summary: Summary,
+    tally: GrainSummary,
+}
+
+impl<'a> Clock<'a> {
+    fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Result<Clock<'a>, Failure> {
+        let fail = |what: String| Failure { time: state.time, what };
+        let Some(own) = &model.grains else {
+            return Err(fail("the model has no grains. help: compile it for the granular clock".to_owned()));
+        };
+        let grains = own.settings(settings.step).map_err(|error| fail(error.to_string()))?;
+        let h = grains.step;
+        if let Some(step) = state.step.filter(|step| *step != h) {
+            let what = format!("the state was made with a step of {} s, the run has {} s", plain(step), plain(h));
+            return Err(fail(format!("{what}. help: continue it with --step {step}")));
+        }
+        if state.walls.len() != own.walls.len() || state.bodies.len() != model.bodies.len() {
+            return Err(fail("the state belongs to another scene".to_owned()));
+        }
+        let mut walls = WallRecord::restore(own, &state.walls);
+        for (wall, own) in walls.iter_mut().zip(&own.walls) {
+            if let Drive::Prescribed { velocity, angular_velocity } = model.bodies[own.body as usize].drive {
+                (wall.velocity, wall.spin) = (velocity, angular_velocity);
+            }
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok();
+        let mut state = state.clone();
+        state.step = Some(h);
+        let mut clock = Clock {
+            placed: own.walls.iter().any(|w| w.swings(&model.bodies[w.body as usize].drive))
+                || model.bodies.iter().any(|body| body.drive == Drive::Free),
+            first_step: state.steps,
+            snapped: 0.0,
+            rebuilds: state.grains.rebuilds,
+            model,
+            own,
+            settings,
+            grains,
+            h,
+            state,
+            walls,
+            pool,
+            summary: Summary::default(),
+            tally: GrainSummary::default(),
+        };
+        clock.snapped = clock.snapshot();
+        Ok(clock)
+    }
+
+    /// Step that reaches `until`.
+    fn last_step(&self, until: f64) -> u64 {
+        (until / self.h - 1e-6).ceil().max(0.0) as u64
+    }
+
+    /// Whether a step is recorded: the nearest one to a communication point, those around a time that was asked for, the last.
+    fn is_stop(&self, step: u64, last: u64) -> bool {
+        let around = |t: &f64| {
+            let before = (t / self.h + 1e-9).floor() as u64;
+            step == before || step == before + 1
+        };
+        step == last
+            || self.point(step) > self.point(step.saturating_sub(1))
+            || self.settings.record_at.iter().any(around)
+    }
+
+    /// Snapshots up to now.
+    fn snapshot(&self) -> f64 {
+        ((self.state.steps as f64 + 0.5) * self.h / self.settings.snapshot_interval).floor()
+    }
+
+    /// Communication points up to a step.
+    fn point(&self, step: u64) -> u64 {
+        ((step as f64 + 0.5) * self.h / self.settings.output_interval.max(self.h)).floor() as u64
+    }
+
+    /// The end of the next batch: a step that is recorded, or as far as one goes without a word.
+    fn next_stop(&self, last: u64) -> u64 {
+        let batch = (BATCH / self.state.grains.len().max(1) as u64).clamp(1, 10_000);
+        let far = (self.state.steps + batch).min(last);
+        (self.state.steps + 1..far).find(|step| self.is_stop(*step, last)).unwrap_or(far)
+    }
+
+    fn advance(&mut self, goal: u64) -> Result<(), Failure> {
+        let time = self.state.time;
+        let pool = self.pool.take();
+        let went = match &pool {
+            Some(pool) => pool.install(|| self.steps_to(goal)),
+            None => self.steps_to(goal),
+        };
+        self.pool = pool;
+        went.map_err(|error| Failure { time, what: error.to_string() })?;
+        for (record, wall) in self.state.walls.iter_mut().zip(&self.walls) {
+            *record = WallRecord::of(wall);
+        }
+        for (b, motion) in self.state.bodies.iter().enumerate() {
+            if !(motion.p.is_finite() && motion.v.is_finite() && motion.w.is_finite()) {
+                let what = format!("body \"{}\" has no finite motion any more", self.model.bodies[b].name);
+                return Err(Failure { time, what: format!("{what}. help: a smaller step, or a heavier body") });
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_to(&mut self, goal: u64) -> Result<(), GrainError> {
+        let puff = (PUFF / self.h).ceil().max(1.0) as u64;
+        while self.state.steps < goal {
+            let mut count = if self.placed { 1 } else { goal - self.state.steps };
+            if !self.state.emitters.is_empty() {
+                let since = self.state.steps % puff;
+                count = count.min(puff - since);
+                if since == 0 {
+                    for emitter in &mut self.state.emitters {
+                        emitter.emit(&mut self.state.grains, &self.grains, puff as f64 * self.h)?;
+                    }
+                }
+            }
+            if self.placed {
+                self.push_off();
+            }
+            let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
+            self.tally.rayleigh_share = report.rayleigh_share;
+            self.tally.particle_steps += count * self.state.grains.len() as u64;
+            self.state.steps += count;
+            self.state.time = self.state.steps as f64 * self.h;
+            if self.placed {
+                self.take_impulses();
+            }
+        }
+        Ok(())
+    }
+
+    fn X_wc(&self, body: usize) -> Pose {
+        match self.model.bodies[body].drive {
+            Drive::Free => Pose::new(self.state.bodies[body].q, self.state.bodies[body].p),
+            _ => {
+                let kin = prescribed(self.model, body, self.state.time);
+                Pose::new(Quat::from_mat3(&kin.R), kin.p)
+            }
+        }
+    }
+
+    /// {force, torque about the centre of mass} of the grains on a body.
+    fn load(&self, body: usize, p_c: Vec3) -> [Vec3; 2] {
+        let mut load = [Vec3::ZERO; 2];
+        for (wall, _) in self.walls.iter().zip(&self.own.walls).filter(|(_, own)| own.body as usize == body) {
+            load[0] += wall.force;
+            load[1] += wall.torque + (wall.X_ws.position - p_c).cross(wall.force);
+        }
+        load
+    }
+
+    /// Walls where their bodies are, with the velocities of the step: half a kick for free bodies, which move on; their
+    /// momenta follow when the impulses are known.
+    fn push_off(&mut self) {
+        let h = self.h;
+        let mut moves: Vec<(Pose, [Vec3; 2])> = Vec::with_capacity(self.model.bodies.len());
+        for (b, body) in self.model.bodies.iter().enumerate() {
+            let pose = self.X_wc(b);
+            let rates = match body.drive {
+                Drive::Fixed => [Vec3::ZERO; 2],
+                Drive::Prescribed { velocity, angular_velocity } => [velocity, angular_velocity],
+                Drive::Free => {
+                    let [force, torque] = self.load(b, pose.position);
+                    let motion = &mut self.state.bodies[b];
+                    let turned = |q: Quat, I: &Mat3, x: Vec3| q * (*I * (q.conjugate() * x));
+                    let L = turned(motion.q, &body.I_c, motion.w) + 0.5 * h * torque;
+                    let v = motion.v + 0.5 * h * (self.model.gravity + force / body.mass);
+                    let w = turned(motion.q, &body.I_c_inverse, L);
+                    motion.p += h * v;
+                    motion.q = crate::realtime::rotated(motion.q, h * w);
+                    motion.w = turned(motion.q, &body.I_c_inverse, L);
+                    [v, w]
+                }
+            };
+            moves.push((pose, rates));
+        }
+        for (wall, own) in self.walls.iter_mut().zip(&self.own.walls) {
+            let (pose, [v, w]) = &moves[own.body as usize];
+            wall.X_ws = pose.then(&own.X_cs);
+            wall.velocity = *v + w.cross(wall.X_ws.position - pose.position);
+            wall.spin = *w;
+            (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        }
+    }
+
+    /// Free bodies get what the grains gave their walls.
+    fn take_impulses(&mut self) {
+        for b in 0..self.model.bodies.len() {
+            if self.model.bodies[b].drive != Drive::Free {
+                continue;
+            }
+            let X_wc = self.X_wc(b);
+            let mut impulse = Vec3::ZERO;
+            for (wall, own) in self.walls.iter_mut().zip(&self.own.walls).filter(|(_, own)| own.body as usize == b) {
+                wall.X_ws = X_wc.then(&own.X_cs);
+                impulse += wall.impulse;
+                self.state.exchanged += wall.work;
+            }
+            let [_, torque] = self.load(b, X_wc.position);
+            let body = &self.model.bodies[b];
+            let motion = &mut self.state.bodies[b];
+            motion.v += self.h * self.model.gravity + impulse / body.mass;
+            let R = Mat3::from_quat(motion.q);
+            motion.w += R * (body.I_c_inverse * (R.transpose() * (0.5 * self.h * torque)));
+        }
+    }
+
+    /// The start, if it was not recorded yet.
+    fn begin(&mut self, observe: &mut dyn Observe) {
+        if self.state.initial.is_some() {
+            return;
+        }
+        self.state.initial = Some([0.0; 2]);
+        let put_in = self.state.grains.ledger(&self.grains).put_in;
+        self.state.initial = Some([self.ledger().stored(), put_in]);
+        self.record(observe);
+    }
+
+    /// The books of grains and free bodies together.
+    fn ledger(&self) -> Ledger {
+        let books = self.state.grains.ledger(&self.grains);
+        let [initial, put_in] = self.state.initial.unwrap_or_default();
+        let mut ledger = Ledger {
+            kinetic: books.kinetic,
+            potential: books.potential,
+            elastic: books.elastic,
+            contact_damping: books.losses.normal + books.losses.tangential + books.losses.cohesion,
+            sliding: books.losses.friction,
+            rolling: books.losses.rolling,
+            work: books.put_in - put_in - self.state.exchanged,
+            initial,
+            ..Ledger::default()
+        };
+        for (body, motion) in self.model.bodies.iter().zip(&self.state.bodies) {
+            if body.drive == Drive::Free {
+                let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };
+                ledger.kinetic += crate::realtime::kinetic(body, &kin);
+                ledger.potential += body.mass * self.model.potential_at(motion.p);
+            }
+        }
+        ledger
+    }
+
+    fn bodies(&self) -> Vec<BodyState> {
+        let state = |b: usize| {
+            let motion = &self.state.bodies[b];
+            match self.model.bodies[b].drive {
+                Drive::Free => body_state(self.model, b, motion.p, motion.q, motion.v, motion.w),
+                _ => {
+                    let kin = prescribed(self.model, b, self.state.time);
+                    body_state(self.model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
+                }
+            }
+        };
+        (0..self.model.bodies.len()).map(state).collect()
+    }
+
+    /// Values of the model's signals.
+    fn signals(&self) -> Vec<f64> {
+        let sets = SetMeasures::of(self.own, &self.state.grains);
+        let value = |source: SignalSource| match source {
+            SignalSource::Grains { set, measure } => sets[set as usize].value(measure),
+            SignalSource::GrainLoad { body, component } => {
+                let load = self.load(body as usize, self.X_wc(body as usize).position);
+                load[component as usize / 3][component as usize % 3]
+            }
+            // the table of capabilities keeps what has other signals out of this clock
+            _ => f64::NAN,
+        };
+        self.model.signals.iter().map(|signal| value(signal.source)).collect()
+    }
+
+    fn record(&mut self, observe: &mut dyn Observe) {
+        let (bodies, energy, signals) = (self.bodies(), self.ledger(), self.signals());
+        let grains = &self.state.grains;
+        let contacts = (0.5 * grains.coordination() * grains.len() as f64).round() as usize;
+        self.summary.max_contacts = self.summary.max_contacts.max(contacts);
+        self.tally.contacts = contacts;
+        let time = self.state.time;
+        observe.sample(&Sample { time, bodies: &bodies, contacts: &[], energy: &energy, signals: &signals });
+        let snapshot = self.snapshot();
+        if self.state.steps == 0 || snapshot > self.snapped {
+            self.snapped = snapshot;
+            observe.grains(grains);
+        }
+        (self.summary.bodies, self.summary.energy, self.summary.signals) = (bodies, energy, signals);
+    }
+
+    fn report(&mut self, until: f64, observe: &mut dyn Observe) {
+        let progress = Progress {
+            time: self.state.time,
+            until,
+            step: self.h,
+            limiter: None,
+            steps: self.state.steps,
+            contacts: self.tally.contacts,
+            events: 0,
+        };
+        self.summary.stopped = !observe.progress(&progress);
+    }
+
+    fn finish(mut self) -> Summary {
+        if self.summary.bodies.is_empty() && self.summary.signals.is_empty() {
+            // no step was left to make: the end is the start
+            self.record(&mut ());
+        }
+        let grains = &self.state.grains;
+        self.summary.steps = self.state.steps - self.first_step;
+        self.summary.steps_by_integrator.insert("granular".to_owned(), self.summary.steps);
+        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ grains.hash();
+        self.summary.warnings = self.model.warnings.clone();
+        if grains.lost > 0 {
+            self.summary.warnings.push(format!("{} grains left the grains' world and are gone", grains.lost));
+        }
+        self.summary.grains = Some(GrainSummary {
+            count: grains.len(),
+            step: self.h,
+            rebuilds: grains.rebuilds - self.rebuilds,
+            lost: grains.lost,
+            bytes: grains.bytes(),
+            ..self.tally
+        });
+        self.summary
+    }
+}
+
+/// Sums over one set of grains.
+#[derive(Clone, Debug)]
+pub(crate) struct SetMeasures {
+    count: f64,
+    mass: f64,
+    centre: Vec3,
+    momentum: Vec3,
+    kinetic: f64,
+    lowest: f64,
+    highest: f64,
+    coordination: f64,
+    slope: f64,
+}
+
+impl Default for SetMeasures {
+    fn default() -> Self {
+        SetMeasures {
+            count: 0.0,
+            mass: 0.0,
+            centre: Vec3::ZERO,
+            momentum: Vec3::ZERO,
+            kinetic: 0.0,
+            lowest: f64::INFINITY,
+            highest: f64::NEG_INFINITY,
+            coordination: 0.0,
+            slope: f64::NAN,
+        }
+    }
+}
+
+impl SetMeasures {
+    /// Sums over all sets, grain by grain in the order of the places.
+    pub fn of(own: &ModelGrains, grains: &Grains) -> Vec<SetMeasures> {
+        let mut sets = vec![SetMeasures::default(); own.sets.len()];
+        for place in 0..grains.len() {
+            let grain = grains.grain(place);
+            let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
+            let r = grain.radius;
+            let density = own.settings.materials[usize::from(grain.class)].density;
+            let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
+            sums.count += 1.0;
+            sums.mass += mass;
+            sums.centre += mass * grain.position;
+            sums.momentum += mass * grain.velocity;
+            if !grain.frozen {
+                let turning = 0.4 * r * r * grain.spin.length_squared();
+                sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
+            }
+            sums.lowest = sums.lowest.min(grain.position.z - r);
+            sums.highest = sums.highest.max(grain.position.z + r);
+        }
+        for (class, sums) in sets.iter_mut().enumerate() {
+            sums.coordination = grains.coordination_of(class as u8);
+            sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
+        }
+        sets
+    }
+
+    /// Not a number where an empty set has none.
+    pub fn value(&self, measure: GrainMeasure) -> f64 {
+        let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
+        match measure {
+            GrainMeasure::Count => self.count,
+            GrainMeasure::KineticEnergy => self.kinetic,
+            GrainMeasure::Coordination => self.coordination,
+            GrainMeasure::Centre(k) => self.centre[usize::from(k)] / self.mass,
+            GrainMeasure::Velocity(k) => self.momentum[usize::from(k)] / self.mass,
+            GrainMeasure::Lowest => finite(self.lowest),
+            GrainMeasure::Highest => finite(self.highest),
+            GrainMeasure::Slope => self.slope,
+        }
+    }
+}
