@@ -31,8 +31,9 @@ pub trait System {
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64;
     /// Which blocks of the Jacobian may be non-zero (quadratures not counted).
     fn pattern(&self) -> &BlockPattern;
-    /// Increment of each component for the differences of the Jacobian; zero for one on which no rate depends now.
-    fn increments(&mut self, y: &[f64], delta: &mut [f64]);
+    /// Increment of each component for the differences of the Jacobian; zero for one on which no rate depends now. `central`, false at
+    /// first, is for those whose difference is to be taken both ways: it costs an evaluation more.
+    fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]);
 }
 
 /// The integrators.
@@ -127,6 +128,9 @@ struct Implicit {
     /// df/dt.
     f_t: Vec<f64>,
     delta: Vec<f64>,
+    central: Vec<bool>,
+    /// Rates on the other side of a central difference.
+    f_back: Vec<f64>,
     solution: Vec<f64>,
     largest_eigenvalue: f64,
     fresh: bool,
@@ -280,7 +284,7 @@ mod tests {
         fn pattern(&self) -> &BlockPattern {
             &self.pattern
         }
-        fn increments(&mut self, _y: &[f64], delta: &mut [f64]) {
+        fn increments(&mut self, _y: &[f64], delta: &mut [f64], _central: &mut [bool]) {
             delta.fill(1e-7);
         }
     }

@@ -50,6 +50,8 @@ impl Stepper {
                 quadrature_starts,
                 f_t: vec![0.0; n],
                 delta: vec![0.0; n],
+                central: vec![false; n],
+                f_back: vec![0.0; n],
                 solution: vec![0.0; m],
                 ..Implicit::default()
             })
@@ -127,19 +129,22 @@ impl Stepper {
     fn jacobian(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
         let n = self.y0.len();
         let m = system.pattern().rows();
-        system.increments(&self.y0, &mut implicit.delta);
+        implicit.central.fill(false);
+        system.increments(&self.y0, &mut implicit.delta, &mut implicit.central);
         let pattern = system.pattern().clone();
         let widest = (0..pattern.nodes()).map(|k| pattern.size(k)).max().unwrap_or(0);
         for colour in 0..implicit.colour_count {
             for c in 0..widest {
-                let mut any = false;
+                let columns = (0..pattern.nodes())
+                    .filter(|&k| implicit.colours[k] == colour && c < pattern.size(k))
+                    .map(|k| (k, pattern.offsets[k] + c));
+                let (mut any, mut back) = (false, false);
                 self.stage.copy_from_slice(&self.y0);
-                for k in 0..pattern.nodes() {
-                    if implicit.colours[k] == colour && c < pattern.size(k) {
-                        let delta = implicit.delta[pattern.offsets[k] + c];
-                        self.stage[pattern.offsets[k] + c] += delta;
-                        any |= delta != 0.0;
-                    }
+                for (_, column) in columns.clone() {
+                    let delta = implicit.delta[column];
+                    self.stage[column] += delta;
+                    any |= delta != 0.0;
+                    back |= delta != 0.0 && implicit.central[column];
                 }
                 if any {
                     system.rates(self.t0, &self.stage, &mut self.f1);
@@ -147,24 +152,31 @@ impl Stepper {
                 } else {
                     self.f1.copy_from_slice(&self.f0);
                 }
-                for k in 0..pattern.nodes() {
-                    if implicit.colours[k] != colour || c >= pattern.size(k) {
-                        continue;
+                if back {
+                    for (_, column) in columns.clone() {
+                        self.stage[column] =
+                            self.y0[column] - if implicit.central[column] { implicit.delta[column] } else { 0.0 };
                     }
-                    let column = pattern.offsets[k] + c;
+                    system.rates(self.t0, &self.stage, &mut implicit.f_back);
+                    self.evaluations += 1;
+                }
+                for (k, column) in columns {
+                    let (y, delta) = (self.y0[column], implicit.delta[column]);
+                    let both = back && implicit.central[column];
+                    let from = if both { &implicit.f_back } else { &self.f0 };
                     // nothing depends on a component without increment
-                    let difference = self.stage[column] - self.y0[column];
+                    let difference = (y + delta) - if both { y - delta } else { y };
                     let inverse = if difference == 0.0 { 0.0 } else { 1.0 / difference };
                     let size = pattern.size(k);
                     for (r, q) in system.quadratures(k).enumerate() {
                         let i = m + q;
                         implicit.J_quadratures[implicit.quadrature_starts[k][0] + r * size + c] =
-                            (self.f1[i] - self.f0[i]) * inverse;
+                            (self.f1[i] - from[i]) * inverse;
                     }
                     let own = implicit.J.block_mut(k, 0, size * size);
                     for r in 0..size {
                         let i = pattern.offsets[k] + r;
-                        own[r * size + c] = (self.f1[i] - self.f0[i]) * inverse;
+                        own[r * size + c] = (self.f1[i] - from[i]) * inverse;
                     }
                     for &row in &pattern.neighbours[k] {
                         let row = row as usize;
@@ -172,13 +184,13 @@ impl Stepper {
                         for (r, q) in system.quadratures(row).enumerate() {
                             let i = m + q;
                             implicit.J_quadratures[implicit.quadrature_starts[row][slot] + r * size + c] =
-                                (self.f1[i] - self.f0[i]) * inverse;
+                                (self.f1[i] - from[i]) * inverse;
                         }
                         let rows = pattern.size(row);
                         let block = implicit.J.block_mut(row, slot, rows * size);
                         for r in 0..rows {
                             let i = pattern.offsets[row] + r;
-                            block[r * size + c] = (self.f1[i] - self.f0[i]) * inverse;
+                            block[r * size + c] = (self.f1[i] - from[i]) * inverse;
                         }
                     }
                 }

@@ -12,7 +12,8 @@
 //! f_0' = -sqrt(k_0 k_t) v_t and f = f_0 sqrt(k_t/k_0), so that nothing is lost or gained when the area changes; M likewise.
 //! Slip ends when V falls below min(1, 2 zeta) mu N/sqrt(k_t m_t): there the spring can be set so that the force is continuous
 //! and falls. At rest nothing creeps. While k_t grows f stays, while it shrinks f shrinks with it: both lose
-//! |k_t'| f^2/(2 k_t^2), which is booked.
+//! |k_t'| f^2/(2 k_t^2), which is booked. Between the two, where a contact neither closes nor opens, there is no kink: with g = k_t'/k_t
+//!   f' = ... + f (g - s)/2,   lost s f^2/(2 k_t),   s = sqrt(g^2 + e^2) - e,   e a thousandth of the springs' rate k/c.
 //! Springs that are asked for more than the limit give way before slip begins: with L >= 1 the force over its limit,
 //!   force (f - c_t v_t)/L,   f' = -k_t v_t - r f,   M' = -k_s w_n - r (k_s/(k_t b^2)) M,   r = 4 omega_t (L - 1)
 //! which is Coulomb's force, turning into the direction of slip within the length mu N/k_t. Slow slip (a load that creeps
@@ -36,6 +37,8 @@ const YIELD_RATE: f64 = 4.0;
 const SLIP_LOAD: f64 = 1.3;
 /// Speed b w_n over mu N/sqrt(k_t m_t) at which spin alone begins to slip [-].
 const SPIN_SPEED: f64 = 2.0;
+/// Rate at which stiffness grows that counts as none, over the springs' own k/c [-].
+const STEADY: f64 = 1e-3;
 /// Springs of flat patches smaller than this share of the face get no softer [-].
 const SMALLEST_PATCH: f64 = 1e-4;
 /// The spin spring gives way faster than the tangential one by no more than this [-]; for a Hertz patch it is 2.9.
@@ -287,8 +290,11 @@ struct Stiffness {
     /// Force and torque over their states: sqrt(k_t/k_0) (and of k_r), sqrt(k_s/(k_0 a_0^2)); one for point contacts [-].
     gear: f64,
     spin_gear: f64,
-    /// k'/k of k_t and k_r; that of k_s is three times it (k_t ~ depth^(1/2), k_s ~ depth^(3/2)) [1/s].
-    growth: f64,
+    /// Rate at which the springs of k_t and k_r follow their stiffness; those of k_s three times it (k_t ~ depth^(1/2), k_s ~
+    /// depth^(3/2)) [1/s].
+    shrink: f64,
+    /// Share of their energy that is lost by it, per time; three times that for k_s [1/s].
+    fade: f64,
     b: f64,
 }
 
@@ -306,20 +312,26 @@ fn stiffness(c: &FrictionConstants, x: &FrictionInput) -> Stiffness {
             relaxation: c.kappa * x.elastic * d / k_t,
             gear,
             spin_gear: gear * gear * gear,
-            growth: 0.0,
+            shrink: 0.0,
+            fade: 0.0,
             b: contensou_radius(c, x),
         };
     }
     let k_t = c.kappa * x.exponent * x.elastic / x.depth;
     let a2 = if c.patch_radius > 0.0 { c.patch_radius * c.patch_radius } else { x.radius * x.depth };
+    let relaxation = x.depth * d / x.exponent;
+    let g = (x.exponent - 1.0) * x.closing_speed / x.depth;
+    let e = STEADY / relaxation;
+    let s = (g * g + e * e).sqrt() - e;
     Stiffness {
         k_t,
         k_s: k_t * a2,
         k_r: k_t * x.radius * x.radius,
-        relaxation: x.depth * d / x.exponent,
+        relaxation,
         gear: 1.0,
         spin_gear: 1.0,
-        growth: (x.exponent - 1.0) * x.closing_speed / x.depth,
+        shrink: 0.5 * (g - s),
+        fade: s,
         b: contensou_radius(c, x),
     }
 }
@@ -382,12 +394,11 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.torque = M * n;
             let (f2, s2) = (f_s.length_squared(), M_s * M_s);
             // power taken from the bodies less what the springs keep of it
-            out.sliding = (f_s - T).dot(x.v_t) + (0.5 * k.growth.abs() + give) * f2 / k.k_t;
-            out.spin = (M_s - M) * w_n + (1.5 * k.growth.abs() + give_spin) * s2 / k.k_s;
+            out.sliding = (f_s - T).dot(x.v_t) + (0.5 * k.fade + give) * f2 / k.k_t;
+            out.spin = (M_s - M) * w_n + (1.5 * k.fade + give_spin) * s2 / k.k_s;
             out.energy = 0.5 * (f2 / k.k_t + s2 / k.k_s);
-            let shrink = k.growth.min(0.0);
-            out.rates.f = (-k.k_t * x.v_t + (shrink - give) * f_s) * (1.0 / k.gear);
-            out.rates.spin = (-k.k_s * w_n + (3.0 * shrink - give_spin) * M_s) / k.spin_gear;
+            out.rates.f = (-k.k_t * x.v_t + (k.shrink - give) * f_s) * (1.0 / k.gear);
+            out.rates.spin = (-k.k_s * w_n + (3.0 * k.shrink - give_spin) * M_s) / k.spin_gear;
             out.gear = k.gear;
         }
     }
@@ -413,9 +424,9 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             }
             out.torque += M;
             let m2 = M_s.length_squared();
-            out.rolling = (M_s - M).dot(w_r) + (0.5 * k.growth.abs() + give) * m2 / k.k_r;
+            out.rolling = (M_s - M).dot(w_r) + (0.5 * k.fade + give) * m2 / k.k_r;
             out.energy += 0.5 * m2 / k.k_r;
-            out.rates.roll = (-k.k_r * w_r + (k.growth.min(0.0) - give) * M_s) * (1.0 / k.gear);
+            out.rates.roll = (-k.k_r * w_r + (k.shrink - give) * M_s) * (1.0 / k.gear);
             out.roll_margin = load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0;
         }
     }

@@ -1078,7 +1078,7 @@ impl System for Bound<'_> {
         norm
     }
 
-    fn increments(&mut self, y: &[f64], delta: &mut [f64]) {
+    fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
         let d = &mut *self.dynamics;
         for (k, &body) in d.bodies.iter().enumerate() {
             let radius = self.model.bodies[body as usize].size.max(1e-9);
@@ -1099,8 +1099,14 @@ impl System for Bound<'_> {
             let p = vector(y, o).length();
             let v = vector(y, o + 6).length();
             let w = vector(y, o + 9).length();
+            // along a contact the slopes of the coordinates must cancel; taken one way they differ by the curvature of the law, and by its
+            // kink where a contact that neither closes nor opens begins to do one or the other
+            let touches = length < radius;
+            let share = if touches { 1e-3 } else { 3e-5 };
+            central[o..o + 3].fill(touches);
+            central[o + 6..o + 9].fill(touches);
             for i in 0..3 {
-                delta[o + i] = toward((3e-5 * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
+                delta[o + i] = toward((share * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
                 delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], odd[i]);
                 delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
                 delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);

@@ -30,10 +30,16 @@ const SMALLEST_STEP: f64 = 1e-15;
 const TOUCH_STEP: f64 = 0.05;
 /// Stability limit of Dormand-Prince on the negative axis is 3.3: steps beyond this are held back by stability [-].
 const STIFF: f64 = 2.5;
-/// Steps of the implicit method below this would be stable for the explicit one [-].
-const NOT_STIFF: f64 = 0.8;
+/// Steps of the implicit method below this are not twice those of the explicit one, and each costs several times as much [-].
+const NOT_STIFF: f64 = 5.0;
 /// Consecutive steps that decide a change of method.
 const DECISION: u32 = 6;
+/// Where the implicit method made no longer steps, so many times more are needed before it is tried again ...
+const RELUCTANCE: u32 = 4;
+/// ... up to this many.
+const MOST_RELUCTANT: u32 = 20_000;
+/// Steps of the implicit method beyond this are what it is for [-].
+const WORTH_IT: f64 = 20.0;
 /// Attempted steps of one island in one horizon that are a failure.
 const STALL: u64 = 3_000_000;
 /// So many attempted steps are a failure already if they advance by less than `STALL_SHARE` of the run.
@@ -150,6 +156,7 @@ pub struct Island {
     h: f64,
     error_old: f64,
     decision: u32,
+    reluctance: u32,
     storm: u32,
     /// Crossings of the last step that are still to be acted upon.
     crossings: Vec<Crossing>,
@@ -188,6 +195,7 @@ pub struct IslandRecord {
     h: f64,
     error_old: f64,
     decision: u32,
+    reluctance: u32,
     storm: u32,
     crossings: Vec<Crossing>,
 }
@@ -248,6 +256,7 @@ impl Island {
             h: settings.step.unwrap_or(FIRST_STEP),
             error_old: 1e-4,
             decision: 0,
+            reluctance: DECISION,
             storm: 0,
             crossings: Vec::new(),
             begin: Vec::new(),
@@ -320,6 +329,7 @@ impl Island {
             h: self.h,
             error_old: self.error_old,
             decision: self.decision,
+            reluctance: self.reluctance,
             storm: self.storm,
             crossings: self.crossings.clone(),
         }
@@ -372,6 +382,7 @@ impl Island {
             h: record.h,
             error_old: record.error_old,
             decision: record.decision,
+            reluctance: record.reluctance,
             storm: record.storm,
             crossings: record.crossings.clone(),
             begin,
@@ -710,12 +721,19 @@ impl Island {
             Method::Rodas4 if self.stepper.stiffness < NOT_STIFF => Method::Dopri5,
             method => method,
         };
+        if self.method == Method::Rodas4 && self.stepper.stiffness > WORTH_IT {
+            self.reluctance = DECISION;
+        }
         if wanted == self.method {
             self.decision = 0;
             return;
         }
         self.decision += 1;
-        if self.decision >= DECISION {
+        let needed = if wanted == Method::Rodas4 { self.reluctance } else { DECISION };
+        if self.decision >= needed {
+            if wanted == Method::Dopri5 {
+                self.reluctance = (RELUCTANCE * self.reluctance).min(MOST_RELUCTANT);
+            }
             self.method = wanted;
             self.decision = 0;
         }
