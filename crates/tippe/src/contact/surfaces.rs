@@ -421,25 +421,39 @@ impl SurfacePair {
         let (mut tally, sense) = (Tally::default(), self.sense());
         // rate of the depth, and the section of the column that has it
         let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
-        let slope = |p: &PressurePoint| p.axis - p.normal * p.normal.dot(p.axis);
         let column = |p: &PressurePoint| (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
-        let (mut N, mut power, mut slopes) = (0.0, 0.0, Vec3::ZERO);
+        let (mut N, mut power, mut drift) = (0.0, 0.0, Vec3::ZERO);
+        let velocity = |body: usize, x: Vec3| sides[body].v + sides[body].w.cross(x - sides[body].p);
         for p in work.points() {
             let elastic = column(p);
             N += elastic;
             power += elastic * deepening(p);
-            slopes += slope(p) * elastic;
+            drift += (velocity(0, p.point) + velocity(1, p.point)) * (0.5 * elastic);
         }
         if N <= 0.0 {
             return tally;
         }
-        let (V, g_mean) = (power / N, slopes / N);
-        // the velocity of the patch, least squares: sum p (v - V + u.(g - g_mean))^2
+        let (V, drift) = (power / N, drift / N);
+        // slope g of the depth along the surface of the point, and its rate for a patch that travels with the mean of both surfaces
+        let travels = |p: &PressurePoint| {
+            let slope = p.axis - p.normal * p.normal.dot(p.axis);
+            let g = if p.side == 0 { slope } else { -slope };
+            let body = if sense > 0.0 { p.side as usize } else { 1 - p.side as usize };
+            (g, deepening(p) + g.dot(drift - velocity(body, p.point)))
+        };
+        let (mut g_mean, mut v_mean) = (Vec3::ZERO, 0.0);
+        for p in work.points() {
+            let (share, (g, v)) = (column(p) / N, travels(p));
+            g_mean += g * share;
+            v_mean += v * share;
+        }
+        // what it travels beyond that, least squares: sum p (v - v_mean + u.(g - g_mean))^2
         let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
         for p in work.points() {
-            let (share, g) = (column(p) / N, slope(p) - g_mean);
+            let (share, (g, v)) = (column(p) / N, travels(p));
+            let g = g - g_mean;
             C += Mat3::from_cols(g * (g.x * share), g * (g.y * share), g * (g.z * share));
-            r -= g * (share * (deepening(p) - V));
+            r -= g * (share * (v - v_mean));
         }
         let u = C.inverse() * r;
         let slow = |v: f64| {
@@ -455,7 +469,8 @@ impl SurfacePair {
                 continue;
             }
             let n = p.normal * sense;
-            let w = deepening(p) - V + u.dot(slope(p) - g_mean);
+            let (g, v) = travels(p);
+            let w = v - v_mean + u.dot(g - g_mean);
             let force = (elastic * (whole + damped(w))).max(0.0);
             tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
