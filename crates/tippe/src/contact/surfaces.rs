@@ -36,10 +36,14 @@ const SLIP_LOAD: f64 = 1.3;
 const STICK_RATIO: f64 = 0.5;
 /// Share of the largest speed at which slip may end that is used [-].
 const STICK_SAFETY: f64 = 0.9;
+/// Friction below this share of stiffness times size is rounding [-].
+const ROUNDING_FORCE: f64 = 1e-14;
 /// Springs of patches smaller than this share of the size get no softer [-].
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
+/// Columns push one way where their sum is at least this share of their sizes [-].
+const ONE_WAY: f64 = 0.5;
 /// Columns of one region, about, that a solver with a row for each of them gets.
 const MANY: usize = 64;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
@@ -337,6 +341,9 @@ impl SurfacePair {
                 }
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
+            if matches!(self.kind, Kind::Both(_)) {
+                carry_regions(room.surfaces.points(), out);
+            }
         });
         join_columns(out);
     }
@@ -576,7 +583,8 @@ impl SurfacePair {
             vv += s * v.length_squared();
             both += s * (z + v * (T * g)).length_squared();
         }
-        let (limit, V) = (c.mu * N, vv.sqrt());
+        // forces of rounding at the first touch do not slide
+        let (limit, V) = (c.mu * N + ROUNDING_FORCE * k_0 * self.size, vv.sqrt());
         let v_at = |k: usize| sides[k].v + sides[k].w.cross(o - sides[k].p);
         let (v_o, w) = (v_at(1) - v_at(0), sides[1].w - sides[0].w);
         if laws.slipping {
@@ -651,6 +659,35 @@ fn hysteresis(restitution: f64) -> f64 {
         (low, high) = if logarithm(b) > wanted { (b, high) } else { (low, b) };
     }
     low
+}
+
+/// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
+/// where they push one way.
+fn carry_regions(points: &[PressurePoint], columns: &mut [SurfacePoint]) {
+    let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
+    let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
+    for p in points {
+        if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
+            let column = (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+            *force += p.normal * (p.area * p.depth);
+            *pushed += p.axis * column;
+            *all += column;
+        }
+    }
+    let corrections: Vec<Option<(Quat, f64)>> = sums
+        .iter()
+        .map(|(force, pushed, all)| {
+            let one_way = pushed.length() > ONE_WAY * all && force.dot(*pushed) > ONE_WAY * all * force.length();
+            let factor = (force.length() / pushed.length()).clamp(0.5, 2.0);
+            one_way.then(|| (Quat::from_rotation_arc(pushed.normalize(), force.normalize()), factor))
+        })
+        .collect();
+    for c in columns {
+        if let Some(Some((turn, factor))) = corrections.get(c.region as usize) {
+            c.normal = *turn * c.normal;
+            c.area *= factor;
+        }
+    }
 }
 
 /// Where a region has more than `MANY` columns, those of one cell of a grid over it that face one way become one: of the same area, force and moment.
