@@ -574,10 +574,12 @@ impl SurfacePair {
         let g = (reading.area / (std::f64::consts::PI * self.size * self.size)).sqrt().max(SMALLEST_PATCH);
         let omega = (g * g * k_0 / c.mass.max(f64::MIN_POSITIVE)).sqrt();
         let T = 2.0 * STICK_RATIO / omega;
-        let (mut zz, mut zv, mut vv, mut both) = (0.0, 0.0, 0.0, 0.0);
+        let n = loads.iter().map(|l| l.normal * (l.force / N)).sum::<Vec3>();
+        let (mut zz, mut zv, mut vv, mut both, mut zn) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
             let s = l.force / N;
+            zn += s * z.dot(n);
             zz += s * z.length_squared();
             zv += s * z.dot(v);
             vv += s * v.length_squared();
@@ -616,8 +618,10 @@ impl SurfacePair {
             power -= f.dot(v);
             add(l.point, f, reading);
         }
+        // springs do not stretch with the approach along the mean normal: no point of a flat patch sees it
+        let approach = n.dot(v_o);
         // power taken from the bodies less what the springs keep of it, k_0 (z, z')
-        reading.friction.sliding = power - k_0 * (g * zv - give * zz);
+        reading.friction.sliding = power - k_0 * (g * (zv - zn * approach) - give * zz);
         reading.friction.energy = 0.5 * k_0 * zz;
         reading.friction.gear = g;
         reading.friction.yields = over > 1.0;
@@ -625,7 +629,7 @@ impl SurfacePair {
         // the field goes along with the mean of the two motions
         let w_mean = 0.5 * (sides[0].w + sides[1].w);
         let drift = sides[self.reference].v - 0.5 * (v_at(0) + v_at(1));
-        let delta_rate = v_o * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
+        let delta_rate = (v_o - n * approach) * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
     }
