@@ -36,8 +36,6 @@ const SLIP_LOAD: f64 = 1.3;
 const STICK_RATIO: f64 = 0.5;
 /// Share of the largest speed at which slip may end that is used [-].
 const STICK_SAFETY: f64 = 0.9;
-/// Friction below this share of stiffness times size is rounding [-].
-const ROUNDING_FORCE: f64 = 1e-14;
 /// Springs of patches smaller than this share of the size get no softer [-].
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
@@ -585,8 +583,7 @@ impl SurfacePair {
             vv += s * v.length_squared();
             both += s * (z + v * (T * g)).length_squared();
         }
-        // forces of rounding at the first touch do not slide
-        let (limit, V) = (c.mu * N + ROUNDING_FORCE * k_0 * self.size, vv.sqrt());
+        let (limit, V) = (c.mu * N, vv.sqrt());
         let v_at = |k: usize| sides[k].v + sides[k].w.cross(o - sides[k].p);
         let (v_o, w) = (v_at(1) - v_at(0), sides[1].w - sides[0].w);
         if laws.slipping {
