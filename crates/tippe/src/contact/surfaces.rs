@@ -40,6 +40,8 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
+/// Columns push one way where their sum is at least this share of their sizes [-].
+const ONE_WAY: f64 = 0.5;
 /// Columns of one region, about, that a solver with a row for each of them gets.
 const MANY: usize = 64;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
@@ -337,6 +339,9 @@ impl SurfacePair {
                 }
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
+            if matches!(self.kind, Kind::Both(_)) {
+                carry_regions(room.surfaces.points(), out);
+            }
         });
         join_columns(out);
     }
@@ -421,25 +426,39 @@ impl SurfacePair {
         let (mut tally, sense) = (Tally::default(), self.sense());
         // rate of the depth, and the section of the column that has it
         let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
-        let slope = |p: &PressurePoint| p.axis - p.normal * p.normal.dot(p.axis);
         let column = |p: &PressurePoint| (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
-        let (mut N, mut power, mut slopes) = (0.0, 0.0, Vec3::ZERO);
+        let (mut N, mut power, mut drift) = (0.0, 0.0, Vec3::ZERO);
+        let velocity = |body: usize, x: Vec3| sides[body].v + sides[body].w.cross(x - sides[body].p);
         for p in work.points() {
             let elastic = column(p);
             N += elastic;
             power += elastic * deepening(p);
-            slopes += slope(p) * elastic;
+            drift += (velocity(0, p.point) + velocity(1, p.point)) * (0.5 * elastic);
         }
         if N <= 0.0 {
             return tally;
         }
-        let (V, g_mean) = (power / N, slopes / N);
-        // the velocity of the patch, least squares: sum p (v - V + u.(g - g_mean))^2
+        let (V, drift) = (power / N, drift / N);
+        // slope g of the depth along the surface of the point, and its rate for a patch that travels with the mean of both surfaces
+        let travels = |p: &PressurePoint| {
+            let slope = p.axis - p.normal * p.normal.dot(p.axis);
+            let g = if p.side == 0 { slope } else { -slope };
+            let body = if sense > 0.0 { p.side as usize } else { 1 - p.side as usize };
+            (g, deepening(p) + g.dot(drift - velocity(body, p.point)))
+        };
+        let (mut g_mean, mut v_mean) = (Vec3::ZERO, 0.0);
+        for p in work.points() {
+            let (share, (g, v)) = (column(p) / N, travels(p));
+            g_mean += g * share;
+            v_mean += v * share;
+        }
+        // what it travels beyond that, least squares: sum p (v - v_mean + u.(g - g_mean))^2
         let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
         for p in work.points() {
-            let (share, g) = (column(p) / N, slope(p) - g_mean);
+            let (share, (g, v)) = (column(p) / N, travels(p));
+            let g = g - g_mean;
             C += Mat3::from_cols(g * (g.x * share), g * (g.y * share), g * (g.z * share));
-            r -= g * (share * (deepening(p) - V));
+            r -= g * (share * (v - v_mean));
         }
         let u = C.inverse() * r;
         let slow = |v: f64| {
@@ -455,7 +474,8 @@ impl SurfacePair {
                 continue;
             }
             let n = p.normal * sense;
-            let w = deepening(p) - V + u.dot(slope(p) - g_mean);
+            let (g, v) = travels(p);
+            let w = v - v_mean + u.dot(g - g_mean);
             let force = (elastic * (whole + damped(w))).max(0.0);
             tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
@@ -552,10 +572,12 @@ impl SurfacePair {
         let g = (reading.area / (std::f64::consts::PI * self.size * self.size)).sqrt().max(SMALLEST_PATCH);
         let omega = (g * g * k_0 / c.mass.max(f64::MIN_POSITIVE)).sqrt();
         let T = 2.0 * STICK_RATIO / omega;
-        let (mut zz, mut zv, mut vv, mut both) = (0.0, 0.0, 0.0, 0.0);
+        let n = loads.iter().map(|l| l.normal * (l.force / N)).sum::<Vec3>();
+        let (mut zz, mut zv, mut vv, mut both, mut zn) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
             let s = l.force / N;
+            zn += s * z.dot(n);
             zz += s * z.length_squared();
             zv += s * z.dot(v);
             vv += s * v.length_squared();
@@ -593,8 +615,10 @@ impl SurfacePair {
             power -= f.dot(v);
             add(l.point, f, reading);
         }
+        // springs do not stretch with the approach along the mean normal: no point of a flat patch sees it
+        let approach = n.dot(v_o);
         // power taken from the bodies less what the springs keep of it, k_0 (z, z')
-        reading.friction.sliding = power - k_0 * (g * zv - give * zz);
+        reading.friction.sliding = power - k_0 * (g * (zv - zn * approach) - give * zz);
         reading.friction.energy = 0.5 * k_0 * zz;
         reading.friction.gear = g;
         reading.friction.yields = over > 1.0;
@@ -602,7 +626,7 @@ impl SurfacePair {
         // the field goes along with the mean of the two motions
         let w_mean = 0.5 * (sides[0].w + sides[1].w);
         let drift = sides[self.reference].v - 0.5 * (v_at(0) + v_at(1));
-        let delta_rate = v_o * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
+        let delta_rate = (v_o - n * approach) * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
     }
@@ -636,6 +660,35 @@ fn hysteresis(restitution: f64) -> f64 {
         (low, high) = if logarithm(b) > wanted { (b, high) } else { (low, b) };
     }
     low
+}
+
+/// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
+/// where they push one way.
+fn carry_regions(points: &[PressurePoint], columns: &mut [SurfacePoint]) {
+    let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
+    let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
+    for p in points {
+        if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
+            let column = (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+            *force += p.normal * (p.area * p.depth);
+            *pushed += p.axis * column;
+            *all += column;
+        }
+    }
+    let corrections: Vec<Option<(Quat, f64)>> = sums
+        .iter()
+        .map(|(force, pushed, all)| {
+            let one_way = pushed.length() > ONE_WAY * all && force.dot(*pushed) > ONE_WAY * all * force.length();
+            let factor = (force.length() / pushed.length()).clamp(0.5, 2.0);
+            one_way.then(|| (Quat::from_rotation_arc(pushed.normalize(), force.normalize()), factor))
+        })
+        .collect();
+    for c in columns {
+        if let Some(Some((turn, factor))) = corrections.get(c.region as usize) {
+            c.normal = *turn * c.normal;
+            c.area *= factor;
+        }
+    }
 }
 
 /// Where a region has more than `MANY` columns, those of one cell of a grid over it that face one way become one: of the same area, force and moment.

@@ -47,6 +47,8 @@ pub struct PressurePoint {
     /// Unit direction from 1 to 2 in which the depth falls fastest as 2 moves; zero on the surface [-]. Columns along it of section
     /// `area normal.axis` carry the same wrench, and the depth is their length.
     pub axis: Vec3,
+    /// The surface it lies on: 0 for 1, 1 for 2.
+    pub side: u8,
     /// Share of the patch; the two surfaces count half each [m^2].
     pub area: f64,
     /// Distance to the other surface [m].
@@ -407,7 +409,16 @@ impl Quadrature {
             sums.flux[plane.side][1] += flux * depth;
             sums.depth = sums.depth.max(depth);
             let id = if plane.side == 0 { [plane.face, reading.triangle] } else { [reading.triangle, plane.face] };
-            self.points.push(PressurePoint { point, normal, axis, area, depth, region: NONE, id });
+            self.points.push(PressurePoint {
+                point,
+                normal,
+                axis,
+                side: plane.side as u8,
+                area,
+                depth,
+                region: NONE,
+                id,
+            });
         }
     }
 }

@@ -87,7 +87,7 @@ impl HalfSpace {
                     energy -= 0.5 * depth * depth * share * n.dot(m);
                     let (point, normal) = (X_w2.point(x), X_w2.vector(-n));
                     let (axis, id) = (n_w, [0, f]);
-                    points.push(PressurePoint { point, normal, axis, area: share, depth, region: place, id });
+                    points.push(PressurePoint { point, normal, axis, side: 1, area: share, depth, region: place, id });
                 }
             }
             deepest = f64::max(deepest, dip.depth);
@@ -139,7 +139,7 @@ impl HalfSpace {
                     for x in [0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)] {
                         let (point, normal, depth) = (X_w2.point(x), X_w2.vector(-n), level - m.dot(x));
                         let (region, id) = (self.marks[f as usize].1, [0, f]);
-                        points.push(PressurePoint { point, normal, axis: n_w, area, depth, region, id });
+                        points.push(PressurePoint { point, normal, axis: n_w, side: 1, area, depth, region, id });
                     }
                 }
             }
