@@ -108,6 +108,8 @@ def text() -> str:
     run = {key: {"anyOf": []} for key in top["run"]["properties"]}
     parts.append(typed("RunSettings", run, set()))
     parts.append(typed("RealtimeSettings", top["realtime"]["properties"], set()))
+    parts.append(typed("GranularSettings", top["granular"]["properties"], set()))
+    parts.append(typed("Grains", item(schema, "grains"), {"name", "material", "packing"}))
     return "\n".join(parts)
 
 

@@ -88,9 +88,9 @@ def test_the_command_of_the_wheel():
 @pytest.mark.skipif("TIPPE_WHEEL" not in os.environ, reason="TIPPE_WHEEL names no wheel")
 def test_the_wheel_in_a_clean_place():
     """Nothing but numpy beside it: no Rust, no Node, nothing of this folder."""
-    subprocess.run([sys.executable, "-m", "venv", "clean"], check=True)
-    install = ["clean/bin/pip", "install", "--quiet", "--disable-pip-version-check", os.environ["TIPPE_WHEEL"]]
-    subprocess.run(install, check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "clean"], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", "clean/bin/python", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", os.environ["TIPPE_WHEEL"]], check=True)
     bare = {"PATH": "/usr/bin:/bin", "HOME": os.getcwd()}
     subprocess.run(["clean/bin/tippe", "run", "bouncing_ball", "--out", "run", "--quiet"], check=True, env=bare)
     script = "import tippe; assert tippe.load('bouncing_ball').run().hash == tippe.open_run('run').hash"

@@ -46,7 +46,7 @@ def test_every_element_of_the_format_has_a_method():
         own = next(s["properties"] for s in schema["$defs"]["shape"]["anyOf"] if s["properties"]["kind"]["const"] == kind)
         common = {"kind", "collide", "density", "material", "orientation", "position"}
         assert set(keys) == set(own) - common, kind
-    for table in ("contact", "realtime", "defaults", "params", "materials", "law"):
+    for table in ("contact", "realtime", "granular", "defaults", "params", "materials", "law"):
         assert hasattr(tippe.Scene, table.removesuffix("s")) or hasattr(tippe.Scene, table)
     for name, method in inspect.getmembers(tippe.Scene, inspect.isfunction):
         if not name.startswith("_"):

@@ -407,3 +407,41 @@ class RealtimeSettings(TypedDict, total=False):
     solver: str
     step: Number
     sweeps: int | str
+
+class GranularSettings(TypedDict, total=False):
+    books: bool
+    high: Vector
+    low: Vector
+    memory: Number
+    periodic: Sequence[Any] | Any
+    snapshot_interval: Number
+    step: Number
+
+class Grains(TypedDict, total=False):
+    adhesion: Number
+    angular_velocity: Vector
+    cohesion: Number
+    count: int | str
+    deviation: Number
+    file: str | Any
+    friction: Number
+    frozen: bool
+    high: Vector
+    jitter: Number
+    low: Vector
+    median: Number
+    position: Vector
+    radius: Number
+    radius_range: Sequence[Any] | Any
+    rate: Number
+    repeat: Sequence[Any] | Any
+    restitution: Number
+    rolling: Number
+    rolling_damping: Number
+    rolling_law: str
+    seed: int | str
+    sieve: Sequence[Any] | Any
+    spheres: Sequence[Any] | Any
+    spins: Sequence[Any] | Any
+    velocities: Sequence[Any] | Any
+    velocity: Vector

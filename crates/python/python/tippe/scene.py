@@ -168,6 +168,10 @@ class Scene:
         """How the realtime clock runs the scene: step, friction, passes, points, solver, sweeps, sleeping."""
         self._merge("realtime", keys)
 
+    def granular(self, **keys: Unpack[_keys.GranularSettings]) -> None:
+        """How the granular clock runs the scene: step, low and high corner, periodic, books, memory, snapshot_interval."""
+        self._merge("granular", keys)
+
     def defaults(self, **keys: Unpack[_keys.Defaults]) -> None:
         """What bodies have that do not say otherwise: material, groups, collide, smoothing."""
         self._merge("defaults", keys)
@@ -288,6 +292,11 @@ class Scene:
     def mesh(self, name: str, **keys: Unpack[_keys.MeshBody]) -> Body:
         """A closed triangle mesh: a `solid` of the scene, a `file` with its `unit`, or `vertices` and `triangles`."""
         return self._shaped("mesh", name, keys)
+
+    def grains(self, name: str, *, material: str, packing: str, **keys: Unpack[_keys.Grains]) -> Element:
+        """Grains by the million, spheres for the granular clock: where they start (`packing`), how many, of which sizes."""
+        table = {"name": name, "material": material, "packing": packing, **_words(keys)}
+        return Element(self, self._add("grains", table))
 
     def solid(self, name: str, kind: str, **keys: Unpack[_keys.Solid]) -> Element:
         """A solid built step by step, for meshes: box, sphere, cylinder, cone, prism, revolved, gear, thread, mesh, union, ..."""
