@@ -5,6 +5,7 @@ use clap::Args;
 use std::path::Path;
 use tippe::Model;
 use tippe::clock::Settings;
+use tippe::model::ProgramLaw;
 use tippe::precise::method;
 use tippe::scene::{Clock, Integrator, Scene, gallery};
 
@@ -117,10 +118,15 @@ impl Source {
 
     /// Reads, compiles and settles how to run.
     pub fn prepare(&self, options: &Options) -> Result<Prepared, Stop> {
+        self.prepare_with(options, &[])
+    }
+
+    /// [`Source::prepare`] with contact laws of a program.
+    pub fn prepare_with(&self, options: &Options, laws: &[ProgramLaw]) -> Result<Prepared, Stop> {
         let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
         let clock = options.clock.unwrap_or(scene.run.clock);
         scene.check_memory().map_err(|error| Stop::Resource(format!("{}: {error}", self.file)))?;
-        let model = Model::compile_for(&scene, clock)?;
+        let model = Model::compile_with(&scene, clock, laws)?;
         let mut settings = Settings::from_scene(&scene, clock);
         if let Some(threads) = options.threads {
             settings.set_threads(threads);

@@ -16,6 +16,10 @@ impl StopSignal {
     /// Listens from now on. Without signals, on a system that has none, a run cannot be asked to stop.
     pub fn listen() -> StopSignal {
         let number = Arc::new(AtomicUsize::new(0));
+        if crate::ask::asked() {
+            // signals are the affair of the program that asks
+            return StopSignal { number };
+        }
         let again = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             // Order matters: the check for a second signal runs before the first is noted.
@@ -29,6 +33,7 @@ impl StopSignal {
     /// Number of the signal that came, if one did.
     pub fn came(&self) -> Option<i32> {
         match self.number.load(Ordering::Relaxed) {
+            0 if crate::ask::stopped() => Some(signal_hook::consts::SIGINT),
             0 => None,
             number => i32::try_from(number).ok(),
         }
@@ -49,7 +54,8 @@ const TICKS: u64 = 1000;
 impl Meter {
     /// A meter for a run of `scene` from `from` [s]; `names` are those of the bodies.
     pub fn new(scene: &str, from: f64, names: Vec<String>, quiet: bool) -> Meter {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let target =
+            if quiet || crate::ask::asked() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(TICKS), target);
         if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:24.cyan/white.dim} {msg}") {
             bar.set_style(style.progress_chars("━╸─"));
@@ -92,7 +98,8 @@ impl Meter {
 
 /// A bar for a number of scenes on stderr; silent if that is no terminal.
 pub fn counter(scenes: usize) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(scenes as u64), ProgressDrawTarget::stderr());
+    let target = if crate::ask::asked() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(scenes as u64), target);
     if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/white.dim} {pos} of {len} scenes  {elapsed}") {
         bar.set_style(style.progress_chars("━╸─"));
     }

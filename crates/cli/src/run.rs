@@ -165,7 +165,7 @@ pub fn simulate(
         tippe: env!("CARGO_PKG_VERSION").to_owned(),
         status: Status::Running,
         failure: None,
-        command: command_line(),
+        command: crate::words(),
         scene: copy,
         sets: args.options.sets.clone(),
         clock: settings.clock().name().to_owned(),
@@ -260,7 +260,7 @@ fn advance(
     loop {
         let next = (k * every).min(*until);
         let part = clock::simulate_with(model, state, next, settings, hooks, watch).map_err(Trouble::Failure)?;
-        total = sum(&total, part);
+        total = part.after(&total);
         if total.stopped || next >= *until {
             return Ok(total);
         }
@@ -268,41 +268,6 @@ fn advance(
         watch.writer.checkpoint(next.max(state.time()), state).map_err(Trouble::Write)?;
         k = (k + 1.0).max((state.time() / every).floor() + 1.0);
     }
-}
-
-/// Counts of two parts of one run; all else is that of the second.
-fn sum(first: &Summary, second: Summary) -> Summary {
-    let mut total = second;
-    total.steps += first.steps;
-    total.rejected += first.rejected;
-    total.rhs_evaluations += first.rhs_evaluations;
-    total.solutions += first.solutions;
-    total.horizons += first.horizons;
-    total.horizons_repeated += first.horizons_repeated;
-    total.max_contacts = total.max_contacts.max(first.max_contacts);
-    if let (Some(grains), Some(before)) = (&mut total.grains, &first.grains) {
-        grains.particle_steps += before.particle_steps;
-        grains.rebuilds += before.rebuilds;
-    }
-    for (mechanism, before) in total.mechanisms.iter_mut().zip(&first.mechanisms) {
-        mechanism.drift = mechanism.drift.max(before.drift);
-    }
-    for (name, steps) in &first.steps_by_integrator {
-        *total.steps_by_integrator.entry(name.clone()).or_default() += steps;
-    }
-    for (kind, n) in &first.events {
-        *total.events.entry(*kind).or_default() += n;
-    }
-    total
-}
-
-/// The command line as typed, the program without its folder.
-fn command_line() -> Vec<String> {
-    let mut words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(program) = words.first_mut() {
-        *program = "tippe".to_owned();
-    }
-    words
 }
 
 /// `runs/NAME`, or the first of `runs/NAME-2`, `runs/NAME-3`, ... that does not exist.

@@ -11,9 +11,7 @@
 use std::f64::consts::PI;
 use std::hint::black_box;
 use std::time::Instant;
-use tippe_geometry::{
-    Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_overlap, surface_rows,
-};
+use tippe_geometry::{Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, surface_distance, surface_overlap};
 
 /// SplitMix64.
 struct Random(u64);
@@ -152,12 +150,6 @@ fn main() {
             "foundation with points and regions",
             time(200, |i| {
                 black_box(foundation(&a, &X1, &b, &poses[i], Vec3::ZERO, &mut work));
-            }),
-        );
-        row(
-            "rows, four a region",
-            time(200, |i| {
-                black_box(surface_rows(&a, &X1, &b, &poses[i], 4, &mut work));
             }),
         );
         // Random walk about a shallow pose.

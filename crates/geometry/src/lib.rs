@@ -19,6 +19,7 @@ pub mod ray;
 pub mod shape;
 pub mod solid;
 pub mod space;
+mod tree;
 
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
@@ -26,8 +27,8 @@ pub use manifold::{Manifold, ManifoldPoint, manifold};
 pub use mesh::{Mesh, MeshError, MeshReport, TriMesh};
 pub use narrow::{Separation, separation, separation_mpr};
 pub use overlap::{
-    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_rows,
-    surface_distance, surface_overlap, surface_rows,
+    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_points,
+    surface_distance, surface_overlap,
 };
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};

@@ -144,6 +144,34 @@ pub struct Summary {
     pub stopped: bool,
 }
 
+impl Summary {
+    /// That of a run whose first part had the summary `first`, and whose second part had this one: counts are sums, all else is that of
+    /// the second part.
+    pub fn after(mut self, first: &Summary) -> Summary {
+        self.steps += first.steps;
+        self.rejected += first.rejected;
+        self.rhs_evaluations += first.rhs_evaluations;
+        self.solutions += first.solutions;
+        self.horizons += first.horizons;
+        self.horizons_repeated += first.horizons_repeated;
+        self.max_contacts = self.max_contacts.max(first.max_contacts);
+        if let (Some(grains), Some(before)) = (&mut self.grains, &first.grains) {
+            grains.particle_steps += before.particle_steps;
+            grains.rebuilds += before.rebuilds;
+        }
+        for (mechanism, before) in self.mechanisms.iter_mut().zip(&first.mechanisms) {
+            mechanism.drift = mechanism.drift.max(before.drift);
+        }
+        for (name, steps) in &first.steps_by_integrator {
+            *self.steps_by_integrator.entry(name.clone()).or_default() += steps;
+        }
+        for (kind, n) in &first.events {
+            *self.events.entry(*kind).or_default() += n;
+        }
+        self
+    }
+}
+
 /// What a run says of its grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GrainSummary {

@@ -4,9 +4,10 @@
 //! edges that meet edges exactly or lie in the other's plane escape that one: the winding number just outside of a triangle,
 //! counted along a ray, must be 0. Surfaces that touch without crossing pass.
 
-use super::tree::{DIRECTIONS, Tree, triangle_box};
+use super::search::DIRECTIONS;
 use super::{MeshError, TriMesh};
 use crate::Vec3;
+use crate::tree::{Tree, triangle_box};
 
 /// How far an edge must reach through a triangle to cross it, as a share of the diagonal [-]: above the rounding of
 /// Booleans, below anything a person draws.

@@ -4,15 +4,15 @@
 mod crossing;
 pub(crate) mod edges;
 mod repair;
-mod tree;
+mod search;
 
+use crate::tree::Tree;
 use crate::{Pose, Surface, Vec3};
 pub use repair::MeshReport;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use thiserror::Error;
-use tree::Tree;
 
 /// Triangles with shared corners, anticlockwise seen from outside. Nothing is promised about them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -190,7 +190,8 @@ pub struct Mesh {
     neighbours: Vec<[u32; 3]>,
     parts: usize,
     radius: f64,
-    tree: Tree,
+    /// Shared with the prepared surface.
+    tree: Arc<Tree>,
     prepared: Prepared,
 }
 
@@ -242,7 +243,7 @@ impl Mesh {
         if !(volume > 0.0) {
             return Err(MeshError::InsideOut { volume });
         }
-        let tree = Tree::new(&surface);
+        let tree = Arc::new(Tree::new(&surface));
         crossing::check(&surface, &neighbours, &tree)?;
         let parts = edges::parts(&neighbours).1;
         let radius = surface.vertices.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
@@ -271,7 +272,7 @@ impl Mesh {
 
     /// The surface prepared for overlaps, foundations and distances; the first call makes it.
     pub fn prepared(&self) -> &Arc<Surface> {
-        self.prepared.0.get_or_init(|| Arc::new(Surface::of(&self.surface, &self.neighbours)))
+        self.prepared.0.get_or_init(|| Arc::new(Surface::of(&self.surface, &self.neighbours, self.tree.clone())))
     }
 
     /// Corners of a triangle [m].
@@ -321,7 +322,7 @@ impl Mesh {
 
     /// True when the point lies inside [m]; on the surface either answer may come.
     pub fn contains(&self, p: Vec3) -> bool {
-        tree::DIRECTIONS
+        search::DIRECTIONS
             .iter()
             .find_map(|d| self.tree.winding(&self.surface, p, *d, u32::MAX))
             .is_some_and(|winding| winding != 0)
@@ -334,7 +335,7 @@ impl Mesh {
             *v = X_ab.point(*v);
         }
         let radius = surface.vertices.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
-        let tree = Tree::new(&surface);
+        let tree = Arc::new(Tree::new(&surface));
         Mesh {
             surface,
             neighbours: self.neighbours.clone(),

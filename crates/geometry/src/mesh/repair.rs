@@ -1,8 +1,9 @@
 //! Makes a closed oriented surface of the triangles of a file, as far as that needs no guess, and says what was changed.
 
-use super::tree::{DIRECTIONS, Tree};
+use super::search::DIRECTIONS;
 use super::{Mesh, MeshError, THIN, TriMesh, check_numbers, edges, height};
 use crate::Vec3;
+use crate::tree::Tree;
 use std::collections::HashMap;
 use std::fmt;
 

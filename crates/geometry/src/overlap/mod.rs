@@ -15,8 +15,8 @@ mod round;
 
 use crate::{Pose, Shape, Vec3};
 pub use mesh::{
-    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_rows,
-    surface_distance, surface_overlap, surface_rows,
+    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_points,
+    surface_distance, surface_overlap,
 };
 pub use moments::{Moments, moments};
 

@@ -4,8 +4,8 @@ use crate::random::Random;
 use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
 use boolmesh::prelude::OpType;
 use tippe_geometry::{
-    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_rows,
-    surface_distance, surface_rows,
+    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_points,
+    surface_distance,
 };
 
 fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
@@ -215,34 +215,34 @@ fn continuous_at_random_poses() {
     assert!(worst < 1e-6, "{worst}");
 }
 
-/// A box on a box stands on its four corners; ids stay when it moves a little; two feet are two regions.
+/// Columns along the gradient of the depth carry the wrench of the foundation: exactly where faces lie on each other, to first order in depth
+/// over size elsewhere.
 #[test]
-fn rows_keep_the_outline() {
+fn columns_carry_the_wrench() {
     let floor = surface(&cuboid(Vec3::new(2.0, 2.0, 0.5)));
     let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
+    let mut r = Random(37);
+    let turned = Pose::new(r.rotation(), Vec3::new(0.1, 0.2, 0.0));
+    let lowest = small_corner(&turned, 0.3, 0.2, 0.2);
+    let corner = Pose::new(turned.rotation, Vec3::new(0.1, 0.2, 0.5 - lowest - 1e-3));
     let mut work = SurfaceWork::default();
-    let at = |x: f64| Pose::at(Vec3::new(0.1 + x, 0.2, 0.7 - 1e-4));
-    let rows = surface_rows(&floor, &Pose::IDENTITY, &small, &at(0.0), 4, &mut work).to_vec();
-    assert_eq!(rows.len(), 4);
-    for (sx, sy) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-        let corner = Vec3::new(0.1 + 0.3 * sx, 0.2 + 0.2 * sy, 0.5 - 1e-4);
-        let row = rows.iter().find(|r| (r.point - corner).length() < 1e-9).expect("a row at each corner");
-        assert!((row.depth - 1e-4).abs() < 1e-12 && (row.normal - Vec3::Z).length() < 1e-3, "{row:?}");
+    for (X2, exact) in [(Pose::at(Vec3::new(0.1, 0.2, 0.7 - 1e-4)), 2e-3), (corner, 2e-2)] {
+        let f = foundation(&floor, &Pose::IDENTITY, &small, &X2, X2.position, &mut work);
+        let (mut force, mut moment) = (Vec3::ZERO, Vec3::ZERO);
+        for p in work.points() {
+            let push = p.axis * (p.area * p.normal.dot(p.axis).max(0.0) * p.depth.max(0.0));
+            force += push;
+            moment += (p.point - X2.position).cross(push);
+        }
+        assert!((force - f.force).length() < exact * f.force.length(), "{force} {}", f.force);
+        assert!((moment - f.moment).length() < exact * f.force.length() * 0.2, "{moment} {}", f.moment);
     }
-    let area: f64 = rows.iter().map(|r| r.area).sum();
-    assert!((area / 0.24 - 1.0).abs() < 1e-2);
-    let moved = surface_rows(&floor, &Pose::IDENTITY, &small, &at(1e-5), 4, &mut work);
-    let ids = |rows: &[tippe_geometry::PressurePoint]| rows.iter().map(|r| r.id).collect::<Vec<_>>();
-    assert_eq!(ids(&rows), ids(moved));
-    let bench = boolean(
-        &cuboid(Vec3::new(0.5, 0.3, 0.2)),
-        &placed(&cuboid(Vec3::new(0.3, 1.0, 0.2)), &Pose::at(Vec3::new(0.0, 0.0, -0.2))),
-        OpType::Subtract,
-    );
-    let X2 = Pose::at(Vec3::new(0.0, 0.0, 0.7 - 1e-4));
-    let rows = surface_rows(&floor, &Pose::IDENTITY, &surface(&bench.unwrap()), &X2, 4, &mut work);
-    assert_eq!(rows.len(), 8);
-    assert_eq!(work.regions().len(), 2);
+}
+
+/// Lowest corner of a turned box of these half sizes over the box's centre.
+fn small_corner(X: &Pose, x: f64, y: f64, z: f64) -> f64 {
+    let down = X.vector_into(Vec3::Z).abs();
+    -(down.x * x + down.y * y + down.z * z)
 }
 
 #[test]
@@ -329,10 +329,30 @@ fn half_space_in_closed_form() {
     assert!(met > 40);
     let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
     let X2 = Pose::at(Vec3::new(0.1, 0.2, 0.2 - 1e-4));
-    let rows = half_space_rows(&Pose::IDENTITY, &small, &X2, 4, &mut work);
-    assert_eq!(rows.len(), 4);
-    for row in rows {
-        assert!((row.depth - 1e-4).abs() < 1e-12 && (row.normal - Vec3::Z).length() < 1e-2, "{row:?}");
-        assert!(((row.point.x - 0.1).abs() - 0.3).abs() < 1e-12 && ((row.point.y - 0.2).abs() - 0.2).abs() < 1e-12);
+    // cut at the plane: points below carry the foundation, those above wait
+    let points = half_space_points(&Pose::IDENTITY, &small, &X2, 1e-3, &mut work).to_vec();
+    let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
+    assert!((sum - 0.24).abs() < 1e-12, "{sum}");
+    assert!(points.iter().all(|p| (p.depth - 1e-4).abs() < 1e-12 && p.axis == Vec3::Z));
+    for height in [0.2, 0.2 + 5e-4] {
+        let above = Pose::at(Vec3::new(0.1, 0.2, height));
+        let points = half_space_points(&Pose::IDENTITY, &small, &above, 1e-3, &mut work);
+        let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
+        assert!((sum - 0.24).abs() < 1e-12, "{sum}");
+    }
+    for _ in 0..20 {
+        let X2 = Pose::new(r.rotation(), Vec3::ZERO);
+        let X2 = Pose::new(X2.rotation, Vec3::new(0.1, 0.2, -small_corner(&X2, 0.3, 0.2, 0.2) - 1e-3));
+        let f = half_space_foundation(&Pose::IDENTITY, &small, &X2, Vec3::ZERO, &mut work);
+        let points = half_space_points(&Pose::IDENTITY, &small, &X2, 1e-3, &mut work);
+        let (mut force, mut moment) = (Vec3::ZERO, Vec3::ZERO);
+        for p in points.iter().filter(|p| p.depth > 0.0) {
+            let push = p.axis * (p.area * p.normal.dot(p.axis) * p.depth);
+            force += push;
+            moment += p.point.cross(push);
+        }
+        assert!((force - f.force).length() < 1e-9 * f.force.length() && force.z > 0.0, "{force} {}", f.force);
+        assert!((moment - f.moment).length() < 1e-9 * f.force.length(), "{moment} {}", f.moment);
+        assert!(points.iter().any(|p| p.depth < 0.0) && points.iter().all(|p| p.depth > -1e-3));
     }
 }

@@ -7,8 +7,25 @@
 //! yet, is gone (or all of them are): its pivot is then -J M^-1 J^T of at least that body, which has full rank. Trees are
 //! eliminated without fill.
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// A 6x6 block by rows.
 pub type Block = [f64; 36];
+
+/// A 6x6 block with a cache line for each row: rows are whole vectors of any machine. The last two columns are zero.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct Wide(pub [[f64; 8]; 6]);
+
+impl From<&Block> for Wide {
+    fn from(block: &Block) -> Wide {
+        let mut wide = Wide::default();
+        for i in 0..6 {
+            wide.0[i][..6].copy_from_slice(&block[6 * i..6 * i + 6]);
+        }
+        wide
+    }
+}
 
 /// What a vertex is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +50,15 @@ pub struct BlockLdl {
     /// Positions of the blocks below the diagonal, ascending in each column.
     rows: Vec<u32>,
     /// Those blocks: A_ik, then V_i of row i.
-    values: Vec<Block>,
+    values: Vec<Wide>,
     /// Diagonal blocks of A, then of D = s G G^T.
-    pivots: Vec<Block>,
+    pivots: Vec<Wide>,
     /// Their roots G.
     roots: Vec<Block>,
     /// Where the block of each edge is, and whether it is that of (b, a) there.
     slots: Vec<(u32, bool)>,
     /// Room for a column with the sign of its pivot.
-    column: Vec<Block>,
+    column: Vec<Wide>,
     x: Vec<f64>,
 }
 
@@ -74,10 +91,10 @@ impl BlockLdl {
         let widest = columns.iter().map(Vec::len).max().unwrap_or(0);
         BlockLdl {
             positive: order.iter().map(|&v| vertices[v as usize] == Vertex::Body).collect(),
-            values: vec![[0.0; 36]; rows.len()],
-            pivots: vec![[0.0; 36]; n],
+            values: vec![Wide::default(); rows.len()],
+            pivots: vec![Wide::default(); n],
             roots: vec![[0.0; 36]; n],
-            column: vec![[0.0; 36]; widest],
+            column: vec![Wide::default(); widest],
             x: vec![0.0; 6 * n],
             order,
             place,
@@ -99,13 +116,13 @@ impl BlockLdl {
 
     /// All blocks zero.
     pub fn clear(&mut self) {
-        self.values.fill([0.0; 36]);
-        self.pivots.fill([0.0; 36]);
+        self.values.fill(Wide::default());
+        self.pivots.fill(Wide::default());
     }
 
     /// Diagonal block of a vertex, to be filled.
     #[inline]
-    pub fn diagonal(&mut self, vertex: usize) -> &mut Block {
+    pub fn diagonal(&mut self, vertex: usize) -> &mut Wide {
         &mut self.pivots[self.place[vertex] as usize]
     }
 
@@ -113,17 +130,12 @@ impl BlockLdl {
     #[inline]
     pub fn add(&mut self, k: usize, block: &Block) {
         let (slot, straight) = self.slots[k];
-        let target = &mut self.values[slot as usize];
-        if straight {
-            // a is eliminated after b: the stored block is A_ab
-            for (t, b) in target.iter_mut().zip(block) {
-                *t += b;
-            }
-        } else {
-            for i in 0..6 {
-                for j in 0..6 {
-                    target[6 * j + i] += block[6 * i + j];
-                }
+        let target = &mut self.values[slot as usize].0;
+        for i in 0..6 {
+            for j in 0..6 {
+                // a is eliminated after b: the stored block is A_ab
+                let (row, column) = if straight { (i, j) } else { (j, i) };
+                target[row][column] += block[6 * i + j];
             }
         }
     }
@@ -133,24 +145,26 @@ impl BlockLdl {
     ///   V_i = G^-1 A_ki,   A_ij <- A_ij - s V_i^T V_j:
     /// substitution, because an inverse of A_kk would be off by its condition, which stiff rows make large, and they enter twice.
     pub fn factor(&mut self) -> bool {
+        Arch::new().dispatch(Factor(self))
+    }
+
+    /// [`Self::factor`], compiled for whatever vectors the machine has; the same bits on all of them.
+    #[inline(always)]
+    fn factor_here<S: Simd>(&mut self, simd: S) -> bool {
         let mut good = true;
         for k in 0..self.order.len() {
             let (pivot, sign) = (self.pivots[k], if self.positive[k] { 1.0 } else { -1.0 });
             good &= root(&pivot, sign, &mut self.roots[k]);
             let span = self.start[k] as usize..self.start[k + 1] as usize;
             let below = span.len();
-            for value in &mut self.values[span.clone()] {
-                let mut V = [0.0; 36];
-                transpose(value, &mut V);
-                substitute(&self.roots[k], &mut V);
-                *value = V;
-            }
-            for (scaled, value) in self.column.iter_mut().zip(&self.values[span.clone()]) {
-                *scaled = value.map(|x| sign * x);
+            for (scaled, value) in self.column.iter_mut().zip(&mut self.values[span.clone()]) {
+                *value = transposed(value);
+                substitute(simd, &self.roots[k], value);
+                *scaled = Wide(value.0.map(|row| row.map(|x| sign * x)));
             }
             for j in 0..below {
                 let target = self.rows[span.start + j] as usize;
-                subtract(&self.values[span.start + j], &self.column[j], &mut self.pivots[target]);
+                subtract(simd, &self.values[span.start + j], &self.column[j], &mut self.pivots[target]);
                 let mut at = self.start[target] as usize;
                 for i in j + 1..below {
                     let row = self.rows[span.start + i];
@@ -159,7 +173,7 @@ impl BlockLdl {
                     }
                     // values of column k come before those of later columns
                     let (left, right) = self.values.split_at_mut(at);
-                    subtract(&left[span.start + i], &self.column[j], &mut right[0]);
+                    subtract(simd, &left[span.start + i], &self.column[j], &mut right[0]);
                 }
             }
         }
@@ -186,11 +200,11 @@ impl BlockLdl {
             for s in self.start[k] as usize..self.start[k + 1] as usize {
                 let row = self.rows[s] as usize;
                 let target = &mut after[6 * (row - k - 1)..][..6];
-                let V = &self.values[s];
+                let V = &self.values[s].0;
                 let mut sum = [0.0; 6];
                 for i in 0..6 {
                     for j in 0..6 {
-                        sum[j] += V[6 * i + j] * own[i];
+                        sum[j] += V[i][j] * own[i];
                     }
                 }
                 for j in 0..6 {
@@ -206,11 +220,11 @@ impl BlockLdl {
             for s in self.start[k] as usize..self.start[k + 1] as usize {
                 let row = self.rows[s] as usize;
                 let source = &after[6 * (row - k - 1)..][..6];
-                let V = &self.values[s];
+                let V = &self.values[s].0;
                 for i in 0..6 {
                     let mut sum = 0.0;
                     for j in 0..6 {
-                        sum += V[6 * i + j] * source[j];
+                        sum += V[i][j] * source[j];
                     }
                     own[i] -= sum;
                 }
@@ -229,6 +243,18 @@ impl BlockLdl {
         for (position, &v) in self.order.iter().enumerate() {
             x[6 * v as usize..6 * v as usize + 6].copy_from_slice(&self.x[6 * position..6 * position + 6]);
         }
+    }
+}
+
+/// [`BlockLdl::factor`] as a task for the machine's vector instructions.
+struct Factor<'a>(&'a mut BlockLdl);
+
+impl WithSimd for Factor<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.0.factor_here(simd)
     }
 }
 
@@ -305,59 +331,60 @@ fn eliminate(vertices: &[Vertex], edges: &[(u32, u32)]) -> (Vec<u32>, Vec<Vec<u3
     (order, columns)
 }
 
-/// out -= a^T b.
-#[inline]
-fn subtract(a: &Block, b: &Block, out: &mut Block) {
+/// out -= a^T b, every product and difference rounded once.
+#[inline(always)]
+fn subtract<S: Simd>(simd: S, a: &Wide, b: &Wide, out: &mut Wide) {
     for i in 0..6 {
-        let mut row = [out[6 * i], out[6 * i + 1], out[6 * i + 2], out[6 * i + 3], out[6 * i + 4], out[6 * i + 5]];
-        for k in 0..6 {
-            let x = a[6 * k + i];
-            for j in 0..6 {
-                row[j] -= x * b[6 * k + j];
+        let row = S::as_mut_simd_f64s(&mut out.0[i]).0;
+        for (v, target) in row.iter_mut().enumerate() {
+            let mut sum = *target;
+            for k in 0..6 {
+                sum = simd.mul_add_f64s(simd.splat_f64s(-a.0[k][i]), S::as_simd_f64s(&b.0[k]).0[v], sum);
             }
+            *target = sum;
         }
-        out[6 * i..6 * i + 6].copy_from_slice(&row);
     }
 }
 
 /// V <- G^-1 V.
-#[inline]
-fn substitute(G: &Block, V: &mut Block) {
+#[inline(always)]
+fn substitute<S: Simd>(simd: S, G: &Block, V: &mut Wide) {
     for i in 0..6 {
-        let mut row: [f64; 6] = std::array::from_fn(|j| V[6 * i + j]);
-        for k in 0..i {
-            let x = G[6 * i + k];
-            for j in 0..6 {
-                row[j] -= x * V[6 * k + j];
+        let (above, below) = V.0.split_at_mut(i);
+        let row = S::as_mut_simd_f64s(&mut below[0]).0;
+        for (v, target) in row.iter_mut().enumerate() {
+            let mut sum = *target;
+            for (k, line) in above.iter().enumerate() {
+                sum = simd.mul_add_f64s(simd.splat_f64s(-G[6 * i + k]), S::as_simd_f64s(line).0[v], sum);
             }
-        }
-        for j in 0..6 {
-            V[6 * i + j] = row[j] * G[7 * i];
+            *target = simd.mul_f64s(sum, simd.splat_f64s(G[7 * i]));
         }
     }
 }
 
-#[inline]
-fn transpose(a: &Block, out: &mut Block) {
+#[inline(always)]
+fn transposed(a: &Wide) -> Wide {
+    let mut out = Wide::default();
     for i in 0..6 {
         for j in 0..6 {
-            out[6 * j + i] = a[6 * i + j];
+            out.0[j][i] = a.0[i][j];
         }
     }
+    out
 }
 
 /// Cholesky's factor of a definite block, with the inverses of its diagonal in their place; a pivot that rounding made indefinite counts as
 /// a tiny share of its diagonal entry, and the answer is false when there was nothing to begin with.
-fn root(a: &Block, sign: f64, G: &mut Block) -> bool {
+fn root(a: &Wide, sign: f64, G: &mut Block) -> bool {
     let mut good = true;
     for i in 0..6 {
         for j in 0..=i {
-            let mut sum = sign * a[6 * i + j];
+            let mut sum = sign * a.0[i][j];
             for k in 0..j {
                 sum -= G[6 * i + k] * G[6 * j + k];
             }
             if i == j {
-                let scale = (sign * a[6 * i + i]).abs();
+                let scale = (sign * a.0[i][i]).abs();
                 let floor = 1e-14 * scale;
                 if sum.is_nan() || sum <= floor {
                     good &= scale > 0.0;

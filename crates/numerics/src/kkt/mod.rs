@@ -21,7 +21,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-pub use ldl::{Block, BlockLdl, Vertex};
+pub use ldl::{Block, BlockLdl, Vertex, Wide};
 
 /// Stands for "no body": the ground, or something whose motion is given (its part of J u is in the target).
 pub const GROUND: u32 = u32::MAX;
@@ -316,5 +316,5 @@ pub fn border(ldl: &mut BlockLdl, vertex: usize, edge: usize, group: &Group, inv
     for r in 0..group.count {
         D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
     }
-    *ldl.diagonal(vertex) = D;
+    *ldl.diagonal(vertex) = Wide::from(&D);
 }

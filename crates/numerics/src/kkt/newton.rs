@@ -2,7 +2,7 @@
 //! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
 //! onto the bounds as far as the energy q falls.
 
-use super::{Block, GROUND, Problem, Report, Solver, Vertex, border, group_rate, push, push_group};
+use super::{Block, GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, push, push_group};
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
@@ -330,7 +330,7 @@ impl Solver {
         let n = problem.mass.len();
         self.ldl.clear();
         for (k, M) in problem.mass.iter().enumerate() {
-            *self.ldl.diagonal(k) = *M;
+            *self.ldl.diagonal(k) = Wide::from(M);
         }
         let mut k = 0;
         while k < problem.rows.len() {
@@ -371,7 +371,7 @@ impl Solver {
                 for i in 0..6 {
                     let x = w * J[side][i];
                     for j in 0..6 {
-                        D[6 * i + j] += x * J[side][j];
+                        D.0[i][j] += x * J[side][j];
                     }
                 }
             }

@@ -1,10 +1,12 @@
 //! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
 //!
-//! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis, so that nothing must be
-//! remembered when regions come, merge and go: with v the closing speed of the point
-//!   f = p (1 + b v/sqrt(v^2 + v_s^2) + c v v_s/(v^2 + v_s^2)),   b = (1 - e^2)/(1 + e^2).
-//! A compression takes (1 + b) times the elastic energy and gives back (1 - b): the restitution is e for any form, mass and speed. The last
-//! term damps what is slower than v_s, the speed of rest.
+//! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
+//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and m the reduced mass
+//!   f = p (1 + b h(V) + b h(w) + c s(V) + c s(w)),   h(v) = v/sqrt(v^2 + beta^2 2 U/m),   s(v) = v v_s^3/(v^2 + v_s^2)^2.
+//! Along an impact K = m V^2/2 and U depend on each other through K/U alone, dK/dU = -(1 +- b/sqrt(1 + beta^2 U/K)), whatever the form, mass and speed:
+//!   ln e^2 = int_0^inf [1/(1 + r + b q) - 1/(r + max(0, 1 - b q))] dr,   q = sqrt(r/(r + beta^2))
+//! gives b. w is what of the rate of the point's depth is neither V nor a patch that travels on with a velocity u over the slopes g of the depth, v = V - u.g:
+//! what rolls or slides on loses nothing, what rocks does. The last terms damp what is slower than v_s, the speed of rest.
 //!
 //! Friction with elastic stick: the surfaces are rigid, so the stretch of all tangential springs of a pair is one displacement field
 //! z(x) = delta + theta x (x - o), seen in the plane of each point, and |z|^2 = sum z_t^2 N_i/N. As between flat faces
@@ -14,13 +16,14 @@
 
 use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
 use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
+use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Foundation, Pose, PressurePoint, Shape, Surface, SurfaceWork, Vec3, foundation, half_space_foundation,
-    half_space_rows, surface_distance, surface_rows,
+    Aabb, Foundation, Mat3, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
+    half_space_foundation, half_space_points, surface_distance,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -37,8 +40,16 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
-/// Surfaces that are apart are pushed into each other by this share of the size to find where they will touch [-].
-const PUSHED: f64 = 1e-6;
+/// Columns of one region, about, that a solver with a row for each of them gets.
+const MANY: usize = 64;
+/// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
+const SMOOTH: f64 = 0.3;
+/// Slopes of the depth below this are rounding: such a patch does not travel, it rocks [-].
+const LEAST_SLOPE: f64 = 1e-4;
+/// Restitution that hysteresis can have at least [-].
+const RESTITUTION_MIN: f64 = 0.05;
+/// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
+const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
 thread_local! {
     static WORK: RefCell<Room> = RefCell::default();
@@ -102,21 +113,51 @@ pub struct Laws<'a> {
     pub slipping: bool,
 }
 
-/// One of the points that stand for the patch of two surfaces.
+/// How a solid moves in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Its shape at the beginning.
+    pub X_ws: Pose,
+    /// Its centre of mass at the beginning [m].
+    pub centre: Vec3,
+    /// Turn [rad] and shift [m] of the centre of mass if nothing pushes.
+    pub moved: Six,
+    /// Angular velocity [rad/s] and velocity [m/s].
+    pub rate: Six,
+}
+
+impl Path {
+    /// The shape at the end.
+    fn end(&self) -> Pose {
+        let turn = Quat::from_scaled_axis(self.moved.angular);
+        let arm = self.X_ws.position - self.centre;
+        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
+    }
+
+    /// Shift of a point that ends here [m].
+    fn shift(&self, end: Vec3) -> Vec3 {
+        let arm = end - (self.centre + self.moved.linear);
+        self.moved.linear + self.moved.angular.cross(arm)
+    }
+
+    fn velocity(&self, point: Vec3) -> Vec3 {
+        self.rate.linear + self.rate.angular.cross(point - self.centre)
+    }
+}
+
+/// A column of the foundation that stands between two surfaces, for solvers that carry one row per point.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfacePoint {
     /// Place [m].
     pub point: Vec3,
-    /// Unit normal from 1 to 2.
+    /// Unit direction of the column, from 1 to 2.
     pub normal: Vec3,
     /// Gap there [m].
     pub gap: f64,
-    /// Area it stands for [m^2].
+    /// Section [m^2].
     pub area: f64,
     /// Connected region.
     pub region: u32,
-    /// Which features made it.
-    pub id: u32,
 }
 
 /// What a reading of two surfaces gives.
@@ -170,7 +211,7 @@ impl SurfacePair {
             kind,
             size,
             bound: elements[0].radius + elements[1].radius,
-            hysteresis: (1.0 - e * e) / (1.0 + e * e),
+            hysteresis: hysteresis(e),
             reference,
         })
     }
@@ -243,42 +284,61 @@ impl SurfacePair {
         }
     }
 
-    /// At most `most` points for each region where the surfaces overlap or, apart by less than `margin` [m], will first: those of the surfaces
-    /// pushed together until they do.
-    pub fn points(&self, X_ws: &[Pose; 2], margin: f64, most: usize, out: &mut Vec<SurfacePoint>) {
+    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they will be at its end; of others where they overlap or,
+    /// apart by less than `margin` [m], will first, pushed together until they have the energy of an impact. Gaps are those of the step's
+    /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
+    pub fn columns(&self, paths: [&Path; 2], touching: bool, margin: f64, inertia: f64, out: &mut Vec<SurfacePoint>) {
         out.clear();
-        if self.far(X_ws).is_some_and(|distance| distance > self.bound + margin) {
+        let start = paths.map(|p| p.X_ws);
+        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
+        let X = if touching { paths.map(Path::end) } else { start };
         WORK.with_borrow_mut(|room| {
-            let mut X = *X_ws;
             let mut shift = Vec3::ZERO;
-            if self.rows(&X, most, &mut room.surfaces).is_empty() {
-                let (gap, n, ..) = self.apart(&X);
-                if gap >= margin {
-                    return;
+            match &self.kind {
+                Kind::Ground { ground, surface, .. } => {
+                    half_space_points(&X[*ground], surface, &X[1 - ground], margin, &mut room.surfaces);
                 }
-                shift = n * (gap + PUSHED * self.size);
-                X[1].position -= shift;
+                Kind::Both(_) if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
+                Kind::Both(_) => {
+                    let (gap, n, p1, p2) = self.apart(&X);
+                    if gap >= margin {
+                        return;
+                    }
+                    let middle = 0.5 * (p1 + p2);
+                    let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
+                    let energy = 0.5 * inertia * closing * closing;
+                    let mut push = PUSHED[0];
+                    loop {
+                        shift = n * (gap + push * self.size);
+                        let pushed = [X[0], Pose::new(X[1].rotation, X[1].position - shift)];
+                        let pressed = self.press_in(&pushed, &mut room.surfaces);
+                        if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
+                            break;
+                        }
+                        push = (4.0 * push).min(PUSHED[1]);
+                    }
+                }
             }
-            let rows = self.rows(&X, most, &mut room.surfaces);
             let sense = self.sense();
-            out.extend(rows.iter().map(|p| SurfacePoint {
-                point: p.point + 0.5 * shift,
-                normal: p.normal * sense,
-                gap: sense * p.normal.dot(shift) - p.depth,
-                area: p.area,
-                region: p.region,
-                id: p.id[0].wrapping_mul(0x9e37_79b1) ^ p.id[1],
-            }));
+            for p in room.surfaces.points() {
+                let area = p.area * p.normal.dot(p.axis);
+                if area <= 0.0 {
+                    continue;
+                }
+                let normal = p.axis * sense;
+                let mut point = p.point + 0.5 * shift;
+                let mut gap = normal.dot(shift) - p.depth;
+                if touching {
+                    let [d1, d2] = paths.map(|path| path.shift(point));
+                    point -= 0.5 * (d1 + d2);
+                    gap -= normal.dot(d2 - d1);
+                }
+                out.push(SurfacePoint { point, normal, gap, area, region: p.region });
+            }
         });
-    }
-
-    fn rows<'w>(&self, X: &[Pose; 2], most: usize, work: &'w mut SurfaceWork) -> &'w [PressurePoint] {
-        match &self.kind {
-            Kind::Both([s1, s2]) => surface_rows(s1, &X[0], s2, &X[1], most, work),
-            Kind::Ground { ground, surface, .. } => half_space_rows(&X[*ground], surface, &X[1 - ground], most, work),
-        }
+        join_columns(out);
     }
 
     /// Forces of the pair with its springs.
@@ -323,7 +383,7 @@ impl SurfacePair {
             room.loads.clear();
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {
-                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, loads),
+                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, sum.energy, loads),
                 _ => self.press_regions(surfaces, sides, laws, loads),
             };
             let weight: f64 = loads.iter().map(|l| l.weight).sum();
@@ -352,22 +412,52 @@ impl SurfacePair {
         work: &SurfaceWork,
         sides: [&Kinematics; 2],
         constants: &NormalConstants,
+        energy: f64,
         loads: &mut Vec<Load>,
     ) -> Tally {
         let k = constants.modulus / self.layer();
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
-        let c = SLOW_DAMPING * (1.0 - b);
+        let c = SLOW_DAMPING * (1.0 - b).max(0.0);
         let (mut tally, sense) = (Tally::default(), self.sense());
+        // rate of the depth, and the section of the column that has it
+        let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
+        let slope = |p: &PressurePoint| p.axis - p.normal * p.normal.dot(p.axis);
+        let column = |p: &PressurePoint| (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+        let (mut N, mut power, mut slopes) = (0.0, 0.0, Vec3::ZERO);
+        for p in work.points() {
+            let elastic = column(p);
+            N += elastic;
+            power += elastic * deepening(p);
+            slopes += slope(p) * elastic;
+        }
+        if N <= 0.0 {
+            return tally;
+        }
+        let (V, g_mean) = (power / N, slopes / N);
+        // the velocity of the patch, least squares: sum p (v - V + u.(g - g_mean))^2
+        let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
+        for p in work.points() {
+            let (share, g) = (column(p) / N, slope(p) - g_mean);
+            C += Mat3::from_cols(g * (g.x * share), g * (g.y * share), g * (g.z * share));
+            r -= g * (share * (deepening(p) - V));
+        }
+        let u = C.inverse() * r;
+        let slow = |v: f64| {
+            let v2 = v * v + v_s * v_s;
+            v * v_s * v_s * v_s / (v2 * v2)
+        };
+        let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
+        let damped = |v: f64| b * v / (v * v + turn).sqrt() + c * slow(v);
+        let whole = 1.0 + damped(V);
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
             let n = p.normal * sense;
-            let v = -n.dot(relative(sides, p.point));
-            let v2 = v * v + v_s * v_s;
-            let force = (elastic * (1.0 + b * v / v2.sqrt() + c * v * v_s / v2)).max(0.0);
-            tally.add(sides, p.point, n, elastic, force, v);
+            let w = deepening(p) - V + u.dot(slope(p) - g_mean);
+            let force = (elastic * (whole + damped(w))).max(0.0);
+            tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
             loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
         }
         tally
@@ -518,6 +608,93 @@ impl SurfacePair {
     }
 }
 
+/// b of the hysteresis that has this restitution.
+fn hysteresis(restitution: f64) -> f64 {
+    if restitution >= 1.0 {
+        return 0.0;
+    }
+    let wanted = 2.0 * libm::log(restitution.max(RESTITUTION_MIN));
+    // r = (t/(1 - t))^2, midpoints
+    const POINTS: usize = 128;
+    let logarithm = |b: f64| {
+        let mut sum = 0.0;
+        for i in 0..POINTS {
+            let t = (i as f64 + 0.5) / POINTS as f64;
+            let root = t / (1.0 - t);
+            let r = root * root;
+            let q = root / (r + SMOOTH * SMOOTH).sqrt();
+            // nothing pulls
+            let back = r + (1.0 - b * q).max(0.0);
+            let dr = 2.0 * root / ((1.0 - t) * (1.0 - t)) / POINTS as f64;
+            sum += (1.0 / (1.0 + r + b * q) - 1.0 / back) * dr;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 20.0);
+    for _ in 0..40 {
+        let b = 0.5 * (low + high);
+        (low, high) = if logarithm(b) > wanted { (b, high) } else { (low, b) };
+    }
+    low
+}
+
+/// Where a region has more than `MANY` columns, those of one cell of a grid over it that face one way become one: of the same area, force and moment.
+fn join_columns(columns: &mut Vec<SurfacePoint>) {
+    if columns.len() <= MANY {
+        return;
+    }
+    let last = columns.iter().map(|c| c.region).filter(|r| *r != u32::MAX).max().unwrap_or(0) as usize + 1;
+    let place = |c: &SurfacePoint| (c.region as usize).min(last);
+    let mut bounds = vec![(Aabb::EMPTY, 0_usize); last + 1];
+    for c in columns.iter() {
+        let (b, count) = &mut bounds[place(c)];
+        *b = b.union(&Aabb { min: c.point, max: c.point });
+        *count += 1;
+    }
+    let key = |c: &SurfacePoint| {
+        let (b, count) = &bounds[place(c)];
+        let size = b.max - b.min;
+        let (long, short) = (size.max_element(), size.min_element());
+        let cell = (long * (size.x + size.y + size.z - long - short).max(long / MANY as f64) / MANY as f64).sqrt();
+        let at = if *count > MANY && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
+        let n = c.normal.abs();
+        let axis = if n.x >= n.y && n.x >= n.z { 0 } else { 1 + usize::from(n.z > n.y) };
+        (c.region, c.gap > 0.0, axis, c.normal[axis] < 0.0, [at.x as u32, at.y as u32, at.z as u32])
+    };
+    let few = |c: &SurfacePoint| bounds[place(c)].1 <= MANY;
+    columns.sort_by_cached_key(key);
+    let mut joined: Vec<SurfacePoint> = Vec::with_capacity(columns.len());
+    for group in columns.chunk_by(|a, b| key(a) == key(b)) {
+        if few(&group[0]) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let area: f64 = group.iter().map(|c| c.area).sum();
+        let weight = |c: &SurfacePoint| if c.gap < 0.0 { -c.gap * c.area } else { c.area };
+        let total: f64 = group.iter().map(weight).sum();
+        let (mut normal, mut point) = (Vec3::ZERO, Vec3::ZERO);
+        for c in group {
+            normal += c.normal * (weight(c) / total);
+            point += c.point * (weight(c) / total);
+        }
+        // those that bend around a curve push less together
+        let length = normal.length();
+        if !(total > 0.0 && length > 0.0) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let mean = group.iter().map(|c| c.gap * c.area).sum::<f64>() / area;
+        joined.push(SurfacePoint {
+            point,
+            normal: normal / length,
+            gap: mean,
+            area: area * length,
+            region: group[0].region,
+        });
+    }
+    *columns = joined;
+}
+
 /// Stretch and velocity of a point in its plane.
 fn at(l: &Load, o: Vec3, delta: Vec3, theta: Vec3, sides: [&Kinematics; 2]) -> (Vec3, Vec3) {
     let z = delta + theta.cross(l.point - o);
@@ -552,5 +729,33 @@ impl Tally {
         self.force += f;
         self.torques[0] -= (point - sides[0].p).cross(f);
         self.torques[1] += (point - sides[1].p).cross(f);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Impacts on springs F = x^n, integrated step by step, rebound with the restitution wanted.
+    #[test]
+    fn restitution_for_any_form() {
+        for e in [0.95, 0.8, 0.5, 0.3, 0.1] {
+            let b = hysteresis(e);
+            for n in [1.0, 2.0, 3.0] {
+                let (mut x, mut v, dt) = (0.0, 1.0, 2e-5);
+                loop {
+                    let energy = libm::pow(x, n + 1.0) / (n + 1.0);
+                    let fast = SMOOTH * SMOOTH * 2.0 * energy;
+                    let force = libm::pow(x, n) * (1.0 + b * v / (v * v + fast).sqrt()).max(0.0);
+                    v -= dt * force;
+                    x += dt * v;
+                    if x <= 0.0 {
+                        break;
+                    }
+                }
+                assert!((-v - e).abs() < 3e-3, "{e} {n}: {}", -v);
+            }
+        }
+        assert_eq!(hysteresis(1.0), 0.0);
     }
 }

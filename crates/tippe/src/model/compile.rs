@@ -1,7 +1,7 @@
 //! Scene to model: every reference resolved, every number checked, everything missing computed and said so.
 
 use super::contact_table::{ClassKey, class_key};
-use super::{Body, Drive, Element, Model};
+use super::{Body, Drive, Element, Model, ProgramLaw};
 use crate::capability;
 use crate::contact::surfaces::SurfacePair;
 use crate::material;
@@ -23,7 +23,13 @@ impl Model {
     /// Compiles a scene for a clock, or says everything that is wrong with it. The model is the same for all clocks, but not
     /// every clock can do everything ([`crate::capability`]).
     pub fn compile_for(scene: &Scene, clock: Clock) -> Result<Model, SceneErrors> {
-        let mut compiler = Compiler { scene, clock, errors: Vec::new(), warnings: Vec::new() };
+        Model::compile_with(scene, clock, &[])
+    }
+
+    /// [`Model::compile_for`] with laws of a program: where `[law.NAME]` of the scene has the name of one of them, that one takes
+    /// the place of its equations.
+    pub fn compile_with(scene: &Scene, clock: Clock, laws: &[ProgramLaw]) -> Result<Model, SceneErrors> {
+        let mut compiler = Compiler { scene, clock, laws, errors: Vec::new(), warnings: Vec::new() };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
         match model {
@@ -37,6 +43,7 @@ impl Model {
 pub(super) struct Compiler<'a> {
     pub(super) scene: &'a Scene,
     pub(super) clock: Clock,
+    pub(super) laws: &'a [ProgramLaw],
     pub(super) errors: Vec<SceneError>,
     pub(super) warnings: Vec<String>,
 }

@@ -342,6 +342,9 @@ impl Compiler<'_> {
             self.fail(place, format!("there is no law \"{name}\""), &scene::did_you_mean(name, names));
             return None;
         };
+        if let Some((_, law)) = self.laws.iter().find(|(own, _)| own == name) {
+            return Some(NormalLaw::Custom(law.clone()));
+        }
         match UserLaw::compile(scene, law, restitution, k_red) {
             Ok(compiled) => {
                 for warning in law.unchecked_units(scene) {

@@ -104,8 +104,27 @@ impl Compiler<'_> {
         self.elements(model, &names);
         self.changes(model, &names);
         if self.errors.is_empty() {
+            self.warn_of_jumps(model);
             self.settle_homes(model);
             self.name_force_signals(model);
+        }
+    }
+
+    /// A drive that begins with another speed than its joint jumps there, and the energy of the jump is in no account.
+    fn warn_of_jumps(&mut self, model: &Model) {
+        for force in &model.forces {
+            let ForceKind::Motion { at, value } = &force.kind else { continue };
+            let start = &model.mechanism_starts[at.mechanism as usize];
+            let (Some(&speed), (_, wanted)) = (start.u.get(at.coordinate as usize), value.value_and_rate(0.0)) else {
+                continue;
+            };
+            if (wanted - speed).abs() > 1e-6 * wanted.abs().max(speed.abs()) {
+                self.warnings.push(format!(
+                    "{}: it starts with the speed {wanted:.6e}, its joint with {speed:.6e}: the books do not know the energy of this \
+                     jump. help: give the joint the same speed",
+                    force.name
+                ));
+            }
         }
     }
 

@@ -11,7 +11,7 @@ pub use grains::{GrainMeasure, GrainSet, GrainWall, ModelGrains};
 pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;
-use crate::contact::normal::NormalLaw;
+use crate::contact::normal::{CustomLaw, NormalLaw};
 use crate::force::ForceElement;
 use crate::joint::Joint;
 use crate::kinematics::Kinematics;
@@ -21,6 +21,9 @@ use crate::scene::{Attractor, JointKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tippe_geometry::{Aabb, Mat3, Pose, Shape, Vec3};
+
+/// A contact law of a program, under the name that the scene knows it by.
+pub type ProgramLaw = (String, Arc<dyn CustomLaw>);
 
 /// A scene ready to run.
 #[derive(Clone, Debug)]

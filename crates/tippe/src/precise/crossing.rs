@@ -142,7 +142,9 @@ impl Search<'_> {
                 }
                 continue;
             }
-            if last.gap > pair.hysteresis {
+            // a touch found a little early is still on its way
+            let comes = begin.gap > 0.0 && last.gap < begin.gap;
+            if last.gap > pair.hysteresis && !comes {
                 let theta = if begin.gap < 0.0 {
                     locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x))
                 } else {

@@ -3,11 +3,13 @@
 mod actions;
 mod crossing;
 mod dynamics;
+mod generalised;
 mod island;
 mod machine;
 mod pair;
 mod patch;
 mod reach;
+mod set;
 mod signals;
 mod structure;
 pub(crate) mod tangent;

@@ -106,6 +106,21 @@ impl Clock<'_> {
         }
     }
 
+    /// All islands hand over what they carry.
+    pub(super) fn take_apart_all(&mut self) {
+        let all: Vec<u32> = (0..self.model.bodies.len() as u32).collect();
+        self.take_apart(&all);
+    }
+
+    /// Kinetic and potential energy of a mechanism whose islands were taken apart [J].
+    pub(super) fn mechanism_energy(&self, mechanism: usize) -> f64 {
+        let (model, m) = (self.model, &self.model.mechanisms[mechanism]);
+        let (_, kinematics) = placed(model, m, &self.machines[mechanism], self.time);
+        let potential = |body: u32, kin: &Kinematics| model.bodies[body as usize].mass * model.potential_at(kin.p);
+        kinetic(model, m, &kinematics)
+            + m.links.iter().zip(&kinematics).map(|(link, kin)| potential(link.body, kin)).sum::<f64>()
+    }
+
     /// Islands of these bodies hand over what they carry.
     fn take_apart(&mut self, bodies: &[u32]) {
         let islands = std::mem::take(&mut self.islands);
@@ -291,7 +306,8 @@ fn placed(model: &Model, mechanism: &Mechanism, record: &MachineRecord, t: f64) 
     (work, kinematics)
 }
 
-fn kinetic_of(model: &Model, body: u32, kin: &Kinematics) -> f64 {
+/// Kinetic energy of a body [J].
+pub fn kinetic_of(model: &Model, body: u32, kin: &Kinematics) -> f64 {
     let body = &model.bodies[body as usize];
     let w_b = kin.R.transpose() * kin.w;
     0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b)

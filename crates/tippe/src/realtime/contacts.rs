@@ -1,7 +1,7 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
 use super::{Clock, FrictionBound};
-use crate::contact::surfaces::{SurfacePair, SurfacePoint};
+use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::model::Drive;
 use crate::precise::Hardness;
@@ -27,6 +27,11 @@ const BRIEF: f64 = 0.05;
 /// Contacts are as stiff as if they had to stop at least this speed [m/s].
 const SLOW: f64 = 1e-4;
 
+/// Columns of surfaces that touch strike where they would push this much harder than before [-].
+const IMPACT: f64 = 4.0;
+/// Restitution of surfaces that do not rebound [-].
+const LEAST_RESTITUTION: f64 = 0.01;
+
 /// What a contact point carries from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -40,6 +45,8 @@ pub struct Memory {
     pub fastest: f64,
     /// Whether its pair was struck in the last step.
     pub struck: bool,
+    /// Energy it stores at the end of the step [J].
+    pub stored: f64,
 }
 
 /// What the friction of a pair carries from step to step.
@@ -104,6 +111,10 @@ pub struct Touch {
     pub adhesion: f64,
     /// False: it does not push.
     pub on: bool,
+    /// One of many columns between two surfaces, found anew in every step: all of them take part in an impact of the pair.
+    pub column: bool,
+    /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s].
+    pub drift: f64,
 }
 
 /// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
@@ -112,6 +123,8 @@ pub struct Touch {
 pub struct Grip {
     /// What it remembers, and will.
     pub memory: Hold,
+    /// Middle of its contact points in the last step, zero if there was none [m].
+    pub before: Vec3,
     /// Whether it was there in the last step.
     pub known: bool,
     /// Its contact points: first and number.
@@ -160,6 +173,13 @@ pub struct Pairs {
     points: Vec<SurfacePoint>,
 }
 
+impl Pairs {
+    /// How far beyond each element contacts are looked for [m].
+    pub fn margins(&self) -> &[f64] {
+        &self.margins
+    }
+}
+
 impl Clock<'_> {
     /// Contact points of the step.
     pub(super) fn detect(&mut self) {
@@ -179,7 +199,18 @@ impl Clock<'_> {
             let margin = pairs.margins[e1 as usize] + pairs.margins[e2 as usize];
             let (X_1, X_2) = (pose(a), pose(b));
             if let Some(surfaces) = &near.surfaces {
-                surfaces.points(&[X_1, X_2], margin, self.settings.points, &mut pairs.points);
+                let path = |e: &crate::model::Element, X_ws: Pose| {
+                    let b = e.body as usize;
+                    let kin = &self.kin[b];
+                    let rate = Six::new(kin.w, kin.v);
+                    // what was struck in this step has a path of its own until then
+                    let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
+                    Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate }
+                };
+                let hardness = &near.hardness;
+                let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
+                let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
+                surfaces.columns([&path(a, X_1), &path(b, X_2)], touching, margin, inertia, &mut pairs.points);
                 self.touch_surfaces(near, &mut pairs.points, &mut touches, &mut grips);
                 continue;
             }
@@ -195,15 +226,15 @@ impl Clock<'_> {
                     kin.v + kin.w.cross(point.point - kin.p)
                 };
                 let closing = normal.dot(at(a) - at(b));
-                let count = pairs.manifold.points().len();
-                let mut touch = near.hardness.touch(self.h, point, count, closing, &memory);
+                let share = 1.0 / pairs.manifold.points().len() as f64;
+                let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
                 touch.known = known;
                 touch.bodies = [a.body as usize, b.body as usize];
                 touches.push(touch);
             }
             touches[from..].sort_by_key(|t| t.memory.id);
-            let grip = self.grip(near, normal, from, &touches[from..]);
+            let grip = self.grip(near, normal, from, &touches[from..], &[]);
             for touch in &mut touches[from..] {
                 touch.axes = grip.axes;
             }
@@ -214,7 +245,8 @@ impl Clock<'_> {
         self.touches = touches;
     }
 
-    /// Contact points of surfaces, in groups that face one way: each has its own friction.
+    /// Columns between surfaces, in groups that face one way: each has its own friction. They are other ones in every step, so what they
+    /// remember is that of their pair, and the impulse they start from is that of the law.
     fn touch_surfaces(
         &self,
         near: &Near,
@@ -223,36 +255,62 @@ impl Clock<'_> {
         grips: &mut Vec<Grip>,
     ) {
         let bodies = [near.pair.0, near.pair.1].map(|e| self.model.elements[e as usize].body as usize);
+        let area: f64 = points.iter().map(|p| p.area).sum();
+        let closing = |p: &SurfacePoint| {
+            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(p.point - self.kin[b].p);
+            p.normal.dot(at(bodies[0]) - at(bodies[1]))
+        };
+        let fastest_now = points.iter().map(closing).fold(0.0, f64::max);
+        let before = self.of_pair(near.pair);
+        let known = before.iter().any(|m| m.normal > 0.0);
+        let fastest = before.iter().filter(|m| m.normal > 0.0).fold(0.0, |most, m| f64::max(most, m.fastest));
+        let load = |p: &SurfacePoint| p.area * (-p.gap).max(0.0);
+        let carried: f64 = before.iter().map(|m| m.normal.max(0.0)).sum();
+        let first = grips.len();
+        let mut id = 0;
         let mut left = &mut *points;
         while !left.is_empty() {
-            let seed = left[0];
+            // the most loaded column of the region and all that face its way
+            let region = left[0].region;
+            let of_region = left.iter().filter(|p| p.region == region);
+            let Some(seed) = of_region.max_by(|a, b| load(a).total_cmp(&load(b))).copied() else { break };
             let mut count = 0;
             for k in 0..left.len() {
-                if left[k].region == seed.region && left[k].normal.dot(seed.normal) > SAME_WAY {
+                if left[k].region == region && left[k].normal.dot(seed.normal) > SAME_WAY {
                     left[count..=k].rotate_right(1);
                     count += 1;
                 }
             }
             let (group, rest) = left.split_at_mut(count);
             let from = touches.len();
-            let area: f64 = group.iter().map(|p| p.area).sum();
-            let mean = group.iter().map(|p| p.normal * if area > 0.0 { p.area } else { 1.0 }).sum::<Vec3>();
+            let pressed: f64 = group.iter().map(load).sum();
+            let weight = |p: &SurfacePoint| if pressed > 0.0 { load(p) } else { p.area };
+            let mean = group.iter().map(|p| p.normal * weight(p)).sum::<Vec3>();
             let normal = mean.try_normalize().unwrap_or(seed.normal);
+            let total: f64 = group.iter().map(weight).sum();
+            let approach = group.iter().map(|p| closing(p) * weight(p)).sum::<f64>() / total;
+            // a patch that rolls or slides on closes in front and opens behind: an impact would push harder than anything yet
+            let ahead: f64 = group.iter().map(|p| p.area * (self.h * closing(p) - p.gap).max(0.0)).sum();
+            let modulus = near.hardness.layer.map_or(f64::INFINITY, |layer| near.hardness.modulus / layer);
+            let least = IMPACT * (carried + near.hardness.mass * near.hardness.rest_speed);
+            let smooth = known && self.h * modulus * ahead < least;
             for p in group.iter() {
-                let (memory, known) = self.recall(near.pair, p.id);
-                let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(p.point - self.kin[b].p);
-                let closing = p.normal.dot(at(bodies[0]) - at(bodies[1]));
-                let point = ManifoldPoint { point: p.point, gap: p.gap, id: p.id, area: p.area };
-                let mut touch = near.hardness.touch(self.h, &point, count, closing, &memory);
-                (touch.memory.pair, touch.memory.id) = (near.pair, p.id);
-                touch.known = known;
-                touch.bodies = bodies;
+                let point = ManifoldPoint { point: p.point, gap: p.gap, id, area: p.area };
+                let memory = Memory { pair: near.pair, id, fastest, normal: f64::from(known), ..Memory::default() };
+                let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, &memory);
+                touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
+                (touch.known, touch.column, touch.bodies) = (known, true, bodies);
+                touch.drift = if p.gap <= 0.0 { approach - closing(p) } else { 0.0 };
+                // where nothing rebounds something must still stop it
+                let stops = !smooth && (touch.restitution > 0.0 || !touch.soft);
+                touch.restitution = if stops { touch.restitution.max(LEAST_RESTITUTION) } else { 0.0 };
                 let t1 = any_orthogonal(p.normal);
                 touch.axes = [p.normal, t1, p.normal.cross(t1)];
                 touches.push(touch);
+                id += 1;
             }
-            touches[from..].sort_by_key(|t| t.memory.id);
-            grips.push(self.grip(near, normal, from, &touches[from..]));
+            let grip = self.grip(near, normal, from, &touches[from..], &grips[first..]);
+            grips.push(grip);
             left = rest;
         }
     }
@@ -308,6 +366,14 @@ impl Clock<'_> {
         }
     }
 
+    /// What the contact points of a pair remember.
+    fn of_pair(&self, pair: (u32, u32)) -> &[Memory] {
+        let list = &self.state.contacts;
+        let first = list.partition_point(|m| m.pair < pair);
+        let count = list[first..].partition_point(|m| m.pair == pair);
+        &list[first..first + count]
+    }
+
     /// Orientation of a body at the beginning of the step.
     pub(super) fn orientation(&self, body: usize) -> tippe_geometry::Quat {
         match self.model.bodies[body].drive {
@@ -316,17 +382,19 @@ impl Clock<'_> {
         }
     }
 
-    /// Friction of a pair over its contact points.
-    fn grip(&self, near: &Near, normal: Vec3, first: usize, touches: &[Touch]) -> Grip {
-        // the nearest of those of the pair
+    /// Friction of a pair over its contact points; `others` are the grips it has already.
+    fn grip(&self, near: &Near, normal: Vec3, first: usize, touches: &[Touch], others: &[Grip]) -> Grip {
+        // it goes on with the nearest of those of the pair that nobody else has
         let at = touches.iter().map(|t| t.point).sum::<Vec3>() / touches.len() as f64;
         let first_hold = self.state.holds.partition_point(|m| m.pair < near.pair);
         let of_pair = self.state.holds[first_hold..].iter().take_while(|m| m.pair == near.pair);
+        let of_pair = of_pair.filter(|m| others.iter().all(|o| o.before != m.point));
         let nearest = of_pair.min_by(|a, b| (a.point - at).length().total_cmp(&(b.point - at).length()));
         let (mut memory, known) = match nearest {
             Some(hold) => (*hold, true),
             None => (Hold { pair: near.pair, ..Hold::default() }, false),
         };
+        let before = memory.point;
         memory.point = at;
         let count = touches.len();
         let load: f64 = touches.iter().map(|t| t.memory.normal.max(0.0)).sum();
@@ -349,6 +417,7 @@ impl Clock<'_> {
         };
         let mut grip = Grip {
             memory,
+            before,
             known,
             touches: (first, count),
             bodies: touches[0].bodies,
@@ -391,18 +460,10 @@ impl Clock<'_> {
 }
 
 impl Hardness {
-    /// A contact point of this pair, one of `count`: its stiffness is the secant of the law at the load of the last step, so
+    /// A contact point of this pair that carries this share of it: its stiffness is the secant of the law at the load of the last step, so
     /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
     /// push out over a few steps; those that the step resolves follow their law at the depth they have.
-    fn touch(
-        &self,
-        h: f64,
-        point: &tippe_geometry::ManifoldPoint,
-        count: usize,
-        closing: f64,
-        memory: &Memory,
-    ) -> Touch {
-        let share = 1.0 / count as f64;
+    fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, share: f64, closing: f64, memory: &Memory) -> Touch {
         let hardness = match self.layer {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
             _ => self.stiffness * share,
@@ -452,6 +513,8 @@ impl Hardness {
             row: usize::MAX,
             adhesion: 0.0,
             on: true,
+            column: false,
+            drift: 0.0,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
 use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
-use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, border};
+use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
 /// Micro-steps per duration of the shortest contact.
 const RESOLUTION: f64 = 60.0;
@@ -133,11 +133,17 @@ impl Clock<'_> {
             if !self.impacts_ahead(elapsed) {
                 break;
             }
+            let blows = self.blows.len();
             elapsed = self.strike_once(elapsed);
+            if self.blows.len() == blows {
+                break;
+            }
             if round + 1 < ROUNDS {
+                self.elapsed = elapsed;
                 self.detect();
             }
         }
+        self.elapsed = 0.0;
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
             if self.struck[b] {
@@ -169,7 +175,7 @@ impl Clock<'_> {
     }
 
     /// Path of a body until `elapsed`.
-    fn path(&self, body: usize, elapsed: f64) -> Six {
+    pub(super) fn path(&self, body: usize, elapsed: f64) -> Six {
         if self.struck[body] { self.hops[body] } else { Six::new(self.kin[body].w, self.kin[body].v) * elapsed }
     }
 
@@ -185,14 +191,14 @@ impl Clock<'_> {
         let mut ledger = self.state.ledger;
         for _ in 0..(IMPACTS * list.len() * LOOKS as usize) {
             // the next ones that close fast enough to rebound; those of one instant go together, so that a mirrored scene stays mirrored
-            let mut time = f64::INFINITY;
             for s in &mut list {
                 let t = &self.touches[s.touch as usize];
                 let speed = -s.rate(0, &u);
                 let strikes = t.restitution > 0.0 && speed > t.rest_speed;
                 s.time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
-                time = time.min(s.time);
             }
+            self.wait_for_patches(&mut list, &u);
+            let time = list.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
             if elapsed + time > h {
                 break;
             }
@@ -243,6 +249,31 @@ impl Clock<'_> {
             }
         }
         elapsed
+    }
+
+    /// Columns of a patch do not strike one by one, for one that rolls or slides on closes in front and opens behind: they do where those
+    /// that touch when the first one would, close in the mean.
+    fn wait_for_patches(&self, list: &mut [Striking], u: &[f64]) {
+        for grip in &self.grips {
+            let (first, count) = grip.touches;
+            let touches = &self.touches[first..first + count];
+            let patch = &mut list[first..first + count];
+            let soon = patch.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
+            if !touches[0].column || soon.is_infinite() {
+                continue;
+            }
+            let (mut hardness, mut approach) = (0.0, 0.0);
+            for (s, t) in patch.iter().zip(touches) {
+                let closing = -s.rate(0, u);
+                if s.gap <= closing * soon * (1.0 + SAME) {
+                    hardness += t.hardness;
+                    approach += t.hardness * closing;
+                }
+            }
+            if approach <= touches[0].rest_speed * hardness {
+                patch.iter_mut().for_each(|s| s.time = f64::INFINITY);
+            }
+        }
     }
 
     /// Looks at the pair of a contact point where its bodies will be when they meet: true if they touch there, and impulses act at that
@@ -373,7 +404,7 @@ impl Clock<'_> {
             let mut ldl = BlockLdl::new(&vertices, &edges);
             ldl.clear();
             for (k, M) in mass.iter().enumerate() {
-                *ldl.diagonal(k) = *M;
+                *ldl.diagonal(k) = Wide::from(M);
             }
             let mut edge = 0;
             for (g, group) in groups.iter().enumerate() {
@@ -453,6 +484,10 @@ impl Clock<'_> {
         let mut grown = true;
         while grown {
             grown = false;
+            let mut struck: Vec<(u32, u32)> =
+                cluster.iter().map(|&k| self.touches[list[k].touch as usize].memory.pair).collect();
+            struck.sort_unstable();
+            struck.dedup();
             for &k in &cluster {
                 for b in list[k].bodies.into_iter().filter(|&b| b != GROUND) {
                     reached[b as usize] = true;
@@ -468,6 +503,10 @@ impl Clock<'_> {
             for k in 0..list.len() {
                 let touches = list[k].gap <= near(&list[k]);
                 let meets = list[k].bodies.iter().any(|&b| b != GROUND && reached[b as usize]);
+                // all columns of a pair that strikes, those that do not touch yet too
+                let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
+                let column = self.touches[list[k].touch as usize].column && list[k].gap.is_finite();
+                let touches = touches || (column && struck.binary_search(&pair(k)).is_ok());
                 if !list[k].active && touches && meets {
                     list[k].active = true;
                     cluster.push(k);
@@ -477,22 +516,61 @@ impl Clock<'_> {
         }
         cluster.sort_unstable();
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
-        let mut dt = f64::INFINITY;
-        for &k in &cluster {
-            let t = &self.touches[list[k].touch as usize];
-            let m = 1.0 / list[k].yields[0];
-            // half a period of K depth^n at that speed, about
+        let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
+        let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
+        for group in cluster.chunk_by(|&i, &k| pair(i) == pair(k) && self.touches[list[k].touch as usize].column) {
+            let touch = |k: usize| &self.touches[list[k].touch as usize];
+            let t = touch(group[0]);
+            let m = 1.0 / group.iter().map(|&k| list[k].yields[0]).fold(0.0, f64::max);
+            // half a period of K depth^n at that speed, about; that of columns changes with those that touch
             let n = t.exponent;
-            let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / t.hardness, 1.0 / (n + 1.0));
-            dt = dt.min(3.0 * depth / speed / RESOLUTION);
+            let hardness: f64 = group.iter().map(|&k| touch(k).hardness).sum();
+            if t.column && n == 1.0 {
+                lightest = lightest.min(m);
+                columns += hardness;
+                continue;
+            }
+            let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / hardness, 1.0 / (n + 1.0));
+            longest = longest.min(3.0 * depth / speed / RESOLUTION);
+        }
+        let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
+        for &k in &cluster {
+            let waits = self.touches[list[k].touch as usize].column;
+            depths.push(if waits { -list[k].gap } else { 0.0 });
             list[k].fastest = 0.0;
             list[k].gap = 0.0;
         }
-        let mut depths: Vec<f64> = cluster.iter().map(|_| 0.0).collect();
+        let shortest = if columns > 0.0 { 3.0 * (lightest / columns).sqrt() / RESOLUTION } else { 0.0 };
         let mut started = u.to_vec();
+        // the last micro-step in which columns touched
+        let mut last = f64::INFINITY;
         for _ in 0..LONGEST {
             let mut busy = false;
             started.copy_from_slice(u);
+            let (mut stiffness, mut first) = (0.0, f64::INFINITY);
+            for (depth, &k) in
+                depths.iter().zip(&cluster).filter(|(_, k)| self.touches[list[**k].touch as usize].column)
+            {
+                if *depth >= 0.0 {
+                    stiffness += self.touches[list[k].touch as usize].hardness;
+                } else {
+                    let closing = -list[k].rate(0, u);
+                    first = first.min(if closing > 0.0 { -depth / closing } else { f64::INFINITY });
+                }
+            }
+            let dt = if stiffness > 0.0 {
+                // the next column to touch is not passed
+                last = (3.0 * (lightest / stiffness).sqrt() / RESOLUTION).min(first.max(shortest));
+                last
+            } else if first <= 10.0 * last {
+                first
+            } else {
+                f64::INFINITY
+            };
+            let dt = dt.min(longest);
+            if dt.is_infinite() {
+                break;
+            }
             for (depth, &k) in depths.iter_mut().zip(&cluster) {
                 let s = &mut list[k];
                 let t = &self.touches[s.touch as usize];
@@ -551,6 +629,11 @@ impl Clock<'_> {
                 ledger.contact_damping -= energy(0);
                 ledger.sliding -= energy(1) + energy(2);
                 ledger.work -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();
+            }
+        }
+        for (depth, &k) in depths.iter().zip(&cluster) {
+            if self.touches[list[k].touch as usize].column {
+                list[k].gap = (-depth).max(0.0);
             }
         }
     }

@@ -14,6 +14,7 @@ mod impact;
 mod joints;
 mod partition;
 mod record;
+mod set;
 mod signals;
 mod structure;
 
@@ -201,7 +202,7 @@ impl State {
     }
 
     /// Copies without new memory where there is enough.
-    fn copy_to(&self, other: &mut State) {
+    pub fn copy_to(&self, other: &mut State) {
         let State {
             steps,
             time,
@@ -284,7 +285,7 @@ pub fn simulate_with(
         }
     }
     clock.state.copy_to(state);
-    Ok(clock.finish())
+    Ok(clock.summary())
 }
 
 /// The clock at work: all but `state` can be dropped between steps.
@@ -314,6 +315,8 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// Time of the last impact of the step, from its beginning [s].
+    elapsed: f64,
     /// Impacts of the step.
     blows: Vec<impact::Blow>,
     /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
@@ -370,6 +373,7 @@ impl<'a> Clock<'a> {
             turned: vec![Quat::IDENTITY; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
+            elapsed: 0.0,
             blows: Vec::new(),
             solved: vec![Six::ZERO; n],
             mean: vec![Six::ZERO; n],

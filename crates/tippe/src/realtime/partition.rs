@@ -162,9 +162,9 @@ impl Clock<'_> {
         let phi = touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
         let row = Row {
             target: match touch.soft {
-                true => -phi / touch.relaxation,
+                true => touch.drift - phi / touch.relaxation,
                 false if phi > 0.0 => -phi / h,
-                false => (-phi / (h + touch.relaxation)).min(PUSH_SPEED),
+                false => ((touch.relaxation * touch.drift - phi) / (h + touch.relaxation)).min(PUSH_SPEED),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },

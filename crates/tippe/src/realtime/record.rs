@@ -11,9 +11,11 @@ use crate::kinematics::Kinematics;
 use crate::model::Drive;
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 use crate::precise::{body_state, hash, prescribed};
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_geometry::{Mat3, Quat, Shape, Vec3};
 use tippe_numerics::kkt::GROUND;
 
+/// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
+const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
 const REST_SPEED: f64 = 1e-4;
 
@@ -36,6 +38,8 @@ pub struct Tally {
     pub slept: u64,
     /// The first body that travelled more than its size in a step: when, who, how far [m].
     pub fast: Option<(f64, usize, f64)>,
+    /// The first body with a mesh that moved much farther than contacts were looked for: when, who, how far, how far it was looked [m].
+    pub blind: Option<(f64, usize, [f64; 2])>,
 }
 
 impl Clock<'_> {
@@ -136,6 +140,15 @@ impl Clock<'_> {
             let reach = body.radius.min(1e3);
             let speed = u.linear.length() + u.angular.length() * reach;
             self.state.still[b] = if speed < REST_SPEED { self.state.still[b].saturating_add(1) } else { 0 };
+            // what pushes it in this step is not known when contacts are looked for
+            let mesh = |e: &usize| matches!(self.model.elements[*e].shape, Shape::Mesh(_));
+            if self.tally.blind.is_none()
+                && let Some(e) = body.elements.clone().find(mesh)
+                && let Some(&looked) = self.pairs.margins().get(e)
+                && speed * self.h > looked + BLIND * body.size
+            {
+                self.tally.blind = Some((self.state.time, b, [speed * self.h, looked]));
+            }
             if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && !body.elements.is_empty() {
                 self.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
             }
@@ -169,6 +182,10 @@ impl Clock<'_> {
         let rows = &self.rows;
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
+            // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
+            let force = (touch.memory.normal / h).max(0.0);
+            let depth = libm::pow(force / touch.hardness, 1.0 / touch.exponent);
+            touch.memory.stored = force * depth / (touch.exponent + 1.0);
             touch.memory.struck = self.blows.iter().any(|blow| blow.pair == touch.memory.pair);
             contacts.push(touch.memory);
         }
@@ -272,7 +289,9 @@ impl Clock<'_> {
             mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
         }
         let mut elastic = 0.0;
-        let mut elastic_before = 0.0;
+        // what contacts stored, also those that are gone: their points need not be the same ones
+        let mut elastic_before: f64 = self.before.iter().map(|m| m.stored).sum();
+        ledger.contact_damping += elastic_before;
         for (k, row) in self.rows.rows.iter().enumerate() {
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
@@ -281,21 +300,9 @@ impl Clock<'_> {
             ledger.work -= row.lambda * given;
             match self.rows.owners[k] {
                 Owner::Normal(t) => {
-                    let touch = &self.touches[t as usize];
-                    // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
-                    let energy = |force: f64| {
-                        let depth = libm::pow(force.max(0.0) / touch.hardness, 1.0 / touch.exponent);
-                        force.max(0.0) * depth / (touch.exponent + 1.0)
-                    };
-                    let key = (touch.memory.pair, touch.memory.id);
-                    let old = self
-                        .before
-                        .binary_search_by_key(&key, |m| (m.pair, m.id))
-                        .map_or(0.0, |k| self.before[k].normal);
-                    let (e0, e1) = (energy(old / h), energy(row.lambda / h));
-                    elastic_before += e0;
-                    elastic += e1;
-                    ledger.contact_damping -= work + e1 - e0;
+                    let stored = self.touches[t as usize].memory.stored;
+                    elastic += stored;
+                    ledger.contact_damping -= work + stored;
                 }
                 Owner::Tangent(g, _) | Owner::Twist(g) => {
                     let grip = &self.grips[g as usize];
@@ -371,8 +378,8 @@ impl Clock<'_> {
         }
     }
 
-    /// The start, if it was not recorded yet.
-    pub(super) fn begin(&mut self, observe: &mut dyn Observe) {
+    /// Records the start, if it was not recorded yet: once before the first step.
+    pub fn begin(&mut self, observe: &mut dyn Observe) {
         self.tally.next = self.point(self.state.time) + 1;
         if self.state.recorded {
             return;
@@ -411,12 +418,13 @@ impl Clock<'_> {
     }
 
     /// True when the run is over.
-    pub(super) fn reached(&self, until: f64) -> bool {
+    pub fn reached(&self, until: f64) -> bool {
         self.stopped || self.state.time >= until - 1e-9 * self.h
     }
 
-    /// Hands the step to the observer; true at communication points.
-    pub(super) fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
+    /// Hands the step to the observer, once after every step; true at communication points. A failure is one of the step: `state` is no
+    /// longer good.
+    pub fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
         self.heard.iter().for_each(|heard| observe.input(heard));
         for event in std::mem::take(&mut self.events) {
@@ -463,7 +471,21 @@ impl Clock<'_> {
         Ok(())
     }
 
-    fn sample(&mut self, observe: &mut dyn Observe) {
+    /// Motion of a body's origin as the state has it now.
+    pub fn body(&self, b: usize) -> BodyState {
+        self.at_origin(b, &self.motion(b))
+    }
+
+    fn at_origin(&self, b: usize, kin: &Kinematics) -> BodyState {
+        let q = match self.model.bodies[b].drive {
+            Drive::Free => self.state.bodies[b].q,
+            _ => Quat::from_mat3(&kin.R),
+        };
+        body_state(self.model, b, kin.p, q, kin.v, kin.w)
+    }
+
+    /// Shows the observer everything as the state has it now.
+    pub fn sample(&mut self, observe: &mut dyn Observe) {
         let model = self.model;
         let mut ledger = self.state.ledger;
         (ledger.kinetic, ledger.potential) = (0.0, 0.0);
@@ -474,11 +496,7 @@ impl Clock<'_> {
                 ledger.kinetic += kinetic(&model.bodies[b], &kin);
                 ledger.potential += model.bodies[b].mass * model.potential_at(kin.p);
             }
-            let q = match model.bodies[b].drive {
-                Drive::Free => self.state.bodies[b].q,
-                _ => Quat::from_mat3(&kin.R),
-            };
-            bodies.push(body_state(model, b, kin.p, q, kin.v, kin.w));
+            bodies.push(self.at_origin(b, &kin));
         }
         self.add_grains(&mut ledger);
         let contacts = self.contact_samples();
@@ -499,9 +517,11 @@ impl Clock<'_> {
 
     /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
     fn contact_samples(&self) -> Vec<ContactSample> {
-        let mut samples: Vec<ContactSample> = Vec::new();
+        // with the sum of the normal forces
+        let mut samples: Vec<(ContactSample, Vec3)> = Vec::new();
         for blow in &self.blows {
-            samples.push(ContactSample {
+            let pressed = blow.normal * (blow.normal.dot(blow.push) / self.h);
+            let sample = ContactSample {
                 body1: blow.bodies[0],
                 body2: blow.bodies[1],
                 pair: blow.pair,
@@ -512,7 +532,8 @@ impl Clock<'_> {
                 force: blow.push / self.h,
                 torque: Vec3::ZERO,
                 slipping: false,
-            });
+            };
+            samples.push((sample, pressed));
         }
         for grip in &self.grips {
             let group = &self.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
@@ -521,22 +542,23 @@ impl Clock<'_> {
             if total == 0.0 {
                 continue;
             }
-            let normal = group[0].axes[0];
+            let mean = loaded().map(|t| t.axes[0] * t.memory.normal).sum::<Vec3>();
+            let normal = mean.try_normalize().unwrap_or(grip.axes[0]);
             let position = loaded().map(|t| t.point * t.memory.normal).sum::<Vec3>() / total;
             let hold = &grip.memory;
             let mut force = hold.tangent / self.h;
             let mut torque =
-                (grip.point - position).cross(force) + (normal * (hold.twist * grip.lever) + hold.turn) / self.h;
+                (grip.point - position).cross(force) + (grip.axes[0] * (hold.twist * grip.lever) + hold.turn) / self.h;
             let mut depth = 0.0_f64;
             for t in loaded() {
-                let f = normal * (t.memory.normal / self.h);
+                let f = t.axes[0] * (t.memory.normal / self.h);
                 force += f;
                 torque += (t.point - position).cross(f);
                 depth = depth.max(-t.gap);
             }
             let [b1, b2] = group[0].bodies;
             let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(position - self.kin[b].p);
-            samples.push(ContactSample {
+            let sample = ContactSample {
                 body1: b1,
                 body2: b2,
                 pair: group[0].memory.pair,
@@ -547,31 +569,39 @@ impl Clock<'_> {
                 force,
                 torque,
                 slipping: hold.sliding,
-            });
+            };
+            samples.push((sample, mean / self.h));
         }
-        samples.sort_by_key(|s| s.pair);
-        // one line per pair: an impact and what rested before and after it
-        samples.dedup_by(|b, a| {
+        samples.sort_by_key(|(s, _)| s.pair);
+        // one line per pair, at the common centre of pressure: an impact and what rested before and after it, all its regions
+        samples.dedup_by(|(b, b_pressed), (a, a_pressed)| {
             let same = a.pair == b.pair;
             if same {
-                a.torque += b.torque + (b.position - a.position).cross(b.force);
+                let (load_a, load_b) = (a_pressed.length(), b_pressed.length());
+                let position = (a.position * load_a + b.position * load_b) / (load_a + load_b);
+                let moved = |s: &ContactSample| s.torque + (s.position - position).cross(s.force);
+                a.torque = moved(a) + moved(b);
+                a.position = position;
                 a.force += b.force;
+                *a_pressed += *b_pressed;
+                a.normal = a_pressed.try_normalize().unwrap_or(a.normal);
                 a.depth = a.depth.max(b.depth);
                 a.slipping |= b.slipping;
             }
             same
         });
-        samples
+        samples.into_iter().map(|(sample, _)| sample).collect()
     }
 
-    /// Counts and the last sample.
-    pub(super) fn finish(mut self) -> Summary {
+    /// Counts and the last sample so far.
+    pub fn summary(&mut self) -> Summary {
         if self.summary.bodies.is_empty() {
             // no step was left to make: the end is the start
             self.sample(&mut ());
         }
-        self.summary.stopped = self.stopped;
-        self.summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
+        let mut summary = self.summary.clone();
+        summary.stopped = self.stopped;
+        summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
             .map(|((mechanism, start), machine)| MechanismSummary {
                 bodies: mechanism.links.iter().map(|l| self.model.bodies[l.body as usize].name.clone()).collect(),
                 coordinates: mechanism.coordinates,
@@ -581,37 +611,45 @@ impl Clock<'_> {
                 drift: machine.drift,
             })
             .collect();
-        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
+        summary.hash = hash(&summary.bodies, &summary.energy);
         if let Some((grains, bits)) = self.grain_summary() {
-            self.summary.grains = Some(grains);
-            self.summary.hash ^= bits;
+            summary.grains = Some(grains);
+            summary.hash ^= bits;
         }
-        self.summary.solutions = Solutions {
+        summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,
             factorisations: self.tally.factorisations,
             unconverged: self.tally.unconverged,
         };
-        self.summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
-        self.summary.warnings = self.model.warnings.clone();
+        summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
+        summary.warnings = self.model.warnings.clone();
         if self.tally.unconverged > 0 {
-            self.summary.warnings.push(format!(
+            summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",
                 self.tally.unconverged, self.tally.solutions
             ));
         }
         if let Some((time, body, far)) = self.tally.fast {
-            self.summary.warnings.push(format!(
+            summary.warnings.push(format!(
                 "body \"{}\" travels {far:.3} m in the step at t = {} s, more than its size {:.3} m: use a smaller step",
                 self.model.bodies[body].name,
                 crate::precise::plain(time),
                 self.model.bodies[body].size
             ));
         }
-        for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
-            self.summary.events.entry(kind).or_default();
+        if let Some((time, body, [far, looked])) = self.tally.blind {
+            self.summary.warnings.push(format!(
+                "body \"{}\" moves {far:.3e} m in the step at t = {} s, and contacts of its mesh were looked for up to {looked:.3e} m: it may pass \
+                 through thin parts. help: use a smaller step",
+                self.model.bodies[body].name,
+                crate::precise::plain(time)
+            ));
         }
-        self.summary
+        for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
+            summary.events.entry(kind).or_default();
+        }
+        summary
     }
 }
 

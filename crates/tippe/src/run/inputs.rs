@@ -65,6 +65,11 @@ impl Replay {
         Ok(Replay { changes, next: 0 })
     }
 
+    /// All changes, in order.
+    pub fn changes(&self) -> &[Heard] {
+        &self.changes
+    }
+
     /// True if nothing ever changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

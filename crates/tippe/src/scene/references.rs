@@ -111,7 +111,7 @@ struct References<'a, 'f> {
 
 impl References<'_, '_> {
     fn material(&mut self, name: &str, place: Place, what: &str) {
-        if !self.materials.contains(&name) {
+        if !self.materials.contains(&name) && crate::material::find(name).is_none() {
             let help = did_you_mean(name, self.materials.iter().copied());
             self.report(name, place, format!("{what}: unknown material \"{name}\""), help);
         }

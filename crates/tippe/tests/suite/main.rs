@@ -7,6 +7,7 @@ mod gallery;
 mod implied;
 mod layering;
 mod mechanisms;
+mod program;
 mod random_scenes;
 mod realtime;
 mod realtime_elements;

@@ -10,7 +10,7 @@
 
 use super::predicate::{Of, is_above, is_left, passes};
 use super::surface::{ROUNDING, Surface};
-use super::tree::{Node, SMALL_ROUNDING, Small};
+use crate::tree::{Node, SMALL_ROUNDING, Small};
 use crate::{Aabb, Mat3, Pose, Vec3};
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].

@@ -44,6 +44,9 @@ pub struct PressurePoint {
     pub point: Vec3,
     /// Unit normal from 1 to 2 in the world [-].
     pub normal: Vec3,
+    /// Unit direction from 1 to 2 in which the depth falls fastest as 2 moves; zero on the surface [-]. Columns along it of section
+    /// `area normal.axis` carry the same wrench, and the depth is their length.
+    pub axis: Vec3,
     /// Share of the patch; the two surfaces count half each [m^2].
     pub area: f64,
     /// Distance to the other surface [m].
@@ -204,10 +207,9 @@ impl<'a> Plane<'a> {
         self.other.closest(x, guess, stack)
     }
 
-    /// The gradient of the depth against the triangle's normal.
-    fn lean(&self, c: &Closest) -> f64 {
-        let inward = if self.side == 0 { self.X.R_12 * c.inward } else { self.X.R_12.transpose() * c.inward };
-        self.normal.dot(inward)
+    /// The gradient of the depth in frame 1.
+    fn gradient(&self, c: &Closest) -> Vec3 {
+        if self.side == 0 { self.X.R_12 * c.inward } else { c.inward }
     }
 }
 
@@ -273,6 +275,7 @@ impl Quadrature {
                     p.region = region_of(p.point, part.node, links, cut, regions);
                     p.point = X_w1.point(p.point);
                     p.normal = X_w1.vector(p.normal);
+                    p.axis = X_w1.vector(p.axis);
                 }
             }
             self.cells[side] = cells;
@@ -397,12 +400,14 @@ impl Quadrature {
             let f = normal * (area * depth);
             sums.force += f;
             sums.moment += point.cross(f);
-            let flux = 2.0 * area * depth * plane.lean(&reading);
+            let gradient = plane.gradient(&reading);
+            let axis = if plane.side == 0 { gradient } else { -gradient };
+            let flux = 2.0 * area * depth * normal.dot(axis);
             sums.flux[plane.side][0] += flux;
             sums.flux[plane.side][1] += flux * depth;
             sums.depth = sums.depth.max(depth);
             let id = if plane.side == 0 { [plane.face, reading.triangle] } else { [reading.triangle, plane.face] };
-            self.points.push(PressurePoint { point, normal, area, depth, region: NONE, id });
+            self.points.push(PressurePoint { point, normal, axis, area, depth, region: NONE, id });
         }
     }
 }

@@ -7,9 +7,13 @@
 
 use super::foundation::{Foundation, PressurePoint};
 use super::region::{NONE, Region};
-use super::rows::Candidate;
 use super::surface::Surface;
 use crate::{Aabb, Pose, Vec3};
+
+/// Heights at which a surface above a half-space is cut.
+const STRIPS: usize = 4;
+/// Faces as steep as this, or overhanging, carry nothing [-].
+const STEEP: f64 = 1e-9;
 
 /// A region while it is built, in the frame of the surface.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +40,7 @@ pub(super) struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// Fills regions, points and, if asked for, candidates for rows; the half-space is body 1.
+    /// Fills regions and points; the half-space is body 1.
     pub fn run(
         &mut self,
         X_w1: &Pose,
@@ -45,7 +49,6 @@ impl HalfSpace {
         about_w: Vec3,
         regions: &mut Vec<Region>,
         points: &mut Vec<PressurePoint>,
-        mut candidates: Option<&mut Vec<Candidate>>,
     ) -> Foundation {
         regions.clear();
         points.clear();
@@ -62,15 +65,11 @@ impl HalfSpace {
             let f = self.below[i];
             let place = self.marks[f as usize].1;
             let n = s.normals[f as usize];
-            let (corners, count) = clip(s.corners(f), m, level);
+            let (corners, count) = clip(&s.corners(f), m, level);
             let dip = &mut self.dips[place as usize];
             for c in &corners[..count] {
                 dip.bounds = dip.bounds.union(&Aabb { min: *c, max: *c });
                 dip.depth = dip.depth.max(level - m.dot(*c));
-                if let Some(list) = candidates.as_deref_mut() {
-                    let depth = (level - m.dot(*c)).max(0.0);
-                    list.push(Candidate { region: place, x: X_w2.point(*c), depth, id: [0, f] });
-                }
             }
             let (a, h) = (corners[0], n.dot(corners[0] - dip.o));
             for k in 2..count {
@@ -87,7 +86,8 @@ impl HalfSpace {
                     moment += x.cross(push);
                     energy -= 0.5 * depth * depth * share * n.dot(m);
                     let (point, normal) = (X_w2.point(x), X_w2.vector(-n));
-                    points.push(PressurePoint { point, normal, area: share, depth, region: place, id: [0, f] });
+                    let (axis, id) = (n_w, [0, f]);
+                    points.push(PressurePoint { point, normal, axis, area: share, depth, region: place, id });
                 }
             }
             deepest = f64::max(deepest, dip.depth);
@@ -96,14 +96,54 @@ impl HalfSpace {
         for p in points.iter_mut() {
             p.region = self.dips[p.region as usize].region;
         }
-        if let Some(list) = candidates {
-            for c in list.iter_mut() {
-                c.region = self.dips[c.region as usize].region;
-            }
-        }
         let force = X_w2.vector(force);
         let moment = X_w2.vector(moment) + (X_w2.position - about_w).cross(force);
         Foundation { force, moment, energy, area, depth: deepest }
+    }
+
+    /// Points of the surface below the plane raised by `above`; the half-space is body 1. Triangles are cut at the plane, so that those
+    /// below carry the foundation, and above it at heights that shrink by four towards the lowest point.
+    pub fn points_below(&mut self, X_w1: &Pose, s: &Surface, X_w2: &Pose, above: f64, points: &mut Vec<PressurePoint>) {
+        points.clear();
+        self.dips.clear();
+        let n_w = X_w1.vector(Vec3::Z);
+        let m = X_w2.vector_into(n_w);
+        let level = n_w.dot(X_w1.position - X_w2.position);
+        self.find_below(s, m, level + above);
+        self.connect(s, m, level + above);
+        let heights = |f: u32| s.corners(f).map(|c| m.dot(c) - level);
+        let lowest = self.below.iter().flat_map(|&f| heights(f)).fold(above, f64::min);
+        let base = lowest.max(0.0);
+        let strips = (0..STRIPS).map(|k| base + (above - base) / (1_u32 << (2 * (STRIPS - 1 - k))) as f64);
+        let mut bands = [f64::NEG_INFINITY; STRIPS + 2];
+        let from = usize::from(lowest < 0.0);
+        bands[from] = if lowest < 0.0 { 0.0 } else { f64::NEG_INFINITY };
+        bands[from + 1..].iter_mut().zip(strips).for_each(|(band, height)| *band = height);
+        let bands = &bands[..from + 1 + STRIPS];
+        for i in 0..self.below.len() {
+            let f = self.below[i];
+            let n = s.normals[f as usize];
+            // columns along the plane's normal; what faces up hides behind what faces down
+            let lean = -n.dot(m);
+            if lean < STEEP {
+                continue;
+            }
+            let h = heights(f);
+            let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
+            for band in bands.windows(2).filter(|b| low < b[1] && high >= b[0]) {
+                let (corners, count) = clip(&s.corners(f), m, level + band[1]);
+                let (corners, count) = clip(&corners[..count], -m, -(level + band[0]));
+                for k in 2..count {
+                    let (a, b, c) = (corners[0], corners[k - 1], corners[k]);
+                    let area = 0.5 * n.dot((b - a).cross(c - a)) / 3.0;
+                    for x in [0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)] {
+                        let (point, normal, depth) = (X_w2.point(x), X_w2.vector(-n), level - m.dot(x));
+                        let (region, id) = (self.marks[f as usize].1, [0, f]);
+                        points.push(PressurePoint { point, normal, axis: n_w, area, depth, region, id });
+                    }
+                }
+            }
+        }
     }
 
     /// Triangles with a corner below the plane.
@@ -203,18 +243,18 @@ impl HalfSpace {
     }
 }
 
-/// The part of a triangle below the plane: three or four corners, none when it only touches.
-fn clip(t: [Vec3; 3], m: Vec3, level: f64) -> ([Vec3; 4], usize) {
-    let (mut out, mut count) = ([Vec3::ZERO; 4], 0);
-    let h = [m.dot(t[0]) - level, m.dot(t[1]) - level, m.dot(t[2]) - level];
-    for k in 0..3 {
-        let l = (k + 1) % 3;
-        if h[k] < 0.0 {
-            out[count] = t[k];
+/// The part of a convex polygon of at most five corners below the plane; none when it only touches.
+fn clip(t: &[Vec3], m: Vec3, level: f64) -> ([Vec3; 6], usize) {
+    let (mut out, mut count) = ([Vec3::ZERO; 6], 0);
+    for (k, &a) in t.iter().enumerate() {
+        let b = t[(k + 1) % t.len()];
+        let (h, l) = (m.dot(a) - level, m.dot(b) - level);
+        if h < 0.0 {
+            out[count] = a;
             count += 1;
         }
-        if (h[k] < 0.0) != (h[l] < 0.0) {
-            out[count] = t[k] + (t[l] - t[k]) * (h[k] / (h[k] - h[l])).clamp(0.0, 1.0);
+        if (h < 0.0) != (l < 0.0) {
+            out[count] = a + (b - a) * (h / (h - l)).clamp(0.0, 1.0);
             count += 1;
         }
     }

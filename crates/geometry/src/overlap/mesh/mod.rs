@@ -1,4 +1,4 @@
-//! Overlap of two closed triangle meshes: regions, elastic foundation, patch points, distance (docs/theory/overlap.md).
+//! Overlap of two closed triangle meshes: regions, elastic foundation, distance (docs/theory/overlap.md).
 
 mod closest;
 mod cut;
@@ -7,9 +7,7 @@ mod foundation;
 mod half_space;
 mod predicate;
 mod region;
-mod rows;
 mod surface;
-mod tree;
 
 use crate::{Pose, Vec3};
 use cut::{Cut, Placement};
@@ -19,7 +17,6 @@ pub use foundation::{Foundation, PressurePoint};
 use half_space::HalfSpace;
 pub use region::Region;
 use region::Regions;
-use rows::Rows;
 pub use surface::Surface;
 
 /// Buffers for overlaps of surfaces, kept by the caller. What they hold changes no bit of a result.
@@ -28,7 +25,6 @@ pub struct SurfaceWork {
     cut: Cut,
     regions: Regions,
     quadrature: Quadrature,
-    rows: Rows,
     half_space: HalfSpace,
 }
 
@@ -80,26 +76,6 @@ pub fn foundation(
     quadrature.run(cut, regions, [surface1, surface2], &X, X_w1, about_w)
 }
 
-/// At most `most` points for each region that stand for its patch, for solvers with one row per point; regions stay in `work`.
-///
-/// Points lie on corners of the overlap, the outline of the patch among them; `depth` is the distance to the other surface
-/// (zero where an edge passes a face), `area` sums to the area of the patch, ids last while the same features touch.
-pub fn surface_rows<'w>(
-    surface1: &Surface,
-    X_w1: &Pose,
-    surface2: &Surface,
-    X_w2: &Pose,
-    most: usize,
-    work: &'w mut SurfaceWork,
-) -> &'w [PressurePoint] {
-    foundation(surface1, X_w1, surface2, X_w2, X_w1.position, work);
-    let X = Placement::new(X_w1, X_w2);
-    let SurfaceWork { cut, regions, quadrature, rows, .. } = work;
-    rows.gather(cut, regions, [surface1, surface2], &X, X_w1);
-    rows.run(&regions.list, &quadrature.points, most);
-    &rows.list
-}
-
 /// Foundation of a surface, body 2, that dips into a half-space, body 1: closed form. Regions and points stay in `work`.
 ///
 /// The pressure is that of the depth below the plane, on the surface alone: the energy is the integral of this depth over
@@ -112,21 +88,19 @@ pub fn half_space_foundation(
     work: &mut SurfaceWork,
 ) -> Foundation {
     let SurfaceWork { half_space, regions, quadrature, .. } = work;
-    half_space.run(X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points, None)
+    half_space.run(X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points)
 }
 
-/// Like [`surface_rows`] for a surface that dips into a half-space, body 1.
-pub fn half_space_rows<'w>(
+/// Points of a surface, body 2, below the plane of a half-space, body 1, raised by `above` [m]: those below the plane carry its foundation,
+/// those above it have a negative depth. `region` counts the connected patches below the raised plane.
+pub fn half_space_points<'w>(
     X_w1: &Pose,
     surface2: &Surface,
     X_w2: &Pose,
-    most: usize,
+    above: f64,
     work: &'w mut SurfaceWork,
 ) -> &'w [PressurePoint] {
-    let SurfaceWork { half_space, regions, quadrature, rows, .. } = work;
-    rows.candidates.clear();
-    let (list, points) = (&mut regions.list, &mut quadrature.points);
-    half_space.run(X_w1, surface2, X_w2, X_w2.position, list, points, Some(&mut rows.candidates));
-    rows.run(list, points, most);
-    &rows.list
+    let SurfaceWork { half_space, quadrature, .. } = work;
+    half_space.points_below(X_w1, surface2, X_w2, above, &mut quadrature.points);
+    &quadrature.points
 }

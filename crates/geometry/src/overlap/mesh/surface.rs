@@ -1,11 +1,11 @@
 //! A closed triangle mesh prepared for overlaps: planes, edges, shells, normals of corners and edges, a tree of boxes.
 
-use super::tree::Tree;
 use crate::mesh::{MeshError, check_numbers, neighbours};
+use crate::tree::{Tree, triangle_box};
 use crate::{Aabb, TriMesh, Vec3};
+use std::sync::Arc;
 
-/// Rounding of a coordinate, with a safe factor, relative to the size of the mesh [-].
-pub(super) const ROUNDING: f64 = 1e-14;
+pub(super) use crate::tree::ROUNDING;
 
 /// A connected piece of a surface.
 #[derive(Clone, Debug)]
@@ -44,7 +44,8 @@ pub struct Surface {
     pub(super) around_first: Vec<u32>,
     pub(super) shells: Vec<Shell>,
     pub(super) shell_of: Vec<u32>,
-    pub(super) tree: Tree,
+    /// Shared with the mesh it was made of.
+    pub(super) tree: Arc<Tree>,
     /// Largest coordinate [m].
     pub(super) size: f64,
     volume: f64,
@@ -60,11 +61,11 @@ impl Surface {
         if !(volume > 0.0) {
             return Err(MeshError::InsideOut { volume });
         }
-        Ok(Surface::of(mesh, &neighbours))
+        Ok(Surface::of(mesh, &neighbours, Arc::new(Tree::new(mesh))))
     }
 
-    /// Prepares a mesh that is known to be closed, with the triangle across each side.
-    pub(crate) fn of(mesh: &TriMesh, neighbours: &[[u32; 3]]) -> Surface {
+    /// Prepares a mesh that is known to be closed, with the triangle across each side and its tree.
+    pub(crate) fn of(mesh: &TriMesh, neighbours: &[[u32; 3]], tree: Arc<Tree>) -> Surface {
         let (vertices, triangles) = (mesh.vertices.clone(), mesh.triangles.clone());
         let corners = vertices.len();
         let (edges, edge_faces, face_edges) = join(&triangles, neighbours);
@@ -109,15 +110,8 @@ impl Surface {
                 fill[v as usize] += 1;
             }
         }
-        let bounds: Vec<Aabb> = triangles
-            .iter()
-            .map(|t| {
-                let [a, b, c] = t.map(|i| vertices[i as usize]);
-                Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
-            })
-            .collect();
+        let bounds: Vec<Aabb> = triangles.iter().map(|t| triangle_box(mesh, t)).collect();
         let (shells, shell_of) = split(&triangles, neighbours, &bounds);
-        let tree = Tree::new(&bounds, ROUNDING * size);
         Surface {
             vertices,
             triangles,
@@ -157,7 +151,7 @@ impl Surface {
 
     /// Box around the mesh in its own frame [m].
     pub fn bounds(&self) -> Aabb {
-        self.tree.nodes.first().map_or(Aabb::EMPTY, |n| Aabb::around(n.center, n.half))
+        self.tree.nodes.first().map_or(Aabb::EMPTY, |n| n.bounds())
     }
 
     /// Corners of a triangle [m].

@@ -1,27 +1,8 @@
-//! Tree of boxes over the triangles of a mesh, halved at the median of the longest side.
+//! Searches in a mesh through its tree of boxes: overlapping boxes, farthest corner, rays, winding numbers.
 
 use super::TriMesh;
+use crate::tree::Tree;
 use crate::{Aabb, Vec3};
-
-/// Triangles per leaf.
-const LEAF: usize = 4;
-
-/// The children of an inner node are the next one and the one at `skip` of the first child; a leaf has `count` triangles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
-    bounds: Aabb,
-    /// Node to go on with when this one is not entered.
-    skip: u32,
-    first: u32,
-    count: u32,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tree {
-    nodes: Vec<Node>,
-    /// Triangles in the order of the leaves.
-    order: Vec<u32>,
-}
 
 /// Directions of test rays: no plane, edge or symmetry of a part made by hand lies along them.
 pub(super) const DIRECTIONS: [Vec3; 5] = [
@@ -37,60 +18,19 @@ pub(super) const DIRECTIONS: [Vec3; 5] = [
 const DOUBT: f64 = 1e-9;
 
 impl Tree {
-    pub(super) fn new(surface: &TriMesh) -> Tree {
-        let boxes: Vec<Aabb> = surface.triangles.iter().map(|t| triangle_box(surface, t)).collect();
-        let mut tree = Tree { nodes: Vec::new(), order: (0..boxes.len() as u32).collect() };
-        let mut order = std::mem::take(&mut tree.order);
-        tree.build(&boxes, &mut order, 0);
-        tree.order = order;
-        tree
-    }
-
-    fn build(&mut self, boxes: &[Aabb], who: &mut [u32], first: u32) {
-        let mut bounds = Aabb::EMPTY;
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for &i in who.iter() {
-            let b = &boxes[i as usize];
-            bounds = bounds.union(b);
-            (low, high) = (low.min(b.center()), high.max(b.center()));
-        }
-        let here = self.nodes.len();
-        self.nodes.push(Node { bounds, skip: 0, first, count: 0 });
-        if who.len() <= LEAF {
-            self.nodes[here].count = who.len() as u32;
-        } else {
-            let axis = (high - low).max_position();
-            let middle = who.len() / 2;
-            who.select_nth_unstable_by(middle, |a, b| {
-                let (x, y) = (boxes[*a as usize].center()[axis], boxes[*b as usize].center()[axis]);
-                x.total_cmp(&y).then(a.cmp(b))
-            });
-            let (left, right) = who.split_at_mut(middle);
-            self.build(boxes, left, first);
-            self.build(boxes, right, first + middle as u32);
-        }
-        self.nodes[here].skip = self.nodes.len() as u32;
-    }
-
-    fn leaf(&self, node: &Node) -> &[u32] {
-        &self.order[node.first as usize..(node.first + node.count) as usize]
-    }
-
     /// Calls `found` with every triangle whose box overlaps `b`, in the order of the tree.
     pub(super) fn overlapping(&self, b: &Aabb, mut found: impl FnMut(u32)) {
-        let mut k = 0;
-        while let Some(node) = self.nodes.get(k) {
-            if !node.bounds.overlaps(b) {
-                k = node.skip as usize;
-                continue;
+        self.walk(|node, leaf| {
+            let enters = node.bounds().overlaps(b);
+            if enters {
+                leaf.iter().for_each(|t| found(*t));
             }
-            self.leaf(node).iter().for_each(|t| found(*t));
-            k += 1;
-        }
+            enters
+        });
     }
 
     pub(super) fn farthest_vertex(&self, surface: &TriMesh, d: Vec3) -> u32 {
-        let bound = |b: &Aabb| b.center().dot(d) + b.half().dot(d.abs());
+        let bound = |k: usize| self.nodes[k].center.dot(d) + self.nodes[k].half.dot(d.abs());
         let (mut best, mut reach) = (surface.triangles[0][0], f64::NEG_INFINITY);
         // Halving keeps the tree below 32 levels, and a level leaves one node waiting.
         let (mut stack, mut waiting) = ([0usize; 64], 1);
@@ -98,14 +38,13 @@ impl Tree {
             waiting -= 1;
             let k = stack[waiting];
             let node = &self.nodes[k];
-            if bound(&node.bounds) < reach {
+            if bound(k) < reach {
                 continue;
             }
             if node.count == 0 {
                 // The nearer child is looked at first.
-                let (a, b) = (k + 1, self.nodes[k + 1].skip as usize);
-                let a_first = bound(&self.nodes[a].bounds) >= bound(&self.nodes[b].bounds);
-                (stack[waiting], stack[waiting + 1]) = if a_first { (b, a) } else { (a, b) };
+                let (a, b) = (k + 1, node.link as usize);
+                (stack[waiting], stack[waiting + 1]) = if bound(a) >= bound(b) { (b, a) } else { (a, b) };
                 waiting += 2;
                 continue;
             }
@@ -125,14 +64,12 @@ impl Tree {
     pub(super) fn first_hit(&self, surface: &TriMesh, o: Vec3, d: Vec3) -> Option<(f64, Vec3)> {
         let inverse = d.recip();
         let mut best: Option<(f64, Vec3)> = None;
-        let mut k = 0;
-        while let Some(node) = self.nodes.get(k) {
+        self.walk(|node, leaf| {
             let limit = best.map_or(f64::INFINITY, |b| b.0);
-            if !meets(&node.bounds, o, inverse, limit) {
-                k = node.skip as usize;
-                continue;
+            if !meets(&node.bounds(), o, inverse, limit) {
+                return false;
             }
-            for t in self.leaf(node) {
+            for t in leaf {
                 // A little beyond the edges, so that a ray never slips through between two triangles.
                 if let Some((distance, margin, n)) = pierce(corners(surface, *t), o, d)
                     && margin >= -1e-12
@@ -142,8 +79,8 @@ impl Tree {
                     best = Some((distance, n));
                 }
             }
-            k += 1;
-        }
+            true
+        });
         best.map(|(distance, n)| (distance, n.normalize()))
     }
 
@@ -151,36 +88,31 @@ impl Tree {
     /// edge or starts on the surface.
     pub(super) fn winding(&self, surface: &TriMesh, p: Vec3, d: Vec3, except: u32) -> Option<i32> {
         let inverse = d.recip();
-        let doubt = DOUBT * self.nodes[0].bounds.half().length();
-        let (mut count, mut k) = (0, 0);
-        while let Some(node) = self.nodes.get(k) {
-            if !meets(&node.bounds, p - d * doubt, inverse, f64::INFINITY) {
-                k = node.skip as usize;
-                continue;
+        let doubt = DOUBT * self.nodes.first()?.half.length();
+        let mut count = Some(0);
+        self.walk(|node, leaf| {
+            if count.is_none() || !meets(&node.bounds(), p - d * doubt, inverse, f64::INFINITY) {
+                return false;
             }
-            for t in self.leaf(node).iter().filter(|t| **t != except) {
+            for t in leaf.iter().filter(|t| **t != except) {
                 let Some((distance, margin, n)) = pierce(corners(surface, *t), p, d) else { continue };
                 if margin < -DOUBT || distance < -doubt {
                     continue;
                 }
                 if margin < DOUBT || distance < doubt {
-                    return None;
+                    count = None;
+                    return false;
                 }
-                count += if n.dot(d) > 0.0 { 1 } else { -1 };
+                count = count.map(|c| c + if n.dot(d) > 0.0 { 1 } else { -1 });
             }
-            k += 1;
-        }
-        Some(count)
+            true
+        });
+        count
     }
 }
 
 fn corners(surface: &TriMesh, triangle: u32) -> [Vec3; 3] {
     surface.triangles[triangle as usize].map(|i| surface.vertices[i as usize])
-}
-
-pub(super) fn triangle_box(surface: &TriMesh, t: &[u32; 3]) -> Aabb {
-    let [a, b, c] = t.map(|i| surface.vertices[i as usize]);
-    Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
 }
 
 /// A ray with reciprocal direction meets a box before `limit`.

@@ -1,13 +1,16 @@
 //! Tree of boxes over triangles: one flat array in depth-first order, halved at the median of the longest side.
 
-use crate::{Aabb, Vec3};
+use crate::{Aabb, TriMesh, Vec3};
 
 /// Triangles per leaf: fewer make the tree deeper, more cost tests.
 const LEAF: usize = 2;
 
+/// Rounding of a coordinate, with a safe factor, relative to the size of the mesh [-].
+pub(crate) const ROUNDING: f64 = 1e-14;
+
 /// A box with what lies in it. The left child of an inner node follows it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Node {
     /// Middle of the box [m].
     pub center: Vec3,
     /// Half lengths, a little larger than needed: rounding loses no pair [m].
@@ -19,8 +22,8 @@ pub(super) struct Node {
 }
 
 /// The same box in single precision, rounded outwards: half the memory for the descent of two trees at once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Small {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Small {
     pub center: [f32; 3],
     pub half: [f32; 3],
     /// As in [`Node`].
@@ -29,8 +32,8 @@ pub(super) struct Small {
 }
 
 /// Boxes over triangles.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tree {
     pub nodes: Vec<Node>,
     /// The nodes in single precision.
     pub small: Vec<Small>,
@@ -43,10 +46,15 @@ impl Node {
     pub fn distance_squared(&self, x: Vec3) -> f64 {
         ((x - self.center).abs() - self.half).max(Vec3::ZERO).length_squared()
     }
+
+    /// The box.
+    pub fn bounds(&self) -> Aabb {
+        Aabb::around(self.center, self.half)
+    }
 }
 
 /// Rounding of single precision, with a safe factor, relative to the coordinates it is applied to [-].
-pub(super) const SMALL_ROUNDING: f64 = 1e-6;
+pub(crate) const SMALL_ROUNDING: f64 = 1e-6;
 
 fn small(node: &Node) -> Small {
     let round = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
@@ -56,13 +64,15 @@ fn small(node: &Node) -> Small {
 }
 
 impl Tree {
-    /// Tree over boxes that are finite; `margin` is added on every side [m].
-    pub fn new(boxes: &[Aabb], margin: f64) -> Tree {
+    /// Tree over the triangles of a mesh whose corners are finite.
+    pub fn new(mesh: &TriMesh) -> Tree {
+        let boxes: Vec<Aabb> = mesh.triangles.iter().map(|t| triangle_box(mesh, t)).collect();
+        let size = boxes.iter().fold(0.0, |s: f64, b| s.max(b.min.abs().max(b.max.abs()).max_element()));
         let mut tree = Tree { nodes: Vec::new(), small: Vec::new(), order: (0..boxes.len() as u32).collect() };
         if !boxes.is_empty() {
             tree.nodes.reserve(2 * boxes.len().div_ceil(LEAF));
             let mut order = std::mem::take(&mut tree.order);
-            tree.build(boxes, margin, &mut order, 0);
+            tree.build(&boxes, ROUNDING * size, &mut order, 0);
             tree.order = order;
             tree.small = tree.nodes.iter().map(small).collect();
         }
@@ -83,14 +93,7 @@ impl Tree {
         if who.len() <= LEAF {
             return;
         }
-        let side = high - low;
-        let axis = if side.x >= side.y && side.x >= side.z {
-            0
-        } else if side.y >= side.z {
-            1
-        } else {
-            2
-        };
+        let axis = (high - low).max_position();
         let middle = who.len() / 2;
         who.select_nth_unstable_by(middle, |a, b| {
             let (x, y) = (boxes[*a as usize].center()[axis], boxes[*b as usize].center()[axis]);
@@ -107,4 +110,26 @@ impl Tree {
     pub fn leaf(&self, node: &Node) -> &[u32] {
         &self.order[node.link as usize..(node.link + node.count) as usize]
     }
+
+    /// Shows every node, with the triangles of a leaf, in depth-first order; what lies below a node is left out where the answer is false.
+    pub fn walk(&self, mut enters: impl FnMut(&Node, &[u32]) -> bool) {
+        // halving keeps the tree below 32 levels, and a level leaves one node waiting
+        let (mut stack, mut waiting) = ([0u32; 64], usize::from(!self.nodes.is_empty()));
+        while waiting > 0 {
+            waiting -= 1;
+            let k = stack[waiting];
+            let node = &self.nodes[k as usize];
+            let leaf = if node.count > 0 { self.leaf(node) } else { &[] };
+            if enters(node, leaf) && node.count == 0 {
+                (stack[waiting], stack[waiting + 1]) = (node.link, k + 1);
+                waiting += 2;
+            }
+        }
+    }
+}
+
+/// Box around a triangle.
+pub(crate) fn triangle_box(mesh: &TriMesh, t: &[u32; 3]) -> Aabb {
+    let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
+    Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
 }

@@ -1,0 +1,409 @@
+"""Keywords of the scene builder. Written by crates/python/keys.py from the JSON Schema; do not edit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypedDict
+
+#: A number in SI, or a text with units, parameters and arithmetic.
+Number: TypeAlias = float | str
+#: Three of them.
+Vector: TypeAlias = Sequence[Number] | Any
+#: Two things of the scene, or their names.
+Names: TypeAlias = Sequence[Any]
+
+class Body(TypedDict, total=False):
+    angular_velocity: Vector
+    angular_velocity_body: Vector
+    center_of_mass: Vector
+    collide: bool
+    density: Number
+    fixed: bool
+    frames: Sequence[Any] | Any
+    groups: Sequence[Any] | Any
+    ignore: Sequence[Any] | Any
+    inertia: Any
+    mass: Number
+    material: str | Any
+    motion: Mapping[str, Any]
+    orientation: Any
+    position: Vector
+    repeat: Sequence[Any] | Any
+    shape: Mapping[str, Any]
+    shapes: Sequence[Any] | Any
+    velocity: Vector
+
+class ShapedBody(TypedDict, total=False):
+    angular_velocity: Vector
+    angular_velocity_body: Vector
+    center_of_mass: Vector
+    collide: bool
+    density: Number
+    fixed: bool
+    frames: Sequence[Any] | Any
+    groups: Sequence[Any] | Any
+    ignore: Sequence[Any] | Any
+    inertia: Any
+    mass: Number
+    material: str | Any
+    motion: Mapping[str, Any]
+    orientation: Any
+    position: Vector
+    repeat: Sequence[Any] | Any
+    shapes: Sequence[Any] | Any
+    velocity: Vector
+
+class SphereBody(ShapedBody, total=False):
+    diameter: Number
+    radius: Number
+
+class EllipsoidBody(ShapedBody, total=False):
+    lengths: Vector
+    semi_axes: Vector
+
+class BoxBody(ShapedBody, total=False):
+    half_extents: Vector
+    size: Vector
+    smoothing: Number
+
+class CylinderBody(ShapedBody, total=False):
+    axis: str
+    diameter: Number
+    length: Number
+    radius: Number
+    smoothing: Number
+
+class CapsuleBody(ShapedBody, total=False):
+    axis: str
+    diameter: Number
+    length: Number
+    radius: Number
+
+class ConeBody(ShapedBody, total=False):
+    axis: str
+    diameter: Number
+    length: Number
+    radius: Number
+    smoothing: Number
+    top_radius: Number
+
+class HalfSpaceBody(ShapedBody, total=False):
+    normal: Vector
+
+class HullBody(ShapedBody, total=False):
+    points: Sequence[Any] | Any
+    smoothing: Number
+
+class HeightGridBody(ShapedBody, total=False):
+    heights: Sequence[Any] | Any
+    size: Sequence[Any] | Any
+
+class MeshBody(ShapedBody, total=False):
+    file: str | Any
+    hull: bool
+    scale: Number
+    solid: str | Any
+    triangles: Sequence[Any] | Any
+    unit: str | Any
+    vertices: Sequence[Any] | Any
+    weld: Number
+
+class AnyShape(TypedDict, total=False):
+    axis: str
+    collide: bool
+    density: Number
+    diameter: Number
+    file: str | Any
+    half_extents: Vector
+    heights: Sequence[Any] | Any
+    hull: bool
+    length: Number
+    lengths: Vector
+    material: str | Any
+    normal: Vector
+    orientation: Any
+    points: Sequence[Any] | Any
+    position: Vector
+    radius: Number
+    scale: Number
+    semi_axes: Vector
+    size: Sequence[Any] | Any
+    smoothing: Number
+    solid: str | Any
+    top_radius: Number
+    triangles: Sequence[Any] | Any
+    unit: str | Any
+    vertices: Sequence[Any] | Any
+    weld: Number
+
+class Joint(TypedDict, total=False):
+    active: bool
+    angle: Number
+    angle1: Number
+    angle2: Number
+    angular_velocity: Vector
+    at: Vector
+    axis: Any
+    axis2: Any
+    bend1: Number
+    bend2: Number
+    breaking_force: Number
+    breaking_torque: Number
+    collide: bool
+    crossed: bool
+    friction: Any
+    joints: Sequence[Any] | Any
+    length: Number
+    limit: Any
+    motor: Any
+    pitch: Number
+    position: Number
+    radii: Sequence[Any] | Any
+    radius: Number
+    ratio: Number
+    repeat: Sequence[Any] | Any
+    rows: bool
+    semi_axes: Vector
+    shape: str
+    speed: Number
+    speed1: Number
+    speed2: Number
+    spring: Any
+    turn_speed: Number
+    velocity: Vector
+    vx: Number
+    vy: Number
+    x: Number
+    y: Number
+
+class Motor(TypedDict, total=False):
+    coordinate: str | Any
+    damping: Number
+    kind: str
+    limit: Number
+    stiffness: Number
+    value: Number
+
+class Limit(TypedDict, total=False):
+    coordinate: str | Any
+    exponent: Number
+    lower: Number
+    restitution: Number
+    stiffness: Number
+    upper: Number
+
+class CoordinateSpring(TypedDict, total=False):
+    coordinate: str | Any
+    damping: Number
+    rest: Number
+    stiffness: Number
+
+class Friction(TypedDict, total=False):
+    coordinate: str | Any
+    sliding: Number
+    sticking: Number
+
+class Force(TypedDict, total=False):
+    at: Any
+    between: Sequence[Any] | Any
+    damping: Any
+    force: Sequence[Any] | Any
+    law: Number
+    on: str | Any
+    relaxed: bool
+    repeat: Sequence[Any] | Any
+    resolved: str
+    rest: Number
+    rope: bool
+    stiffness: Any
+    torque: Sequence[Any] | Any
+    turning_damping: Any
+    turning_stiffness: Any
+
+class Applied(TypedDict, total=False):
+    at: Any
+    between: Sequence[Any] | Any
+    damping: Any
+    force: Sequence[Any] | Any
+    law: Number
+    relaxed: bool
+    repeat: Sequence[Any] | Any
+    resolved: str
+    rest: Number
+    rope: bool
+    stiffness: Any
+    torque: Sequence[Any] | Any
+    turning_damping: Any
+    turning_stiffness: Any
+
+class Spring(TypedDict, total=False):
+    at: Any
+    damping: Any
+    force: Sequence[Any] | Any
+    law: Number
+    on: str | Any
+    relaxed: bool
+    repeat: Sequence[Any] | Any
+    resolved: str
+    rest: Number
+    rope: bool
+    stiffness: Any
+    torque: Sequence[Any] | Any
+    turning_damping: Any
+    turning_stiffness: Any
+
+class Signal(TypedDict, total=False):
+    amplitude: Number
+    columns: Sequence[Any] | Any
+    derivative: Number
+    end: Number
+    file: str | Any
+    filter: Number
+    frequency: Number
+    from_: Number
+    high: Number
+    input: Number
+    integral: Number
+    limit: Number
+    low: Number
+    measured: Number
+    offset: Number
+    period: Number
+    phase: Number
+    proportional: Number
+    repeat: Sequence[Any] | Any
+    setpoint: Number
+    start: Number
+    to: Number
+    value: Number
+    width: Number
+    x: Sequence[Any] | Any
+    y: Sequence[Any] | Any
+
+class Component(TypedDict, total=False):
+    crossing: Sequence[Any] | Any
+    der: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    let: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    repeat: Sequence[Any] | Any
+    states: Mapping[str, Any]
+
+class Change(TypedDict, total=False):
+    at: Number
+    attach: str | Any
+    contact_off: Sequence[Any] | Any
+    contact_on: Sequence[Any] | Any
+    delete: str | Any
+    lock: str | Any
+    release: str | Any
+    repeat: Sequence[Any] | Any
+    unlock: str | Any
+    when: Number
+
+class Solid(TypedDict, total=False):
+    addendum: Number
+    along: int | str
+    angle: Number
+    around: int | str
+    backlash: Number
+    crest: Number
+    dedendum: Number
+    depth: Number
+    file: str | Any
+    flank_points: int | str
+    hole: Number
+    holes: Sequence[Any] | Any
+    left_handed: bool
+    length: Number
+    mirror: Vector
+    module: Number
+    of: Sequence[Any] | Any
+    orientation: Any
+    outline: Sequence[Any] | Any
+    path: str | Any
+    pitch: Number
+    position: Vector
+    pressure_angle: Number
+    profile: Sequence[Any] | Any
+    radius: Number
+    repeat: Sequence[Any] | Any
+    root: Number
+    scale: Vector
+    segments: int | str
+    shift: Number
+    size: Vector
+    step: Vector
+    teeth: int | str
+    top_radius: Number
+    triangles: Sequence[Any] | Any
+    unit: str | Any
+    vertices: Sequence[Any] | Any
+    weld: Number
+    width: Number
+
+class Expect(TypedDict, total=False):
+    above: Number
+    at: Number
+    below: Number
+    clock: str
+    is_: Number
+    relative: bool
+    repeat: Sequence[Any] | Any
+    tolerance: Number
+    until: Number
+    with_: Mapping[str, Any]
+    within: Number
+
+class Include(TypedDict, total=False):
+    orientation: Any
+    params: Mapping[str, Any]
+    position: Vector
+    repeat: Sequence[Any] | Any
+
+class Contact(TypedDict, total=False):
+    blend_speed: Number
+    damping: Number
+    damping_max: Number
+    exponent: Number
+    force_max: Number
+    friction: Number
+    friction_law: str
+    ignore: bool
+    k_red: Number
+    law: str | Any
+    lever: str
+    modulus: Number
+    patch_radius: Number
+    radius: Number
+    repeat: Sequence[Any] | Any
+    restitution: Number
+    restitution_min: Number
+    rolling: Number
+    slip_speed: Number
+    spin: Number
+    spin_speed: Number
+    static_friction: Number
+    stiffness: Number
+
+class Defaults(TypedDict, total=False):
+    collide: bool
+    groups: Sequence[Any] | Any
+    material: str | Any
+    smoothing: Number
+
+class RunSettings(TypedDict, total=False):
+    clock: Any
+    integrator: Any
+    max_step: Any
+    output_interval: Any
+    step: Any
+    tolerance: Any
+    until: Any
+
+class RealtimeSettings(TypedDict, total=False):
+    friction: str
+    passes: int | str
+    points: int | str
+    sleeping: bool
+    solver: str
+    step: Number
+    sweeps: int | str

@@ -1,0 +1,829 @@
+//! A simulation that Python steps, or runs to its end with everything recorded.
+
+use crate::error::exception;
+use crate::law::{Raised, laws};
+use crate::run::{RunData, events, progress};
+use crate::tape::{MOTION, Tape, motion};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use rayon::prelude::*;
+use self_cell::self_cell;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tippe::clock::{self, Failure, Set, Settings, State};
+use tippe::geometry::{Quat, Vec3};
+use tippe::realtime::{Heard, Hook, View};
+use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::scene::{Clock, Integrator};
+use tippe::{BodyState, ContactSample, Event, Ledger, Model, Observe, Progress, Sample, Summary, realtime};
+use tippe_cli::Stop;
+use tippe_cli::args::{Options, Source};
+
+/// Python is asked about signals, and told about progress, this often.
+const LOOK: Duration = Duration::from_millis(50);
+/// The clock of the wall is looked at every so many steps.
+const STRIDE: u32 = 16;
+
+/// What a realtime clock borrows.
+struct Setup {
+    model: Model,
+    settings: realtime::Settings,
+}
+
+self_cell!(
+    struct Running {
+        owner: Setup,
+        #[not_covariant]
+        dependent: RealtimeClock,
+    }
+);
+
+type RealtimeClock<'a> = realtime::Clock<'a>;
+
+/// The precise or the granular clock between two stretches.
+struct Standing {
+    model: Model,
+    settings: Settings,
+    state: State,
+    summary: Summary,
+}
+
+enum Engine {
+    Realtime(Box<Running>),
+    Standing(Box<Standing>),
+}
+
+/// Everything at the time the simulation has come to.
+#[derive(Clone, Default)]
+struct Latest {
+    time: f64,
+    bodies: Vec<BodyState>,
+    contacts: Vec<ContactSample>,
+    energy: Ledger,
+    signals: Vec<f64>,
+}
+
+impl Observe for Latest {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        self.time = sample.time;
+        self.bodies.clear();
+        self.bodies.extend_from_slice(sample.bodies);
+        self.contacts.clear();
+        self.contacts.extend_from_slice(sample.contacts);
+        self.energy = *sample.energy;
+        self.signals.clear();
+        self.signals.extend_from_slice(sample.signals);
+    }
+}
+
+/// What watches a stretch of a run: the tape, the folder, Python.
+struct Watch<'a> {
+    latest: &'a mut Latest,
+    tape: Option<&'a mut Tape>,
+    writer: Option<&'a mut RunWriter>,
+    events: &'a mut Vec<Event>,
+    raised: &'a Raised,
+    names: &'a [String],
+    tell: Option<Py<PyAny>>,
+    looked: Option<Instant>,
+    calls: u32,
+}
+
+impl Observe for Watch<'_> {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        self.latest.sample(sample);
+        if let Some(tape) = &mut self.tape {
+            tape.sample(sample);
+        }
+        if let Some(writer) = &mut self.writer {
+            writer.sample(sample);
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.events.push(event.clone());
+        if let Some(tape) = &mut self.tape {
+            tape.event(event);
+        }
+        if let Some(writer) = &mut self.writer {
+            writer.event(event);
+        }
+    }
+
+    fn input(&mut self, heard: &Heard) {
+        if let Some(tape) = &mut self.tape {
+            tape.input(heard);
+        }
+        if let Some(writer) = &mut self.writer {
+            writer.input(heard);
+        }
+    }
+
+    fn progress(&mut self, p: &Progress) -> bool {
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(STRIDE) && self.looked.is_none_or(|looked| looked.elapsed() > LOOK) {
+            // the first look comes late, so that a single step does not pay for it
+            if self.looked.replace(Instant::now()).is_some() {
+                self.look(p);
+            }
+        }
+        !self.raised.any() && self.writer.as_ref().is_none_or(|writer| writer.error().is_none())
+    }
+}
+
+impl Watch<'_> {
+    fn look(&mut self, p: &Progress) {
+        let limiter = p.limiter.and_then(|body| self.names.get(body)).map(String::as_str);
+        let asked = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(tell) = &self.tell {
+                tell.call1(py, (progress(py, p, limiter)?,))?;
+            }
+            PyResult::Ok(())
+        });
+        if let Err(error) = asked {
+            self.raised.keep(error);
+        }
+    }
+}
+
+/// Numbers from outside for the next step.
+struct Pending<'a>(&'a mut Vec<(usize, f64)>);
+
+impl Hook for Pending<'_> {
+    fn inputs(&mut self, _: &View<'_>, inputs: &mut [f64]) {
+        for (input, value) in self.0.drain(..) {
+            inputs[input] = value;
+        }
+    }
+}
+
+/// A state that a simulation of the same scene and clock can go back to, or on from.
+#[pyclass(frozen, module = "tippe._tippe")]
+pub struct Checkpoint {
+    state: State,
+    latest: Latest,
+    scene_hash: String,
+}
+
+#[pymethods]
+impl Checkpoint {
+    /// Simulated time [s].
+    #[getter]
+    fn time(&self) -> f64 {
+        self.latest.time
+    }
+
+    /// As the file that `tippe run --restart` reads.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = match &self.state {
+            State::Precise(state) => serde_json::to_value(state),
+            State::Realtime(state) => serde_json::to_value(state),
+            State::Granular(state) => serde_json::to_value(state),
+        };
+        let Latest { time, bodies, contacts, energy, signals } = &self.latest;
+        let whole = json!({
+            "scene_hash": self.scene_hash,
+            "clock": self.state.clock().name(),
+            "state": state.map_err(unwritable)?,
+            "latest": { "time": time, "bodies": bodies, "contacts": contacts, "energy": energy, "signals": signals },
+        });
+        Ok(PyBytes::new(py, &serde_json::to_vec(&whole).map_err(unwritable)?))
+    }
+
+    /// From what [`Checkpoint::to_bytes`] gave.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Checkpoint> {
+        let wrong = |what: &str| PyValueError::new_err(format!("this is no checkpoint: {what}"));
+        let mut whole: Value = serde_json::from_slice(bytes).map_err(|error| wrong(&error.to_string()))?;
+        let mut take = |name: &str| whole.get_mut(name).map(Value::take).unwrap_or_default();
+        let (state, clock, hash, mut latest) = (take("state"), take("clock"), take("scene_hash"), take("latest"));
+        let state = match clock.as_str() {
+            Some("precise") => State::Precise(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
+            Some("realtime") => State::Realtime(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
+            Some("granular") => State::Granular(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
+            _ => return Err(wrong("it names no clock")),
+        };
+        let mut part = |name: &str| latest.get_mut(name).map(Value::take).unwrap_or_default();
+        let (time, bodies, contacts) = (part("time"), part("bodies"), part("contacts"));
+        let (energy, signals) = (part("energy"), part("signals"));
+        let read = |error: serde_json::Error| {
+            wrong(&format!("{error}; `tippe run` writes checkpoints without the last motion"))
+        };
+        Ok(Checkpoint {
+            state,
+            latest: Latest {
+                time: serde_json::from_value(time).map_err(read)?,
+                bodies: serde_json::from_value(bodies).map_err(read)?,
+                contacts: serde_json::from_value(contacts).map_err(read)?,
+                energy: serde_json::from_value(energy).map_err(read)?,
+                signals: serde_json::from_value(signals).map_err(read)?,
+            },
+            scene_hash: hash.as_str().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+fn unwritable(error: serde_json::Error) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// A scene on its way through time.
+#[pyclass(subclass, module = "tippe._tippe")]
+pub struct Simulation {
+    engine: Engine,
+    /// The last good state of the realtime clock.
+    spare: realtime::State,
+    latest: Latest,
+    /// Whether `latest` is that of the state; that of the realtime clock is looked at when somebody asks.
+    fresh: bool,
+    states: Py<PyArray2<f64>>,
+    subjects: Subjects,
+    names: Vec<String>,
+    inputs: Vec<(String, [f64; 2])>,
+    pending: Vec<(usize, f64)>,
+    raised: Raised,
+    events: Vec<Event>,
+    tape: Option<Tape>,
+    writer: Option<RunWriter>,
+    manifest: Manifest,
+    name: String,
+    wall: Duration,
+    until: f64,
+}
+
+/// How to run, as Python says it.
+fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
+    where
+        for<'a> <T as FromPyObject<'a, 'py>>::Error: Into<PyErr>,
+    {
+        match dict.get_item(name)? {
+            Some(value) if !value.is_none() => value.extract::<T>().map(Some).map_err(Into::into),
+            _ => Ok(None),
+        }
+    }
+    let word = |name: &str| get::<String>(given, name);
+    let positive = |name: &str| match get::<f64>(given, name)? {
+        Some(value) if !(value > 0.0 && value.is_finite()) => {
+            Err(PyValueError::new_err(format!("{name} = {value}: a number greater than zero is needed")))
+        }
+        value => Ok(value),
+    };
+    let clock = match word("clock")? {
+        None => None,
+        Some(word) => Some(tippe_cli::args::clock(&word).map_err(|help| unknown("clock", &word, &help))?),
+    };
+    let integrator = match word("integrator")? {
+        None => None,
+        Some(word) => Some(Integrator::from_name(&word).ok_or_else(|| {
+            unknown("integrator", &word, &tippe::scene::did_you_mean(&word, Integrator::NAMES.iter().copied()))
+        })?),
+    };
+    Ok(Options {
+        until: positive("until")?,
+        clock,
+        tolerance: positive("tolerance")?,
+        threads: get(given, "threads")?,
+        sets: get::<Vec<(String, String)>>(given, "sets")?.unwrap_or_default(),
+        integrator,
+        step: positive("step")?,
+        output_interval: positive("output_interval")?,
+    })
+}
+
+fn unknown(what: &str, word: &str, help: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no {what} \"{word}\". help: {help}"))
+}
+
+#[pymethods]
+impl Simulation {
+    /// A scene by name for people, file for messages, and text; `laws` are contact laws of the scene that are functions.
+    #[new]
+    #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false))]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        file: String,
+        text: String,
+        given: &Bound<'_, PyDict>,
+        functions: Vec<(String, Py<PyAny>)>,
+        record: bool,
+        out: Option<PathBuf>,
+        csv: bool,
+    ) -> PyResult<Simulation> {
+        let mut options = options(given)?;
+        let raised = Raised::default();
+        if !functions.is_empty() {
+            // functions of Python run one at a time anyway
+            options.threads = Some(1);
+        }
+        let laws = laws(functions, &raised);
+        let source = Source { name, file, text };
+        let prepared = py.detach(|| source.prepare_with(&options, &laws)).map_err(exception)?;
+        let (model, mut settings, until) = (prepared.model, prepared.settings, prepared.until);
+        let subjects = Subjects::of(&model);
+        let manifest = Manifest {
+            format: 1,
+            tippe: env!("CARGO_PKG_VERSION").to_owned(),
+            status: Status::Running,
+            failure: None,
+            command: vec!["python".to_owned()],
+            scene: SceneCopy::new(&source.file, &source.text),
+            sets: options.sets.clone(),
+            clock: settings.clock().name().to_owned(),
+            start: 0.0,
+            until,
+            restart: None,
+            settings: SettingsCopy::from(&settings),
+            warnings: model.warnings.clone(),
+            subjects: subjects.clone(),
+            hash: None,
+        };
+        let writer = match &out {
+            Some(folder) => Some(RunWriter::create(folder, manifest.clone(), csv).map_err(|e| exception(e.into()))?),
+            None => None,
+        };
+        let record = record || writer.is_some();
+        if !record {
+            settings.set_output_interval(f64::INFINITY);
+        }
+        let names: Vec<String> = model.bodies.iter().map(|body| body.name.clone()).collect();
+        let inputs = model.network.inputs().map(|(name, _, limits)| (name.to_owned(), limits)).collect();
+        let states = PyArray2::<f64>::zeros(py, [names.len(), MOTION], false).unbind();
+        let spare = realtime::State::start(&model);
+        let engine = match settings {
+            Settings::Realtime(settings) => {
+                Engine::Realtime(Box::new(Running::new(Setup { model, settings }, |setup| {
+                    realtime::Clock::resume(&setup.model, &realtime::State::start(&setup.model), &setup.settings)
+                })))
+            }
+            settings => Engine::Standing(Box::new(Standing {
+                state: settings.start(&model),
+                model,
+                settings,
+                summary: Summary::default(),
+            })),
+        };
+        let mut simulation = Simulation {
+            engine,
+            spare,
+            latest: Latest::default(),
+            fresh: false,
+            states,
+            tape: record.then(|| Tape::new(subjects.clone())),
+            subjects,
+            names,
+            inputs,
+            pending: Vec::new(),
+            raised,
+            events: Vec::new(),
+            writer,
+            manifest,
+            name: source.name,
+            wall: Duration::ZERO,
+            until,
+        };
+        simulation.stretch(py, 0.0, None, None)?;
+        Ok(simulation)
+    }
+
+    /// Makes steps of the realtime clock.
+    #[pyo3(signature = (n=1))]
+    fn step(&mut self, py: Python<'_>, n: u64) -> PyResult<()> {
+        match self.engine {
+            Engine::Realtime(_) => self.stretch(py, f64::INFINITY, Some(n), None),
+            Engine::Standing(_) => Err(PyValueError::new_err(format!(
+                "the {} clock has no steps of its own. help: use advance(time), or clock=\"realtime\"",
+                self.clock()
+            ))),
+        }
+    }
+
+    /// Goes on to a time [s]; the realtime clock to the end of its step.
+    #[pyo3(signature = (until, tell=None))]
+    fn advance(&mut self, py: Python<'_>, until: f64, tell: Option<Py<PyAny>>) -> PyResult<()> {
+        if !until.is_finite() {
+            return Err(PyValueError::new_err(format!("until = {until}: a finite time is needed")));
+        }
+        self.stretch(py, until, None, tell)
+    }
+
+    /// Simulated time [s].
+    #[getter]
+    fn time(&self) -> f64 {
+        match &self.engine {
+            Engine::Realtime(running) => running.with_dependent(|_, clock| clock.state.time),
+            Engine::Standing(_) => self.latest.time,
+        }
+    }
+
+    /// End of the run, as the scene or the caller says [s].
+    #[getter]
+    fn until(&self) -> f64 {
+        self.until
+    }
+
+    /// Step of the realtime clock [s].
+    #[getter]
+    fn step_size(&self) -> Option<f64> {
+        match &self.engine {
+            Engine::Realtime(running) => Some(running.borrow_owner().settings.step),
+            Engine::Standing(_) => None,
+        }
+    }
+
+    /// `precise` or `realtime`.
+    #[getter]
+    fn clock(&self) -> &str {
+        &self.manifest.clock
+    }
+
+    /// All bodies: position, orientation w x y z, velocity, angular velocity; one array, refilled by every step.
+    #[getter]
+    fn states<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        self.states.bind(py).clone()
+    }
+
+    /// Names of the bodies.
+    #[getter]
+    fn bodies(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    /// Names of the signals of the model, and their units.
+    #[getter]
+    fn signals(&self) -> Vec<(&str, &str)> {
+        self.subjects.signals.iter().map(|signal| (signal.name.as_str(), signal.unit.as_str())).collect()
+    }
+
+    /// Values of the signals now.
+    fn values<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.refresh();
+        PyArray1::from_slice(py, &self.latest.signals)
+    }
+
+    /// Names of the inputs with their limits.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, [f64; 2])> {
+        self.inputs.clone()
+    }
+
+    /// Gives an input a value from the next step on.
+    fn set_input(&mut self, py: Python<'_>, name: &str, value: f64) -> PyResult<()> {
+        let Some(input) = self.inputs.iter().position(|(own, _)| own == name) else {
+            let names = self.inputs.iter().map(|(own, _)| own.as_str());
+            let help = match self.inputs.is_empty() {
+                true => "the scene has none; add a signal of kind \"input\"".to_owned(),
+                false => tippe::scene::did_you_mean(name, names),
+            };
+            return Err(PyKeyError::new_err(format!("there is no input \"{name}\". help: {help}")));
+        };
+        if !value.is_finite() {
+            return Err(PyValueError::new_err(format!("input \"{name}\": {value} is not a finite number")));
+        }
+        match &self.engine {
+            Engine::Realtime(_) => {
+                self.pending.retain(|(own, _)| *own != input);
+                self.pending.push((input, value));
+                Ok(())
+            }
+            Engine::Standing(_) => self.set(py, &[Set::Input { input, value }]),
+        }
+    }
+
+    /// Sets the motion of a free body: position, orientation w x y z, velocity, angular velocity.
+    fn set_body(&mut self, py: Python<'_>, name: &str, numbers: [f64; MOTION]) -> PyResult<()> {
+        let v = |at: usize| Vec3::new(numbers[at], numbers[at + 1], numbers[at + 2]);
+        let motion = BodyState {
+            position: v(0),
+            orientation: Quat::from_xyzw(numbers[4], numbers[5], numbers[6], numbers[3]),
+            velocity: v(7),
+            angular_velocity: v(10),
+        };
+        let set = Set::body(self.model(), name, motion).map_err(PyValueError::new_err)?;
+        self.set(py, &[set])
+    }
+
+    /// Sets coordinates of joints by the names of their signals, with their rates.
+    fn set_coordinates(&mut self, py: Python<'_>, values: Vec<(String, f64, f64)>) -> PyResult<()> {
+        let set = |(name, value, rate): &(String, f64, f64)| Set::coordinate(self.model(), name, *value, *rate);
+        let sets = values.iter().map(set).collect::<Result<Vec<_>, _>>().map_err(PyValueError::new_err)?;
+        self.set(py, &sets)
+    }
+
+    /// Everything that survives, to go back to.
+    fn checkpoint(&mut self) -> Checkpoint {
+        self.refresh();
+        let state = match &self.engine {
+            Engine::Realtime(running) => State::Realtime(running.with_dependent(|_, clock| clock.state.clone())),
+            Engine::Standing(standing) => standing.state.clone(),
+        };
+        Checkpoint { state, latest: self.latest.clone(), scene_hash: self.manifest.scene.hash.clone() }
+    }
+
+    /// Goes back, or on, to a checkpoint of the same scene and clock.
+    fn restore(&mut self, py: Python<'_>, checkpoint: &Checkpoint) -> PyResult<()> {
+        if checkpoint.scene_hash != self.manifest.scene.hash {
+            let text = "the checkpoint belongs to another scene or another version of this one";
+            return Err(PyValueError::new_err(text));
+        }
+        if self.tape.is_some() {
+            return Err(PyValueError::new_err("a simulation that records cannot go to a checkpoint"));
+        }
+        match (&mut self.engine, &checkpoint.state) {
+            (Engine::Realtime(running), State::Realtime(state)) => running.with_dependent_mut(|_, clock| {
+                state.copy_to(&mut clock.state);
+                clock.begin(&mut ());
+            }),
+            (Engine::Standing(standing), state) if state.clock() == standing.state.clock() => {
+                standing.state = state.clone();
+            }
+            (_, state) => {
+                let (own, asked) = (state.clock().name(), self.clock());
+                let text = format!("a checkpoint of the {own} clock cannot go on in the {asked} clock");
+                return Err(PyValueError::new_err(text));
+            }
+        }
+        self.pending.clear();
+        self.latest = checkpoint.latest.clone();
+        self.fresh = true;
+        self.fill(py)
+    }
+
+    /// Events of the last step or stretch.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        events(py, &self.subjects, &self.events)
+    }
+
+    /// Touching pairs now: names of both bodies, position, normal, force on body 2, depth, slipping.
+    #[getter]
+    fn contacts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.refresh();
+        let list = PyList::empty(py);
+        for contact in &self.latest.contacts {
+            let dict = PyDict::new(py);
+            dict.set_item("bodies", (&self.names[contact.body1], &self.names[contact.body2]))?;
+            dict.set_item("position", contact.position.to_array())?;
+            dict.set_item("normal", contact.normal.to_array())?;
+            dict.set_item("force", contact.force.to_array())?;
+            dict.set_item("torque", contact.torque.to_array())?;
+            dict.set_item("depth", contact.depth)?;
+            dict.set_item("closing_speed", contact.closing_speed)?;
+            dict.set_item("slipping", contact.slipping)?;
+            list.append(dict)?;
+        }
+        Ok(list)
+    }
+
+    /// The ledger now [J].
+    #[getter]
+    fn energy<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.refresh();
+        let dict = PyDict::new(py);
+        for account in Account::ALL {
+            dict.set_item(account.name(), account.of(&self.latest.energy))?;
+        }
+        Ok(dict)
+    }
+
+    /// Ends a run that was recorded, and hands it over. `failure` says what stopped it, if something did.
+    #[pyo3(signature = (failure=None, interrupted=false))]
+    fn finish(&mut self, py: Python<'_>, failure: Option<String>, interrupted: bool) -> PyResult<RunData> {
+        let Some(tape) = self.tape.take() else {
+            return Err(PyValueError::new_err("nothing was recorded. help: make the simulation with record=True"));
+        };
+        let (summary, time) = (self.summary(), self.time());
+        let clock = Clock::from_name(&self.manifest.clock).unwrap_or(Clock::Precise);
+        let mut report = Report::new(&self.name, clock, time, self.wall.as_secs_f64(), &summary, &self.subjects);
+        report.stopped = interrupted;
+        self.manifest.status = match (&failure, interrupted) {
+            (Some(_), _) => Status::Failed,
+            (None, true) => Status::Interrupted,
+            (None, false) => Status::Complete,
+        };
+        self.manifest.failure = failure;
+        self.manifest.until = self.manifest.until.max(time);
+        let report = self.manifest.failure.is_none().then_some(report);
+        self.manifest.hash = report.as_ref().map(|report| report.hash.clone());
+        if let Some(mut writer) = self.writer.take() {
+            let early = self.manifest.status != Status::Complete;
+            if early && time > 0.0 && writer.error().is_none() {
+                let state = self.checkpoint().state;
+                writer.checkpoint(time, &state).map_err(|error| exception(error.into()))?;
+            }
+            let (status, failure) = (self.manifest.status, self.manifest.failure.clone());
+            writer.finish(status, failure, report.as_ref()).map_err(|error| exception(error.into()))?;
+        }
+        RunData::new(py, self.manifest.clone(), report, tape)
+    }
+
+    /// What the scene and the model had to say.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.manifest.warnings.clone()
+    }
+}
+
+impl Simulation {
+    fn model(&self) -> &Model {
+        match &self.engine {
+            Engine::Realtime(running) => &running.borrow_owner().model,
+            Engine::Standing(standing) => &standing.model,
+        }
+    }
+
+    fn summary(&mut self) -> Summary {
+        match &mut self.engine {
+            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.summary()),
+            Engine::Standing(standing) => standing.summary.clone(),
+        }
+    }
+
+    /// A stretch of the run.
+    fn stretch(&mut self, py: Python<'_>, until: f64, steps: Option<u64>, tell: Option<Py<PyAny>>) -> PyResult<()> {
+        let failed = py.detach(|| self.go(until, steps, tell));
+        self.settle(py, failed)?;
+        py.check_signals()
+    }
+
+    /// A stretch of the run, without the interpreter.
+    fn go(&mut self, until: f64, steps: Option<u64>, tell: Option<Py<PyAny>>) -> Option<Failure> {
+        let Simulation { engine, spare, latest, events, tape, writer, raised, names, pending, .. } = self;
+        events.clear();
+        let end = self.until.max(if until.is_finite() { until } else { 0.0 });
+        let started = Instant::now();
+        let looked = tell.as_ref().map(|_| started);
+        let (tape, writer) = (tape.as_mut(), writer.as_mut());
+        let mut watch = Watch { latest, tape, writer, events, raised, names, tell, looked, calls: 0 };
+        let failed = match engine {
+            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| {
+                clock.begin(&mut watch);
+                clock.state.copy_to(spare);
+                let mut left = steps.unwrap_or(u64::MAX);
+                while left > 0 && !clock.reached(until) {
+                    if pending.is_empty() {
+                        clock.step();
+                    } else {
+                        clock.step_with(&mut [&mut Pending(pending)]);
+                    }
+                    left -= 1;
+                    match clock.record(end, &mut watch) {
+                        Ok(true) => clock.state.copy_to(spare),
+                        Ok(false) => {}
+                        Err(failure) => {
+                            spare.copy_to(&mut clock.state);
+                            return Some(failure.into());
+                        }
+                    }
+                }
+                None
+            }),
+            Engine::Standing(standing) => {
+                let Standing { model, settings, state, summary } = standing.as_mut();
+                match clock::simulate(model, state, until, settings, &mut watch) {
+                    Ok(part) => {
+                        // a stretch that was over before it began has no motion to show
+                        let (bodies, signals, energy) =
+                            (summary.bodies.clone(), summary.signals.clone(), summary.energy);
+                        let empty = part.steps == 0 && part.horizons == 0 && !bodies.is_empty();
+                        *summary = part.after(summary);
+                        if empty {
+                            (summary.bodies, summary.signals, summary.energy) = (bodies, signals, energy);
+                        }
+                        None
+                    }
+                    Err(failure) => Some(failure),
+                }
+            }
+        };
+        self.wall += started.elapsed();
+        self.fresh = matches!(self.engine, Engine::Standing(_));
+        failed
+    }
+
+    /// After a stretch: the arrays, and what was raised or failed.
+    fn settle(&mut self, py: Python<'_>, failed: Option<Failure>) -> PyResult<()> {
+        self.fill(py)?;
+        match (self.raised.take(), failed) {
+            (Some(error), _) => Err(error),
+            (None, Some(failure)) => Err(exception(Stop::from(failure))),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Sets things where the simulation has come to.
+    fn set(&mut self, py: Python<'_>, sets: &[Set]) -> PyResult<()> {
+        match &mut self.engine {
+            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.set(sets)),
+            Engine::Standing(standing) => {
+                let Standing { model, settings, state, .. } = standing.as_mut();
+                let (Settings::Precise(settings), State::Precise(state)) = (settings, state) else {
+                    return Err(PyValueError::new_err("nothing can be set in the granular clock while it runs"));
+                };
+                py.detach(|| state.set(model, settings, sets))
+                    .map_err(|failure| exception(Failure::from(failure).into()))?;
+                for set in sets {
+                    if let Set::Body { body, motion } = set {
+                        self.latest.bodies[*body] = *motion;
+                    }
+                }
+            }
+        }
+        self.fresh = matches!(self.engine, Engine::Standing(_));
+        self.fill(py)
+    }
+
+    /// Looks at everything as it is now.
+    fn refresh(&mut self) {
+        if let (false, Engine::Realtime(running)) = (self.fresh, &mut self.engine) {
+            let latest = &mut self.latest;
+            running.with_dependent_mut(|_, clock| clock.sample(latest));
+            self.fresh = true;
+        }
+    }
+
+    /// Numbers among the states of bodies (true) or the signals (false), now.
+    fn look(&mut self, places: &[(bool, usize)]) -> Vec<f64> {
+        if places.iter().any(|(body, _)| !body) {
+            self.refresh();
+        }
+        let state = |at: usize| match &self.engine {
+            Engine::Realtime(running) => {
+                running.with_dependent(|_, clock| motion(&clock.body(at / MOTION))[at % MOTION])
+            }
+            Engine::Standing(_) => motion(&self.latest.bodies[at / MOTION])[at % MOTION],
+        };
+        places.iter().map(|&(body, at)| if body { state(at) } else { self.latest.signals[at] }).collect()
+    }
+
+    /// The motions as they are now into the array.
+    fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
+        let mut array = self.states.bind(py).try_readwrite()?;
+        let rows = array.as_slice_mut()?.chunks_exact_mut(MOTION);
+        match &self.engine {
+            Engine::Realtime(running) => running.with_dependent(|_, clock| {
+                rows.enumerate().for_each(|(b, row)| row.copy_from_slice(&motion(&clock.body(b))));
+            }),
+            Engine::Standing(_) => {
+                rows.zip(&self.latest.bodies).for_each(|(row, body)| row.copy_from_slice(&motion(body)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes `n` steps of many realtime simulations on all cores. Row k of `actions` are the values of the inputs with these indices for simulation k; row
+/// k of `seen` receives what is to be seen of it: each place is a number among the states of its bodies (true) or among its signals (false).
+/// Returns their times [s].
+#[pyfunction]
+pub fn step_many<'py>(
+    py: Python<'py>,
+    simulations: Vec<Bound<'py, Simulation>>,
+    n: u64,
+    inputs: Vec<usize>,
+    actions: PyReadonlyArray2<'py, f64>,
+    places: Vec<(bool, usize)>,
+    seen: &Bound<'py, PyArray2<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let mut borrowed = simulations.iter().map(|one| one.try_borrow_mut()).collect::<Result<Vec<_>, _>>()?;
+    let mut all: Vec<&mut Simulation> = borrowed.iter_mut().map(|one| &mut **one).collect();
+    if all.iter().any(|one| matches!(one.engine, Engine::Standing(_))) {
+        return Err(PyValueError::new_err("only the realtime clock has steps of its own"));
+    }
+    let (count, width) = (all.len(), inputs.len());
+    let (actions, mut seen) = (actions.as_array(), seen.try_readwrite()?);
+    let fits = |one: &&mut Simulation| {
+        inputs.iter().all(|&input| input < one.inputs.len())
+            && places
+                .iter()
+                .all(|&(body, at)| at < if body { MOTION * one.names.len() } else { one.subjects.signals.len() })
+    };
+    if actions.dim() != (count, width) || seen.as_array().dim() != (count, places.len()) || !all.iter().all(fits) {
+        return Err(PyValueError::new_err("actions, places and simulations do not fit each other"));
+    }
+    if let Some(wrong) = actions.iter().find(|action| !action.is_finite()) {
+        return Err(PyValueError::new_err(format!("an action is {wrong}, not a finite number")));
+    }
+    let actions: Vec<Vec<f64>> = actions.rows().into_iter().map(|row| row.to_vec()).collect();
+    let rows: Vec<(Option<Failure>, Vec<f64>)> = py.detach(|| {
+        let go = |(one, values): (&mut &mut Simulation, &Vec<f64>)| {
+            one.pending.clear();
+            one.pending.extend(inputs.iter().copied().zip(values.iter().copied()));
+            let failed = one.go(f64::INFINITY, Some(n), None);
+            (failed, one.look(&places))
+        };
+        all.par_iter_mut().zip(&actions).with_min_len(4).map(go).collect()
+    });
+    let mut seen = seen.as_array_mut();
+    for ((one, (failed, row)), mut out) in all.iter_mut().zip(rows).zip(seen.rows_mut()) {
+        one.settle(py, failed)?;
+        out.iter_mut().zip(row).for_each(|(out, value)| *out = value);
+    }
+    py.check_signals()?;
+    Ok(PyArray1::from_iter(py, all.iter().map(|one| one.time())))
+}
