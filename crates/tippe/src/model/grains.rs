@@ -7,8 +7,8 @@ use crate::scene::{Between, Clock, GrainsSpec, Packing, Place, Scene};
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape, Vec3};
 use tippe_granular::{
-    Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Surface,
-    Wall, WallMesh,
+    Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings,
+    Surface, Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
@@ -231,7 +231,9 @@ impl Compiler<'_> {
         }
         let share = step / rayleigh;
         self.warnings.push(format!("grains: step {} s, {share:.3} of the shortest Rayleigh time", plain(step)));
-        if !grains.settings.ledger {
+        // laws with more than Hertz, Mindlin and Coulomb are booked in any case
+        let bare = |law: &PairLaw| law.rolling == Rolling::None && law.cohesion == Cohesion::None;
+        if !grains.settings.ledger && grains.settings.pairs.iter().all(bare) {
             let message = "grains: losses are not booked by cause, so that the residual of the energy is what was lost";
             self.warnings.push(format!("{message}; [granular] books = true books them"));
         }
