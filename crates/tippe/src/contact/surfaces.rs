@@ -391,6 +391,13 @@ impl SurfacePair {
                 NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, sum.energy, loads),
                 _ => self.press_regions(surfaces, sides, laws, loads),
             };
+            if loads.is_empty() {
+                // edges that only graze each other: area without pressure
+                let (_, n, p1, p2) = self.apart(X_ws);
+                (reading.normal, reading.point) = (n, 0.5 * (p1 + p2));
+                reading.closing_speed = -n.dot(relative(sides, reading.point));
+                return;
+            }
             let weight: f64 = loads.iter().map(|l| l.weight).sum();
             reading.mean_depth = weight / sum.area;
             reading.force =
