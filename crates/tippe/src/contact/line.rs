@@ -2,13 +2,13 @@
 //!
 //! With d(s) the distance of the point s of one axis from the other axis, the depth there is δ(s) = r₁ + r₂ - d(s), and
 //!
-//!     (32) dN = E* c δ ds,   c = c_x + (π/4 - c_x) cos⁸θ,   c_x = √(√(r₁ r₂)/(2 (r₁ + r₂)))
+//!   (32) dN = E* c δ ds,   c = c_x + (π/4 - c_x) cos⁸θ,   c_x = √(√(r₁ r₂)/(2 (r₁ + r₂)))
 //!
 //! θ is the angle between the axes. Parallel, this is N = (π/4) E* l δ, the line contact of Hertz (Popov 2010, eq. 5.36);
 //! crossed at right angles, where δ(s) = δ - s²/(2 (r₁ + r₂)), it is N = (4/3) E* (r₁ r₂)^¼ δ^{3/2}, the point contact of
 //! Hertz. Between them it is up to a quarter stiffer than Hertz's ellipse. The round ends add
 //!
-//!     (33) N = w (4/3) E* √R δ^{3/2},   R = r₁ r₂/(r₁ + r₂)
+//!   (33) N = w (4/3) E* √R δ^{3/2},   R = r₁ r₂/(r₁ + r₂)
 //!
 //! where w goes from 0 (the other lies towards the middle) over 1/2 (beside the end) to 1 (beyond it). The force of each
 //! element points along the distance it was made of, so that (32) has the energy E* c ∫ δ²/2 ds.
