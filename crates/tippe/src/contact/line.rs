@@ -47,7 +47,6 @@ pub fn line_moments(rods: [Rod; 2], X_ws: &[Pose; 2], layer: f64) -> Option<Mome
     sum.gather([rods[0], rods[1]], [&X_ws[0], &X_ws[1]], 1.0);
     sum.gather([rods[1], rods[0]], [&X_ws[1], &X_ws[0]], -1.0);
     let normal = sum.force.try_normalize()?;
-    let centroid = sum.origin + sum.first / sum.total;
     let mean = sum.first / sum.total;
     let about = sum.second - outer(mean) * sum.total;
     let across = |x: Vec3| x - normal * normal.dot(x);
@@ -55,7 +54,7 @@ pub fn line_moments(rods: [Rod; 2], X_ws: &[Pose; 2], layer: f64) -> Option<Mome
     let volume = sum.force.length() * layer;
     (volume > 0.0).then_some(Moments {
         volume,
-        centroid,
+        centroid: sum.origin + mean,
         normal,
         face_normal: normal,
         area: sum.area,

@@ -105,6 +105,15 @@ fn an_elastic_impact_is_explicit_work() {
     );
 }
 
+/// What moves along a contact does not disturb what holds across it: neither method crawls, and the choice costs next to nothing.
+#[test]
+fn a_rolling_ball_is_no_work() {
+    let [auto, explicit, implicit] =
+        [Integrator::Auto, Integrator::Dopri5, Integrator::Rodas4].map(|integrator| evaluations("ramp", integrator));
+    assert!(2 * auto.rhs_evaluations < 3 * explicit.rhs_evaluations, "{} evaluations", auto.rhs_evaluations);
+    assert!(implicit.steps < 20_000, "{} implicit steps", implicit.steps);
+}
+
 /// Results at two tolerances agree within ten times the coarser one, relative to each body's speed and place.
 #[test]
 fn tolerance_means_what_it_says() {
