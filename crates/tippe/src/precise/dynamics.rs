@@ -207,6 +207,8 @@ pub struct Dynamics {
     pub gaps: Vec<f64>,
     /// Pairs that need not be read.
     pub skin: Skin,
+    /// While differences are taken: which pairs were apart where they start, and stay so.
+    apart: Vec<bool>,
     /// Pairs with a short way to their force.
     pub simple: Vec<Simple>,
     /// All other pairs.
@@ -221,6 +223,8 @@ pub struct Dynamics {
     acting: Vec<(u32, u8)>,
     acting_starts: Vec<u32>,
     lengths: Vec<f64>,
+    /// Error of place of each body in the last step: turn [rad], shift [m].
+    errors: Vec<Six>,
     /// Rotation that matters to a body [rad]: that of its depth on the extent of a flat patch, else one.
     turns: Vec<f64>,
 }
@@ -426,6 +430,7 @@ impl Dynamics {
                 is
             },
             skin: Skin::default(),
+            apart: Vec::new(),
             simple,
             general,
             forces: vec![Vec3::ZERO; pairs.len()],
@@ -434,6 +439,7 @@ impl Dynamics {
             acting: acting.concat(),
             acting_starts,
             lengths: vec![0.0; n],
+            errors: vec![Six::default(); n],
             turns: vec![1.0; n],
             bodies,
             externals,
@@ -605,6 +611,9 @@ impl Dynamics {
     /// Reads all pairs at the kinematics in place; y holds the springs (and the places of simple pairs).
     pub fn measure(&mut self, model: &Model, y: &[f64]) {
         for s in &self.simple {
+            if self.apart.get(s.pair as usize) == Some(&true) {
+                continue;
+            }
             let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
             let distance = apart.length();
             let gap = distance - s.reach;
@@ -613,12 +622,15 @@ impl Dynamics {
                 self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
             }
         }
-        let skips = self.skin.gaps.len() == self.pairs.len();
+        let skips = self.skin.gaps.len() == self.pairs.len() && self.apart.is_empty();
         if skips {
             self.skin.wear(model, &self.bodies, &self.externals, &self.kinematics);
         }
         let mut read = 0;
         for &k in &self.general {
+            if self.apart.get(k as usize) == Some(&true) {
+                continue;
+            }
             let pair = &mut self.pairs[k as usize];
             if skips && !pair.memory.touching {
                 let least = self.skin.gaps[k as usize] - pair.sides.iter().map(|&s| self.skin.moved[s]).sum::<f64>();
@@ -633,7 +645,7 @@ impl Dynamics {
             self.gaps[k as usize] = pair.last.gap;
             self.forces[k as usize] = pair.last.total;
         }
-        if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
+        if self.skin.used && self.apart.is_empty() && (!skips || read > WORN + self.general.len() / 8) {
             self.skin.gaps.clone_from(&self.gaps);
             self.skin.kinematics.clone_from(&self.kinematics);
         }
@@ -994,14 +1006,34 @@ impl System for Bound<'_> {
         }
     }
 
+    /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
+    ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
+    /// that along the contact against the size again; errors of flat patches and surfaces, which have many normals, against the depth
+    /// in all directions.
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
         let d = &mut *self.dynamics;
         let tolerance = STEP_SHARE * d.tolerance;
+        let mut norm: f64 = 0.0;
+        let mut judge = |share: f64, k: usize, worst: &mut usize| {
+            if share > norm {
+                norm = share;
+                *worst = k;
+            }
+        };
         for (k, &body) in d.bodies.iter().enumerate() {
             d.lengths[k] = self.model.bodies[body as usize].size.max(1e-9);
             d.turns[k] = 1.0;
+            if d.link_of[k].is_none() {
+                let o = d.offset_of[k];
+                d.errors[k] = Six::new(2.0 * vector(error, o + 3), vector(error, o));
+            }
         }
-        let mut norm: f64 = 0.0;
+        for machine in &mut d.machines {
+            machine.displace(self.model, error, false);
+            for (displaced, &k) in machine.displaced.iter().zip(&machine.bodies) {
+                d.errors[k] = *displaced;
+            }
+        }
         for s in &d.simple {
             let gap = d.gaps[s.pair as usize];
             if gap <= 0.0 {
@@ -1017,43 +1049,41 @@ impl System for Bound<'_> {
                 continue;
             }
             let length = pair.scale.max(-pair.last.gap);
-            for side in pair.sides {
-                if side < d.lengths.len() && length < d.lengths[side] {
-                    d.lengths[side] = length;
-                }
-                if side < d.turns.len() && pair.is_patch() {
-                    let radius = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
-                    d.turns[side] = d.turns[side].min(length / radius);
+            for side in pair.sides.into_iter().filter(|&side| side < d.bodies.len()) {
+                if pair.is_patch() {
+                    let size = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
+                    d.lengths[side] = d.lengths[side].min(length);
+                    d.turns[side] = d.turns[side].min(length / size);
+                } else if pair.last.gap <= 0.0 {
+                    let (e, r) = (&d.errors[side], pair.last.point - d.kinematics[side].p);
+                    let along = (e.linear + e.angular.cross(r)).dot(pair.last.normal);
+                    judge(along.abs() / (length * tolerance), side, &mut d.worst);
                 }
             }
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
                 let limit = tolerance * pair.friction.mu.max(1e-3) * N;
                 let share = pair.last.friction.gear * vector(error, k).length() / limit;
-                norm = norm.max(share);
+                judge(share, d.first_of[pair.node], &mut d.worst);
             }
         }
         for &at in d.actions.state_at.iter().filter(|&&at| at != usize::MAX) {
             let size = y0[at].abs().max(y1[at].abs()).max(STATE_FLOOR);
-            norm = norm.max(error[at].abs() / (size * tolerance));
+            let worst = d.worst;
+            judge(error[at].abs() / (size * tolerance), worst, &mut d.worst);
+        }
+        for (k, e) in d.errors.iter().enumerate() {
+            let share = (e.linear.length() / d.lengths[k]).max(e.angular.length() / d.turns[k]) / tolerance;
+            judge(share, k, &mut d.worst);
         }
         for machine in &mut d.machines {
-            for rates in [false, true] {
-                machine.displace(self.model, error, rates);
-                for (error, &k) in machine.displaced.iter().zip(&machine.bodies) {
-                    let body = &self.model.bodies[d.bodies[k] as usize];
-                    let kin = &d.kinematics[k];
-                    let (length, turn) = if rates {
-                        (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / body.size.max(1e-9)))
-                    } else {
-                        (d.lengths[k], d.turns[k])
-                    };
-                    let share = (error.linear.length() / length).max(error.angular.length() / turn) / tolerance;
-                    if share > norm {
-                        norm = share;
-                        d.worst = k;
-                    }
-                }
+            machine.displace(self.model, error, true);
+            for (e, &k) in machine.displaced.iter().zip(&machine.bodies) {
+                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
+                let kin = &d.kinematics[k];
+                let (speed, spin) = (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / size));
+                let share = (e.linear.length() / speed).max(e.angular.length() / spin) / tolerance;
+                judge(share, k, &mut d.worst);
             }
         }
         for (k, &body) in d.bodies.iter().enumerate() {
@@ -1065,17 +1095,19 @@ impl System for Bound<'_> {
             let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
             let speed = size(o + 6).max(SPEED_FLOOR);
             let spin = size(o + 9).max(SPEED_FLOOR / radius);
-            let share = (vector(error, o).length() / d.lengths[k])
-                .max(2.0 * vector(error, o + 3).length() / d.turns[k])
-                .max(vector(error, o + 6).length() / speed)
-                .max(vector(error, o + 9).length() / spin)
-                / tolerance;
-            if share > norm {
-                norm = share;
-                d.worst = k;
-            }
+            let share =
+                (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
+            judge(share, k, &mut d.worst);
         }
         norm
+    }
+
+    fn hold(&mut self, held: bool) {
+        let d = &mut *self.dynamics;
+        d.apart.clear();
+        if held {
+            d.apart.extend(d.pairs.iter().zip(&d.gaps).map(|(pair, &gap)| gap > 0.0 && !pair.memory.touching));
+        }
     }
 
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
