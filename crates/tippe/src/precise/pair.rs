@@ -594,10 +594,11 @@ impl Pair {
         reading.force = self.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.normal);
         self.rub(sides, springs, reading);
         reading.rocking = 0.0;
-        if reading.force.total() > 0.0 {
+        let force = reading.force.total();
+        if force > 0.0 {
             let d = self.normal.damping(self.memory.normal.impact_speed.max(reading.closing_speed));
             let c = self.law.damping_rate(reading.force.elastic, d);
-            let (torque, power) = rocking(&m, n, reading.omega, c, reading.force.elastic);
+            let (torque, power) = rocking(&m, n, reading.omega, c, force);
             reading.rocking = power;
             reading.torques[0] -= torque;
             reading.torques[1] += torque;

@@ -105,15 +105,15 @@ impl Patch {
     }
 }
 
-/// Torque on body 2 about the centroid that opposes rocking [N m], and the power it takes [W]; c = dN/dv [N s/m], elastic
-/// force [N]. It is held where the pressure of the opening side would turn into pull.
-pub fn rocking(m: &Moments, n: Vec3, omega: Vec3, c: f64, elastic: f64) -> (Vec3, f64) {
+/// Torque on body 2 about the centroid that opposes rocking [N m], and the power it takes [W]; c = dN/dv [N s/m], force N [N]. It is
+/// held where the pressure of the opening side would turn into pull, so it ends with the force.
+pub fn rocking(m: &Moments, n: Vec3, omega: Vec3, c: f64, force: f64) -> (Vec3, f64) {
     let turn = n.cross(omega);
     let flow = m.second * turn;
     // mean square of the closing speed that rotation adds
     let v2 = (turn.dot(flow) / m.volume).max(0.0);
     let fastest = c * FARTHEST * v2.sqrt();
-    let held = if fastest > elastic { c * elastic / fastest } else { c };
+    let held = if fastest > force { c * force / fastest } else { c };
     (n.cross(flow) * (held / m.volume), held * v2)
 }
 
