@@ -34,9 +34,9 @@ pub trait System {
     /// Increment of each component for the differences of the Jacobian; zero for one on which no rate depends now. `central`, false at
     /// first, is for those whose difference is to be taken both ways: it costs an evaluation more.
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]);
-    /// Called with true before the differences of the Jacobian are taken and with false behind them: in between, what does not act at
-    /// the place of the last evaluation (two bodies just apart) must not act in its neighbourhood either.
-    fn hold(&mut self, _held: bool) {}
+    /// Called before the differences of the Jacobian about `y`, the place of the last evaluation, are taken, and with `None` behind
+    /// them: in between, what does not act there (two bodies just apart) must not act in its neighbourhood either.
+    fn hold(&mut self, _y: Option<&[f64]>) {}
 }
 
 /// The integrators.

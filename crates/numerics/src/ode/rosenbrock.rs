@@ -131,7 +131,7 @@ impl Stepper {
         let m = system.pattern().rows();
         implicit.central.fill(false);
         system.increments(&self.y0, &mut implicit.delta, &mut implicit.central);
-        system.hold(true);
+        system.hold(Some(&self.y0));
         let pattern = system.pattern().clone();
         let widest = (0..pattern.nodes()).map(|k| pattern.size(k)).max().unwrap_or(0);
         for colour in 0..implicit.colour_count {
@@ -204,7 +204,7 @@ impl Stepper {
         for i in 0..n {
             implicit.f_t[i] = (self.f1[i] - self.f0[i]) / dt;
         }
-        system.hold(false);
+        system.hold(None);
         implicit.largest_eigenvalue = largest_eigenvalue(&pattern, implicit);
         implicit.fresh = true;
     }

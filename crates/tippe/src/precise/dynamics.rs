@@ -158,6 +158,25 @@ impl Skin {
     }
 }
 
+/// Where differences are taken from: what moves little by little about it touches what touches there, nothing else.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// Differences are being taken.
+    on: bool,
+    /// The states.
+    y: Vec<f64>,
+    /// The motions, those of externals last.
+    kinematics: Vec<Kinematics>,
+    /// Bodies that are elsewhere now.
+    moved: Vec<bool>,
+    /// Pairs that touch, ascending.
+    touching: Vec<u32>,
+    /// What they read.
+    readings: Vec<Reading>,
+    /// Which of them have read something else since.
+    stale: Vec<bool>,
+}
+
 /// Bodies and pairs of one island, and their equations.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
@@ -207,8 +226,8 @@ pub struct Dynamics {
     pub gaps: Vec<f64>,
     /// Pairs that need not be read.
     pub skin: Skin,
-    /// While differences are taken: which pairs were apart where they start, and stay so.
-    apart: Vec<bool>,
+    /// Where differences are taken from.
+    held: Held,
     /// Pairs with a short way to their force.
     pub simple: Vec<Simple>,
     /// All other pairs.
@@ -430,7 +449,7 @@ impl Dynamics {
                 is
             },
             skin: Skin::default(),
-            apart: Vec::new(),
+            held: Held::default(),
             simple,
             general,
             forces: vec![Vec3::ZERO; pairs.len()],
@@ -610,10 +629,10 @@ impl Dynamics {
 
     /// Reads all pairs at the kinematics in place; y holds the springs (and the places of simple pairs).
     pub fn measure(&mut self, model: &Model, y: &[f64]) {
+        if self.held.on {
+            return self.measure_moved(model, y);
+        }
         for s in &self.simple {
-            if self.apart.get(s.pair as usize) == Some(&true) {
-                continue;
-            }
             let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
             let distance = apart.length();
             let gap = distance - s.reach;
@@ -622,15 +641,12 @@ impl Dynamics {
                 self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
             }
         }
-        let skips = self.skin.gaps.len() == self.pairs.len() && self.apart.is_empty();
+        let skips = self.skin.gaps.len() == self.pairs.len();
         if skips {
             self.skin.wear(model, &self.bodies, &self.externals, &self.kinematics);
         }
         let mut read = 0;
         for &k in &self.general {
-            if self.apart.get(k as usize) == Some(&true) {
-                continue;
-            }
             let pair = &mut self.pairs[k as usize];
             if skips && !pair.memory.touching {
                 let least = self.skin.gaps[k as usize] - pair.sides.iter().map(|&s| self.skin.moved[s]).sum::<f64>();
@@ -645,9 +661,49 @@ impl Dynamics {
             self.gaps[k as usize] = pair.last.gap;
             self.forces[k as usize] = pair.last.total;
         }
-        if self.skin.used && self.apart.is_empty() && (!skips || read > WORN + self.general.len() / 8) {
+        if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
             self.skin.gaps.clone_from(&self.gaps);
             self.skin.kinematics.clone_from(&self.kinematics);
+        }
+    }
+
+    /// [`Self::measure`] while differences are taken: pairs that were apart stay so, and those of which nothing has moved keep
+    /// what was read where the differences start.
+    fn measure_moved(&mut self, model: &Model, y: &[f64]) {
+        for s in &self.simple {
+            if self.held.touching.binary_search(&s.pair).is_err() {
+                continue;
+            }
+            let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
+            let distance = apart.length();
+            let gap = distance - s.reach;
+            self.gaps[s.pair as usize] = gap;
+            if gap <= 0.0 {
+                self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
+            }
+        }
+        let held = &mut self.held;
+        for ((moved, now), then) in held.moved.iter_mut().zip(&self.kinematics).zip(&held.kinematics) {
+            *moved = now != then;
+        }
+        for (i, &k) in held.touching.iter().enumerate() {
+            let k = k as usize;
+            if self.is_simple[k] {
+                continue;
+            }
+            let pair = &mut self.pairs[k];
+            let pulled = pair.springs.is_some_and(|k| y[k..k + SPRING_STATES] != held.y[k..k + SPRING_STATES]);
+            if pulled || pair.sides.iter().any(|&side| held.moved[side]) {
+                pair.read_last(model, &self.kinematics, |pair| Dynamics::springs(pair, y));
+                held.stale[i] = true;
+            } else if held.stale[i] {
+                pair.last = held.readings[i];
+                held.stale[i] = false;
+            } else {
+                continue;
+            }
+            self.gaps[k] = pair.last.gap;
+            self.forces[k] = pair.last.total;
         }
     }
 
@@ -1095,19 +1151,31 @@ impl System for Bound<'_> {
             let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
             let speed = size(o + 6).max(SPEED_FLOOR);
             let spin = size(o + 9).max(SPEED_FLOOR / radius);
-            let share =
-                (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
+            let share = (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
             judge(share, k, &mut d.worst);
         }
         norm
     }
 
-    fn hold(&mut self, held: bool) {
+    fn hold(&mut self, y: Option<&[f64]>) {
         let d = &mut *self.dynamics;
-        d.apart.clear();
-        if held {
-            d.apart.extend(d.pairs.iter().zip(&d.gaps).map(|(pair, &gap)| gap > 0.0 && !pair.memory.touching));
+        let held = &mut d.held;
+        held.on = y.is_some();
+        let Some(y) = y else { return };
+        held.y.clear();
+        held.y.extend_from_slice(y);
+        held.kinematics.clone_from(&d.kinematics);
+        held.moved.resize(d.kinematics.len(), false);
+        held.touching.clear();
+        held.readings.clear();
+        for (k, (pair, &gap)) in d.pairs.iter().zip(&d.gaps).enumerate() {
+            if gap <= 0.0 || pair.memory.touching {
+                held.touching.push(k as u32);
+                held.readings.push(pair.last);
+            }
         }
+        held.stale.clear();
+        held.stale.resize(held.touching.len(), false);
     }
 
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
