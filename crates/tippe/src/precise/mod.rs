@@ -336,12 +336,16 @@ impl<'a> Clock<'a> {
             reach::find(self.model, &self.structure, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
             reach::work(self.model, pairs)
         };
-        let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
-        let least = look(floor, &mut boxes, &mut pairs) as f64;
         self.horizon = self.horizon.max(floor);
-        while look(self.horizon, &mut self.boxes, &mut self.pairs) as f64 > GROWTH * least && self.horizon > 2.0 * floor
-        {
-            self.horizon *= 0.5;
+        let mut work = look(self.horizon, &mut self.boxes, &mut self.pairs) as f64;
+        // bodies that nothing joins need no look at what the shortest horizon would join
+        if work > GROWTH * reach::work(self.model, &[]) as f64 {
+            let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
+            let least = look(floor, &mut boxes, &mut pairs) as f64;
+            while work > GROWTH * least && self.horizon > 2.0 * floor {
+                self.horizon *= 0.5;
+                work = look(self.horizon, &mut self.boxes, &mut self.pairs) as f64;
+            }
         }
     }
 
@@ -445,25 +449,16 @@ impl<'a> Clock<'a> {
             }
         }
         records.sort_unstable_by_key(|r| r.id);
-        for (group, keep) in groups.into_iter().zip(kept) {
-            if let Some(island) = keep.and_then(|k| old[k].take()) {
-                self.islands.push(island);
-                continue;
-            }
-            let pairs: Vec<island::PairRecord> = group
-                .pairs
-                .iter()
-                .map(|&id| match records.binary_search_by_key(&id, |r| r.id) {
-                    Ok(k) => records[k],
-                    Err(_) => island::PairRecord { id, memory: Default::default(), springs: Default::default() },
-                })
-                .collect();
+        let step_of = |body: u32| old.get(owner[body as usize]).and_then(|o| o.as_ref()).map(Island::next_step);
+        let make = |group: reach::Group| {
+            let none = |id| island::PairRecord { id, memory: Default::default(), springs: Default::default() };
+            let record = |&id: &(u32, u32)| match records.binary_search_by_key(&id, |r| r.id) {
+                Ok(k) => records[k],
+                Err(_) => none(id),
+            };
+            let pairs: Vec<island::PairRecord> = group.pairs.iter().map(record).collect();
             let motions: Vec<Motion> = group.bodies.iter().map(|&b| self.motions[b as usize]).collect();
-            let step = group
-                .bodies
-                .iter()
-                .filter_map(|&b| old.get(owner[b as usize]).and_then(|o| o.as_ref()).map(Island::next_step))
-                .fold(f64::INFINITY, f64::min);
+            let step = group.bodies.iter().filter_map(|&b| step_of(b)).fold(f64::INFINITY, f64::min);
             let mut island = Island::new(
                 self.model,
                 self.settings,
@@ -477,8 +472,17 @@ impl<'a> Clock<'a> {
                 fresh,
             );
             island.start_with(step);
-            self.islands.push(island);
-        }
+            island
+        };
+        let new: Vec<reach::Group> =
+            groups.into_iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(group, _)| group).collect();
+        let made: Vec<Island> = match &self.pool {
+            Some(pool) => pool.install(|| new.into_par_iter().with_min_len(8).map(make).collect()),
+            None => new.into_iter().map(make).collect(),
+        };
+        // in the order of their first bodies
+        let mut made = made.into_iter();
+        self.islands = kept.iter().filter_map(|kept| kept.map_or_else(|| made.next(), |k| old[k].take())).collect();
     }
 
     /// Every island to the end of the horizon on its own clock; a failure leaves them at its start.
