@@ -362,6 +362,15 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
         Some(solutions) => {
             let how = format!("direct {}, swept {}", count(solutions.direct), count(solutions.swept));
             row("solutions", count(solutions.direct + solutions.swept), how);
+            for (name, n) in [
+                ("parts kept apart", solutions.kept_apart),
+                ("by block pivoting", solutions.pivoted),
+                ("by Lemke's method", solutions.lemke),
+            ] {
+                if n > 0 {
+                    row(name, count(n), "of the direct solutions".to_owned());
+                }
+            }
             row("factorisations", count(solutions.factorisations), String::new());
         }
     }

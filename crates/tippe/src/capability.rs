@@ -104,7 +104,9 @@ pub const TABLE: &[Capability] = &[
     row("friction collisionlib", Full, COULOMB),
     row("friction contensou", Full, COULOMB),
     row("friction none", Full, Full),
-    row("force_max", Full, Approximate("friction has no largest force but mu times the normal force")),
+    row("force_max", Full, Approximate("impacts shorter than a step know no largest friction force")),
+    row("normal_force_max", No("an elastic contact pushes as its law says"), Full),
+    row("points of a pair", Approximate("it reads whole patches, not points"), Full),
     grains(row("lever midpoint", Full, Full)),
     row("lever surface", Full, Approximate("contact forces act midway between the surfaces")),
     grains(row("given motion", Full, Full)),
@@ -247,6 +249,12 @@ impl Elements {
         }
         if spec.force_max.is_some() {
             add("force_max", "force_max");
+        }
+        if spec.normal_force_max.is_some() {
+            add("normal_force_max", "normal_force_max");
+        }
+        if spec.points.is_some() {
+            add("points of a pair", "points");
         }
     }
 

@@ -200,6 +200,15 @@ pub struct Solutions {
     pub direct: u64,
     /// Partitions swept [-].
     pub swept: u64,
+    /// Of the direct ones, those whose parts were kept apart and joined by a Schur complement [-].
+    #[serde(default)]
+    pub kept_apart: u64,
+    /// Of the direct ones, those with rows that push elsewhere than they look, by block pivoting [-].
+    #[serde(default)]
+    pub pivoted: u64,
+    /// Likewise, by Lemke's method, where block pivoting failed [-].
+    #[serde(default)]
+    pub lemke: u64,
     /// Factorisations [-].
     pub factorisations: u64,
     /// Solutions that did not converge: the best point found was taken [-].
@@ -210,6 +219,9 @@ impl std::ops::AddAssign for Solutions {
     fn add_assign(&mut self, more: Solutions) {
         self.direct += more.direct;
         self.swept += more.swept;
+        self.kept_apart += more.kept_apart;
+        self.pivoted += more.pivoted;
+        self.lemke += more.lemke;
         self.factorisations += more.factorisations;
         self.unconverged += more.unconverged;
     }

@@ -10,12 +10,16 @@
 //!   M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). Block pivoting first: all rows that do not fit
 //!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, projected Newton: q
 //!   falls in every step and there are finitely many sets f, so it ends. Last step's impulses are the start.
+//!   Rows between parts that are kept apart enter by a Schur complement.
+//! - [`Solver::dense`]: rows whose impulse acts along another direction than the velocity they watch, by pivoting.
 //! - [`Solver::substeps`]: the step in small steps of soft Gauss-Seidel passes, for rubble.
 //!
 //! [`Problem::residual`] judges both.
 
+mod joined;
 mod ldl;
 mod newton;
+mod skew;
 mod substep;
 mod sweep;
 #[cfg(test)]
@@ -53,11 +57,31 @@ pub struct Row {
     pub ball: u8,
     /// True for all rows of a ball.
     pub shared: bool,
+    /// Joins parts that are kept apart: not in their factors, but in a Schur complement of all such rows. Not for rows of a ball.
+    pub apart: bool,
     /// The impulse: start value (NaN: unknown) and answer.
     pub lambda: f64,
     /// Violation at the beginning of the step, for [`Solver::substeps`]: negative where a bounded row is overstepped. NaN for rows of
     /// velocity.
     pub gap: f64,
+}
+
+impl Row {
+    /// J M^-1 J^T, with the inverse masses of the bodies.
+    pub fn yields(&self, inverse: &[Block]) -> f64 {
+        let mut sum = 0.0;
+        for (&body, J) in self.bodies.iter().zip(&self.J) {
+            if body != GROUND {
+                let W = &inverse[body as usize];
+                for i in 0..6 {
+                    for j in 0..6 {
+                        sum += J[i] * W[6 * i + j] * J[j];
+                    }
+                }
+            }
+        }
+        sum
+    }
 }
 
 /// The bound of a row (of all rows of its ball) is a factor times the impulses of other rows: friction.
@@ -69,11 +93,18 @@ pub struct Follow {
     pub count: u32,
     /// Factor.
     pub factor: f64,
+    /// Largest bound.
+    pub most: f64,
 }
 
 impl Follow {
+    /// The bound where the impulses it follows sum up to this.
+    pub fn bound(&self, sum: f64) -> f64 {
+        (self.factor * sum).min(self.most)
+    }
+
     /// Follows none.
-    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0 };
+    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0, most: f64::INFINITY };
 }
 
 /// Up to six exact rows over up to four bodies.
@@ -115,12 +146,14 @@ pub struct Problem {
     pub inverse: Vec<Block>,
     /// M times the velocity without rows.
     pub momentum: Vec<f64>,
-    /// Velocities: answer.
+    /// Velocities: answer; beforehand, where [`Solver::newton`] begins to look (empty: anywhere).
     pub u: Vec<f64>,
     /// Rows with compliance.
     pub rows: Vec<Row>,
     /// Exact rows.
     pub groups: Vec<Group>,
+    /// Rows, ascending, whose impulse acts along other directions than J^T: such a problem is one for [`Solver::dense`].
+    pub forces: Vec<(u32, [[f64; 6]; 2])>,
 }
 
 /// How a solution was found.
@@ -132,6 +165,10 @@ pub struct Report {
     pub sweeps: usize,
     /// False if the limit came first: the best point found is there; [`Problem::residual`] says how good it is.
     pub converged: bool,
+    /// Rows between parts that were kept apart.
+    pub apart: usize,
+    /// What [`Solver::dense`] did.
+    pub pivoting: Option<crate::mlcp::Method>,
 }
 
 /// Room to work in, and the pattern of the last problem: nothing in it changes a result.
@@ -156,6 +193,7 @@ pub struct Solver {
     slack: Vec<f64>,
     yields: Vec<f64>,
     quick: Vec<substep::Quick>,
+    joined: joined::Joined,
 }
 
 impl Problem {
@@ -167,6 +205,7 @@ impl Problem {
         self.u.clear();
         self.rows.clear();
         self.groups.clear();
+        self.forces.clear();
     }
 
     /// J u of a row.
@@ -178,22 +217,6 @@ impl Problem {
                 let u = &u[6 * body as usize..][..6];
                 // linear and angular parts apart, so that mirrored rows give mirrored sums
                 sum += (J[0] * u[0] + J[1] * u[1] + J[2] * u[2]) + (J[3] * u[3] + J[4] * u[4] + J[5] * u[5]);
-            }
-        }
-        sum
-    }
-
-    /// J M^-1 J^T of a row.
-    pub(crate) fn yields(&self, row: &Row) -> f64 {
-        let mut sum = 0.0;
-        for (&body, J) in row.bodies.iter().zip(&row.J) {
-            if body != GROUND {
-                let W = &self.inverse[body as usize];
-                for i in 0..6 {
-                    for j in 0..6 {
-                        sum += J[i] * W[6 * i + j] * J[j];
-                    }
-                }
             }
         }
         sum
@@ -219,10 +242,10 @@ impl Problem {
         let mut k = 0;
         while k < self.rows.len() {
             let row = &self.rows[k];
-            let eps = row.compliance.max(LEAST_COMPLIANCE * self.yields(row));
+            let eps = row.compliance.max(LEAST_COMPLIANCE * row.yields(&self.inverse));
             if row.ball > 0 {
                 let own = &self.rows[k..k + row.ball as usize];
-                let scale = eps + own.iter().map(|r| self.yields(r)).fold(0.0, f64::max);
+                let scale = eps + own.iter().map(|r| r.yields(&self.inverse)).fold(0.0, f64::max);
                 let at = |r: &Row| r.lambda + (r.target - Self::rate(r, &self.u) - eps * r.lambda) / scale;
                 let size = own.iter().map(|r| at(r) * at(r)).sum::<f64>().sqrt();
                 let shrink = if size > row.upper { row.upper / size } else { 1.0 };
@@ -231,7 +254,7 @@ impl Problem {
                 k += own.len();
             } else {
                 let w = row.target - Self::rate(row, &self.u) - eps * row.lambda;
-                let scale = eps + self.yields(row);
+                let scale = eps + row.yields(&self.inverse);
                 let back = (row.lambda + w / scale).clamp(row.lower, row.upper) - row.lambda;
                 worst = worst.max((back * scale).abs());
                 k += 1;
@@ -311,7 +334,7 @@ pub fn border(ldl: &mut BlockLdl, vertex: usize, edge: usize, group: &Group, inv
                 yields[r] += J[6 * r + i] * J[6 * r + i] * W[7 * i];
             }
         }
-        ldl.add(edge, &block);
+        *ldl.edge(edge) = Wide::from(&block);
     }
     for r in 0..group.count {
         D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);

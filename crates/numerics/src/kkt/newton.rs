@@ -2,13 +2,15 @@
 //! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
 //! onto the bounds as far as the energy q falls.
 
-use super::{Block, GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, push, push_group};
+use super::{GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, push, push_group};
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
 /// An impulse may leave its bounds by this share of them before its row changes sides [-].
 const SLACK: f64 = 1e-12;
 
+/// Impulses this close to the radius of their ball, as a share of it, are taken to slide at the start [-].
+const NEAR: f64 = 1e-6;
 /// Rounding of a row's velocity, as a share of the largest velocity [-].
 const NOISE: f64 = 1e-14;
 /// The impulse of a rim may point this far from its slip [rad].
@@ -62,7 +64,7 @@ impl Solver {
         }
         let pivots = report.factorisations;
         while report.factorisations < limit {
-            self.classify(problem);
+            self.classify(problem, false);
             self.linear_problem(problem, tolerance, &mut report);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
@@ -101,7 +103,9 @@ impl Solver {
     fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
         self.assemble(problem);
         self.ldl.factor();
+        self.joined.factor(problem, &self.states, &mut self.ldl);
         report.factorisations += 1;
+        report.apart = self.joined.count();
         self.start.clear();
         self.start.extend(problem.rows.iter().map(|row| row.lambda));
         self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
@@ -111,7 +115,7 @@ impl Solver {
     /// Block pivoting (Judice, Pires 1994): all rows that do not fit change sides at once, as long as their number falls every now and
     /// then. True if that solved the problem; otherwise the impulses of the start are there again.
     fn pivot(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
-        self.classify(problem);
+        self.classify(problem, true);
         self.first.clear();
         self.first.extend(problem.rows.iter().map(|row| row.lambda));
         self.first.extend(problem.groups.iter().flat_map(|group| group.lambda));
@@ -207,7 +211,7 @@ impl Solver {
         let mut last = (GROUND, GROUND);
         for row in &problem.rows {
             let [a, b] = row.bodies;
-            if a != GROUND && b != GROUND && a != b && (a, b) != last {
+            if a != GROUND && b != GROUND && a != b && (a, b) != last && !row.apart {
                 last = (a, b);
                 edges.push((a.min(b), a.max(b)));
             }
@@ -225,7 +229,7 @@ impl Solver {
         known.0 = (GROUND, GROUND);
         for row in &problem.rows {
             let [a, b] = row.bodies;
-            if a == GROUND || b == GROUND || a == b {
+            if a == GROUND || b == GROUND || a == b || row.apart {
                 self.row_edge.push(u32::MAX);
                 continue;
             }
@@ -257,16 +261,20 @@ impl Solver {
         }
     }
 
-    /// Impulses to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity without
-    /// rows would need, as far as their bodies yield.
+    /// Impulses and velocities to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity
+    /// without rows would need, as far as their bodies yield, and passes see to the rest.
     fn first_impulses(&mut self, problem: &mut Problem) {
-        velocities(problem, false);
-        let fresh = problem.rows.iter().any(|row| row.lambda.is_nan());
+        let fresh = problem.rows.iter().any(|row| row.lambda.is_nan())
+            || problem.u.len() != problem.momentum.len()
+            || !problem.u.iter().all(|u| u.is_finite());
+        if fresh {
+            velocities(problem, false);
+        }
         for k in 0..problem.rows.len() {
             let row = &problem.rows[k];
             let wanted = match row.lambda.is_nan() {
                 true if row.shared => 0.0,
-                true => (row.target - Problem::rate(row, &problem.u)) / (row.compliance + problem.yields(row)),
+                true => (row.target - Problem::rate(row, &problem.u)) / (row.compliance + row.yields(&problem.inverse)),
                 false => row.lambda,
             };
             problem.rows[k].lambda = if row.shared { wanted } else { wanted.clamp(row.lower, row.upper) };
@@ -274,8 +282,8 @@ impl Solver {
         for k in 0..problem.rows.len() {
             into_ball(problem, k);
         }
-        velocities(problem, true);
         if fresh {
+            velocities(problem, true);
             for pass in 0..PASSES {
                 self.pass(problem, pass % 2 == 1);
             }
@@ -283,8 +291,8 @@ impl Solver {
     }
 
     /// Which rows hold their equation at the impulses and velocities at hand: those inside their bounds, and those at a bound
-    /// they want to leave.
-    fn classify(&mut self, problem: &Problem) {
+    /// they want to leave. At the start (`first`) impulses that are nearly as large as the radius of their ball are taken to slide.
+    fn classify(&mut self, problem: &Problem, first: bool) {
         self.states.clear();
         let mut k = 0;
         while k < problem.rows.len() {
@@ -302,9 +310,11 @@ impl Solver {
                 along /= size;
                 self.states.push(if row.upper <= 0.0 {
                     Status::Bound(0.0)
-                } else if size >= row.upper * (1.0 - SLACK) && along > row.compliance * size {
+                } else if size >= row.upper * (1.0 - if first { NEAR } else { SLACK })
+                    && (first || along > row.compliance * size)
+                {
                     let d = std::array::from_fn(|i| if i < n { own[i].lambda / size } else { 0.0 });
-                    Status::Rim { d, across: row.upper / along }
+                    Status::Rim { d, across: row.upper / along.max(row.compliance * row.upper) }
                 } else {
                     Status::Free
                 });
@@ -337,6 +347,7 @@ impl Solver {
             let row = &problem.rows[k];
             let n = row.ball.max(1) as usize;
             match self.states[k] {
+                Status::Free if row.apart => {}
                 Status::Free => {
                     for row in &problem.rows[k..k + n] {
                         self.add_row(&row.bodies, &row.J, 1.0 / row.compliance, k);
@@ -367,26 +378,13 @@ impl Solver {
     fn add_row(&mut self, bodies: &[u32; 2], J: &[[f64; 6]; 2], w: f64, k: usize) {
         for side in 0..2 {
             if bodies[side] != GROUND {
-                let D = self.ldl.diagonal(bodies[side] as usize);
-                for i in 0..6 {
-                    let x = w * J[side][i];
-                    for j in 0..6 {
-                        D.0[i][j] += x * J[side][j];
-                    }
-                }
+                self.ldl.diagonal(bodies[side] as usize).add_product(w, &J[side], &J[side]);
             }
         }
         let edge = self.row_edge[k];
         if edge != u32::MAX {
             let (low, high) = if bodies[0] < bodies[1] { (0, 1) } else { (1, 0) };
-            let mut block: Block = [0.0; 36];
-            for i in 0..6 {
-                let x = w * J[low][i];
-                for j in 0..6 {
-                    block[6 * i + j] = x * J[high][j];
-                }
-            }
-            self.ldl.add(edge as usize, &block);
+            self.ldl.edge(edge as usize).add_product(w, &J[low], &J[high]);
         }
     }
 
@@ -455,6 +453,7 @@ impl Solver {
                 k += n;
             }
             self.ldl.solve(&mut self.x);
+            self.joined.correct(problem, &mut self.x);
             for (u, x) in problem.u.iter_mut().zip(&self.x) {
                 *u += x;
             }

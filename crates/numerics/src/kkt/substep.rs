@@ -32,6 +32,8 @@ pub(super) struct Quick {
     follow: u32,
     count: u32,
     factor: f64,
+    /// Largest bound, in a substep.
+    most: f64,
 }
 
 impl Quick {
@@ -152,6 +154,7 @@ impl Solver {
                 follow: follow.first,
                 count: follow.count,
                 factor: follow.factor,
+                most: follow.most * share,
                 ..Quick::default()
             };
             let mut sum = 0.0;
@@ -194,7 +197,7 @@ fn quick_pass(rows: &mut [Quick], moved: &[f64], u: &mut [f64], dt: f64, relax: 
         if rows[at].follow != u32::MAX {
             let from = rows[at].follow as usize;
             let normal: f64 = rows[from..from + rows[at].count as usize].iter().map(|row| row.lambda.max(0.0)).sum();
-            let bound = rows[at].factor * normal;
+            let bound = (rows[at].factor * normal).min(rows[at].most);
             for row in &mut rows[at..at + n] {
                 (row.lower, row.upper) = (-bound, bound);
             }

@@ -7,7 +7,7 @@ impl Solver {
     pub(super) fn measure(&mut self, problem: &mut Problem) {
         self.yields.clear();
         for k in 0..problem.rows.len() {
-            let sum = problem.yields(&problem.rows[k]);
+            let sum = problem.rows[k].yields(&problem.inverse);
             let row = &mut problem.rows[k];
             row.compliance = row.compliance.max(LEAST_COMPLIANCE * sum);
             self.yields.push(sum + row.compliance);

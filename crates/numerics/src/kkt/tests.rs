@@ -284,3 +284,140 @@ fn a_pyramid_is_solved_from_nothing() {
         assert!((weight / (55.0 * 10.0 * 9.81 / 60.0) - 1.0).abs() < 1e-5, "{weight}");
     }
 }
+
+/// A matrix with fill, bodies and exact rows mixed: what the factors give back is what went in.
+#[test]
+fn factors_solve_what_was_filled_in() {
+    let mut dice = Dice(5);
+    for (bodies, links, groups) in [(1, 0, 0), (12, 15, 3), (60, 200, 10), (150, 500, 0), (80, 90, 60)] {
+        let n = bodies + groups;
+        let mut vertices = vec![Vertex::Body; bodies];
+        vertices.resize(n, Vertex::Rows);
+        let mut edges = std::collections::BTreeSet::new();
+        for _ in 0..links {
+            let (a, b) = ((dice.next() * bodies as f64) as u32, (dice.next() * bodies as f64) as u32);
+            if a != b {
+                edges.insert((a.min(b), a.max(b)));
+            }
+        }
+        for g in 0..groups {
+            for _ in 0..2 {
+                edges.insert(((dice.next() * bodies as f64) as u32, (bodies + g) as u32));
+            }
+        }
+        let edges: Vec<(u32, u32)> = edges.into_iter().collect();
+        let mut ldl = BlockLdl::new(&vertices, &edges);
+        ldl.clear();
+        let size = 6 * n;
+        let mut A = vec![0.0; size * size];
+        // bodies: I and w w^T of each edge; exact rows: any block beside, softly regularised
+        for v in 0..n {
+            for i in 0..6 {
+                A[(6 * v + i) * size + 6 * v + i] = if v < bodies { 1.0 } else { -0.1 };
+            }
+        }
+        for &(a, b) in &edges {
+            for i in 0..6 {
+                for j in 0..6 {
+                    let (x, a, b) = (dice.around(), 6 * a as usize + i, 6 * b as usize + j);
+                    A[a * size + b] = x;
+                    A[b * size + a] = x;
+                }
+                // diagonally dominant where bodies meet
+                if (b as usize) < bodies {
+                    for v in [a, b] {
+                        A[(6 * v as usize + i) * (size + 1)] += 7.0;
+                    }
+                }
+            }
+        }
+        let block =
+            |a: usize, b: usize| -> Block { std::array::from_fn(|k| A[(6 * a + k / 6) * size + 6 * b + k % 6]) };
+        for v in 0..n {
+            *ldl.diagonal(v) = Wide::from(&block(v, v));
+        }
+        for (k, &(a, b)) in edges.iter().enumerate() {
+            *ldl.edge(k) = Wide::from(&block(a as usize, b as usize));
+        }
+        assert!(ldl.factor());
+        let x: Vec<f64> = (0..size).map(|_| dice.around()).collect();
+        let mut y: Vec<f64> = (0..size).map(|i| (0..size).map(|j| A[i * size + j] * x[j]).sum()).collect();
+        ldl.solve(&mut y);
+        let off = x.iter().zip(&y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-9, "{bodies} bodies, {groups} groups: {off:e}");
+    }
+}
+
+/// Two parts with contacts of their own and a few rows between them, merged and kept apart.
+#[test]
+fn parts_kept_apart_give_what_the_merged_ones_give() {
+    let mut dice = Dice(8);
+    for round in 0..20 {
+        let mut merged = rubble(&mut dice, 50, 80, 100.0, 1e-6);
+        let other = rubble(&mut dice, 50, 80, 100.0, 1e-6);
+        let shift = |b: u32| if b == GROUND { GROUND } else { b + 50 };
+        merged.mass.extend(other.mass);
+        merged.inverse.extend(other.inverse);
+        merged.momentum.extend(other.momentum);
+        merged.rows.extend(other.rows.into_iter().map(|row| Row { bodies: row.bodies.map(shift), ..row }));
+        for c in 0..1 + round % 6 {
+            let bodies = [(dice.next() * 50.0) as u32, 50 + (dice.next() * 50.0) as u32];
+            let (lower, upper) = if c % 2 == 0 { (f64::NEG_INFINITY, f64::INFINITY) } else { (-0.3, 0.3) };
+            let J = std::array::from_fn(|_| std::array::from_fn(|_| dice.around()));
+            let row = Row { bodies, J, target: dice.around(), compliance: 1e-5, lower, upper, ..Row::default() };
+            merged.rows.push(Row { lambda: f64::NAN, ..row });
+        }
+        let mut kept = merged.clone();
+        for row in &mut kept.rows {
+            row.apart = row.bodies[0] < 50 && row.bodies[1] != GROUND && row.bodies[1] >= 50;
+        }
+        let (mut one, mut two) = (Solver::default(), Solver::default());
+        let report = one.newton(&mut merged, 100, 0.0);
+        assert!(report.converged && report.apart == 0);
+        let report = two.newton(&mut kept, 100, 0.0);
+        assert!(report.converged && report.apart > 0, "{report:?}");
+        let off = merged.u.iter().zip(&kept.u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-8 && kept.residual() < 1e-8, "{off:e} {:e}", kept.residual());
+    }
+}
+
+/// Rows that push elsewhere than they look: pivoting runs, and its answer fulfils all that was asked. Where they look and push alike it
+/// is that of the direct solver.
+#[test]
+fn rows_that_push_elsewhere_are_pivoted() {
+    use crate::mlcp::Method;
+    let mut dice = Dice(3);
+    let mut solver = Solver::default();
+    for _ in 0..20 {
+        let mut problem = rubble(&mut dice, 8, 10, 1.0, 1e-3);
+        for row in &mut problem.rows {
+            (row.shared, row.ball) = (false, 0);
+        }
+        let mut same = problem.clone();
+        assert!(solver.newton(&mut same, 100, 0.0).converged);
+        let mut skew = problem.clone();
+        let report = solver.dense(&mut skew);
+        assert!(report.converged && report.pivoting == Some(Method::ProjectedNewton), "{report:?}");
+        let off = same.u.iter().zip(&skew.u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-8, "{off:e}");
+        let k = (dice.next() * problem.rows.len() as f64) as u32;
+        let force = problem.rows[k as usize].J.map(|J| J.map(|x| x + 0.3 * dice.around()));
+        problem.forces.push((k, force));
+        let report = solver.dense(&mut problem);
+        assert!(report.converged, "{report:?}");
+        assert!(matches!(report.pivoting, Some(Method::BlockPivoting | Method::Lemke)), "{report:?}");
+        let mut momentum = problem.momentum.clone();
+        for (i, row) in problem.rows.iter().enumerate() {
+            let own = if i as u32 == k { Row { J: force, ..*row } } else { *row };
+            push(&own, row.lambda, &mut momentum);
+        }
+        for (i, u) in problem.u.iter().enumerate() {
+            assert!((momentum[i] * problem.inverse[i / 6][7 * (i % 6)] - u).abs() < 1e-9);
+        }
+        for row in &problem.rows {
+            let w = Problem::rate(row, &problem.u) + row.compliance * row.lambda - row.target;
+            let natural = row.lambda - (row.lambda - w).clamp(row.lower, row.upper);
+            assert!(natural.abs() < 1e-9, "{natural:e}");
+        }
+    }
+}

@@ -323,6 +323,9 @@ impl Compiler<'_> {
                 scene::Lever::Surface1 => Lever::Surface1,
                 scene::Lever::Surface2 => Lever::Surface2,
             },
+            points: spec.points,
+            normal_force_max: spec.normal_force_max.unwrap_or(f64::INFINITY),
+            force_max: spec.force_max.unwrap_or(f64::INFINITY),
         })
     }
 
@@ -399,6 +402,8 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
         radius,
         modulus,
         force_max,
+        normal_force_max,
+        points,
         lever,
         k_red
     );

@@ -304,6 +304,12 @@ pub struct ContactParameters {
     pub radius: Option<f64>,
     /// Where the force acts.
     pub lever: Lever,
+    /// Contact points at most, in the realtime clock; those of its settings if absent.
+    pub points: Option<usize>,
+    /// Largest normal force, in the realtime clock [N].
+    pub normal_force_max: f64,
+    /// Largest friction force, in the realtime clock [N].
+    pub force_max: f64,
 }
 
 impl Model {

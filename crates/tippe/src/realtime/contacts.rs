@@ -109,6 +109,8 @@ pub struct Touch {
     pub row: usize,
     /// Largest pull [N].
     pub adhesion: f64,
+    /// Largest push [N].
+    pub limit: f64,
     /// False: it does not push.
     pub on: bool,
     /// One of many columns between two surfaces, found anew in every step: all of them take part in an impact of the pair.
@@ -145,6 +147,8 @@ pub struct Grip {
     pub lever: f64,
     /// Largest rolling torque over normal force [m].
     pub rolling: f64,
+    /// Largest friction force, spin over its lever included [N].
+    pub limit: f64,
     /// First of its rows.
     pub row: usize,
 }
@@ -158,6 +162,12 @@ pub struct Near {
     pub hardness: Hardness,
     /// Their surfaces, where one of them is a mesh.
     pub surfaces: Option<Arc<SurfacePair>>,
+    /// Contact points at most.
+    pub points: usize,
+    /// Largest normal force [N].
+    pub normal_force_max: f64,
+    /// Largest friction force [N].
+    pub force_max: f64,
 }
 
 /// Pairs near each other.
@@ -214,7 +224,7 @@ impl Clock<'_> {
                 self.touch_surfaces(near, &mut pairs.points, &mut touches, &mut grips);
                 continue;
             }
-            if !manifold(&a.shape, &X_1, &b.shape, &X_2, margin, self.settings.points, &mut pairs.manifold) {
+            if !manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut pairs.manifold) {
                 continue;
             }
             let from = touches.len();
@@ -228,6 +238,7 @@ impl Clock<'_> {
                 let closing = normal.dot(at(a) - at(b));
                 let share = 1.0 / pairs.manifold.points().len() as f64;
                 let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
+                touch.bound(near.normal_force_max * share);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
                 touch.known = known;
                 touch.bodies = [a.body as usize, b.body as usize];
@@ -301,8 +312,9 @@ impl Clock<'_> {
                 touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
                 touch.drift = if p.gap <= 0.0 { approach - closing(p) } else { 0.0 };
+                touch.bound(near.normal_force_max * p.area / area);
                 // where nothing rebounds something must still stop it
-                let stops = !smooth && (touch.restitution > 0.0 || !touch.soft);
+                let stops = !smooth && touch.limit == f64::INFINITY && (touch.restitution > 0.0 || !touch.soft);
                 touch.restitution = if stops { touch.restitution.max(LEAST_RESTITUTION) } else { 0.0 };
                 let t1 = any_orthogonal(p.normal);
                 touch.axes = [p.normal, t1, p.normal.cross(t1)];
@@ -350,10 +362,19 @@ impl Clock<'_> {
             }
             if let Some(near) = old.next_if(|n| n.pair == (e1, e2)) {
                 pairs.near.push(near.clone());
-            } else if let Some((hardness, surfaces)) = Hardness::of(model, (e1, e2)) {
+            } else if let (Some((hardness, surfaces)), Some(own)) =
+                (Hardness::of(model, (e1, e2)), model.contact_between(e1 as usize, e2 as usize))
+            {
                 let mesh = matches!(a.shape, Shape::Mesh(_)) || matches!(b.shape, Shape::Mesh(_));
                 let surfaces = surfaces.filter(|_| mesh).map(Arc::new);
-                pairs.near.push(Near { pair: (e1, e2), hardness, surfaces });
+                pairs.near.push(Near {
+                    pair: (e1, e2),
+                    hardness,
+                    surfaces,
+                    points: own.points.unwrap_or(self.settings.points),
+                    normal_force_max: own.normal_force_max,
+                    force_max: own.force_max,
+                });
             }
         }
     }
@@ -428,6 +449,7 @@ impl Clock<'_> {
             mu: [hardness.mu, hardness.mu_static],
             lever,
             rolling: hardness.rolling,
+            limit: near.force_max,
             row: usize::MAX,
         };
         // tangential memory stays in the plane of the contact
@@ -456,6 +478,16 @@ impl Clock<'_> {
     pub(super) fn lever(&self, body: usize, point: Vec3, axis: Vec3, side: usize) -> Six {
         let sign = if side == 0 { -1.0 } else { 1.0 };
         Six::new((point - self.kin[body].p).cross(axis), axis) * sign
+    }
+}
+
+impl Touch {
+    /// Pushes at most with this force [N]; what is limited does not rebound: an impact would push as hard as its law says.
+    fn bound(&mut self, limit: f64) {
+        self.limit = limit;
+        if limit < f64::INFINITY {
+            self.restitution = 0.0;
+        }
     }
 }
 
@@ -512,6 +544,7 @@ impl Hardness {
             damping: self.damping,
             row: usize::MAX,
             adhesion: 0.0,
+            limit: f64::INFINITY,
             on: true,
             column: false,
             drift: 0.0,

@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::network::Source;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
-use tippe_numerics::kkt::{GROUND, Row};
+use tippe_numerics::kkt::{Follow, GROUND, Row};
 
 /// Impulses this near to a bound are at it, as a share of it [-].
 const AT_BOUND: f64 = 1e-7;
@@ -220,7 +220,7 @@ impl Clock<'_> {
             lambda: if bounded { self.impulse(k) } else { f64::NAN },
             ..Row::default()
         };
-        self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
+        self.push_row(rows, bodies, J, row, Owner::Element(k as u32), Follow::NONE);
         let stored = self.energy(k, part);
         list.push(ElementRow { element: k as u32, part, damping, stored, bound: f64::INFINITY });
     }
@@ -315,7 +315,7 @@ impl Clock<'_> {
         let q = self.state.machines[m].q[i];
         let limited = |target: f64, limit: f64, rows: &mut Rows, list: &mut Vec<ElementRow>| {
             let row = Row { target, lower: -limit * h, upper: limit * h, lambda: self.impulse(k), ..Row::default() };
-            self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
+            self.push_row(rows, bodies, J, row, Owner::Element(k as u32), Follow::NONE);
             let bound = limit * h;
             list.push(ElementRow { element: k as u32, part: 0, damping: 0.0, stored: 0.0, bound });
         };
@@ -372,7 +372,7 @@ impl Clock<'_> {
                             lambda: f64::NAN,
                             ..Row::default()
                         };
-                        self.push_row(rows, bodies, J, row, Owner::Element(k as u32), (u32::MAX, 0.0));
+                        self.push_row(rows, bodies, J, row, Owner::Element(k as u32), Follow::NONE);
                         let stored = self.energy(k, part);
                         let (element, bound) = (k as u32, closing);
                         list.push(ElementRow { element, part, damping: 0.0, stored, bound });

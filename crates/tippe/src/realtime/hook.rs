@@ -5,7 +5,7 @@ use super::{Clock, Grip, Owner, Touch};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::Model;
-use tippe_numerics::kkt::Row;
+use tippe_numerics::kkt::{Follow, Row};
 
 /// A step as hooks see it.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +21,16 @@ pub struct View<'a> {
 }
 
 /// A row of the user's own: J u + compliance lambda = target, lower <= lambda <= upper, with u the velocities {w, v} at the centres of mass.
+/// Its impulse acts along J^T, or along `force`: then the partition is no quadratic program any more and is solved by pivoting, dense, with
+/// friction as boxes; meant for a few dozen rows.
 #[derive(Clone, Copy, Debug)]
 pub struct CustomRow {
     /// Bodies by model index; `None` for the world.
     pub bodies: [Option<usize>; 2],
     /// Derivatives by their velocities.
     pub J: [Six; 2],
+    /// What a unit of impulse adds to the momenta {angular, linear} of the bodies, where that is not J^T.
+    pub force: Option<[Six; 2]>,
     /// Velocity wanted.
     pub target: f64,
     /// Velocity per impulse; zero for a rigid row.
@@ -141,9 +145,10 @@ impl Clock<'_> {
             hook.rows(&self.view(), &mut more);
         }
         for (k, own) in more.iter().enumerate() {
-            let CustomRow { bodies, J, target, compliance, lower, upper } = *own;
+            let CustomRow { bodies, J, force, target, compliance, lower, upper } = *own;
             let row = Row { target, compliance, lower, upper, lambda: f64::NAN, ..Row::default() };
-            self.push_row(&mut rows, bodies, J, row, Owner::Custom(k as u32), (u32::MAX, 0.0));
+            rows.forces.extend(force.map(|force| (rows.rows.len() as u32, force)));
+            self.push_row(&mut rows, bodies, J, row, Owner::Custom(k as u32), Follow::NONE);
         }
         for hook in hooks {
             hook.before_solve(&self.view(), &mut rows.rows, &rows.owners);

@@ -64,6 +64,17 @@ pub enum Solve {
     Sweeps,
 }
 
+/// What becomes of parts that only force elements and rows of hooks join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coupled {
+    /// One matrix.
+    #[default]
+    Merged,
+    /// Each its own, joined by a Schur complement of the rows between them (up to 48).
+    Kept,
+}
+
 /// How to run the realtime clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -81,6 +92,8 @@ pub struct Settings {
     pub points: usize,
     /// Solver.
     pub solve: Solve,
+    /// Coupled parts.
+    pub coupled: Coupled,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
     /// Partitions that came to rest are left alone until something reaches them.
@@ -97,6 +110,7 @@ impl Default for Settings {
             passes: 3,
             points: 4,
             solve: Solve::Auto,
+            coupled: Coupled::Merged,
             sweeps: 8,
             sleeping: false,
         }
@@ -120,6 +134,10 @@ impl Settings {
                 scene::Solver::Auto => Solve::Auto,
                 scene::Solver::Direct => Solve::Direct,
                 scene::Solver::Sweeps => Solve::Sweeps,
+            },
+            coupled: match own.coupled {
+                scene::Coupled::Merged => Coupled::Merged,
+                scene::Coupled::Kept => Coupled::Kept,
             },
             sweeps: own.sweeps,
             sleeping: own.sleeping,
@@ -183,6 +201,9 @@ pub struct State {
     ledger: Ledger,
     /// Steps each body has been at rest.
     still: Vec<u32>,
+    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy before one [J].
+    #[serde(default)]
+    restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
     recorded: bool,
     /// Grains, where the model has any.
@@ -215,6 +236,7 @@ impl State {
             structure,
             ledger,
             still,
+            restraint,
             recorded,
             grains,
         } = self;
@@ -227,6 +249,7 @@ impl State {
         other.elements.clone_from(elements);
         other.structure.clone_from(structure);
         other.still.clone_from(still);
+        other.restraint.clone_from(restraint);
         other.grains.clone_from(grains);
     }
 
@@ -250,6 +273,7 @@ impl State {
             structure,
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
+            restraint: vec![[0.0; 2]; model.mechanisms.len()],
             recorded: false,
             grains: grains::GrainRecord::start(model).map(Box::new),
         }
@@ -325,6 +349,7 @@ pub struct Clock<'a> {
     mean: Vec<Six>,
     rows: Rows,
     root: Vec<u32>,
+    parts: Vec<u32>,
     before: Vec<Memory>,
     began: Vec<(u32, u32)>,
     ended: Vec<(u32, u32)>,
@@ -379,6 +404,7 @@ impl<'a> Clock<'a> {
             mean: vec![Six::ZERO; n],
             rows: Rows::default(),
             root: Vec::new(),
+            parts: Vec::new(),
             before: Vec::new(),
             began: Vec::new(),
             ended: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, FrictionBound, Solve};
+use super::{Clock, Coupled, FrictionBound, Solve};
 use crate::joint::Six;
 use crate::model::Drive;
 use rayon::prelude::*;
@@ -17,10 +17,12 @@ const UNEQUAL: f64 = 100.0;
 const FACTORISATIONS: usize = 60;
 /// Velocities are solved to this [m/s, rad/s].
 const ACCURACY: f64 = 1e-10;
-/// Friction bounds that change by less than this share of the largest are settled [-].
-const SETTLED: f64 = 1e-13;
+/// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s].
+const SETTLED: f64 = 1e-8;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
+/// Parts are kept apart if at most so many rows join them.
+const COUPLING: usize = 48;
 /// Overlap is pushed out at most at this speed [m/s].
 const PUSH_SPEED: f64 = 1.0;
 
@@ -50,10 +52,12 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// What they belong to.
     pub owners: Vec<Owner>,
-    /// For bounds that follow the normal impulses of a pair: the first of their rows and the factor; `u32::MAX` for none.
-    pub follows: Vec<(u32, f64)>,
+    /// For bounds that follow the normal impulses of a pair: the first of their rows (their number is counted later) and the factor.
+    pub follows: Vec<Follow>,
     /// J times the velocity of bodies whose motion is given.
     pub given: Vec<f64>,
+    /// Rows, ascending, whose impulse acts along other directions than J^T.
+    pub forces: Vec<(u32, [Six; 2])>,
 }
 
 /// Bodies that rows and joints tie together.
@@ -91,6 +95,7 @@ impl Rows {
         self.owners.clear();
         self.follows.clear();
         self.given.clear();
+        self.forces.clear();
     }
 }
 
@@ -114,7 +119,7 @@ impl Clock<'_> {
         for k in 0..self.machines.len() {
             self.bend_rows(k, |bodies, J, compliance| {
                 let row = Row { compliance, lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..Row::default() };
-                self.push_row(&mut rows, bodies, J, row, Owner::Bend, (u32::MAX, 0.0));
+                self.push_row(&mut rows, bodies, J, row, Owner::Bend, Follow::NONE);
             });
         }
         self.rows = rows;
@@ -128,7 +133,7 @@ impl Clock<'_> {
         J: [Six; 2],
         mut row: Row,
         owner: Owner,
-        follows: (u32, f64),
+        follows: Follow,
     ) {
         let mut given = 0.0;
         row.bodies = [GROUND; 2];
@@ -168,12 +173,12 @@ impl Clock<'_> {
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },
-            upper: if touch.on && (phi <= 0.0 || !touch.soft) { f64::INFINITY } else { 0.0 },
+            upper: if touch.on && (phi <= 0.0 || !touch.soft) { touch.limit * h } else { 0.0 },
             gap: phi,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
         };
-        self.push_row(rows, touch.bodies.map(Some), J, row, Owner::Normal(k), (u32::MAX, 0.0));
+        self.push_row(rows, touch.bodies.map(Some), J, row, Owner::Normal(k), Follow::NONE);
     }
 
     /// Friction: springs that slide at the limit, for two directions and spin; resistance to rolling. Where a pair begins to touch it
@@ -185,6 +190,7 @@ impl Clock<'_> {
         let bodies = grip.bodies.map(Some);
         let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
         let load = if grip.known { load } else { f64::INFINITY };
+        let follow = |factor: f64, most: f64| Follow { first, count: 0, factor, most };
         let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
         let gamma = h / (h + grip.relaxation);
         let cone = self.settings.friction == FrictionBound::Cone;
@@ -193,8 +199,8 @@ impl Clock<'_> {
             let row = |spring: f64, lambda: f64, ball: u8| Row {
                 target: -gamma * spring / h,
                 compliance: 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
-                lower: -mu * load,
-                upper: mu * load,
+                lower: -(mu * load).min(grip.limit * h),
+                upper: (mu * load).min(grip.limit * h),
                 ball,
                 shared: cone,
                 lambda: if grip.known { lambda } else { f64::NAN },
@@ -205,10 +211,10 @@ impl Clock<'_> {
                 let axis = grip.axes[a + 1];
                 let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
                 let row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
-                self.push_row(rows, bodies, J, row, Owner::Tangent(g, a as u8), (first, mu));
+                self.push_row(rows, bodies, J, row, Owner::Tangent(g, a as u8), follow(mu, grip.limit * h));
             }
             let J = about(grip.axes[0] * grip.lever);
-            self.push_row(rows, bodies, J, row(wound, twist, 0), Owner::Twist(g), (first, mu));
+            self.push_row(rows, bodies, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
         }
         if grip.rolling > 0.0 {
             for a in 0..2 {
@@ -221,7 +227,14 @@ impl Clock<'_> {
                     lambda: if grip.known { grip.memory.turn.dot(axis) } else { f64::NAN },
                     ..Row::default()
                 };
-                self.push_row(rows, bodies, about(axis), row, Owner::Roll(g, a as u8), (first, grip.rolling));
+                self.push_row(
+                    rows,
+                    bodies,
+                    about(axis),
+                    row,
+                    Owner::Roll(g, a as u8),
+                    follow(grip.rolling, f64::INFINITY),
+                );
             }
         }
     }
@@ -232,27 +245,17 @@ impl Clock<'_> {
         let mut root = std::mem::take(&mut self.root);
         root.clear();
         root.extend(0..n as u32);
-        fn find(root: &mut [u32], mut b: u32) -> u32 {
-            while root[b as usize] != b {
-                root[b as usize] = root[root[b as usize] as usize];
-                b = root[b as usize];
-            }
-            b
-        }
-        let mut join = |a: u32, b: u32| {
-            let (a, b) = (find(&mut root, a), find(&mut root, b));
-            root[a.max(b) as usize] = a.min(b);
-        };
         for row in &self.rows.rows {
             if row.bodies[0] != GROUND && row.bodies[1] != GROUND {
-                join(row.bodies[0], row.bodies[1]);
+                join(&mut root, row.bodies[0], row.bodies[1]);
             }
         }
         for mechanism in &self.model.mechanisms {
             for pair in mechanism.links.windows(2) {
-                join(pair[0].body, pair[1].body);
+                join(&mut root, pair[0].body, pair[1].body);
             }
         }
+        self.keep_apart();
         let mut count = 0;
         for partition in &mut self.partitions {
             partition.bodies.clear();
@@ -310,6 +313,41 @@ impl Clock<'_> {
         }
     }
 
+    /// Where coupled parts are kept: rows of force elements and hooks that join what nothing else joins stay out of the factors of the
+    /// parts.
+    fn keep_apart(&mut self) {
+        if self.settings.coupled == Coupled::Merged {
+            return;
+        }
+        let mut root = std::mem::take(&mut self.parts);
+        root.clear();
+        root.extend(0..self.model.bodies.len() as u32);
+        let between = |row: &Row| row.bodies[0] != GROUND && row.bodies[1] != GROUND;
+        let loose = |owner: &Owner| matches!(owner, Owner::Element(_) | Owner::Custom(_));
+        for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners) {
+            if between(row) && !loose(owner) {
+                join(&mut root, row.bodies[0], row.bodies[1]);
+            }
+        }
+        for mechanism in &self.model.mechanisms {
+            for pair in mechanism.links.windows(2) {
+                join(&mut root, pair[0].body, pair[1].body);
+            }
+        }
+        let mut joining = 0;
+        for (row, owner) in self.rows.rows.iter_mut().zip(&self.rows.owners) {
+            row.apart = between(row)
+                && loose(owner)
+                && !row.shared
+                && find(&mut root, row.bodies[0]) != find(&mut root, row.bodies[1]);
+            joining += usize::from(row.apart);
+        }
+        if joining > COUPLING {
+            self.rows.rows.iter_mut().for_each(|row| row.apart = false);
+        }
+        self.parts = root;
+    }
+
     /// True if everything in a partition has been at rest for a while and nothing but resting contacts and joints acts on it.
     fn at_rest(&self, p: usize) -> bool {
         let partition = &self.partitions[p];
@@ -349,12 +387,15 @@ impl Clock<'_> {
             let kin = &self.kin[b as usize];
             partition.start.extend(flat(Six::new(kin.w, kin.v)));
         }
+        // where the solution is looked for first
+        partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
         for &k in &partition.rows {
             let mut row = self.rows.rows[k as usize];
             row.bodies = row.bodies.map(|b| if b == GROUND { GROUND } else { local(&partition.bodies, b) });
             partition.problem.rows.push(row);
-            let (normal, factor) = self.rows.follows[k as usize];
+            let follow = self.rows.follows[k as usize];
+            let normal = follow.first;
             let at = if normal == u32::MAX {
                 u32::MAX
             } else {
@@ -363,7 +404,11 @@ impl Clock<'_> {
             // the normals of a pair stand together, before what follows them
             let after = self.rows.owners.iter().skip(normal as usize);
             let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
-            partition.follows.push(Follow { first: at, count: count as u32, factor });
+            partition.follows.push(Follow { first: at, count: count as u32, ..follow });
+            if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
+                let force = self.rows.forces[own].1.map(flat);
+                partition.problem.forces.push((partition.problem.rows.len() as u32 - 1, force));
+            }
         }
         let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
         let mut owners = std::mem::take(&mut partition.owners);
@@ -401,6 +446,7 @@ impl Partition {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solve {
+            _ if !self.problem.forces.is_empty() => false,
             Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
             Solve::Direct => false,
             Solve::Sweeps => true,
@@ -413,9 +459,12 @@ impl Partition {
             return;
         }
         for left in (0..settings.passes.max(1)).rev() {
-            let report = self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY);
-            self.report.factorisations += report.factorisations;
-            self.report.converged = report.converged;
+            let report = match self.problem.forces.is_empty() {
+                true => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                false => self.solver.dense(&mut self.problem),
+            };
+            let factorisations = self.report.factorisations + report.factorisations;
+            self.report = Report { factorisations, ..report };
             // the last bounds are those of the solution
             if left == 0 || !self.follow() {
                 break;
@@ -425,27 +474,23 @@ impl Partition {
 
     /// Bounds that follow normal impulses; true if that changes anything.
     fn follow(&mut self) -> bool {
-        let rows = &mut self.problem.rows;
-        let largest = self
-            .follows
-            .iter()
-            .enumerate()
-            .fold(0.0_f64, |most, (k, _)| if rows[k].upper.is_finite() { most.max(rows[k].upper) } else { most });
+        let Problem { rows, inverse, .. } = &mut self.problem;
         let mut changed = false;
         let mut k = 0;
         while k < rows.len() {
-            let Follow { first, count: normals, factor } = self.follows[k];
+            let follow = self.follows[k];
+            let Follow { first, count: normals, .. } = follow;
             if first == u32::MAX {
                 k += 1;
                 continue;
             }
             let from = first as usize;
-            let bound = factor * rows[from..from + normals as usize].iter().map(|row| row.lambda.max(0.0)).sum::<f64>();
+            let bound = follow.bound(rows[from..from + normals as usize].iter().map(|row| row.lambda.max(0.0)).sum());
             let count = rows[k].ball.max(1) as usize;
             let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
             let old = rows[k].upper;
             let held = size >= old * (1.0 - 1e-9);
-            if (held || size > bound) && (bound - old).abs() > SETTLED * largest.max(bound) {
+            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > SETTLED {
                 changed = true;
             }
             for row in &mut rows[k..k + count] {
@@ -455,6 +500,20 @@ impl Partition {
         }
         changed
     }
+}
+
+/// The body that stands for all that are joined with `b`.
+fn find(root: &mut [u32], mut b: u32) -> u32 {
+    while root[b as usize] != b {
+        root[b as usize] = root[root[b as usize] as usize];
+        b = root[b as usize];
+    }
+    b
+}
+
+fn join(root: &mut [u32], a: u32, b: u32) {
+    let (a, b) = (find(root, a), find(root, b));
+    root[a.max(b) as usize] = a.min(b);
 }
 
 /// Mass and inverse mass of a body, {angular, linear} in world axes.

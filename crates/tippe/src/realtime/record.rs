@@ -8,16 +8,21 @@ use super::{Clock, Failure};
 use crate::event::{Event, EventContact, EventKind};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
+use crate::mechanism::Parent;
 use crate::model::Drive;
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 use crate::precise::{body_state, hash, prescribed};
 use tippe_geometry::{Mat3, Quat, Shape, Vec3};
 use tippe_numerics::kkt::GROUND;
+use tippe_numerics::mlcp::Method;
 
 /// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
 const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
 const REST_SPEED: f64 = 1e-4;
+
+/// Energy that steps of taut chains may make of nothing, as a share of the largest kinetic energy [-].
+const RESTRAINT: f64 = 0.005;
 
 /// Counts of a run.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +35,8 @@ pub struct Tally {
     pub unconverged: u64,
     /// Solutions by sweeps.
     pub swept: u64,
+    /// Solutions with parts kept apart, with block pivoting, with Lemke's method.
+    pub special: [u64; 3],
     /// Events so far.
     pub events: u64,
     /// Next communication point.
@@ -121,13 +128,60 @@ impl Clock<'_> {
         self.break_joints();
         self.remember(&velocity);
         self.rest(&velocity);
-        self.solved = velocity;
         self.state.steps += 1;
         self.state.time = self.state.steps as f64 * h;
         for k in 0..self.machines.len() {
             self.place_machine(k);
+            self.restrain(k, &velocity);
         }
+        self.solved = velocity;
         self.advance_states();
+    }
+
+    /// Euler steps of a taut chain may make energy of nothing where it goes slack and taut again. What they made so far,
+    ///   sum of   T+ - T0 - (V0 - V+) - sum lambda J (u+ + u0)/2 - h f (u+ + u0)/2,
+    /// may reach a small share of the largest kinetic energy; the rates give back what is more. It is booked as the step's own.
+    fn restrain(&mut self, k: usize, velocity: &[Six]) {
+        let (model, machine) = (self.model, &self.machines[k]);
+        let mechanism = &model.mechanisms[k];
+        let driven = machine.given.iter().any(Option::is_some)
+            || machine.tau.iter().any(|tau| *tau != 0.0)
+            || mechanism.links.iter().any(|link| match link.parent {
+                Parent::Body(b) => model.bodies[b as usize].drive != Drive::Fixed,
+                _ => false,
+            });
+        if machine.smooth || driven {
+            return;
+        }
+        let mean = |b: usize| (velocity[b] + Six::new(self.kin[b].w, self.kin[b].v)) * 0.5;
+        let (mut before, mut after, mut put_in) = (0.0, 0.0, 0.0);
+        for (link, now) in mechanism.links.iter().zip(&machine.kinematics) {
+            let b = link.body as usize;
+            let (body, kin) = (&model.bodies[b], &self.kin[b]);
+            before += kinetic(body, kin);
+            after += kinetic(body, now);
+            put_in += body.mass * (model.potential_at(kin.p) - model.potential_at(now.p));
+            put_in += self.h * self.loads[b].dot(&mean(b));
+        }
+        for row in &self.rows.rows {
+            for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
+                let b = row.bodies[s] as usize;
+                if model.bodies[b].mechanism.is_some_and(|(own, _)| own as usize == k) {
+                    put_in += row.lambda * dot(&row.J[s], mean(b));
+                }
+            }
+        }
+        self.state.restraint.resize(self.machines.len(), [0.0; 2]);
+        let [made, largest] = &mut self.state.restraint[k];
+        *largest = largest.max(before);
+        *made += after - before - put_in;
+        let excess = (*made - RESTRAINT * *largest).min(after);
+        if excess > 0.0 {
+            *made -= excess;
+            let share = (1.0 - excess / after).sqrt();
+            self.state.machines[k].u.iter_mut().for_each(|u| *u *= share);
+            self.place_machine(k);
+        }
     }
 
     /// Counts steps at rest, and bodies too fast for the step.
@@ -212,7 +266,7 @@ impl Clock<'_> {
                         slip += grip.axes[a as usize + 1] * rate();
                         size += row.lambda * row.lambda;
                         // the bound of the solution, where that is not settled yet
-                        limit = row.upper.min(rows.follows[k].1 * normal);
+                        limit = row.upper.min(rows.follows[k].bound(normal));
                     }
                     Owner::Twist(_) => {
                         memory.twist = row.lambda;
@@ -293,8 +347,13 @@ impl Clock<'_> {
         let mut elastic_before: f64 = self.before.iter().map(|m| m.stored).sum();
         ledger.contact_damping += elastic_before;
         for (k, row) in self.rows.rows.iter().enumerate() {
+            let force = self.rows.forces.binary_search_by_key(&(k as u32), |f| f.0).map(|at| self.rows.forces[at].1);
+            let along = |s: usize| match force {
+                Ok(force) => flat(force[s]),
+                Err(_) => row.J[s],
+            };
             let own: f64 =
-                (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
+                (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&along(s), mean[row.bodies[s] as usize])).sum();
             let given = self.rows.given[k];
             let work = row.lambda * (own + given);
             ledger.work -= row.lambda * given;
@@ -364,6 +423,10 @@ impl Clock<'_> {
             self.tally.factorisations += partition.report.factorisations as u64;
             self.tally.unconverged += u64::from(!partition.report.converged && !partition.swept);
             self.tally.swept += u64::from(partition.swept);
+            let pivoting = partition.report.pivoting;
+            self.tally.special[0] += u64::from(partition.report.apart > 0);
+            self.tally.special[1] += u64::from(pivoting.is_some_and(|method| method != Method::Lemke));
+            self.tally.special[2] += u64::from(pivoting == Some(Method::Lemke));
         }
     }
 
@@ -619,6 +682,9 @@ impl Clock<'_> {
         summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,
+            kept_apart: self.tally.special[0],
+            pivoted: self.tally.special[1],
+            lemke: self.tally.special[2],
             factorisations: self.tally.factorisations,
             unconverged: self.tally.unconverged,
         };

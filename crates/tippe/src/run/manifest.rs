@@ -93,6 +93,9 @@ pub struct RealtimeCopy {
     pub points: usize,
     /// Solver.
     pub solver: realtime::Solve,
+    /// Parts that only force elements join.
+    #[serde(default)]
+    pub coupled: realtime::Coupled,
     /// Small steps per step where partitions are swept [-].
     pub sweeps: usize,
     /// Whether partitions at rest are left alone.
@@ -137,6 +140,7 @@ impl From<&clock::Settings> for SettingsCopy {
                 passes: settings.passes,
                 points: settings.points,
                 solver: settings.solve,
+                coupled: settings.coupled,
                 sweeps: settings.sweeps,
                 sleeping: settings.sleeping,
             }),
@@ -178,6 +182,7 @@ impl SettingsCopy {
                 passes: copy.passes,
                 points: copy.points.clamp(1, 8),
                 solve: copy.solver,
+                coupled: copy.coupled,
                 sweeps: copy.sweeps,
                 sleeping: copy.sleeping,
                 threads: 0,

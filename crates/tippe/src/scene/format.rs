@@ -4,7 +4,7 @@
 //! two cannot disagree.
 
 use super::{
-    Axis, Clock, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_grains,
+    Axis, Clock, Coupled, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_grains,
     format_mechanism as mechanism, format_solid,
 };
 use crate::equation::Dimension;
@@ -235,12 +235,17 @@ const REALTIME: Table = Table {
         ),
         number("points", D::ONE, Count, "Contact points per pair of shapes, 1 to 8; default 4"),
         word("solver", Solver::NAMES, "How partitions are solved; default auto"),
+        word(
+            "coupled",
+            Coupled::NAMES,
+            "Parts that only force elements join: one matrix or each its own; default merged",
+        ),
         number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 8"),
         flag("sleeping", "True if partitions at rest are left alone until something reaches them; default false"),
     ]],
 };
 
-const CONTACT_KEYS: [Key; 20] = [
+const CONTACT_KEYS: [Key; 22] = [
     number("restitution", D::ONE, Fraction, "Coefficient of restitution [-]"),
     number("friction", D::ONE, NotNegative, "Coefficient of sliding friction [-]"),
     number("static_friction", D::ONE, NotNegative, "Coefficient of static friction [-]"),
@@ -262,7 +267,14 @@ const CONTACT_KEYS: [Key; 20] = [
     number("patch_radius", D::LENGTH, NotNegative, "Radius of the contact patch for spin friction [m]"),
     number("radius", D::LENGTH, Positive, "Effective radius of curvature [m]"),
     number("modulus", D::PRESSURE, Positive, "Effective elastic modulus E* [Pa]"),
-    number("force_max", D::FORCE, Positive, "Largest friction force [N]"),
+    number(
+        "force_max",
+        D::FORCE,
+        Positive,
+        "Largest friction force [N]: of collisionlib's friction, and of the realtime clock",
+    ),
+    number("normal_force_max", D::FORCE, Positive, "Largest normal force, in the realtime clock [N]"),
+    number("points", D::ONE, Count, "Contact points of a pair of shapes in the realtime clock, 1 to 8"),
     word("lever", Lever::NAMES, "Where the contact force acts"),
 ];
 

@@ -235,6 +235,8 @@ pub struct Realtime {
     pub points: usize,
     /// How partitions are solved.
     pub solver: Solver,
+    /// What becomes of parts that few rows join.
+    pub coupled: Coupled,
     /// Small steps per step where partitions are swept [-].
     pub sweeps: usize,
     /// Partitions at rest are left alone.
@@ -251,6 +253,7 @@ impl Default for Realtime {
             passes: 3,
             points: 4,
             solver: Solver::Auto,
+            coupled: Coupled::Merged,
             sweeps: 8,
             sleeping: false,
             places: Places::default(),
@@ -343,6 +346,16 @@ named! {
         Cone = "cone",
         /// Each of two axes on its own, the first along the slip.
         Box = "box",
+    }
+}
+
+named! {
+    /// What becomes of parts that only force elements join.
+    Coupled {
+        /// One matrix.
+        Merged = "merged",
+        /// Each its own, joined by a Schur complement of the rows between them.
+        Kept = "kept",
     }
 }
 
@@ -500,6 +513,10 @@ pub struct ContactSpec {
     pub modulus: Option<f64>,
     /// Largest friction force [N].
     pub force_max: Option<f64>,
+    /// Largest normal force, in the realtime clock [N].
+    pub normal_force_max: Option<f64>,
+    /// Contact points of a pair of shapes, 1 to 8, in the realtime clock [-].
+    pub points: Option<usize>,
     /// Where the contact force acts.
     pub lever: Option<Lever>,
     /// Factor on the elastic modulus of contacts [-]; 1 is the true stiffness.

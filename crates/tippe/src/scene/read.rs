@@ -215,15 +215,20 @@ fn realtime(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Realtime {
         passes: count(reader, "passes").unwrap_or(default.passes),
         points: count(reader, "points").unwrap_or(default.points),
         solver: reader.word(fields, "solver", Solver::from_name).unwrap_or(default.solver),
+        coupled: reader.word(fields, "coupled", Coupled::from_name).unwrap_or(default.coupled),
         sweeps: count(reader, "sweeps").unwrap_or(default.sweeps),
         sleeping: reader.flag(fields, "sleeping").unwrap_or(default.sleeping),
         places: fields.places(),
     };
-    if realtime.points > format::MOST_POINTS {
-        let message = format!("[realtime] has points {}; a pair has at most {}", realtime.points, format::MOST_POINTS);
+    few_points(reader, fields, realtime.points);
+    realtime
+}
+
+fn few_points(reader: &mut Reader<'_>, fields: &Fields<'_>, points: usize) {
+    if points > format::MOST_POINTS {
+        let message = format!("{} has points {points}; a pair has at most {}", fields.what, format::MOST_POINTS);
         reader.error(fields.place_of("points"), message, "4 carry a face, 8 an edge of many corners");
     }
-    realtime
 }
 
 fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
@@ -246,10 +251,13 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
         radius: number("radius"),
         modulus: number("modulus"),
         force_max: number("force_max"),
+        normal_force_max: number("normal_force_max"),
+        points: number("points").map(|n| n as usize),
         k_red: number("k_red"),
         places: fields.places(),
         ..ContactSpec::default()
     };
+    few_points(reader, fields, spec.points.unwrap_or(0));
     spec.law = reader.text(fields, "law").map(|word| match NormalLaw::from_name(word) {
         Some(law) => LawChoice::BuiltIn(law),
         None => LawChoice::Custom(word.to_string()),

@@ -153,6 +153,7 @@ fn realtime(realtime: &Realtime) -> Writer {
     table.number("passes", Some(realtime.passes as f64));
     table.number("points", Some(realtime.points as f64));
     table.text("solver", Some(realtime.solver.name()));
+    table.text("coupled", Some(realtime.coupled.name()));
     table.number("sweeps", Some(realtime.sweeps as f64));
     table.flag("sleeping", realtime.sleeping, false);
     table
@@ -184,6 +185,8 @@ fn contact(table: &mut Writer, contact: &ContactSpec) {
     table.number("radius", contact.radius);
     table.number("modulus", contact.modulus);
     table.number("force_max", contact.force_max);
+    table.number("normal_force_max", contact.normal_force_max);
+    table.number("points", contact.points.map(|n| n as f64));
     table.text("lever", contact.lever.map(Lever::name));
     table.number("k_red", contact.k_red);
 }

@@ -88,6 +88,8 @@ fn scenes() -> Vec<String> {
         all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3")));
     }
     all.push(contact("friction_law = \"collisionlib\"\nfriction = 0.3\nforce_max = 5"));
+    all.push(contact("normal_force_max = 100"));
+    all.push(contact("points = 3"));
     all.push(contact("lever = \"midpoint\""));
     all.push(contact("lever = \"surface1\""));
     all.push(

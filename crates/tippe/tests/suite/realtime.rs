@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::fmt::Write;
 use tippe::joint::Six;
 use tippe::realtime::{
-    Clock, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, STEP, Settings, State, Touch, View, simulate,
-    simulate_with,
+    Clock, Coupled, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, STEP, Settings, Solve, State, Touch, View,
+    simulate, simulate_with,
 };
 use tippe::run::{Recording, Subjects};
 use tippe::scene::Scene;
@@ -397,6 +397,125 @@ fn a_break_shot_has_the_same_bits() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------------------
+// what a scene asks for
+
+/// A box at rest on the floor, with more in its pair, a pull along x and settings.
+fn asked(pair: &str, pull: f64, settings: &Settings, speed: f64) -> (Vec3, Vec3, usize) {
+    struct Points(usize);
+    impl Hook for Points {
+        fn contacts(&mut self, _: &View<'_>, touches: &mut [Touch], _: &mut [Grip]) {
+            self.0 = self.0.max(touches.len());
+        }
+    }
+    let world = steel(0.5, 0.0).replace(&format!("[0, 0, -{G}]"), &format!("[{pull}, 0, -{G}]"));
+    let body = cube("box", 0.0, 0.0, 0.1) + &format!("velocity = [{speed}, 0, 0]\n");
+    let model = model(&format!("{world}{pair}\n{FLOOR}{body}"));
+    let (mut state, mut points) = (State::start(&model), Points(0));
+    let settings = Settings { threads: 1, ..settings.clone() };
+    let until = 30.0 * settings.step;
+    simulate_with(&model, &mut state, until, &settings, &mut [&mut points], &mut ()).unwrap_or_else(|e| panic!("{e}"));
+    let motion = state.bodies()[index(&model, "box")];
+    (motion.p, motion.v, points.0)
+}
+
+#[test]
+fn a_pair_has_the_points_it_asks_for() {
+    let default = Settings::default();
+    assert_eq!(asked("", 0.0, &default, 0.0).2, 4);
+    assert_eq!(asked("points = 3", 0.0, &default, 0.0).2, 3);
+    assert_eq!(asked("", 0.0, &Settings { points: 2, ..default.clone() }, 0.0).2, 2);
+    assert_eq!(asked("points = 1", 0.0, &Settings { points: 2, ..default }, 0.0).2, 1);
+}
+
+/// At most 5 N carry a weight of 9.81 N: it sinks with the rest.
+#[test]
+fn a_pair_pushes_at_most_with_what_it_is_given() {
+    let (_, v, _) = asked("", 0.0, &Settings::default(), 0.0);
+    assert!(v.length() < 1e-6, "{v}");
+    let (_, v, _) = asked("normal_force_max = 5", 0.0, &Settings::default(), 0.0);
+    assert!((v.z + (G - 5.0) * 0.5).abs() < 1e-6, "{v}");
+}
+
+/// Friction could hold 4.9 N; at most 1 N of it lets 3 N pull with 2 m/s2.
+#[test]
+fn a_pair_rubs_at_most_with_what_it_is_given() {
+    let (_, v, _) = asked("", 3.0, &Settings::default(), 0.0);
+    assert!(v.length() < 1e-6, "{v}");
+    for solve in [Solve::Direct, Solve::Sweeps] {
+        let (_, v, _) = asked("force_max = 1", 3.0, &Settings { solve, ..Settings::default() }, 0.0);
+        assert!((v.x - 2.0 * 0.5).abs() < 0.02 && v.z.abs() < 1e-3, "{solve:?} {v}");
+    }
+}
+
+/// A box that slides from the start: in the first step nobody knows how hard it is pressed. One pass sticks, and stops it; more find
+/// mu g.
+#[test]
+fn passes_find_the_friction_of_a_contact_that_begins() {
+    let once = asked("", 0.0, &Settings { passes: 1, ..Settings::default() }, 4.0).1;
+    let often = asked("", 0.0, &Settings { passes: 3, ..Settings::default() }, 4.0).1;
+    assert!((often.x - (4.0 - 0.5 * G * 0.5)).abs() < 0.01, "{often}");
+    assert!(once.x < often.x - 0.5, "{once} {often}");
+}
+
+/// Two chains of 50 bodies each with springs between them, as one matrix and kept apart.
+#[test]
+fn coupled_parts_kept_apart_move_as_the_merged_ones() {
+    let mut text = steel(0.5, 0.0);
+    for (side, x) in [("a", 0.0), ("b", 1.0)] {
+        for k in 0..50 {
+            let parent = if k == 0 { "world".to_owned() } else { format!("{side}{}", k - 1) };
+            let (at, centre) = (0.1 * f64::from(k), 0.1 * f64::from(k) + 0.05);
+            let _ = write!(
+                text,
+                r#"
+                [[body]]
+                name = "{side}{k}"
+                mass = 0.5
+                inertia = [1e-3, 1e-3, 1e-3]
+                position = [{x}, {centre}, 0]
+                [[joint]]
+                name = "{side}{k}_joint"
+                kind = "spherical"
+                bodies = ["{parent}", "{side}{k}"]
+                at = [{x}, {at}, 0]
+                "#
+            );
+        }
+    }
+    for k in [9, 24, 49] {
+        let _ = write!(
+            text,
+            r#"
+            [[force]]
+            name = "spring{k}"
+            kind = "spring"
+            between = ["a{k}", "b{k}"]
+            stiffness = 2e3
+            damping = 5
+            rest = 0.8
+            "#
+        );
+    }
+    let model = model(&text);
+    let after = |coupled: Coupled| {
+        let mut state = State::start(&model);
+        let summary = run(&model, &mut state, 0.5, &Settings { coupled, ..one_thread() });
+        (state, summary.solutions)
+    };
+    let (merged, how) = after(Coupled::Merged);
+    assert_eq!(how.kept_apart, 0);
+    let (kept, how) = after(Coupled::Kept);
+    assert_eq!((how.kept_apart, how.unconverged), (how.direct, 0));
+    assert!(how.direct > 0);
+    for (a, b) in merged.bodies().iter().zip(kept.bodies()) {
+        assert!((a.p - b.p).length() < 1e-8 && (a.v - b.v).length() < 1e-8, "{} {}", a.p, b.p);
+    }
+    // they do feel each other
+    let middle = merged.bodies()[index(&model, "a49")].p;
+    assert!(middle.x > 0.01, "{middle}");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
 // hooks
 
 fn resting_box(friction: f64) -> Model {
@@ -508,6 +627,7 @@ fn a_row_of_a_hook_holds_a_body() {
             rows.push(CustomRow {
                 bodies: [Some(self.body), None],
                 J: [Six::new(Vec3::ZERO, Vec3::Z), Six::ZERO],
+                force: None,
                 target: 0.25,
                 compliance: 0.0,
                 lower: f64::NEG_INFINITY,
@@ -537,6 +657,43 @@ fn a_row_of_a_hook_holds_a_body() {
     // its work is in the books: the lift, and the speed
     assert!((summary.energy.work - (G * 0.5 + 0.5 * 0.25 * 0.25)).abs() < 0.05, "{}", summary.energy.work);
     assert!(summary.energy.residual().abs() < 1e-9, "{:e}", summary.energy.residual());
+}
+
+/// A row that watches the speed along x and pushes along x and z: a body that is to reach 0.5 m/s and may be pushed with 0.1 N s in a
+/// step gets as much upwards as forwards. Pivoting solves it, and its work is what its force does.
+#[test]
+fn a_row_of_a_hook_pushes_elsewhere_than_it_looks() {
+    struct Wedge(usize);
+    impl Hook for Wedge {
+        fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
+            rows.push(CustomRow {
+                bodies: [Some(self.0), None],
+                J: [Six::new(Vec3::ZERO, Vec3::X), Six::ZERO],
+                force: Some([Six::new(Vec3::ZERO, Vec3::X + Vec3::Z), Six::ZERO]),
+                target: 0.5,
+                compliance: 0.0,
+                lower: 0.0,
+                upper: 0.1,
+            });
+        }
+    }
+    let free = model(&format!("{}{}", steel(0.5, 0.0), cube("box", 0.0, 0.0, 5.0)));
+    let body = index(&free, "box");
+    let mut state = State::start(&free);
+    let summary = hooked(&free, &mut state, 10.0 * STEP, &mut Wedge(body));
+    let v = state.bodies()[body].v;
+    assert!((v.x - 0.5).abs() < 1e-9 && (v.z - (0.5 - 10.0 * G * STEP)).abs() < 1e-9, "{v}");
+    assert_eq!((summary.solutions.pivoted, summary.solutions.lemke, summary.solutions.unconverged), (10, 0, 0));
+    assert!(summary.energy.residual().abs() < 1e-9, "{:e}", summary.energy.residual());
+    // on the floor it is pressed against a contact as well: N = m g h - lambda
+    let rests = resting_box(0.0);
+    let body = index(&rests, "box");
+    let mut state = State::start(&rests);
+    let summary = hooked(&rests, &mut state, 10.0 * STEP, &mut Wedge(body));
+    let v = state.bodies()[body].v;
+    assert!((v.x - 0.5).abs() < 1e-9 && v.z.abs() < 1e-5, "{v}");
+    assert_eq!(summary.solutions.pivoted + summary.solutions.lemke, summary.solutions.direct);
+    assert_eq!(summary.solutions.unconverged, 0);
 }
 
 #[test]
@@ -970,7 +1127,6 @@ fn a_heavy_chain_swings_without_gain() {
 }
 
 #[test]
-#[ignore = "fails: a taut chain that starts slack (let go from the horizontal) gains energy at 1/60 s, with 1e4 kg until it is not finite"]
 fn a_heavy_chain_from_the_horizontal_swings_without_gain() {
     for load in [1e2, 1e4] {
         let gain = chain_gain(load, 90.0);
