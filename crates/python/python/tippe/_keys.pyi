@@ -372,7 +372,9 @@ class Contact(TypedDict, total=False):
     law: str | Any
     lever: str
     modulus: Number
+    normal_force_max: Number
     patch_radius: Number
+    points: int | str
     radius: Number
     repeat: Sequence[Any] | Any
     restitution: Number
@@ -400,6 +402,7 @@ class RunSettings(TypedDict, total=False):
     until: Any
 
 class RealtimeSettings(TypedDict, total=False):
+    coupled: str
     friction: str
     passes: int | str
     points: int | str
