@@ -18,7 +18,7 @@ const FACTORISATIONS: usize = 60;
 /// Velocities are solved to this [m/s, rad/s].
 const ACCURACY: f64 = 1e-10;
 /// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s].
-const SETTLED: f64 = 1e-8;
+const SETTLED: f64 = 1e-12;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
 /// Parts are kept apart if at most so many rows join them.
