@@ -3,6 +3,7 @@
 use crate::ViewerError;
 use crate::block;
 use crate::describe::{DescribedEvent, Description};
+use crate::surface::{self, Surface};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -30,6 +31,7 @@ pub struct Recorded {
     /// Time of the first row of each block, and of the last row of all [s].
     times: Vec<f64>,
     report: Option<Report>,
+    surfaces: Vec<Surface>,
 }
 
 /// What the page has to know about a recorded run.
@@ -46,6 +48,8 @@ struct Document<'a> {
     block_rows: usize,
     times: &'a [f64],
     report: Option<&'a Report>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    surfaces: &'a [Surface],
 }
 
 /// Events of a run, and how many of them are left out.
@@ -92,7 +96,8 @@ impl Recorded {
         let times = first_times(&tables, rows, block_rows)?;
         // A missing column, or one that cannot be read, is told before the page opens.
         tables.recording(0..1.min(rows), Wanted::all(&manifest.subjects))?;
-        Ok(Recorded { description, tables: Mutex::new(tables), rows, block_rows, times, report, run })
+        let surfaces = surface::read(folder, &manifest.subjects, rows)?;
+        Ok(Recorded { description, tables: Mutex::new(tables), rows, block_rows, times, report, surfaces, run })
     }
 
     /// The run.
@@ -119,6 +124,7 @@ impl Recorded {
             block_rows: self.block_rows,
             times: &self.times,
             report: self.report.as_ref(),
+            surfaces: &self.surfaces,
         };
         serde_json::to_value(&document).unwrap_or_default()
     }
@@ -175,6 +181,22 @@ impl Recorded {
             from = to;
         }
         Ok(points)
+    }
+
+    /// Surfaces that change with time.
+    pub fn surfaces(&self) -> &[Surface] {
+        &self.surfaces
+    }
+
+    /// Numbers of a surface in some rows, at most as many as fit into a block: f32, little endian.
+    pub fn surface(&self, surface: usize, rows: Range<usize>) -> Result<Vec<u8>, RunError> {
+        let Some(surface) = self.surfaces.get(surface) else {
+            let folder = self.run.folder.join(surface::FILE);
+            return Err(RunError::Read { path: folder, reason: "there is no such surface".to_owned() });
+        };
+        let most = (BLOCK_BYTES / (4 * surface.stride).max(1)).max(1);
+        let end = rows.end.min(rows.start.saturating_add(most)).min(self.rows);
+        surface.rows(rows.start.min(end)..end)
     }
 
     /// The event log as JSON; of very many the first.

@@ -93,6 +93,8 @@ export class Overlays {
   private readonly masses = new Marks(new THREE.OctahedronGeometry(1), over("#f5f5f5"));
   private readonly frames = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
   private readonly boxes = new Marks(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ color: "#9be564", wireframe: true, transparent: true, opacity: 0.8 }));
+  /** A hand that pulls at a point of a body: point in the body, point in the world. */
+  hand: { body: number; at: THREE.Vector3; to: THREE.Vector3 } | undefined;
   private readonly coils = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: "#c9d1dc" }));
   /** Largest contact force seen [N]. */
   private top = 0;
@@ -269,7 +271,11 @@ export class Overlays {
   private placeSprings(): void {
     const { size, actors } = this.stage;
     const ends: number[] = [];
-    const springs: Spring[] = actors.document.springs;
+    const springs: Pick<Spring, "kind" | "ends">[] = [...actors.document.springs];
+    if (this.hand) {
+      const { body, at, to } = this.hand;
+      springs.push({ kind: "spring", ends: [{ body, pose: [at.x, at.y, at.z, 0, 0, 0, 1] }, { pose: [to.x, to.y, to.z, 0, 0, 0, 1] }] });
+    }
     for (const spring of springs) {
       const a = new THREE.Vector3().setFromMatrixPosition(actors.frame(spring.ends[0]));
       const b = new THREE.Vector3().setFromMatrixPosition(actors.frame(spring.ends[1]));

@@ -42,6 +42,23 @@ export interface Spring {
   ends: [Frame, Frame];
 }
 
+/** A surface that changes with time. */
+export interface SurfaceDocument {
+  name: string;
+  /** Body it moves with; nothing for the world. Its own shapes are not drawn then. */
+  body: number | null;
+  vertices: string;
+  triangles: string;
+  /** Corners are in every row. */
+  moving: boolean;
+  colour: "none" | "vertex" | "triangle";
+  unit: string;
+  low: number;
+  high: number;
+  /** Numbers in a row. */
+  stride: number;
+}
+
 export interface RunEvent {
   time: number;
   kind: string;
@@ -87,6 +104,7 @@ export interface RunDocument {
   block_rows: number;
   times: number[];
   report?: Report | null;
+  surfaces?: SurfaceDocument[];
   /** Only in a standalone page. */
   events?: EventList;
   every?: number;
