@@ -263,7 +263,7 @@ test("a recorded run loads, draws, plays, scrubs, selects, plots and exports", a
   await page.keyboard.press("?");
   assert.ok(await page.locator("dialog.help").isVisible());
   await page.keyboard.press("Escape");
-  for (const key of "cxjmvintwhbofkr123456lep+-[].,dd") await page.keyboard.press(key);
+  for (const key of "acxjmvintwhbofkr123456lep+-[].,dd") await page.keyboard.press(key);
   for (const key of ["Home", "End", "Tab", "Tab"]) await page.keyboard.press(key);
   await page.waitForTimeout(200);
   await close(page);
@@ -479,6 +479,45 @@ test("surfaces move and change their colours with time", async () => {
   assert.match(tippe("view", folder, "--no-open").error, /corner that is not there/);
   writeFileSync(join(folder, "surfaces.json"), JSON.stringify([{ ...surfaces[0], body: "<b>" }]));
   assert.match(tippe("view", folder, "--no-open").error, /no body "<b>"/);
+});
+
+test("patches of surfaces are drawn where they were recorded", async () => {
+  const folder = join(work, "patches");
+  cpSync(record("bouncing_ball"), folder, { recursive: true });
+  // A square with a hole at one time of the run, one more triangle beside it.
+  const ring = (r) => [[-r, -r, 0.3], [r, -r, 0.3], [r, r, 0.3], [-r, r, 0.3]];
+  const polygon = { body: 1, region: 0, center: [0, 0, 0.3], normal: [0, 0, 1], depth: 0.001 };
+  const patch = {
+    time: 0.2, bodies: ["floor", "ball"], pair: [0, 1], position: [0, 0, 0.3], force: [0, 0, 12], torque: [0, 0, 0],
+    polygons: [
+      { ...polygon, rings: [ring(0.3), ring(0.1).reverse()], area: 0.32, force: [0, 0, 2] },
+      { ...polygon, rings: [[[0.4, 0, 0.3], [0.6, 0, 0.3], [0.5, 0.2, 0.3]]], area: 0.02, force: [0, 0, 10] },
+    ],
+  };
+  writeFileSync(join(folder, "patches.jsonl"), `${JSON.stringify(patch)}\n`);
+  const server = serve("view", folder);
+  const page = await open(await server.url);
+  const triangles = () =>
+    page.evaluate(() => {
+      const mesh = window.tippe.stage.overlays.root.children.find((one) => one.isMesh && !one.isInstancedMesh);
+      return mesh.visible ? mesh.geometry.getAttribute("position").count / 3 : 0;
+    });
+  await seek(page, 0.2);
+  await page.waitForFunction(() => window.tippe.stage.overlays.root.children.some((one) => one.isMesh && !one.isInstancedMesh && one.visible));
+  assert.equal(await triangles(), 9, "eight around the hole, and one");
+  await page.keyboard.press("x");
+  await settled(page);
+  await picture(page, "patches");
+  await page.keyboard.press("a");
+  await settled(page);
+  assert.equal(await triangles(), 0, "switched off");
+  await page.keyboard.press("a");
+  await seek(page, 0.3);
+  await page.waitForTimeout(300);
+  await seek(page, 0.3);
+  assert.equal(await triangles(), 0, "none at another time");
+  await close(page);
+  await stop(server);
 });
 
 test("the recording of sixteen balls is open within two seconds", async () => {

@@ -15,6 +15,7 @@ pub mod block;
 pub mod describe;
 mod live;
 mod page;
+mod patches;
 mod recorded;
 mod server;
 mod standalone;

@@ -3,6 +3,7 @@
 use crate::ViewerError;
 use crate::block;
 use crate::describe::{DescribedEvent, Description};
+use crate::patches::Patches;
 use crate::surface::{self, Surface};
 use serde::Serialize;
 use std::ops::Range;
@@ -32,6 +33,7 @@ pub struct Recorded {
     times: Vec<f64>,
     report: Option<Report>,
     surfaces: Vec<Surface>,
+    patches: Option<Patches>,
 }
 
 /// What the page has to know about a recorded run.
@@ -50,6 +52,8 @@ struct Document<'a> {
     report: Option<&'a Report>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     surfaces: &'a [Surface],
+    /// Polygons over which surfaces touch are there.
+    patches: bool,
 }
 
 /// Events of a run, and how many of them are left out.
@@ -96,8 +100,19 @@ impl Recorded {
         let times = first_times(&tables, rows, block_rows)?;
         // A missing column, or one that cannot be read, is told before the page opens.
         tables.recording(0..1.min(rows), Wanted::all(&manifest.subjects))?;
+        let patches = Patches::of(folder);
         let surfaces = surface::read(folder, &manifest.subjects, rows)?;
-        Ok(Recorded { description, tables: Mutex::new(tables), rows, block_rows, times, report, surfaces, run })
+        Ok(Recorded {
+            description,
+            tables: Mutex::new(tables),
+            rows,
+            block_rows,
+            times,
+            report,
+            surfaces,
+            patches,
+            run,
+        })
     }
 
     /// The run.
@@ -125,6 +140,7 @@ impl Recorded {
             times: &self.times,
             report: self.report.as_ref(),
             surfaces: &self.surfaces,
+            patches: self.patches.is_some(),
         };
         serde_json::to_value(&document).unwrap_or_default()
     }
@@ -181,6 +197,11 @@ impl Recorded {
             from = to;
         }
         Ok(points)
+    }
+
+    /// Polygons over which surfaces touch at a recorded time [s], as JSON.
+    pub fn patches(&self, time: f64) -> Result<serde_json::Value, RunError> {
+        self.patches.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |patches| patches.at(time))
     }
 
     /// Surfaces that change with time.
@@ -332,6 +353,26 @@ mod tests {
         assert!(run.signal("ball.speed").unwrap().iter().all(|point| point.1 == 5.0));
         assert!(run.signal("energy.dissipated").unwrap().iter().all(|point| point.1 == 3.0));
         assert!(run.signal("nobody.speed").is_err());
+    }
+
+    /// However large a run is, it is read and sent in parts: a page cannot ask for more than a block, a curve has no more points than a
+    /// screen can show, and a page with the run inside keeps every so many rows.
+    #[test]
+    fn large_runs_are_read_in_parts() {
+        let dir = tempfile::tempdir().unwrap();
+        recorded(dir.path());
+        let run = Recorded::open(dir.path()).unwrap();
+        let bytes = block::row_bytes(&run.run().manifest.subjects);
+        let all = run.block(0..usize::MAX).unwrap();
+        assert!(all.len() <= BLOCK_BYTES + bytes + 64, "{}", all.len());
+        assert!(run.block_rows < run.rows());
+        assert_eq!(run.times.len(), run.rows().div_ceil(run.block_rows) + 1);
+        let some = run.thinned(100).unwrap();
+        assert_eq!(u32::from_le_bytes(some[4..8].try_into().unwrap()), 201);
+        // ten gigabytes of rows would be thinned to what one file may hold
+        let every = (10_usize << 30).div_ceil(48 << 20);
+        assert!((10 << 30) / bytes / every * bytes <= 48 << 20);
+        assert!(run.surface(0, 0..1).is_err());
     }
 
     /// What does not fit is told when the run is opened, with the file or the body.

@@ -164,6 +164,7 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
         .route(&at("scene"), get(scene))
         .route(&at("run/{run}/rows/{from}/{to}"), get(rows))
         .route(&at("run/{run}/signal"), get(signal))
+        .route(&at("run/{run}/patches"), get(patches))
         .route(&at("run/{run}/surface/{surface}/{from}/{to}"), get(surface))
         .route(&at("run/{run}/events"), get(events))
         .route(&at("html"), get(html))
@@ -292,6 +293,20 @@ async fn signal(
     let points = read(move || recorded.signal(&name)).await?;
     let bytes: Vec<u8> = points.iter().flat_map(|(t, v)| [t.to_le_bytes(), v.to_le_bytes()]).flatten().collect();
     Ok(typed("application/octet-stream", bytes))
+}
+
+#[derive(serde::Deserialize)]
+struct Timed {
+    time: f64,
+}
+
+async fn patches(
+    State(shared): State<Arc<Shared>>,
+    Path(run): Path<usize>,
+    Query(Timed { time }): Query<Timed>,
+) -> Result<Response, Refusal> {
+    let recorded = shared.recorded(run)?;
+    Ok(typed("application/json", read(move || recorded.patches(time)).await?.to_string()))
 }
 
 async fn surface(

@@ -32,6 +32,7 @@ export interface Progress {
 }
 
 const LAYERS: { layer: Layer; label: string; key: string; title: string }[] = [
+  { layer: "patches", label: "Patches", key: "a", title: "polygons over which surfaces touch, by pressure; with forces: the share of each (runs made with --patches)" },
   { layer: "contacts", label: "Contacts", key: "c", title: "contact points and normals; red ones slip" },
   { layer: "forces", label: "Forces", key: "x", title: "contact forces: normal yellow, friction red, torque violet; length goes with the square root" },
   { layer: "joints", label: "Joints", key: "j", title: "joints and their axes" },
@@ -59,7 +60,7 @@ const HELP: [string, string][] = [
   ["O", "orthographic or perspective"],
   ["[ ]", "previous, next body"],
   ["Esc", "nothing selected, nothing followed"],
-  ["C X J M V I N", "contacts, forces, joints, mass, frames, inertia, islands"],
+  ["A C X J M V I N", "patches, contacts, forces, joints, mass, frames, inertia, islands"],
   ["T W H", "transparent, wire frame, colliding shapes only"],
   ["B", "colour by body, material, speed"],
   ["E P", "energy panel, plots"],
@@ -507,6 +508,7 @@ export class App {
       this.stage.actors.place(view);
       this.stage.surfaces.place(this.tracks[0], view, this.stage.actors);
       const contacts = this.stage.overlays.place(view);
+      this.stage.overlays.placePatches(this.tracks[0].patches?.(view.a.block.time[view.a.row]));
       this.inspector.show(view);
       this.energy.show(view);
       this.showStatus(view, contacts.length);

@@ -42,6 +42,15 @@ export interface Spring {
   ends: [Frame, Frame];
 }
 
+/** Two surfaces that touch, as a line of patches.jsonl. */
+export interface Patch {
+  bodies: [string, string];
+  force: [number, number, number];
+  position: [number, number, number];
+  torque: [number, number, number];
+  polygons: { rings: [number, number, number][][]; center: [number, number, number]; normal: [number, number, number]; area: number; force: [number, number, number] }[];
+}
+
 /** A surface that changes with time. */
 export interface SurfaceDocument {
   name: string;
@@ -105,6 +114,8 @@ export interface RunDocument {
   times: number[];
   report?: Report | null;
   surfaces?: SurfaceDocument[];
+  /** Polygons over which surfaces touch were recorded. */
+  patches?: boolean;
   /** Only in a standalone page. */
   events?: EventList;
   every?: number;

@@ -1,6 +1,6 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
-import { type Block, type EventList, type RunDocument, decode, fromBase64 } from "./protocol";
+import { type Block, type EventList, type Patch, type RunDocument, decode, fromBase64 } from "./protocol";
 
 /** One row of a block. */
 export interface RowRef {
@@ -34,12 +34,16 @@ export interface Track {
   row(index: number): View | undefined;
   signal(name: string): Promise<Curve>;
   events(): Promise<EventList>;
+  /** Polygons over which surfaces touch at the time of a row; nothing while they are on their way. */
+  patches?(time: number): Patch[] | undefined;
   /** Numbers of a surface in a row; nothing while they are on their way. */
   surface?(surface: number, row: number): Float32Array | undefined;
   /** Blocks in memory, for a look over what is known. */
   known(): Iterable<Block>;
 }
 
+/** Times of which patches are kept. */
+const PATCH_TIMES = 200;
 /** Bytes of a surface that are fetched at once. */
 const SURFACE_BYTES = 1 << 20;
 /** Such pieces kept. */
@@ -208,6 +212,30 @@ export class RecordedTrack implements Track {
       this.changed();
     } catch (error) {
       // The block stays pending: it is not asked for again.
+      this.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private touching = new Map<number, Patch[] | undefined>();
+
+  patches(time: number): Patch[] | undefined {
+    if (!this.document.patches) return [];
+    if (!this.touching.has(time)) void this.loadPatches(time);
+    return this.touching.get(time);
+  }
+
+  private async loadPatches(time: number): Promise<void> {
+    this.touching.set(time, undefined);
+    try {
+      const answer = await fetch(`${this.base}/patches?time=${time}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      this.touching.set(time, (await answer.json()) as Patch[]);
+      for (const old of this.touching.keys()) {
+        if (this.touching.size <= PATCH_TIMES) break;
+        this.touching.delete(old);
+      }
+      this.changed();
+    } catch (error) {
       this.failed(error instanceof Error ? error.message : String(error));
     }
   }
