@@ -263,7 +263,7 @@ pub fn save(pictures: &[Picture], path: &Path) -> Result<(), String> {
             bytes.extend(rows[y].as_flattened());
         }
     }
-    let width = if height == 0 { 0 } else { bytes.len() / 3 / height };
+    let width = (bytes.len() / 3).checked_div(height).unwrap_or(0);
     let write = || -> Result<(), Box<dyn std::error::Error>> {
         let file = std::io::BufWriter::new(std::fs::File::create(path)?);
         let mut encoder = png::Encoder::new(file, u32::try_from(width)?, u32::try_from(height)?);
