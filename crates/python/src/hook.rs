@@ -109,8 +109,8 @@ impl Hook for PythonHook {
             let mut places = Vec::new();
             for (g, grip) in grips.iter().enumerate() {
                 let (first, count) = grip.touches;
-                for t in first..first + count {
-                    list.append(self.shown(py, &touches[t], grip)?)?;
+                for (t, touch) in touches.iter().enumerate().skip(first).take(count) {
+                    list.append(self.shown(py, touch, grip)?)?;
                     places.push((g, t));
                 }
             }

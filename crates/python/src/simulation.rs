@@ -18,7 +18,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tippe::clock::{self, Failure, Set, Settings, State};
 use tippe::geometry::{Quat, Vec3};
-use tippe::realtime::Hook;
 use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{BodyState, Event, Model, Summary, realtime};
@@ -464,9 +463,10 @@ impl Simulation {
                         clock.step();
                     } else {
                         let mut pending = Pending(pending);
-                        let mut hooks: Vec<&mut dyn Hook> = vec![&mut pending];
-                        hooks.extend(hook.as_mut().map(|hook| hook as &mut dyn Hook));
-                        clock.step_with(&mut hooks);
+                        match hook {
+                            None => clock.step_with(&mut [&mut pending]),
+                            Some(hook) => clock.step_with(&mut [&mut pending, hook]),
+                        }
                     }
                     left -= 1;
                     match clock.record(end, &mut watch) {

@@ -13,7 +13,7 @@ use tippe::{Model, Observe};
 use tippe_viewer::describe::Description;
 use tippe_viewer::{Live, Viewer};
 
-type Trouble = Box<dyn std::error::Error>;
+type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
 /// A page that draws nothing: it asks for the next row as soon as it has one. Counts rows and bytes until it is told to end.
 fn page(url: &str, ended: &AtomicBool, rows: &AtomicUsize, bytes: &AtomicUsize) -> Result<(), Trouble> {

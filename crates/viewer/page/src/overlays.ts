@@ -115,7 +115,7 @@ export class Overlays {
       this.points.mesh, this.slips.mesh, this.pins.mesh, this.balls.mesh, this.slides.mesh, this.axes, this.masses.mesh, this.frames,
       this.boxes.mesh, this.coils, this.patches,
     );
-    this.patches.frustumCulled = false;
+    this.patches.visible = this.patches.frustumCulled = false;
     this.patches.renderOrder = 4;
   }
 
