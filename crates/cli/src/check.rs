@@ -53,16 +53,25 @@ struct Checked {
 
 /// One expectation.
 #[derive(Serialize)]
-struct Line {
-    case: String,
-    question: String,
-    at: Option<f64>,
-    value: Option<f64>,
-    no_answer: Option<String>,
-    expected: String,
+pub struct Line {
+    /// Clock, parameters, tolerance and end where they are not the scene's.
+    pub case: String,
+    /// What was asked.
+    pub question: String,
+    /// When [s].
+    pub at: Option<f64>,
+    /// The answer.
+    pub value: Option<f64>,
+    /// Why there is none.
+    pub no_answer: Option<String>,
+    /// What was expected, in words.
+    pub expected: String,
+    /// Distance to it.
     difference: f64,
-    pass: bool,
-    source: String,
+    /// Whether it was met.
+    pub pass: bool,
+    /// Where the expected number comes from.
+    pub source: String,
 }
 
 #[derive(Serialize)]
@@ -124,7 +133,7 @@ fn gallery_names(slow: bool) -> Vec<String> {
 fn check_scene(name: &str, args: &Args) -> Checked {
     let started = Instant::now();
     let mut expectations = Vec::new();
-    let outcome = try_scene(name, args, &mut expectations);
+    let outcome = try_scene(name, args.clock, args.no_run, &mut expectations);
     let (error, code) = match outcome {
         Ok(()) => (None, 0),
         Err(stop) => (Some(stop.message().to_owned()), stop.code()),
@@ -141,17 +150,24 @@ fn check_scene(name: &str, args: &Args) -> Checked {
     }
 }
 
-fn try_scene(name: &str, args: &Args, lines: &mut Vec<Line>) -> Result<(), Stop> {
+/// What a scene expects, with the answers of its runs.
+pub fn expectations(name: &str) -> Result<Vec<Line>, Stop> {
+    let mut lines = Vec::new();
+    try_scene(name, None, false, &mut lines)?;
+    Ok(lines)
+}
+
+fn try_scene(name: &str, only: Option<Clock>, no_run: bool, lines: &mut Vec<Line>) -> Result<(), Stop> {
     let source = Source::find(name)?;
     let scene = Scene::parse(&source.file, &source.text, &[])?;
-    let clock = args.clock.unwrap_or(scene.run.clock);
-    let asked = |case: &Case| args.clock.is_none_or(|only| case.runs == Runs::One(only));
+    let clock = only.unwrap_or(scene.run.clock);
+    let asked = |case: &Case| only.is_none_or(|only| case.runs == Runs::One(only));
     let cases: Vec<Case> = cases(&scene).into_iter().filter(asked).collect();
     if cases.is_empty() && clock != scene.run.clock {
         return Ok(());
     }
     let model = Model::compile_for(&scene, clock)?;
-    if args.no_run {
+    if no_run {
         // Bodies may differ from case to case: read each expectation with its own parameters.
         return cases.iter().try_for_each(|case| Asked::prepare(&source, case).map(|_| ()));
     }

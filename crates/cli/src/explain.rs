@@ -1,12 +1,16 @@
-//! `tippe explain`: short texts on scenes, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`.
+//! `tippe explain`: short texts on the scene file, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`. And any scene: what it
+//! shows and where its numbers come from.
 
+use crate::args::Source;
+use crate::gallery::about;
 use crate::{Stop, print};
-use tippe::scene::did_you_mean;
+use std::path::Path;
+use tippe::scene::{Scene, did_you_mean, gallery};
 
 /// Arguments of `tippe explain`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A topic, or a heading inside one; without it, all topics
+    /// A topic, or a heading inside one, or a scene; without it, all topics
     topic: Option<String>,
 }
 
@@ -36,15 +40,21 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
                 text += &format!("            {}\n", entries.join(", "));
             }
         }
+        text += "\nor the name of a scene (`tippe list`), or a scene file";
         return print(text.trim_end());
     };
     let found: Vec<&str> = find(&topic.to_lowercase());
     if !found.is_empty() {
         return print(found.join("\n\n").trim_end());
     }
+    if Path::new(topic).is_file() || gallery().iter().any(|(name, _)| name == topic) {
+        let source = Source::find(topic)?;
+        let scene = Scene::parse(&source.file, &source.text, &[])?;
+        return print(about(&source.name, &scene).trim_end());
+    }
     let all =
         TOPICS.iter().flat_map(|(name, body)| std::iter::once(*name).chain(entries(body).map(|(heading, _)| heading)));
-    let names: Vec<&str> = all.collect();
+    let names: Vec<&str> = all.chain(gallery().iter().map(|(name, _)| *name)).collect();
     let help = match did_you_mean(topic, names.iter().copied()) {
         help if help.is_empty() => "`tippe explain` shows all topics".to_owned(),
         help => help,

@@ -1,6 +1,8 @@
 //! The `tippe` command: text for people goes to stderr, data to stdout, and the exit code says how it went. Another program has it
 //! as a function: [`answer`] hands over the data, and the error with its kind.
 
+#![allow(non_snake_case)] // poses are capital letters, as in CONVENTIONS.md
+
 pub mod args;
 mod ask;
 mod bench;
@@ -11,11 +13,13 @@ mod convert;
 mod equilibrium;
 mod explain;
 mod figure;
+mod gallery;
 mod inputs;
 mod linearize;
 mod list;
 mod new;
 mod pace;
+mod picture;
 mod plot;
 mod progress;
 mod rerun;
@@ -55,7 +59,7 @@ enum Command {
     View(view::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
+    /// Explain a scene, the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),
@@ -71,6 +75,8 @@ enum Command {
     Bench(bench::Args),
     /// Write a commented scene to start from
     New(new::Args),
+    /// Write a page with a picture for every scene, made from runs
+    Gallery(gallery::Args),
 }
 
 /// Why the command ends without success; the number is the exit code.
@@ -185,6 +191,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Contact(args) => contact::contact(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),
+        Command::Gallery(args) => gallery::run(&args),
     }
 }
 

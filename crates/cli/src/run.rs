@@ -107,6 +107,10 @@ impl Observe for Watch<'_> {
         self.writer.input(heard);
     }
 
+    fn pull(&mut self, step: u64, pull: Option<&tippe::realtime::Pull>) {
+        self.writer.pull(step, pull);
+    }
+
     fn progress(&mut self, progress: &Progress) -> bool {
         self.meter.show(progress);
         let asked = Instant::now();

@@ -778,3 +778,34 @@ fn datagrams_are_inputs() {
     assert_eq!(code(&rerun), 0, "{}", stderr(&rerun));
     send.join().unwrap();
 }
+
+/// A hand that was recorded pulls again, and the run repeats bit by bit; a recording that does not fit is told with its line.
+#[test]
+fn a_hand_is_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    let pull = |step: u64, x: f64| {
+        format!(
+            "{{\"step\":{step},\"pull\":{{\"body\":\"cart\",\"at\":[0.1,0,0],\"to\":[{x},0,0],\"stiffness\":50,\"damping\":5}}}}\n"
+        )
+    };
+    let lines = format!(
+        "{}{}{{\"step\":60,\"pull\":null}}\n{{\"step\":90,\"input\":\"throttle\",\"value\":-1}}\n",
+        pull(10, 0.5),
+        pull(30, 0.8)
+    );
+    write(dir.path(), "hand.jsonl", &lines);
+    let run = tippe(dir.path(), &["run", "remote_cart", "--inputs", "hand.jsonl", "--out", "pulled", "--json"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    assert!(report["bodies"]["cart"]["position"][0].as_f64().unwrap() > 0.3, "{report}");
+    assert!(report["energy"]["work"].as_f64().unwrap() > 0.0);
+    let kept = std::fs::read_to_string(dir.path().join("pulled/inputs.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 4, "{kept}");
+    let again = tippe(dir.path(), &["rerun", "pulled"]);
+    assert_eq!(code(&again), 0, "{}", stderr(&again));
+    assert!(stderr(&again).contains("same bits"));
+    write(dir.path(), "wrong.jsonl", &pull(1, 0.0).replace("cart", "card"));
+    let wrong = tippe(dir.path(), &["run", "remote_cart", "--inputs", "wrong.jsonl"]);
+    assert_eq!(code(&wrong), 1);
+    assert!(stderr(&wrong).contains("line 1: the scene has no body `card`"), "{}", stderr(&wrong));
+}

@@ -4,12 +4,16 @@
 //! reader, the same messages, the same defaults. Arrays are handed over without copying them.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod checkpoint;
 mod dynamics;
 mod error;
+mod hook;
 mod law;
+mod options;
 mod run;
 mod simulation;
 mod tape;
+mod watch;
 
 use error::exception;
 use pyo3::prelude::*;
@@ -56,7 +60,7 @@ fn _tippe(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::add(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<simulation::Simulation>()?;
-    module.add_class::<simulation::Checkpoint>()?;
+    module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<dynamics::Dynamics>()?;
     module.add_class::<run::RunData>()?;
     module.add_function(wrap_pyfunction!(simulation::step_many, module)?)?;

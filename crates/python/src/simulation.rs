@@ -1,31 +1,28 @@
 //! A simulation that Python steps, or runs to its end with everything recorded.
 
+use crate::checkpoint::{Checkpoint, Latest};
 use crate::error::exception;
+use crate::hook::PythonHook;
 use crate::law::{Raised, laws};
-use crate::run::{RunData, events, progress};
+use crate::options::options;
+use crate::run::{RunData, events};
 use crate::tape::{MOTION, Tape, motion};
+use crate::watch::{Pending, Watch};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 use self_cell::self_cell;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tippe::clock::{self, Failure, Set, Settings, State};
 use tippe::geometry::{Quat, Vec3};
-use tippe::realtime::{Heard, Hook, View};
 use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
-use tippe::scene::{Clock, Integrator};
-use tippe::{BodyState, ContactSample, Event, Ledger, Model, Observe, Progress, Sample, Summary, realtime};
+use tippe::scene::Clock;
+use tippe::{BodyState, Event, Model, Summary, realtime};
 use tippe_cli::Stop;
-use tippe_cli::args::{Options, Source};
-
-/// Python is asked about signals, and told about progress, this often.
-const LOOK: Duration = Duration::from_millis(50);
-/// The clock of the wall is looked at every so many steps.
-const STRIDE: u32 = 16;
+use tippe_cli::args::Source;
 
 /// What a realtime clock borrows.
 struct Setup {
@@ -56,181 +53,6 @@ enum Engine {
     Standing(Box<Standing>),
 }
 
-/// Everything at the time the simulation has come to.
-#[derive(Clone, Default)]
-struct Latest {
-    time: f64,
-    bodies: Vec<BodyState>,
-    contacts: Vec<ContactSample>,
-    energy: Ledger,
-    signals: Vec<f64>,
-}
-
-impl Observe for Latest {
-    fn sample(&mut self, sample: &Sample<'_>) {
-        self.time = sample.time;
-        self.bodies.clear();
-        self.bodies.extend_from_slice(sample.bodies);
-        self.contacts.clear();
-        self.contacts.extend_from_slice(sample.contacts);
-        self.energy = *sample.energy;
-        self.signals.clear();
-        self.signals.extend_from_slice(sample.signals);
-    }
-}
-
-/// What watches a stretch of a run: the tape, the folder, Python.
-struct Watch<'a> {
-    latest: &'a mut Latest,
-    tape: Option<&'a mut Tape>,
-    writer: Option<&'a mut RunWriter>,
-    events: &'a mut Vec<Event>,
-    raised: &'a Raised,
-    names: &'a [String],
-    tell: Option<Py<PyAny>>,
-    looked: Option<Instant>,
-    calls: u32,
-}
-
-impl Observe for Watch<'_> {
-    fn sample(&mut self, sample: &Sample<'_>) {
-        self.latest.sample(sample);
-        if let Some(tape) = &mut self.tape {
-            tape.sample(sample);
-        }
-        if let Some(writer) = &mut self.writer {
-            writer.sample(sample);
-        }
-    }
-
-    fn event(&mut self, event: &Event) {
-        self.events.push(event.clone());
-        if let Some(tape) = &mut self.tape {
-            tape.event(event);
-        }
-        if let Some(writer) = &mut self.writer {
-            writer.event(event);
-        }
-    }
-
-    fn input(&mut self, heard: &Heard) {
-        if let Some(tape) = &mut self.tape {
-            tape.input(heard);
-        }
-        if let Some(writer) = &mut self.writer {
-            writer.input(heard);
-        }
-    }
-
-    fn progress(&mut self, p: &Progress) -> bool {
-        self.calls = self.calls.wrapping_add(1);
-        if self.calls.is_multiple_of(STRIDE) && self.looked.is_none_or(|looked| looked.elapsed() > LOOK) {
-            // the first look comes late, so that a single step does not pay for it
-            if self.looked.replace(Instant::now()).is_some() {
-                self.look(p);
-            }
-        }
-        !self.raised.any() && self.writer.as_ref().is_none_or(|writer| writer.error().is_none())
-    }
-}
-
-impl Watch<'_> {
-    fn look(&mut self, p: &Progress) {
-        let limiter = p.limiter.and_then(|body| self.names.get(body)).map(String::as_str);
-        let asked = Python::attach(|py| {
-            py.check_signals()?;
-            if let Some(tell) = &self.tell {
-                tell.call1(py, (progress(py, p, limiter)?,))?;
-            }
-            PyResult::Ok(())
-        });
-        if let Err(error) = asked {
-            self.raised.keep(error);
-        }
-    }
-}
-
-/// Numbers from outside for the next step.
-struct Pending<'a>(&'a mut Vec<(usize, f64)>);
-
-impl Hook for Pending<'_> {
-    fn inputs(&mut self, _: &View<'_>, inputs: &mut [f64]) {
-        for (input, value) in self.0.drain(..) {
-            inputs[input] = value;
-        }
-    }
-}
-
-/// A state that a simulation of the same scene and clock can go back to, or on from.
-#[pyclass(frozen, module = "tippe._tippe")]
-pub struct Checkpoint {
-    state: State,
-    latest: Latest,
-    scene_hash: String,
-}
-
-#[pymethods]
-impl Checkpoint {
-    /// Simulated time [s].
-    #[getter]
-    fn time(&self) -> f64 {
-        self.latest.time
-    }
-
-    /// As the file that `tippe run --restart` reads.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = match &self.state {
-            State::Precise(state) => serde_json::to_value(state),
-            State::Realtime(state) => serde_json::to_value(state),
-            State::Granular(state) => serde_json::to_value(state),
-        };
-        let Latest { time, bodies, contacts, energy, signals } = &self.latest;
-        let whole = json!({
-            "scene_hash": self.scene_hash,
-            "clock": self.state.clock().name(),
-            "state": state.map_err(unwritable)?,
-            "latest": { "time": time, "bodies": bodies, "contacts": contacts, "energy": energy, "signals": signals },
-        });
-        Ok(PyBytes::new(py, &serde_json::to_vec(&whole).map_err(unwritable)?))
-    }
-
-    /// From what [`Checkpoint::to_bytes`] gave.
-    #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Checkpoint> {
-        let wrong = |what: &str| PyValueError::new_err(format!("this is no checkpoint: {what}"));
-        let mut whole: Value = serde_json::from_slice(bytes).map_err(|error| wrong(&error.to_string()))?;
-        let mut take = |name: &str| whole.get_mut(name).map(Value::take).unwrap_or_default();
-        let (state, clock, hash, mut latest) = (take("state"), take("clock"), take("scene_hash"), take("latest"));
-        let state = match clock.as_str() {
-            Some("precise") => State::Precise(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
-            Some("realtime") => State::Realtime(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
-            Some("granular") => State::Granular(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
-            _ => return Err(wrong("it names no clock")),
-        };
-        let mut part = |name: &str| latest.get_mut(name).map(Value::take).unwrap_or_default();
-        let (time, bodies, contacts) = (part("time"), part("bodies"), part("contacts"));
-        let (energy, signals) = (part("energy"), part("signals"));
-        let read = |error: serde_json::Error| {
-            wrong(&format!("{error}; `tippe run` writes checkpoints without the last motion"))
-        };
-        Ok(Checkpoint {
-            state,
-            latest: Latest {
-                time: serde_json::from_value(time).map_err(read)?,
-                bodies: serde_json::from_value(bodies).map_err(read)?,
-                contacts: serde_json::from_value(contacts).map_err(read)?,
-                energy: serde_json::from_value(energy).map_err(read)?,
-                signals: serde_json::from_value(signals).map_err(read)?,
-            },
-            scene_hash: hash.as_str().unwrap_or_default().to_owned(),
-        })
-    }
-}
-
-fn unwritable(error: serde_json::Error) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
-}
-
 /// A scene on its way through time.
 #[pyclass(subclass, module = "tippe._tippe")]
 pub struct Simulation {
@@ -245,6 +67,7 @@ pub struct Simulation {
     names: Vec<String>,
     inputs: Vec<(String, [f64; 2])>,
     pending: Vec<(usize, f64)>,
+    hook: Option<PythonHook>,
     raised: Raised,
     events: Vec<Event>,
     tape: Option<Tape>,
@@ -253,50 +76,6 @@ pub struct Simulation {
     name: String,
     wall: Duration,
     until: f64,
-}
-
-/// How to run, as Python says it.
-fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
-    where
-        for<'a> <T as FromPyObject<'a, 'py>>::Error: Into<PyErr>,
-    {
-        match dict.get_item(name)? {
-            Some(value) if !value.is_none() => value.extract::<T>().map(Some).map_err(Into::into),
-            _ => Ok(None),
-        }
-    }
-    let word = |name: &str| get::<String>(given, name);
-    let positive = |name: &str| match get::<f64>(given, name)? {
-        Some(value) if !(value > 0.0 && value.is_finite()) => {
-            Err(PyValueError::new_err(format!("{name} = {value}: a number greater than zero is needed")))
-        }
-        value => Ok(value),
-    };
-    let clock = match word("clock")? {
-        None => None,
-        Some(word) => Some(tippe_cli::args::clock(&word).map_err(|help| unknown("clock", &word, &help))?),
-    };
-    let integrator = match word("integrator")? {
-        None => None,
-        Some(word) => Some(Integrator::from_name(&word).ok_or_else(|| {
-            unknown("integrator", &word, &tippe::scene::did_you_mean(&word, Integrator::NAMES.iter().copied()))
-        })?),
-    };
-    Ok(Options {
-        until: positive("until")?,
-        clock,
-        tolerance: positive("tolerance")?,
-        threads: get(given, "threads")?,
-        sets: get::<Vec<(String, String)>>(given, "sets")?.unwrap_or_default(),
-        integrator,
-        step: positive("step")?,
-        output_interval: positive("output_interval")?,
-    })
-}
-
-fn unknown(what: &str, word: &str, help: &str) -> PyErr {
-    PyValueError::new_err(format!("there is no {what} \"{word}\". help: {help}"))
 }
 
 #[pymethods]
@@ -379,6 +158,7 @@ impl Simulation {
             names,
             inputs,
             pending: Vec::new(),
+            hook: None,
             raised,
             events: Vec::new(),
             writer,
@@ -493,6 +273,19 @@ impl Simulation {
             }
             Engine::Standing(_) => self.set(py, &[Set::Input { input, value }]),
         }
+    }
+
+    /// Functions that every step of the realtime clock asks: `contacts(time, contacts)` may change contact points, `rows(time)` returns more rows.
+    #[pyo3(signature = (contacts=None, rows=None))]
+    fn set_hook(&mut self, contacts: Option<Py<PyAny>>, rows: Option<Py<PyAny>>) -> PyResult<()> {
+        if matches!(self.engine, Engine::Standing(_)) {
+            let text = format!("the {} clock has no steps to hook into. help: use clock=\"realtime\"", self.clock());
+            return Err(PyValueError::new_err(text));
+        }
+        let any = contacts.is_some() || rows.is_some();
+        let names = self.names.clone();
+        self.hook = any.then(|| PythonHook { contacts, rows, names, raised: self.raised.clone() });
+        Ok(())
     }
 
     /// Sets the motion of a free body: position, orientation w x y z, velocity, angular velocity.
@@ -653,7 +446,7 @@ impl Simulation {
 
     /// A stretch of the run, without the interpreter.
     fn go(&mut self, until: f64, steps: Option<u64>, tell: Option<Py<PyAny>>) -> Option<Failure> {
-        let Simulation { engine, spare, latest, events, tape, writer, raised, names, pending, .. } = self;
+        let Simulation { engine, spare, latest, events, tape, writer, raised, names, pending, hook, .. } = self;
         events.clear();
         let end = self.until.max(if until.is_finite() { until } else { 0.0 });
         let started = Instant::now();
@@ -666,10 +459,14 @@ impl Simulation {
                 clock.state.copy_to(spare);
                 let mut left = steps.unwrap_or(u64::MAX);
                 while left > 0 && !clock.reached(until) {
-                    if pending.is_empty() {
+                    if pending.is_empty() && hook.is_none() {
                         clock.step();
                     } else {
-                        clock.step_with(&mut [&mut Pending(pending)]);
+                        let mut pending = Pending(pending);
+                        match hook {
+                            None => clock.step_with(&mut [&mut pending]),
+                            Some(hook) => clock.step_with(&mut [&mut pending, hook]),
+                        }
                     }
                     left -= 1;
                     match clock.record(end, &mut watch) {
@@ -777,7 +574,10 @@ impl Simulation {
     }
 }
 
-/// Makes `n` steps of many realtime simulations on all cores. Row k of `actions` are the values of the inputs with these indices for simulation k; row
+/// Work that takes longer than this is worth waking other threads for [s]; less is done before they are awake.
+const WORTH: f64 = 2e-3;
+
+/// Makes `n` steps of many realtime simulations, on all cores where it is worth it. Row k of `actions` are the values of the inputs with these indices for simulation k; row
 /// k of `seen` receives what is to be seen of it: each place is a number among the states of its bodies (true) or among its signals (false).
 /// Returns their times [s].
 #[pyfunction]
@@ -817,7 +617,17 @@ pub fn step_many<'py>(
             let failed = one.go(f64::INFINITY, Some(n), None);
             (failed, one.look(&places))
         };
-        all.par_iter_mut().zip(&actions).with_min_len(4).map(go).collect()
+        // The first one shows how much work there is.
+        let (first, others) = all.split_at_mut(count.min(1));
+        let (first_actions, other_actions) = actions.split_at(count.min(1));
+        let began = Instant::now();
+        let mut rows: Vec<_> = first.iter_mut().zip(first_actions).map(go).collect();
+        if began.elapsed().as_secs_f64() * others.len() as f64 > WORTH {
+            rows.par_extend(others.par_iter_mut().zip(other_actions).with_min_len(4).map(go));
+        } else {
+            rows.extend(others.iter_mut().zip(other_actions).map(go));
+        }
+        rows
     });
     let mut seen = seen.as_array_mut();
     for ((one, (failed, row)), mut out) in all.iter_mut().zip(rows).zip(seen.rows_mut()) {

@@ -20,12 +20,14 @@ def blocks(path):
         yield "\n" * line + found.group(1)
 
 
-@pytest.mark.parametrize("document", ["docs/python.md", "README.md"])
-def test_code_blocks(document):
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if list(blocks(path))], ids=lambda path: path.stem)
+def test_code_blocks(path):
     names = {"__name__": "__main__"}
-    found = list(blocks(ROOT / document))
-    assert found
-    for block in found:
+    document = str(path.relative_to(ROOT))
+    for block in blocks(path):
         exec(compile(block, document, "exec"), names)
 
 

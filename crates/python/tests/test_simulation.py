@@ -217,3 +217,78 @@ def test_warnings_and_repr(drop):
     assert "2 bodies" in repr(sim)
     assert isinstance(sim.warnings, list)
     assert pickle.loads(pickle.dumps(sim.positions)).shape == (2, 3)
+
+
+def test_hooks_change_contacts_and_add_rows():
+    slope = tippe.Scene(gravity=(3.36, 0, -9.22), name="slope", until=1.0)
+    slope.ground(material="steel")
+    slope.box("box", size=(0.2, 0.2, 0.2), mass=1, material="steel", position=(0, 0, 0.1))
+
+    def speed(**functions):
+        sim = slope.simulation("realtime")
+        sim.set_hook(**functions)
+        sim.step(60)
+        return sim["box.velocity.x"]
+
+    def ice(time, contacts):
+        assert {contact["bodies"] for contact in contacts} == {("ground", "box")}
+        for contact in contacts:
+            contact["friction"] = 0.0
+
+    def off(time, contacts):
+        for contact in contacts:
+            contact["on"] = False
+
+    def rope(time):
+        return [{"bodies": ("box", "world"), "jacobian": ([0, 0, 0, 1, 0, 0], [0] * 6), "target": 0.5, "upper": 0.0}]
+
+    assert abs(speed()) < 1e-6
+    assert speed(contacts=ice) == pytest.approx(3.36, rel=1e-6)
+    assert speed(contacts=ice, rows=rope) == pytest.approx(0.5, rel=1e-6)
+    sim = slope.simulation("realtime")
+    sim.set_hook(contacts=off)
+    sim.step(60)
+    assert sim["box.position.z"] < -1
+    # back without functions
+    sim.set_hook()
+    sim.step()
+
+
+@pytest.mark.parametrize(
+    "row, says",
+    [
+        ({"bodies": ("bix", None), "jacobian": ([0] * 6, [0] * 6)}, "bix"),
+        ({"bodies": ("box", None), "jacobian": ([0] * 5, [0] * 6)}, "six numbers"),
+        ({"bodies": ("box", None), "jacobian": ([0] * 6, [0] * 6), "lower": 1, "upper": 0}, "lower <= upper"),
+        ({"bodies": ("box", None), "jacobain": ([0] * 6, [0] * 6)}, "jacobain"),
+        ({"bodies": ("box", None)}, "jacobian"),
+        (7, "dictionary"),
+    ],
+)
+def test_rows_that_make_no_sense(row, says):
+    scene = tippe.Scene(gravity=(0, 0, -9.81), name="fall", until=1.0)
+    scene.box("box", size=(0.2, 0.2, 0.2), mass=1, material="steel")
+    sim = scene.simulation("realtime")
+    sim.set_hook(rows=lambda time: [row])
+    with pytest.raises((KeyError, ValueError), match=says):
+        sim.step()
+    sim.set_hook()
+    sim.step()
+
+
+def test_an_exception_in_a_hook_and_clocks_without_steps(drop):
+    sim = drop.simulation("realtime")
+    sim.set_hook(rows=lambda time: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        sim.step(10)
+    with pytest.raises(ValueError, match="no steps to hook into"):
+        drop.simulation("precise").set_hook(rows=lambda time: [])
+
+
+def test_a_law_that_is_a_function_is_refused_by_the_realtime_clock_at_load():
+    scene = tippe.Scene(gravity=(0, 0, -9.81), until=0.5)
+    scene.ground(material="steel")
+    scene.sphere("ball", radius=0.1, material="steel", position=(0, 0, 0.5))
+    scene.contact(law=scene.law("mine", lambda depth, *rest: 1e6 * depth), friction=0)
+    with pytest.raises(ValueError, match="needs the precise clock"):
+        scene.simulation("realtime")

@@ -95,6 +95,10 @@ pub trait Observe {
     fn input(&mut self, heard: &crate::realtime::Heard) {
         let _ = heard;
     }
+    /// From the step of this number on a hand pulls at a body, or no longer does, in the realtime clock.
+    fn pull(&mut self, step: u64, pull: Option<&crate::realtime::Pull>) {
+        let _ = (step, pull);
+    }
     /// Called after every horizon, and within one that takes many steps; return false to stop the run in good order.
     fn progress(&mut self, progress: &Progress) -> bool {
         let _ = progress;

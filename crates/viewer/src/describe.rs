@@ -7,12 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use tippe::force::{Anchor, ForceKind};
-use tippe::mechanism::{Mechanism, Parent};
-use tippe::model::{Drive, JointPlace};
+use tippe::model::Drive;
 use tippe::run::{Account, SignalName};
 use tippe::scene::{Clock, Scene, SignalKind};
 use tippe::{Event, Model};
-use tippe_geometry::{Mat3, Pose, Quat, Shape, TriMesh, Vec3};
+use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3};
 
 /// Divisions of a full circle in meshes of round shapes [-].
 const SEGMENTS: u32 = 48;
@@ -278,40 +277,12 @@ fn mesh(shape: &'static str, mesh: &TriMesh) -> Geometry {
 }
 
 fn joints(model: &Model) -> Vec<DescribedJoint> {
-    let frame = |body: Option<u32>, p: Vec3, R: Mat3| {
-        let p_bc = body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
-        DescribedFrame { body, pose: numbers(&Pose::new(Quat::from_mat3(&R), p_bc + p)) }
-    };
-    let on = |mechanism: &Mechanism, parent: Parent| match parent {
-        Parent::World => None,
-        Parent::Body(body) => Some(body),
-        Parent::Link(link) => Some(mechanism.links[link as usize].body),
-    };
-    let frames = |place: JointPlace| match place {
-        JointPlace::Link { mechanism, link } => {
-            let mechanism = &model.mechanisms[mechanism as usize];
-            let link = &mechanism.links[link as usize];
-            // X_c2 = X_2c^-1
-            let R_c2 = link.R_2c.transpose();
-            [
-                Some(frame(on(mechanism, link.parent), link.p_p1, link.R_p1)),
-                Some(frame(Some(link.body), -(R_c2 * link.p_2c), R_c2)),
-            ]
-        }
-        JointPlace::Loop { mechanism, index } => {
-            let mechanism = &model.mechanisms[mechanism as usize];
-            // An index beyond the loops is a coupling: it has no frames of its own.
-            let sides = mechanism.loops.get(index as usize).map(|closing| closing.sides);
-            match sides {
-                Some(sides) => sides.map(|side| Some(frame(on(mechanism, side.on), side.p, side.R))),
-                None => [None, None],
-            }
-        }
-    };
     let described = model.joints.iter().map(|joint| DescribedJoint {
         name: joint.name.clone(),
         kind: joint.kind.name(),
-        frames: joint.place.map_or([None, None], frames),
+        frames: model
+            .joint_frames(joint)
+            .map(|frame| frame.map(|(body, X_bj)| DescribedFrame { body, pose: numbers(&X_bj) })),
     });
     described.collect()
 }

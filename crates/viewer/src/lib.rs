@@ -15,15 +15,18 @@ pub mod block;
 pub mod describe;
 mod live;
 mod page;
+mod patches;
 mod recorded;
 mod server;
 mod standalone;
+mod surface;
 
 pub use live::{Live, LiveInputs, LiveObserver};
 pub use page::page;
 pub use recorded::Recorded;
 pub use server::Viewer;
 pub use standalone::standalone;
+pub use surface::{Coloured, Surface};
 
 use std::path::PathBuf;
 use thiserror::Error;

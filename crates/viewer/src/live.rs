@@ -6,9 +6,10 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tippe::realtime::{Hook, View};
+use tippe::realtime::{Hook, Pull, View};
 use tippe::run::Subjects;
 use tippe::{Event, Observe, Progress, Sample};
+use tippe_geometry::Vec3;
 use tokio::sync::watch;
 
 /// Events kept for a page that comes late.
@@ -17,6 +18,8 @@ const EVENTS: usize = 20_000;
 const INTERVAL: f64 = 1.0 / 60.0;
 /// Making a row ready may take one part in so many of the simulation's time [-]: a run that is looked at is slower by 8 % at most.
 const PARTS: f64 = 12.0;
+/// A body that a hand pulls at would swing about it this often [Hz], critically damped.
+const HAND: f64 = 3.0;
 
 /// A run that is going on, as the server sees it.
 pub struct Live {
@@ -35,6 +38,8 @@ pub struct Live {
     news: Mutex<News>,
     /// Numbers from outside that the page has set and the simulation has not seen, in the order of the description.
     inputs: Mutex<Vec<Option<f64>>>,
+    /// The hand of the page: body, point in its frame from its origin [m], point in the world [m].
+    hand: Mutex<Option<(usize, Vec3, Vec3)>>,
 }
 
 #[derive(Default)]
@@ -74,6 +79,7 @@ impl Live {
             steps: AtomicU32::new(0),
             news: Mutex::new(News::default()),
             inputs: Mutex::default(),
+            hand: Mutex::default(),
         })
     }
 
@@ -141,6 +147,11 @@ impl Live {
         inputs[input] = Some(value);
     }
 
+    /// Pulls a point of a body (its frame, from its origin) to a point of the world, both [m]; or lets go.
+    pub fn pull(&self, hand: Option<(usize, Vec3, Vec3)>) {
+        *self.hand.lock().unwrap_or_else(PoisonError::into_inner) = hand;
+    }
+
     /// A hook through which the page sets numbers from outside.
     pub fn inputs(self: &Arc<Live>) -> LiveInputs {
         LiveInputs(self.clone())
@@ -195,7 +206,7 @@ impl LiveObserver {
     }
 }
 
-/// Hook through which the page sets numbers from outside; what it set is recorded with the run like any other input.
+/// Hook through which the page sets numbers from outside and pulls at bodies; what it did is recorded with the run like any other input.
 pub struct LiveInputs(Arc<Live>);
 
 impl Hook for LiveInputs {
@@ -204,6 +215,14 @@ impl Hook for LiveInputs {
         for (value, set) in inputs.iter_mut().zip(set.iter_mut()) {
             *value = set.take().unwrap_or(*value);
         }
+    }
+
+    fn pull(&mut self, view: &View<'_>) -> Option<Pull> {
+        let (body, at, to) = (*self.0.hand.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let m = view.model.bodies.get(body)?.mass;
+        // k = m w^2, c = 2 m w
+        let w = 2.0 * std::f64::consts::PI * HAND;
+        Some(Pull { body, at, to, stiffness: m * w * w, damping: 2.0 * m * w })
     }
 }
 

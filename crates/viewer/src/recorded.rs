@@ -3,6 +3,8 @@
 use crate::ViewerError;
 use crate::block;
 use crate::describe::{DescribedEvent, Description};
+use crate::patches::Patches;
+use crate::surface::{self, Surface};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -30,6 +32,8 @@ pub struct Recorded {
     /// Time of the first row of each block, and of the last row of all [s].
     times: Vec<f64>,
     report: Option<Report>,
+    surfaces: Vec<Surface>,
+    patches: Option<Patches>,
 }
 
 /// What the page has to know about a recorded run.
@@ -46,6 +50,10 @@ struct Document<'a> {
     block_rows: usize,
     times: &'a [f64],
     report: Option<&'a Report>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    surfaces: &'a [Surface],
+    /// Polygons over which surfaces touch are there.
+    patches: bool,
 }
 
 /// Events of a run, and how many of them are left out.
@@ -92,7 +100,19 @@ impl Recorded {
         let times = first_times(&tables, rows, block_rows)?;
         // A missing column, or one that cannot be read, is told before the page opens.
         tables.recording(0..1.min(rows), Wanted::all(&manifest.subjects))?;
-        Ok(Recorded { description, tables: Mutex::new(tables), rows, block_rows, times, report, run })
+        let patches = Patches::of(folder);
+        let surfaces = surface::read(folder, &manifest.subjects, rows)?;
+        Ok(Recorded {
+            description,
+            tables: Mutex::new(tables),
+            rows,
+            block_rows,
+            times,
+            report,
+            surfaces,
+            patches,
+            run,
+        })
     }
 
     /// The run.
@@ -119,6 +139,8 @@ impl Recorded {
             block_rows: self.block_rows,
             times: &self.times,
             report: self.report.as_ref(),
+            surfaces: &self.surfaces,
+            patches: self.patches.is_some(),
         };
         serde_json::to_value(&document).unwrap_or_default()
     }
@@ -175,6 +197,27 @@ impl Recorded {
             from = to;
         }
         Ok(points)
+    }
+
+    /// Polygons over which surfaces touch at a recorded time [s], as JSON.
+    pub fn patches(&self, time: f64) -> Result<serde_json::Value, RunError> {
+        self.patches.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |patches| patches.at(time))
+    }
+
+    /// Surfaces that change with time.
+    pub fn surfaces(&self) -> &[Surface] {
+        &self.surfaces
+    }
+
+    /// Numbers of a surface in some rows, at most as many as fit into a block: f32, little endian.
+    pub fn surface(&self, surface: usize, rows: Range<usize>) -> Result<Vec<u8>, RunError> {
+        let Some(surface) = self.surfaces.get(surface) else {
+            let folder = self.run.folder.join(surface::FILE);
+            return Err(RunError::Read { path: folder, reason: "there is no such surface".to_owned() });
+        };
+        let most = (BLOCK_BYTES / (4 * surface.stride).max(1)).max(1);
+        let end = rows.end.min(rows.start.saturating_add(most)).min(self.rows);
+        surface.rows(rows.start.min(end)..end)
     }
 
     /// The event log as JSON; of very many the first.
@@ -310,6 +353,26 @@ mod tests {
         assert!(run.signal("ball.speed").unwrap().iter().all(|point| point.1 == 5.0));
         assert!(run.signal("energy.dissipated").unwrap().iter().all(|point| point.1 == 3.0));
         assert!(run.signal("nobody.speed").is_err());
+    }
+
+    /// However large a run is, it is read and sent in parts: a page cannot ask for more than a block, a curve has no more points than a
+    /// screen can show, and a page with the run inside keeps every so many rows.
+    #[test]
+    fn large_runs_are_read_in_parts() {
+        let dir = tempfile::tempdir().unwrap();
+        recorded(dir.path());
+        let run = Recorded::open(dir.path()).unwrap();
+        let bytes = block::row_bytes(&run.run().manifest.subjects);
+        let all = run.block(0..usize::MAX).unwrap();
+        assert!(all.len() <= BLOCK_BYTES + bytes + 64, "{}", all.len());
+        assert!(run.block_rows < run.rows());
+        assert_eq!(run.times.len(), run.rows().div_ceil(run.block_rows) + 1);
+        let some = run.thinned(100).unwrap();
+        assert_eq!(u32::from_le_bytes(some[4..8].try_into().unwrap()), 201);
+        // ten gigabytes of rows would be thinned to what one file may hold
+        let every = (10_usize << 30).div_ceil(48 << 20);
+        assert!((10 << 30) / bytes / every * bytes <= 48 << 20);
+        assert!(run.surface(0, 0..1).is_err());
     }
 
     /// What does not fit is told when the run is opened, with the file or the body.

@@ -164,6 +164,8 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
         .route(&at("scene"), get(scene))
         .route(&at("run/{run}/rows/{from}/{to}"), get(rows))
         .route(&at("run/{run}/signal"), get(signal))
+        .route(&at("run/{run}/patches"), get(patches))
+        .route(&at("run/{run}/surface/{surface}/{from}/{to}"), get(surface))
         .route(&at("run/{run}/events"), get(events))
         .route(&at("html"), get(html))
         .route(&at("live"), get(live))
@@ -293,6 +295,28 @@ async fn signal(
     Ok(typed("application/octet-stream", bytes))
 }
 
+#[derive(serde::Deserialize)]
+struct Timed {
+    time: f64,
+}
+
+async fn patches(
+    State(shared): State<Arc<Shared>>,
+    Path(run): Path<usize>,
+    Query(Timed { time }): Query<Timed>,
+) -> Result<Response, Refusal> {
+    let recorded = shared.recorded(run)?;
+    Ok(typed("application/json", read(move || recorded.patches(time)).await?.to_string()))
+}
+
+async fn surface(
+    State(shared): State<Arc<Shared>>,
+    Path((run, surface, from, to)): Path<(usize, usize, usize, usize)>,
+) -> Result<Response, Refusal> {
+    let recorded = shared.recorded(run)?;
+    Ok(typed("application/octet-stream", read(move || recorded.surface(surface, from..to)).await?))
+}
+
 async fn events(State(shared): State<Arc<Shared>>, Path(run): Path<usize>) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     Ok(typed("application/json", read(move || recorded.events()).await?.to_string()))
@@ -313,6 +337,8 @@ async fn live(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) -> R
     upgrade.max_message_size(64 << 10).on_upgrade(move |socket| async move {
         // A browser that goes away ends the conversation and nothing else.
         let _ = converse(socket, &shared).await;
+        // A hand that is gone holds nothing.
+        shared.live().iter().for_each(|live| live.pull(None));
     })
 }
 
@@ -328,6 +354,17 @@ enum Ask {
     Go,
     /// One communication point.
     Step,
+    /// A hand pulls a point of a body, in its frame [m], to a point of the world [m].
+    Pull {
+        /// Which body, in the order of the description.
+        body: usize,
+        /// Where at the body.
+        at: [f64; 3],
+        /// Where to.
+        to: [f64; 3],
+    },
+    /// It lets go.
+    LetGo,
     /// A number from outside.
     Input {
         /// Which, in the order of the description.
@@ -382,6 +419,8 @@ async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Er
                         Ask::Go => live.hold(false),
                         Ask::Step => live.step(),
                         Ask::Input { input, value } => live.set_input(input, value),
+                        Ask::Pull { body, at, to } => live.pull(Some((body, at.into(), to.into()))),
+                        Ask::LetGo => live.pull(None),
                     }
                     if matches!(ask, Ask::Hold | Ask::Go) {
                         tell(&mut socket, live, &mut told).await?;

@@ -16,10 +16,20 @@ pub fn standalone(runs: &[&Recorded]) -> Result<String, ViewerError> {
     let mut documents = Vec::new();
     let mut data = String::new();
     for (k, run) in runs.iter().enumerate() {
-        let bytes = run.rows().saturating_mul(block::row_bytes(&run.run().manifest.subjects));
+        let row =
+            block::row_bytes(&run.run().manifest.subjects) + 4 * run.surfaces().iter().map(|s| s.stride).sum::<usize>();
+        let bytes = run.rows().saturating_mul(row);
         let every = bytes.div_ceil(BYTES / runs.len()).max(1);
         let rows = STANDARD.encode(run.thinned(every)?);
         data += &format!("<script type=\"text/plain\" id=\"rows-{k}\">{rows}</script>\n");
+        for (i, surface) in run.surfaces().iter().enumerate() {
+            let mut bytes = Vec::new();
+            for row in (0..run.rows()).filter(|row| row.is_multiple_of(every) || row + 1 == run.rows()) {
+                bytes.extend(surface.rows(row..row + 1)?);
+            }
+            let values = STANDARD.encode(bytes);
+            data += &format!("<script type=\"text/plain\" id=\"surface-{k}-{i}\">{values}</script>\n");
+        }
         let mut document = run.document();
         if let Some(object) = document.as_object_mut() {
             object.insert("events".to_owned(), run.events()?);

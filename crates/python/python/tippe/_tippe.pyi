@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,12 @@ class Simulation:
     @property
     def inputs(self) -> Any: ...
     def set_input(self, name: str, value: float) -> None: ...
+    def set_hook(
+        self,
+        contacts: Callable[[float, list[dict[str, Any]]], Any] | None = None,
+        rows: Callable[[float], Iterable[Mapping[str, Any]]] | None = None,
+    ) -> None:
+        """Functions that every step of the realtime clock asks: contacts may change contact points, rows returns more rows."""
     def set_body(self, name: str, numbers: list[float]) -> None: ...
     def set_coordinates(self, values: list[tuple[str, float, float]]) -> None:
         """Sets coordinates of joints by the names of their signals, with their rates."""

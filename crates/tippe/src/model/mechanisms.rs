@@ -8,7 +8,7 @@ use crate::kinematics::Kinematics;
 use crate::mechanism::{Coupled, Link, Loop, Mechanism, Mode, Parent, Side, Work};
 use crate::scene::{self, JointKind, did_you_mean};
 use std::collections::BTreeMap;
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 
 /// Loops are closed to this share of the mechanism's size [-].
 const CLOSED: f64 = 1e-13;
@@ -51,6 +51,40 @@ pub enum JointPlace {
         /// Loop, or the number of loops plus the coupling.
         index: u32,
     },
+}
+
+impl Model {
+    /// The two frames of a joint, each on a body (or the world) and in its frame, from its origin; none for a coupling of two joints.
+    pub fn joint_frames(&self, joint: &ModelJoint) -> [Option<(Option<u32>, Pose)>; 2] {
+        let frame = |body: Option<u32>, p: Vec3, R: Mat3| {
+            let p_bc = body.map_or(Vec3::ZERO, |body| self.bodies[body as usize].p_bc);
+            Some((body, Pose::new(Quat::from_mat3(&R), p_bc + p)))
+        };
+        let on = |mechanism: &Mechanism, parent: Parent| match parent {
+            Parent::World => None,
+            Parent::Body(body) => Some(body),
+            Parent::Link(link) => Some(mechanism.links[link as usize].body),
+        };
+        match joint.place {
+            Some(JointPlace::Link { mechanism, link }) => {
+                let mechanism = &self.mechanisms[mechanism as usize];
+                let link = &mechanism.links[link as usize];
+                // X_c2 = X_2c^-1
+                let R_c2 = link.R_2c.transpose();
+                [
+                    frame(on(mechanism, link.parent), link.p_p1, link.R_p1),
+                    frame(Some(link.body), -(R_c2 * link.p_2c), R_c2),
+                ]
+            }
+            Some(JointPlace::Loop { mechanism, index }) => {
+                let mechanism = &self.mechanisms[mechanism as usize];
+                // An index beyond the loops is a coupling: it has no frames of its own.
+                let sides = mechanism.loops.get(index as usize).map(|closing| closing.sides);
+                sides.map_or([None, None], |sides| sides.map(|side| frame(on(mechanism, side.on), side.p, side.R)))
+            }
+            None => [None, None],
+        }
+    }
 }
 
 /// A joint of the scene with its frames found.

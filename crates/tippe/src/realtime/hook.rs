@@ -4,8 +4,14 @@ use super::partition::Rows;
 use super::{Clock, Grip, Owner, Touch};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
+<<<<<<< HEAD
 use crate::model::Model;
 use tippe_numerics::kkt::{Follow, Row};
+=======
+use crate::model::{Drive, Model};
+use tippe_geometry::Vec3;
+use tippe_numerics::kkt::Row;
+>>>>>>> page
 
 /// A step as hooks see it.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +58,58 @@ pub struct Heard {
     pub value: f64,
 }
 
+/// A hand that pulls at a point of a body by a spring and a damper, f = k (p_to - p) - c v.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull {
+    /// Which body, by model index.
+    pub body: usize,
+    /// Where at the body, from its origin, in its axes [m].
+    pub at: Vec3,
+    /// Where to, resolved in world [m].
+    pub to: Vec3,
+    /// Stiffness k [N/m].
+    pub stiffness: f64,
+    /// Damping c [N s/m].
+    pub damping: f64,
+}
+
+impl Pull {
+    /// True if it can act: on a body that forces move, with finite numbers and a stiffness above zero.
+    pub fn is_sound(&self, model: &Model) -> bool {
+        let free = model.bodies.get(self.body).is_some_and(|body| body.drive == Drive::Free);
+        let finite =
+            self.at.is_finite() && self.to.is_finite() && self.stiffness.is_finite() && self.damping.is_finite();
+        free && finite && self.stiffness > 0.0 && self.damping >= 0.0
+    }
+
+    /// Three rows along the axes of the world. With the force at the end of a step h, lambda = h f and p' = p + h v':
+    ///   v' + lambda / (h (h k + c)) = k (p_to - p) / (h k + c)
+    fn rows(&self, view: &View<'_>) -> [CustomRow; 3] {
+        let kin = &view.bodies[self.body];
+        let arm = kin.R * (self.at - view.model.bodies[self.body].p_bc);
+        let (h, k, c) = (view.step, self.stiffness, self.damping);
+        let target = k / (h * k + c) * (self.to - (kin.p + arm));
+        [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| CustomRow {
+            bodies: [Some(self.body), None],
+            J: [Six::new(arm.cross(axis), axis), Six::ZERO],
+            target: target.dot(axis),
+            compliance: 1.0 / (h * (h * k + c)),
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+        })
+    }
+}
+
 /// What a program does in every step. Every method may be left at its default.
 pub trait Hook {
     /// Numbers from outside at the beginning of the step, in the order of [`crate::network::Network::inputs`]; write those that change.
     fn inputs(&mut self, view: &View<'_>, inputs: &mut [f64]) {
         let _ = (view, inputs);
+    }
+    /// A hand that pulls at a body during this step; of several hooks the last one that has a hand. One that is not sound pulls nothing.
+    fn pull(&mut self, view: &View<'_>) -> Option<Pull> {
+        let _ = view;
+        None
     }
     /// Contact points that were found, and the friction of their pairs: look, change (stiffness, restitution, friction, adhesion), or switch
     /// a point off (`touch.on = false`).
@@ -85,6 +138,7 @@ impl Clock<'_> {
     /// Numbers from outside; those that changed are remembered for a replay.
     pub(super) fn listen(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.heard.clear();
+        self.grasp(hooks);
         if hooks.is_empty() || self.inputs.is_empty() {
             return;
         }
@@ -107,6 +161,21 @@ impl Clock<'_> {
             self.state.still.fill(0);
         }
         self.input_values = values;
+    }
+
+    /// The hand that pulls in this step, if one does; a change is remembered for a replay.
+    fn grasp(&mut self, hooks: &mut [&mut dyn Hook]) {
+        let mut pull = None;
+        for hook in hooks {
+            pull = hook.pull(&self.view()).or(pull);
+        }
+        let pull = pull.filter(|pull| pull.is_sound(self.model) && self.is_free(pull.body));
+        self.pull_changed = pull != self.pull;
+        self.pull = pull;
+        if self.pull_changed || pull.is_some() {
+            // what is pulled moves, and whatever it touches
+            self.state.still.fill(0);
+        }
     }
 
     /// Contact points to the hooks.
@@ -143,6 +212,9 @@ impl Clock<'_> {
         let mut more = Vec::new();
         for hook in hooks.iter_mut() {
             hook.rows(&self.view(), &mut more);
+        }
+        if let Some(pull) = self.pull {
+            more.extend(pull.rows(&self.view()));
         }
         for (k, own) in more.iter().enumerate() {
             let CustomRow { bodies, J, force, target, compliance, lower, upper } = *own;

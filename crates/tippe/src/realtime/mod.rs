@@ -29,7 +29,7 @@ use crate::scene::{self, Scene};
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
 pub(crate) use free::rotated;
-pub use hook::{CustomRow, Heard, Hook, View};
+pub use hook::{CustomRow, Heard, Hook, Pull, View};
 use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
@@ -368,6 +368,9 @@ pub struct Clock<'a> {
     input_values: Vec<f64>,
     /// Those that changed in this step.
     heard: Vec<Heard>,
+    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
+    pull: Option<Pull>,
+    pull_changed: bool,
     events: Vec<Event>,
     stopped: bool,
     summary: Summary,
@@ -418,6 +421,8 @@ impl<'a> Clock<'a> {
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
             input_values: vec![0.0; model.network.inputs().count()],
             heard: Vec::new(),
+            pull: None,
+            pull_changed: false,
             events: Vec::new(),
             stopped: false,
             summary: Summary::default(),

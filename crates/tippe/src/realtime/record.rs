@@ -490,6 +490,10 @@ impl Clock<'_> {
     pub fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
         self.heard.iter().for_each(|heard| observe.input(heard));
+        if self.pull_changed {
+            // the step that was made: its number is one less
+            observe.pull(self.state.steps.saturating_sub(1), self.pull.as_ref());
+        }
         for event in std::mem::take(&mut self.events) {
             *self.summary.events.entry(event.kind).or_default() += 1;
             self.tally.events += 1;

@@ -148,37 +148,43 @@ impl Questions {
     }
 }
 
+impl Expect {
+    /// What is expected, in words: `0.2041 within 1e-4`.
+    pub fn expected(&self) -> String {
+        let mut words = Vec::new();
+        if let Some(is) = self.is {
+            let of_it = if self.relative { " of it" } else { "" };
+            words.push(format!("{} within {:e}{of_it}", plain(is), self.within.unwrap_or(0.0)));
+        }
+        words.extend(self.below.map(|below| format!("below {}", plain(below))));
+        words.extend(self.above.map(|above| format!("above {}", plain(above))));
+        words.join(", ")
+    }
+}
+
 fn judge(expect: &Expect, answer: Result<f64, NoAnswer>) -> Verdict {
     let value = answer.map_err(|error| error.to_string());
     let x = *value.as_ref().unwrap_or(&f64::NAN);
-    let mut words = Vec::new();
     let mut difference = if value.is_ok() { 0.0 } else { f64::NAN };
     let mut pass = value.is_ok();
     if let Some(is) = expect.is {
         let within = expect.within.unwrap_or(0.0);
         difference = x - is;
         pass &= difference.abs() <= if expect.relative { within * is.abs() } else { within };
-        words.push(if expect.relative {
-            format!("{} within {within:e} of it", plain(is))
-        } else {
-            format!("{} within {within:e}", plain(is))
-        });
     }
     if let Some(below) = expect.below {
         pass &= x < below;
         difference = if expect.is.is_some() { difference } else { (x - below).max(0.0) };
-        words.push(format!("below {}", plain(below)));
     }
     if let Some(above) = expect.above {
         pass &= x > above;
         difference = if expect.is.is_some() { difference } else { difference + (x - above).min(0.0) };
-        words.push(format!("above {}", plain(above)));
     }
     Verdict {
         question: expect.value.text.clone(),
         at: expect.at,
         value,
-        expected: words.join(", "),
+        expected: expect.expected(),
         difference,
         pass,
         source: expect.source.clone(),

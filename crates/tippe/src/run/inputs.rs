@@ -3,30 +3,56 @@
 use super::table::LineFile;
 use super::{RunError, RunWriter};
 use crate::model::Model;
-use crate::realtime::{Heard, Hook, View};
+use crate::realtime::{Heard, Hook, Pull, View};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
+use tippe_geometry::Vec3;
 
 pub(super) const FILE: &str = "inputs.jsonl";
 
-/// One line: which input got which value at the beginning of which step.
+/// One line: an input got a value at the beginning of a step, or a hand began to pull otherwise, or let go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Line<'a> {
-    step: u64,
-    input: Cow<'a, str>,
-    value: f64,
+#[serde(untagged)]
+enum Line<'a> {
+    Input { step: u64, input: Cow<'a, str>, value: f64 },
+    Pull { step: u64, pull: Option<PullLine<'a>> },
+}
+
+/// A hand by the name of the body it pulls at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct PullLine<'a> {
+    body: Cow<'a, str>,
+    at: Vec3,
+    to: Vec3,
+    stiffness: f64,
+    damping: f64,
 }
 
 impl RunWriter {
     /// Appends a change; the file is there once something changed.
     pub(super) fn try_input(&mut self, heard: &Heard) -> Result<(), RunError> {
+        let input = self.manifest.subjects.inputs.get(heard.input).cloned().unwrap_or_default();
+        self.input_line(&Line::Input { step: heard.step, input: input.into(), value: heard.value })
+    }
+
+    /// Appends a change of the hand.
+    pub(super) fn try_pull(&mut self, step: u64, pull: Option<&Pull>) -> Result<(), RunError> {
+        let named = |pull: &Pull| {
+            let subject = self.manifest.subjects.bodies.get(pull.body);
+            let body = subject.map_or(String::new(), |subject| subject.name.clone()).into();
+            let Pull { at, to, stiffness, damping, .. } = *pull;
+            PullLine { body, at, to, stiffness, damping }
+        };
+        let pull = pull.map(named);
+        self.input_line(&Line::Pull { step, pull })
+    }
+
+    fn input_line(&mut self, line: &Line<'_>) -> Result<(), RunError> {
         if self.inputs.is_none() {
             self.inputs = Some(LineFile::create(&self.folder.join(FILE))?);
         }
-        let input = self.manifest.subjects.inputs.get(heard.input).map_or("", String::as_str);
-        let line = Line { step: heard.step, input: input.into(), value: heard.value };
-        let text = serde_json::to_string(&line).unwrap_or_default();
+        let text = serde_json::to_string(line).unwrap_or_default();
         match &mut self.inputs {
             Some(file) => file.line(&text),
             None => Ok(()),
@@ -34,11 +60,13 @@ impl RunWriter {
     }
 }
 
-/// Changes of inputs as they were recorded, for a run with the same bits.
+/// Changes of inputs and of the hand as they were recorded, for a run with the same bits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
     changes: Vec<Heard>,
     next: usize,
+    /// Numbers of steps from which on a hand pulls, or none.
+    pulls: Vec<(u64, Option<Pull>)>,
 }
 
 impl Replay {
@@ -49,39 +77,69 @@ impl Replay {
             return Ok(Replay::default());
         }
         let text = std::fs::read_to_string(&path).map_err(|error| RunError::read(&path, error))?;
-        let names: Vec<&str> = model.network.inputs().map(|(name, ..)| name).collect();
-        let mut changes: Vec<Heard> = Vec::new();
+        let mut replay = Replay::default();
+        let mut last = 0;
         for (k, line) in text.lines().enumerate() {
             let wrong = |reason: String| RunError::read(&path, format!("line {}: {reason}", k + 1));
             let line: Line<'_> = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-            let Some(input) = names.iter().position(|name| *name == line.input) else {
-                return Err(wrong(format!("the scene has no input `{}`", line.input)));
-            };
-            if changes.last().is_some_and(|last| last.step > line.step) {
+            let (Line::Input { step, .. } | Line::Pull { step, .. }) = line;
+            if step < last {
                 return Err(wrong("steps must not go back".to_owned()));
             }
-            changes.push(Heard { step: line.step, input, value: line.value });
+            last = step;
+            replay.push(line, model).map_err(wrong)?;
         }
-        Ok(Replay { changes, next: 0 })
+        Ok(replay)
     }
 
-    /// All changes, in order.
+    fn push(&mut self, line: Line<'_>, model: &Model) -> Result<(), String> {
+        match line {
+            Line::Input { step, input, value } => {
+                let known = model.network.inputs().position(|(name, ..)| name == input);
+                let input = known.ok_or_else(|| format!("the scene has no input `{input}`"))?;
+                self.changes.push(Heard { step, input, value });
+            }
+            Line::Pull { step, pull: None } => self.pulls.push((step, None)),
+            Line::Pull { step, pull: Some(PullLine { body: name, at, to, stiffness, damping }) } => {
+                let known = model.bodies.iter().position(|body| body.name == name);
+                let body = known.ok_or_else(|| format!("the scene has no body `{name}`"))?;
+                let pull = Pull { body, at, to, stiffness, damping };
+                if !pull.is_sound(model) {
+                    return Err(format!("`{name}` cannot be pulled like this: it must be free, the numbers finite"));
+                }
+                self.pulls.push((step, Some(pull)));
+            }
+        }
+        Ok(())
+    }
+
+    /// All changes of inputs, in order.
     pub fn changes(&self) -> &[Heard] {
         &self.changes
     }
 
     /// True if nothing ever changes.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && self.pulls.is_empty()
     }
+}
+
+/// Number of the step that begins.
+fn step_of(view: &View<'_>) -> u64 {
+    (view.time / view.step).round() as u64
 }
 
 impl Hook for Replay {
     fn inputs(&mut self, view: &View<'_>, inputs: &mut [f64]) {
-        let step = (view.time / view.step).round() as u64;
+        let step = step_of(view);
         while let Some(change) = self.changes.get(self.next).filter(|change| change.step <= step) {
             inputs[change.input] = change.value;
             self.next += 1;
         }
+    }
+
+    fn pull(&mut self, view: &View<'_>) -> Option<Pull> {
+        let begun = self.pulls.partition_point(|(from, _)| *from <= step_of(view));
+        self.pulls[..begun].last().and_then(|(_, pull)| *pull)
     }
 }

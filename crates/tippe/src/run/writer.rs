@@ -188,6 +188,12 @@ impl Observe for RunWriter {
         }
     }
 
+    fn pull(&mut self, step: u64, pull: Option<&crate::realtime::Pull>) {
+        if self.error.is_none() {
+            self.error = self.try_pull(step, pull).err();
+        }
+    }
+
     fn progress(&mut self, _: &crate::Progress) -> bool {
         self.error.is_none()
     }

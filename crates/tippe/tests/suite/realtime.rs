@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::fmt::Write;
 use tippe::joint::Six;
 use tippe::realtime::{
-    Clock, Coupled, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, STEP, Settings, Solve, State, Touch, View,
-    simulate, simulate_with,
+    Clock, Coupled, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, Pull, STEP, Settings, Solve, State, Touch,
+    View, simulate, simulate_with,
 };
 use tippe::run::{Recording, Subjects};
 use tippe::scene::Scene;
@@ -1339,4 +1339,69 @@ fn open_scenes() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_hand_pulls_a_body_and_a_recording_of_it_repeats_the_bits() {
+    /// Pulls a corner of the box upwards for a second.
+    struct Hand(Pull);
+    impl Hook for Hand {
+        fn pull(&mut self, view: &View<'_>) -> Option<Pull> {
+            (view.time > 0.5 && view.time < 1.5).then_some(Pull { to: self.0.to + view.time * Vec3::X, ..self.0 })
+        }
+    }
+    let model = model(&format!("{}{FLOOR}{}", steel(0.5, 0.3), cube("box", 0.0, 0.0, 0.1)));
+    let body = index(&model, "box");
+    let m = model.bodies[body].mass;
+    let at = Vec3::splat(0.1);
+    let pull = Pull { body, at, to: Vec3::new(0.0, 0.0, 1.0), stiffness: 40.0 * m, damping: 8.0 * m };
+    let run = |hook: &mut dyn Hook, folder: Option<&std::path::Path>| {
+        let mut state = State::start(&model);
+        let mut lines = Lines(Vec::new());
+        let summary = simulate_with(&model, &mut state, 2.0, &one_thread(), &mut [hook], &mut lines).unwrap();
+        if let Some(folder) = folder {
+            let text: Vec<String> = lines.0.iter().map(|(step, pull)| line(*step, *pull)).collect();
+            std::fs::write(folder.join("inputs.jsonl"), text.join("\n")).unwrap();
+        }
+        (summary, state)
+    };
+    /// What is heard of the hand.
+    struct Lines(Vec<(u64, Option<Pull>)>);
+    impl Observe for Lines {
+        fn pull(&mut self, step: u64, pull: Option<&Pull>) {
+            self.0.push((step, pull.copied()));
+        }
+    }
+    fn line(step: u64, pull: Option<Pull>) -> String {
+        let Some(Pull { at, to, stiffness, damping, .. }) = pull else {
+            return format!("{{\"step\":{step},\"pull\":null}}");
+        };
+        format!(
+            "{{\"step\":{step},\"pull\":{{\"body\":\"box\",\"at\":{:?},\"to\":{:?},\"stiffness\":{stiffness:?},\"damping\":{damping:?}}}}}",
+            at.to_array(),
+            to.to_array()
+        )
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (pulled, state) = run(&mut Hand(pull), Some(dir.path()));
+    let (alone, _) = run(&mut Hand(Pull { stiffness: f64::NAN, ..pull }), None);
+    assert!(state.bodies()[body].p.distance(alone.bodies[body].position) > 0.1, "it was moved");
+    // the hand's work is in the books
+    assert!(pulled.energy.work.abs() > 1.0, "{}", pulled.energy.work);
+    assert!(pulled.energy.residual().abs() < 1e-6 * pulled.energy.work.abs(), "{:e}", pulled.energy.residual());
+    let mut replay = tippe::run::Replay::read(dir.path(), &model).unwrap();
+    assert!(!replay.is_empty());
+    assert_eq!(run(&mut replay, None).0.hash, pulled.hash);
+    for (wrong, says) in [
+        ("{\"step\":1,\"pull\":{\"body\":\"bix\",\"at\":[0,0,0],\"to\":[0,0,0],\"stiffness\":1,\"damping\":0}}", "bix"),
+        (
+            "{\"step\":1,\"pull\":{\"body\":\"floor\",\"at\":[0,0,0],\"to\":[0,0,0],\"stiffness\":1,\"damping\":0}}",
+            "free",
+        ),
+        ("{\"step\":2,\"pull\":null}\n{\"step\":1,\"pull\":null}", "go back"),
+    ] {
+        std::fs::write(dir.path().join("inputs.jsonl"), wrong).unwrap();
+        let message = tippe::run::Replay::read(dir.path(), &model).unwrap_err().to_string();
+        assert!(message.contains(says), "{message}");
+    }
 }

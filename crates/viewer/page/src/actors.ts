@@ -35,6 +35,8 @@ export class Actors {
   readonly radii: number[];
   /** Boxes around the shapes of bodies, in their own frames [m]. */
   readonly boxes: THREE.Box3[];
+  /** Bodies that a surface stands for: their shapes are not drawn. */
+  readonly replaced = new Set<number>();
   readonly planes: { body: number; pose: Pose7; mesh: THREE.Mesh }[] = [];
   private readonly groups: Group[] = [];
   private readonly chosen = new Map<number, THREE.Color>();
@@ -134,7 +136,7 @@ export class Actors {
       for (let i = 0; i < parts.length; i++) {
         const part = parts[i];
         const o = 16 * i;
-        if (!this.visible[part.body] || (this.bare && !part.collide)) {
+        if (!this.visible[part.body] || (this.bare && !part.collide) || this.replaced.has(part.body)) {
           m.fill(0, o, o + 15);
           m[o + 15] = 1;
           continue;

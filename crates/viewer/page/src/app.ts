@@ -9,9 +9,11 @@ import { Plots } from "./plots";
 import { Stage, type Theme } from "./stage";
 import { Timeline } from "./timeline";
 import { type Chosen, Tree } from "./tree";
+import { Controls, KEYS } from "./controls";
 import { format, h, icon, save } from "./dom";
 import type { RunDocument, RunEvent } from "./protocol";
 import type { LiveTrack, Track, View } from "./track";
+import type * as THREE from "three";
 
 /** What the page asks of a run that is going on. */
 export interface Wire {
@@ -30,6 +32,7 @@ export interface Progress {
 }
 
 const LAYERS: { layer: Layer; label: string; key: string; title: string }[] = [
+  { layer: "patches", label: "Patches", key: "a", title: "polygons over which surfaces touch, by pressure; with forces: the share of each (runs made with --patches)" },
   { layer: "contacts", label: "Contacts", key: "c", title: "contact points and normals; red ones slip" },
   { layer: "forces", label: "Forces", key: "x", title: "contact forces: normal yellow, friction red, torque violet; length goes with the square root" },
   { layer: "joints", label: "Joints", key: "j", title: "joints and their axes" },
@@ -48,6 +51,8 @@ const HELP: [string, string][] = [
   ["L", "loop"],
   ["drag", "orbit; right button or Shift: pan; wheel: zoom"],
   ["click", "select; double click: look at it"],
+  ["Ctrl drag", "pull at a body, in a live run of the realtime clock"],
+  ["↑ ↓  or  ← →", "first, second input of a live run; also Page Up/Down, Insert/Delete and a gamepad"],
   ["F", "look at the selection, or at everything"],
   ["K", "follow the selected body"],
   ["1 … 6", "look along +x -x +y -y +z -z"],
@@ -55,7 +60,7 @@ const HELP: [string, string][] = [
   ["O", "orthographic or perspective"],
   ["[ ]", "previous, next body"],
   ["Esc", "nothing selected, nothing followed"],
-  ["C X J M V I N", "contacts, forces, joints, mass, frames, inertia, islands"],
+  ["A C X J M V I N", "patches, contacts, forces, joints, mass, frames, inertia, islands"],
   ["T W H", "transparent, wire frame, colliding shapes only"],
   ["B", "colour by body, material, speed"],
   ["E P", "energy panel, plots"],
@@ -100,6 +105,8 @@ export class App {
   private readonly speed = h("select", { title: "speed (+ -)", "aria-label": "speed" });
   private readonly loopButton = h("button", { title: "loop (L)", class: "on", onclick: () => this.setLoop(!this.player.loop) }, icon("loop"));
   private readonly inputs = h("section", { class: "inputs", hidden: "" });
+  private readonly controls = new Controls((input, value) => this.setInput(input, value));
+  private sliders: { slider: HTMLInputElement; value: HTMLElement }[] = [];
   private readonly help: HTMLDialogElement;
   private readonly exportMenu: HTMLDetailsElement;
   private readonly style = { text: "", faint: "", accent: "" };
@@ -153,6 +160,8 @@ export class App {
     );
     this.mouse(picture);
     window.addEventListener("keydown", (event) => this.key(event));
+    window.addEventListener("keyup", (event) => this.controls.key(event.key, false));
+    window.addEventListener("blur", () => this.controls.release());
     const wanted = new URLSearchParams(location.search).get("theme");
     const kept = readSetting("tippe.theme");
     const system = window.matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
@@ -324,28 +333,38 @@ export class App {
   private showInputs(document: RunDocument): void {
     const inputs = document.live ? (document.inputs ?? []) : [];
     this.inputs.hidden = inputs.length === 0;
-    const rows = inputs.map(({ name, start, low, high }, k) => {
-      const least = low ?? -10 * Math.max(1, Math.abs(start));
-      const most = high ?? 10 * Math.max(1, Math.abs(start));
-      const value = h("output", { class: "number" }, format(start, 4));
-      const slider = h("input", { type: "range", min: least, max: most, step: (most - least) / 1000, value: start, "aria-label": name });
-      const set = (x: number): void => {
-        value.textContent = format(x, 4);
-        this.wire?.send({ type: "input", input: k, value: x });
-      };
-      slider.addEventListener("input", () => set(Number(slider.value)));
+    const ranges = inputs.map(({ name, start, low, high }) => {
+      const reach = 10 * Math.max(1, Math.abs(start));
+      return { name, start, low: low ?? -reach, high: high ?? reach };
+    });
+    this.controls.enter(ranges);
+    this.sliders = ranges.map(({ name, start, low, high }) => ({
+      slider: h("input", { type: "range", min: low, max: high, step: (high - low) / 1000, value: start, "aria-label": name }),
+      value: h("output", { class: "number" }, format(start, 4)),
+    }));
+    const rows = ranges.map(({ name, start }, k) => {
+      const { slider, value } = this.sliders[k];
+      slider.addEventListener("input", () => this.setInput(k, Number(slider.value)));
       const back = h("button", { class: "tiny", title: "back to its start" }, icon("start"));
-      back.addEventListener("click", () => {
-        slider.value = String(start);
-        set(start);
-      });
-      return h("div", { class: "slider" }, h("label", {}, name), slider, value, back);
+      back.addEventListener("click", () => this.setInput(k, start));
+      const keys = KEYS[k] ? `keys ${KEYS[k].join(", ")}` : "no keys";
+      return h("div", { class: "slider", title: keys }, h("label", {}, name), slider, value, back);
     });
     this.inputs.replaceChildren(h("h2", {}, "Inputs"), ...rows);
   }
 
+  /** Sets a number of a run that is going on, and shows it. */
+  private setInput(input: number, value: number): void {
+    const shown = this.sliders[input];
+    if (shown) {
+      shown.slider.value = String(value);
+      shown.value.textContent = format(value, 4);
+    }
+    this.wire?.send({ type: "input", input, value });
+  }
+
   private showLegend(): void {
-    this.legend.replaceChildren();
+    this.legend.replaceChildren(...this.stage.surfaces.legend());
     if (this.tracks.length < 2) return;
     const name = (document: RunDocument): string => `${document.name}, ${document.clock}`;
     this.legend.append(
@@ -463,6 +482,7 @@ export class App {
     this.last = now;
     const began = performance.now();
     const was = this.player.time;
+    this.controls.drive();
     this.player.advance(seconds);
     if (this.player.time !== was) this.dirty = true;
     if (this.dirty && this.tracks.length > 0) {
@@ -486,7 +506,9 @@ export class App {
     if (view) {
       this.view = view;
       this.stage.actors.place(view);
+      this.stage.surfaces.place(this.tracks[0], view, this.stage.actors);
       const contacts = this.stage.overlays.place(view);
+      this.stage.overlays.placePatches(this.tracks[0].patches?.(view.a.block.time[view.a.row]));
       this.inspector.show(view);
       this.energy.show(view);
       this.showStatus(view, contacts.length);
@@ -561,6 +583,8 @@ export class App {
 
   private mouse(picture: HTMLElement): void {
     let from: [number, number] = [0, 0];
+    // Before the camera hears of it.
+    picture.addEventListener("pointerdown", (event) => this.grasp(event), { capture: true });
     picture.addEventListener("pointerdown", (event) => (from = [event.clientX, event.clientY]));
     picture.addEventListener("click", (event) => {
       if (Math.hypot(event.clientX - from[0], event.clientY - from[1]) > 4 || event.target !== this.stage.renderer.domElement) return;
@@ -578,11 +602,50 @@ export class App {
     });
   }
 
+  /** Ctrl and drag: a spring from the point of a body under the mouse to where the mouse goes. The run records it like any input. */
+  private grasp(event: PointerEvent): void {
+    const run = this.tracks[0]?.document;
+    if (!(event.ctrlKey || event.metaKey) || event.button !== 0 || !run?.live) return;
+    event.stopPropagation();
+    const hit = this.stage.pick(event.clientX, event.clientY);
+    if (!hit) return;
+    if (run.clock !== "realtime" || run.bodies[hit.body].drive !== "free") {
+      this.note(run.clock === "realtime" ? `${run.bodies[hit.body].name} does not move` : "only a run of the realtime clock can be pulled at");
+      return;
+    }
+    const { body, point } = hit;
+    const at = point.clone().applyMatrix4(this.stage.actors.matrix(body).invert());
+    const pull = (to: THREE.Vector3): void => {
+      this.stage.overlays.hand = { body, at, to };
+      this.wire?.send({ type: "pull", body, at: at.toArray(), to: to.toArray() });
+      this.touch();
+    };
+    const move = (next: PointerEvent): void => pull(this.stage.across(next.clientX, next.clientY, point));
+    const end = (): void => {
+      window.removeEventListener("pointermove", move);
+      window.removeEventListener("pointerup", end);
+      window.removeEventListener("pointercancel", end);
+      this.stage.overlays.hand = undefined;
+      this.wire?.send({ type: "let_go" });
+      this.touch();
+    };
+    window.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", end);
+    window.addEventListener("pointercancel", end);
+    pull(point.clone());
+  }
+
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target instanceof HTMLInputElement && target.type !== "color") return;
     if (this.help.open) return;
+    // Keys of inputs rule while the run goes on; held, the arrows step as ever.
+    const going = this.tracks[0]?.document.live && this.player.newest && !this.progress?.held;
+    if (going && !event.shiftKey && this.controls.key(event.key, true)) {
+      event.preventDefault();
+      return;
+    }
     const { stage } = this;
     const body = (by: number): void => {
       const n = this.tracks[0].document.bodies.length;
@@ -710,6 +773,7 @@ export class App {
       viewpoint: stage.viewpoint(),
       scriptTime: this.scriptTime,
       held: this.progress?.held ?? false,
+      hand: stage.overlays.hand?.body,
       positions: Array.from({ length: Math.min(8, stage.actors?.poses.length / 7 || 0) }, (_, k) => stage.actors.position(k).toArray()),
     };
   }

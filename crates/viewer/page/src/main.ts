@@ -43,7 +43,8 @@ function openEmbedded(element: HTMLElement): void {
   const app = start(true);
   if (!app) return;
   const scene = readScene(element.textContent ?? "");
-  const tracks = scene.runs.map((run, k) => new EmbeddedTrack(run, document.getElementById(`rows-${k}`)?.textContent?.trim() ?? ""));
+  const data = (id: string): string => document.getElementById(id)?.textContent?.trim() ?? "";
+  const tracks = scene.runs.map((run, k) => new EmbeddedTrack(run, data(`rows-${k}`), (run.surfaces ?? []).map((_, i) => data(`surface-${k}-${i}`))));
   app.enter(tracks, false);
   app.player.playing = true;
 }

@@ -1,11 +1,12 @@
 // What is drawn for understanding: contacts and their forces, joints, springs, centres of mass, frames, inertia.
 
 import * as THREE from "three";
-import { type Contact, type Spring, contactsOf } from "./protocol";
+import { type Contact, type Patch, type Spring, contactsOf } from "./protocol";
+import { viridis } from "./actors";
 import type { Stage, Theme } from "./stage";
 import type { View } from "./track";
 
-export type Layer = "contacts" | "forces" | "joints" | "mass" | "frames" | "inertia" | "islands";
+export type Layer = "patches" | "contacts" | "forces" | "joints" | "mass" | "frames" | "inertia" | "islands";
 
 /** Marks of one kind at most; more would be a cloud. */
 const MARKS = 4096;
@@ -78,7 +79,7 @@ class Arrows {
 export class Overlays {
   readonly root = new THREE.Group();
   readonly on: Record<Layer, boolean> = {
-    contacts: true, forces: false, joints: false, mass: false, frames: false, inertia: false, islands: false,
+    patches: true, contacts: true, forces: false, joints: false, mass: false, frames: false, inertia: false, islands: false,
   };
   private readonly points = new Marks(new THREE.SphereGeometry(1, 12, 8), over("#ffd23f"));
   private readonly slips = new Marks(new THREE.SphereGeometry(1, 12, 8), over("#ff5d73"));
@@ -93,6 +94,14 @@ export class Overlays {
   private readonly masses = new Marks(new THREE.OctahedronGeometry(1), over("#f5f5f5"));
   private readonly frames = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
   private readonly boxes = new Marks(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ color: "#9be564", wireframe: true, transparent: true, opacity: 0.8 }));
+  private readonly patches = new THREE.Mesh(
+    new THREE.BufferGeometry(),
+    new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, depthTest: false, transparent: true, opacity: 0.85 }),
+  );
+  /** Force on each polygon. */
+  private readonly shares = new Arrows(this.root, "#ffffff");
+  /** A hand that pulls at a point of a body: point in the body, point in the world. */
+  hand: { body: number; at: THREE.Vector3; to: THREE.Vector3 } | undefined;
   private readonly coils = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: "#c9d1dc" }));
   /** Largest contact force seen [N]. */
   private top = 0;
@@ -104,8 +113,10 @@ export class Overlays {
     this.axes.renderOrder = this.frames.renderOrder = 5;
     this.root.add(
       this.points.mesh, this.slips.mesh, this.pins.mesh, this.balls.mesh, this.slides.mesh, this.axes, this.masses.mesh, this.frames,
-      this.boxes.mesh, this.coils,
+      this.boxes.mesh, this.coils, this.patches,
     );
+    this.patches.visible = this.patches.frustumCulled = false;
+    this.patches.renderOrder = 4;
   }
 
   enter(): void {
@@ -129,6 +140,50 @@ export class Overlays {
     this.placeSprings();
     if (this.on.islands) this.colourIslands(contacts);
     return contacts;
+  }
+
+  /** Polygons over which surfaces touch, by pressure, each with its share of the force. */
+  placePatches(list: Patch[] | undefined): void {
+    if (!list && this.on.patches) return; // on their way
+    const { size } = this.stage;
+    const shown = this.on.patches ? (list ?? []).flatMap((patch) => patch.polygons) : [];
+    const pressure = shown.map(({ force, area }) => Math.hypot(...force) / Math.max(area, 1e-30));
+    const [top, most] = [Math.max(...pressure, 1e-30), Math.max(...shown.map(({ force }) => Math.hypot(...force)), 1e-30)];
+    const corners: number[] = [];
+    const colours: number[] = [];
+    const colour = new THREE.Color();
+    this.shares.begin();
+    shown.forEach(({ rings, center, normal, force }, k) => {
+      viridis(pressure[k] / top, colour);
+      // Flattened along the normal, cut into triangles, put back.
+      const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(...normal).normalize(), new THREE.Vector3(0, 0, 1));
+      const flat = rings.filter((ring) => ring.length > 2).map((ring) => {
+        const points = ring.map((corner) => new THREE.Vector3(...corner).applyQuaternion(turn)).map(({ x, y }) => new THREE.Vector2(x, y));
+        return { ring, points, area: THREE.ShapeUtils.area(points), box: new THREE.Box2().setFromPoints(points) };
+      });
+      // Outlines run one way, holes the other; the largest ring is an outline.
+      const way = Math.sign(flat.reduce((most, { area }) => (Math.abs(area) > Math.abs(most) ? area : most), 0));
+      for (const outline of flat.filter(({ area }) => Math.sign(area) === way)) {
+        const holes = flat.filter(({ area, box }) => Math.sign(area) === -way && outline.box.containsBox(box));
+        const all = [outline, ...holes].flatMap(({ ring }) => ring);
+        for (const triangle of THREE.ShapeUtils.triangulateShape(outline.points, holes.map(({ points }) => points))) {
+          for (const corner of triangle) {
+            corners.push(...all[corner]);
+            colours.push(colour.r, colour.g, colour.b);
+          }
+        }
+      }
+      const f = Math.hypot(...force);
+      if (this.on.forces && f > 0) {
+        this.shares.put(new THREE.Vector3(...center), new THREE.Vector3(...force).divideScalar(f), 0.15 * size * Math.sqrt(f / most), 0.0015 * size);
+      }
+    });
+    this.shares.end();
+    this.patches.visible = corners.length > 0;
+    this.patches.geometry.dispose();
+    this.patches.geometry = new THREE.BufferGeometry();
+    this.patches.geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
+    this.patches.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
   }
 
   private placeContacts(contacts: Contact[]): void {
@@ -269,7 +324,11 @@ export class Overlays {
   private placeSprings(): void {
     const { size, actors } = this.stage;
     const ends: number[] = [];
-    const springs: Spring[] = actors.document.springs;
+    const springs: Pick<Spring, "kind" | "ends">[] = [...actors.document.springs];
+    if (this.hand) {
+      const { body, at, to } = this.hand;
+      springs.push({ kind: "spring", ends: [{ body, pose: [at.x, at.y, at.z, 0, 0, 0, 1] }, { pose: [to.x, to.y, to.z, 0, 0, 0, 1] }] });
+    }
     for (const spring of springs) {
       const a = new THREE.Vector3().setFromMatrixPosition(actors.frame(spring.ends[0]));
       const b = new THREE.Vector3().setFromMatrixPosition(actors.frame(spring.ends[1]));

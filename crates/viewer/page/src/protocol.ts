@@ -42,6 +42,32 @@ export interface Spring {
   ends: [Frame, Frame];
 }
 
+/** Two surfaces that touch, as a line of patches.jsonl. */
+export interface Patch {
+  bodies: [string, string];
+  force: [number, number, number];
+  position: [number, number, number];
+  torque: [number, number, number];
+  polygons: { rings: [number, number, number][][]; center: [number, number, number]; normal: [number, number, number]; area: number; force: [number, number, number] }[];
+}
+
+/** A surface that changes with time. */
+export interface SurfaceDocument {
+  name: string;
+  /** Body it moves with; nothing for the world. Its own shapes are not drawn then. */
+  body: number | null;
+  vertices: string;
+  triangles: string;
+  /** Corners are in every row. */
+  moving: boolean;
+  colour: "none" | "vertex" | "triangle";
+  unit: string;
+  low: number;
+  high: number;
+  /** Numbers in a row. */
+  stride: number;
+}
+
 export interface RunEvent {
   time: number;
   kind: string;
@@ -87,6 +113,9 @@ export interface RunDocument {
   block_rows: number;
   times: number[];
   report?: Report | null;
+  surfaces?: SurfaceDocument[];
+  /** Polygons over which surfaces touch were recorded. */
+  patches?: boolean;
   /** Only in a standalone page. */
   events?: EventList;
   every?: number;

@@ -6,6 +6,7 @@ import type { RunDocument } from "./protocol";
 import type { Track } from "./track";
 import { Actors, MANY, matrixOf } from "./actors";
 import { Overlays } from "./overlays";
+import { Surfaces } from "./surfaces";
 
 export type Theme = "dark" | "light";
 
@@ -18,6 +19,7 @@ export class Stage {
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
   readonly overlays: Overlays;
+  readonly surfaces = new Surfaces();
   actors!: Actors;
   ghost: Actors | undefined;
   controls: OrbitControls;
@@ -63,7 +65,7 @@ export class Stage {
     this.key.shadow.bias = -0.0004;
     this.floor = this.plane(true);
     this.overlays = new Overlays(this);
-    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root);
+    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root);
     new ResizeObserver(() => this.resize()).observe(host);
     this.dress("dark");
     this.resize();
@@ -109,6 +111,7 @@ export class Stage {
     const instances = document.bodies.length;
     this.renderer.shadowMap.enabled = instances <= MANY;
     this.overlays.enter();
+    this.surfaces.enter(document, this.actors);
     this.actors.refresh();
     this.ghost?.refresh();
     if (!keepCamera) this.home();
@@ -424,11 +427,21 @@ export class Stage {
   }
 
   pick(x: number, y: number): { body: number; point: THREE.Vector3 } | undefined {
+    return this.actors.pick(this.ray(x, y));
+  }
+
+  /** The point under the mouse in the plane through `point` that the camera looks at squarely. */
+  across(x: number, y: number, point: THREE.Vector3): THREE.Vector3 {
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), point);
+    return this.ray(x, y).ray.intersectPlane(plane, new THREE.Vector3()) ?? point.clone();
+  }
+
+  private ray(x: number, y: number): THREE.Raycaster {
     const rect = this.canvas.getBoundingClientRect();
     const pointer = new THREE.Vector2(((x - rect.left) / rect.width) * 2 - 1, 1 - ((y - rect.top) / rect.height) * 2);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(pointer, this.camera);
-    return this.actors.pick(ray);
+    return ray;
   }
 
   /** Draws. */

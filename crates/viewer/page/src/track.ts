@@ -1,6 +1,6 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
-import { type Block, type EventList, type RunDocument, decode, fromBase64 } from "./protocol";
+import { type Block, type EventList, type Patch, type RunDocument, decode, fromBase64 } from "./protocol";
 
 /** One row of a block. */
 export interface RowRef {
@@ -34,9 +34,20 @@ export interface Track {
   row(index: number): View | undefined;
   signal(name: string): Promise<Curve>;
   events(): Promise<EventList>;
+  /** Polygons over which surfaces touch at the time of a row; nothing while they are on their way. */
+  patches?(time: number): Patch[] | undefined;
+  /** Numbers of a surface in a row; nothing while they are on their way. */
+  surface?(surface: number, row: number): Float32Array | undefined;
   /** Blocks in memory, for a look over what is known. */
   known(): Iterable<Block>;
 }
+
+/** Times of which patches are kept. */
+const PATCH_TIMES = 200;
+/** Bytes of a surface that are fetched at once. */
+const SURFACE_BYTES = 1 << 20;
+/** Such pieces kept. */
+const SURFACE_PIECES = 64;
 
 /** Times nearer than this to a row are that row's: they come from numbers with fewer digits. */
 const SNAP = 1e-9;
@@ -205,6 +216,60 @@ export class RecordedTrack implements Track {
     }
   }
 
+  private touching = new Map<number, Patch[] | undefined>();
+
+  patches(time: number): Patch[] | undefined {
+    if (!this.document.patches) return [];
+    if (!this.touching.has(time)) void this.loadPatches(time);
+    return this.touching.get(time);
+  }
+
+  private async loadPatches(time: number): Promise<void> {
+    this.touching.set(time, undefined);
+    try {
+      const answer = await fetch(`${this.base}/patches?time=${time}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      this.touching.set(time, (await answer.json()) as Patch[]);
+      for (const old of this.touching.keys()) {
+        if (this.touching.size <= PATCH_TIMES) break;
+        this.touching.delete(old);
+      }
+      this.changed();
+    } catch (error) {
+      this.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private pieces = new Map<string, Float32Array | undefined>();
+
+  surface(surface: number, row: number): Float32Array | undefined {
+    const stride = this.document.surfaces?.[surface]?.stride ?? 0;
+    if (stride === 0 || row < 0 || row >= this.rows) return undefined;
+    const rows = Math.max(1, Math.floor(SURFACE_BYTES / (4 * stride)));
+    const from = rows * Math.floor(row / rows);
+    const key = `${surface}/${from}/${Math.min(this.rows, from + rows)}`;
+    if (!this.pieces.has(key)) void this.loadSurface(key);
+    return this.pieces.get(key)?.subarray(stride * (row - from), stride * (row - from + 1));
+  }
+
+  private async loadSurface(key: string): Promise<void> {
+    this.pieces.set(key, undefined);
+    try {
+      const answer = await fetch(`${this.base}/surface/${key}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      // Most recently fetched last.
+      this.pieces.delete(key);
+      this.pieces.set(key, new Float32Array(await answer.arrayBuffer()));
+      for (const old of this.pieces.keys()) {
+        if (this.pieces.size <= SURFACE_PIECES) break;
+        this.pieces.delete(old);
+      }
+      this.changed();
+    } catch (error) {
+      this.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
   async signal(name: string): Promise<Curve> {
     const answer = await fetch(`${this.base}/signal?name=${encodeURIComponent(name)}`);
     if (!answer.ok) throw new Error(await answer.text());
@@ -236,8 +301,11 @@ export class EmbeddedTrack implements Track {
   readonly rows: number;
   private readonly block: Block;
 
-  constructor(readonly document: RunDocument, base64: string) {
+  private readonly values: Float32Array[];
+
+  constructor(readonly document: RunDocument, base64: string, surfaces: string[]) {
     this.block = decode(fromBase64(base64));
+    this.values = surfaces.map((text) => new Float32Array(fromBase64(text)));
     this.rows = this.block.rows;
     this.first = this.rows ? this.block.time[0] : 0;
     this.last = this.rows ? this.block.time[this.rows - 1] : 0;
@@ -256,6 +324,11 @@ export class EmbeddedTrack implements Track {
     const row = Math.max(0, Math.min(this.rows - 1, index));
     const ref = { block: this.block, row };
     return this.rows ? { a: ref, b: ref, w: 0, index: row } : undefined;
+  }
+
+  surface(surface: number, row: number): Float32Array | undefined {
+    const stride = this.document.surfaces?.[surface]?.stride ?? 0;
+    return stride && row < this.rows ? this.values[surface]?.subarray(stride * row, stride * (row + 1)) : undefined;
   }
 
   async signal(name: string): Promise<Curve> {
