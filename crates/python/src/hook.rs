@@ -79,9 +79,16 @@ impl PythonHook {
             Ok([a, b, c, x, y, z]) => Ok(Six::new(Vec3::new(a, b, c), Vec3::new(x, y, z))),
             Err(_) => Err(PyValueError::new_err("a jacobian has six numbers for each body: angular, then linear")),
         };
+        let force: Option<Vec<Vec<f64>>> = row.get_item("force")?.map(|force| force.extract()).transpose()?;
+        let force = match force.as_deref() {
+            None => None,
+            Some([a, b]) if a.iter().chain(b).all(|x| x.is_finite()) => Some([six(a)?, six(b)?]),
+            Some(_) => return Err(PyValueError::new_err("the force of a row has two lists of finite numbers")),
+        };
         let made = CustomRow {
             bodies,
             J: [six(&jacobian[0])?, six(&jacobian[1])?],
+            force,
             target: number("target", 0.0)?,
             compliance: number("compliance", 0.0)?,
             lower: number("lower", f64::NEG_INFINITY)?,

@@ -4,14 +4,9 @@ use super::partition::Rows;
 use super::{Clock, Grip, Owner, Touch};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-<<<<<<< HEAD
-use crate::model::Model;
-use tippe_numerics::kkt::{Follow, Row};
-=======
 use crate::model::{Drive, Model};
 use tippe_geometry::Vec3;
-use tippe_numerics::kkt::Row;
->>>>>>> page
+use tippe_numerics::kkt::{Follow, Row};
 
 /// A step as hooks see it.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +87,7 @@ impl Pull {
         [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| CustomRow {
             bodies: [Some(self.body), None],
             J: [Six::new(arm.cross(axis), axis), Six::ZERO],
+            force: None,
             target: target.dot(axis),
             compliance: 1.0 / (h * (h * k + c)),
             lower: f64::NEG_INFINITY,
