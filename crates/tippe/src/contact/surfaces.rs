@@ -21,9 +21,10 @@ use crate::kinematics::Kinematics;
 use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tippe_geometry::{
-    Aabb, Foundation, Mat3, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
-    half_space_foundation, half_space_points, surface_distance,
+    Aabb, Foundation, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
+    half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -97,6 +98,28 @@ pub struct SurfacePair {
     hysteresis: f64,
     /// Side whose centre of mass is the origin of the stretch of the tangential springs.
     reference: usize,
+    near: LastNear,
+}
+
+/// Triangles that were closest when the surfaces were last apart: where to look first. They change no answer, so threads may race for them.
+#[derive(Debug, Default)]
+struct LastNear(AtomicU64);
+
+impl LastNear {
+    fn get(&self) -> [u32; 2] {
+        let both = self.0.load(Ordering::Relaxed);
+        [(both >> 32) as u32, both as u32]
+    }
+
+    fn set(&self, [f, g]: [u32; 2]) {
+        self.0.store(u64::from(f) << 32 | u64::from(g), Ordering::Relaxed);
+    }
+}
+
+impl Clone for LastNear {
+    fn clone(&self) -> LastNear {
+        LastNear(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 /// The laws of a pair and what they need.
@@ -215,6 +238,7 @@ impl SurfacePair {
             bound: elements[0].radius + elements[1].radius,
             hysteresis: hysteresis(e),
             reference,
+            near: LastNear::default(),
         })
     }
 
@@ -266,15 +290,18 @@ impl SurfacePair {
     /// Distance of surfaces that share no volume.
     fn apart(&self, X: &[Pose; 2]) -> (f64, Vec3, Vec3, Vec3) {
         match &self.kind {
-            Kind::Both([s1, s2]) => match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, &mut Vec::new()) {
-                Some(gap) => {
-                    let d = gap.point2 - gap.point1;
-                    let between = (X[1].position - X[0].position).try_normalize();
-                    let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
-                    (gap.distance.max(0.0), n, gap.point1, gap.point2)
+            Kind::Both([s1, s2]) => {
+                match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, self.near.get(), &mut Vec::new()) {
+                    Some(gap) => {
+                        self.near.set(gap.triangles);
+                        let d = gap.point2 - gap.point1;
+                        let between = (X[1].position - X[0].position).try_normalize();
+                        let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
+                        (gap.distance.max(0.0), n, gap.point1, gap.point2)
+                    }
+                    None => (0.0, Vec3::Z, X[0].position, X[1].position),
                 }
-                None => (0.0, Vec3::Z, X[0].position, X[1].position),
-            },
+            }
             Kind::Ground { ground, solid, .. } => {
                 let (X_wg, X_ws) = (&X[*ground], &X[1 - ground]);
                 let n = X_wg.vector(Vec3::Z);
@@ -344,6 +371,22 @@ impl SurfacePair {
             }
         });
         join_columns(out);
+    }
+
+    /// The polygons over which they touch; `push` and `normal` are from 1 to 2.
+    pub fn patch(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
+        WORK.with_borrow_mut(|room| match &self.kind {
+            Kind::Both([s1, s2]) => surface_patch(s1, &X_ws[0], s2, &X_ws[1], &mut room.surfaces),
+            Kind::Ground { ground, surface, .. } => {
+                let mut patch = half_space_patch(&X_ws[*ground], surface, &X_ws[1 - ground], &mut room.surfaces);
+                for p in &mut patch {
+                    p.side = 1 - *ground as u8;
+                    p.normal *= self.sense();
+                    p.push *= self.sense();
+                }
+                patch
+            }
+        })
     }
 
     /// Forces of the pair with its springs.

@@ -23,32 +23,62 @@ pub(super) struct Closest {
 
 /// Boxes are dropped only when farther than the best by more than rounding.
 const PRUNE: f64 = 1.0 + 1e-12;
+/// More triangles than this are not gathered: the tree is faster.
+const MANY_NEAR: usize = 24;
+
+/// Triangles that can be closest to points within `reach` of `center`; none where they would be too many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Near {
+    center: Vec3,
+    reach: f64,
+    triangles: Vec<u32>,
+}
+
+impl Near {
+    pub fn holds(&self, x: Vec3) -> bool {
+        !self.triangles.is_empty() && (x - self.center).length_squared() <= self.reach * self.reach
+    }
+}
+
+/// The closest triangle so far; of equal ones the first, in whatever order they come.
+struct Best {
+    squared: f64,
+    triangle: u32,
+    point: Vec3,
+    feature: Feature,
+}
+
+impl Best {
+    fn new(s: &Surface, x: Vec3, triangle: u32) -> Best {
+        let (point, feature) = closest_on_triangle(x, s.corners(triangle));
+        Best { squared: (x - point).length_squared(), triangle, point, feature }
+    }
+
+    fn consider(&mut self, s: &Surface, x: Vec3, triangle: u32) {
+        let (point, feature) = closest_on_triangle(x, s.corners(triangle));
+        let squared = (x - point).length_squared();
+        if squared < self.squared || (squared == self.squared && triangle < self.triangle) {
+            *self = Best { squared, triangle, point, feature };
+        }
+    }
+}
 
 impl Surface {
     /// Closest point, looked for from triangle `guess` on; all in the surface's own frame.
     ///
     /// The sign is that of the angle-weighted normal of the closest feature (Baerentzen and Aanaes 2005).
     pub(super) fn closest(&self, x: Vec3, guess: u32, stack: &mut Vec<(f64, u32)>) -> Closest {
-        let (mut best, mut found) = (f64::INFINITY, guess);
-        let (mut point, mut feature) = (x, Feature::Face);
-        let mut consider = |f: u32, best: &mut f64, found: &mut u32| {
-            let (y, kind) = closest_on_triangle(x, self.corners(f));
-            let d = (x - y).length_squared();
-            if d < *best || (d == *best && f < *found) {
-                (*best, *found, point, feature) = (d, f, y, kind);
-            }
-        };
-        consider(guess, &mut best, &mut found);
+        let mut best = Best::new(self, x, guess);
         stack.clear();
         stack.push((self.tree.nodes[0].distance_squared(x), 0));
         while let Some((least, i)) = stack.pop() {
-            if least > best * PRUNE {
+            if least > best.squared * PRUNE {
                 continue;
             }
             let node = &self.tree.nodes[i as usize];
             if node.count > 0 {
                 for &f in self.tree.leaf(node) {
-                    consider(f, &mut best, &mut found);
+                    best.consider(self, x, f);
                 }
                 continue;
             }
@@ -62,6 +92,46 @@ impl Surface {
                 stack.push((near[1], right));
             }
         }
+        self.answer(x, &best)
+    }
+
+    /// The same for a point about which `near` has all triangles that can be closest.
+    pub(super) fn closest_of(&self, x: Vec3, near: &Near) -> Closest {
+        let mut best = Best::new(self, x, near.triangles[0]);
+        for &f in &near.triangles[1..] {
+            best.consider(self, x, f);
+        }
+        self.answer(x, &best)
+    }
+
+    /// Gathers the triangles that can be closest to points within `reach` of c, whose distance to the surface is `distance` [m].
+    pub(super) fn gather(&self, c: Vec3, distance: f64, reach: f64, stack: &mut Vec<(f64, u32)>, near: &mut Near) {
+        let within = (distance + 2.0 * reach) * PRUNE;
+        (near.center, near.reach) = (c, reach);
+        near.triangles.clear();
+        stack.clear();
+        stack.push((0.0, 0));
+        while let Some((_, i)) = stack.pop() {
+            let node = &self.tree.nodes[i as usize];
+            if node.distance_squared(c) > within * within {
+                continue;
+            }
+            if node.count > 0 {
+                let close = |f: &u32| (closest_on_triangle(c, self.corners(*f)).0 - c).length() <= within;
+                near.triangles.extend(self.tree.leaf(node).iter().copied().filter(close));
+            } else {
+                stack.push((0.0, node.link));
+                stack.push((0.0, i + 1));
+            }
+            if near.triangles.len() > MANY_NEAR {
+                near.triangles.clear();
+                return;
+            }
+        }
+    }
+
+    fn answer(&self, x: Vec3, best: &Best) -> Closest {
+        let &Best { triangle: found, point, feature, .. } = best;
         let t = self.triangles[found as usize];
         let away = x - point;
         let normal = self.normals[found as usize];

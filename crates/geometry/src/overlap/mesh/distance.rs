@@ -19,22 +19,34 @@ pub struct Gap {
 
 /// Boxes are dropped only when farther than the best by more than rounding.
 const PRUNE: f64 = 1.0 - 1e-12;
+/// A bound from a guess is this much above its distance.
+const ABOVE: f64 = 1.0 + 1e-9;
 
 /// Distance of two placed surfaces if it is below `limit` [m], else `None`. Exact up to rounding. A solid inside the other
 /// has the distance of its surface: ask [`super::surface_overlap`] whether they share volume.
 ///
-/// `stack` is a buffer.
+/// `near` are two triangles that may be close, such as those of the last answer: they speed the search up and change no bit of its answer. `stack` is a
+/// buffer.
 pub fn surface_distance(
     surface1: &Surface,
     X_w1: &Pose,
     surface2: &Surface,
     X_w2: &Pose,
     limit: f64,
+    near: [u32; 2],
     stack: &mut Vec<(f64, u32, u32)>,
 ) -> Option<Gap> {
     let X = Placement::new(X_w1, X_w2);
     let (s1, s2) = (surface1, surface2);
     let mut best = limit;
+    // a bound above what will be found: the first pair at the least distance wins as without it
+    if (near[0] as usize) < s1.triangles.len() && (near[1] as usize) < s2.triangles.len() {
+        let q = s2.corners(near[1]).map(|x| X.point(x));
+        let bound = between(s1.corners(near[0]), q).0 * ABOVE;
+        if bound > 0.0 {
+            best = best.min(bound);
+        }
+    }
     let mut found: Option<Gap> = None;
     stack.clear();
     stack.push((X.apart(&s1.tree.nodes[0], &s2.tree.nodes[0]), 0, 0));

@@ -13,7 +13,7 @@
 //! is exact for quadratic d. Where it differs from A d(c), the part is cut in four at c and the answer slides over to
 //! that of the quarters, so it stays continuous in the pose.
 
-use super::closest::Closest;
+use super::closest::{Closest, Near};
 use super::cut::{Cut, Link, Placement};
 use super::region::{NONE, Regions};
 use super::surface::Surface;
@@ -175,6 +175,7 @@ pub(super) struct Quadrature {
     cells: [Vec<Cell>; 2],
     blobs: Vec<(u32, Blob)>,
     stack: Vec<(f64, u32)>,
+    near: Near,
     pub points: Vec<PressurePoint>,
 }
 
@@ -204,9 +205,25 @@ impl<'a> Plane<'a> {
     }
 
     fn read(&self, p: [f64; 2], guess: u32, stack: &mut Vec<(f64, u32)>) -> Closest {
+        self.other.closest(self.across(p), guess, stack)
+    }
+
+    /// Point in the other solid.
+    fn across(&self, p: [f64; 2]) -> Vec3 {
         let x = self.point(p);
-        let x = if self.side == 0 { self.X.point_into(x) } else { self.X.point(x) };
-        self.other.closest(x, guess, stack)
+        if self.side == 0 { self.X.point_into(x) } else { self.X.point(x) }
+    }
+
+    /// Gathers what can be closest to the points of a chain around `blob`.
+    fn gather(&self, sides: &[Side], blob: &Blob, at_c: &Closest, stack: &mut Vec<(f64, u32)>, near: &mut Near) {
+        let away = |p: [f64; 2]| (p[0] - blob.c[0]).powi(2) + (p[1] - blob.c[1]).powi(2);
+        let reach = sides.iter().map(|s| away(s.a)).fold(0.0, f64::max).sqrt();
+        self.other.gather(self.across(blob.c), at_c.depth.abs(), reach, stack, near);
+    }
+
+    fn read_near(&self, p: [f64; 2], guess: u32, stack: &mut Vec<(f64, u32)>, near: &Near) -> Closest {
+        let x = self.across(p);
+        if near.holds(x) { self.other.closest_of(x, near) } else { self.other.closest(x, guess, stack) }
     }
 
     /// The gradient of the depth in frame 1.
@@ -269,6 +286,7 @@ impl Quadrature {
                 if split > 0.0 {
                     let mut sides = std::mem::take(&mut self.sides);
                     unfold(&plane, links, surfaces[side], &mut sides);
+                    plane.gather(&sides, &cell.blob, &cell.at_c, &mut self.stack, &mut self.near);
                     self.quarter(&plane, &sides, &cell.blob, split, 0, whole, cell.at_c.triangle, &mut sums);
                     self.sides = sides;
                 }
@@ -367,9 +385,9 @@ impl Quadrature {
                 // cut along the line through c: from there the other cut starts anew
                 clip(&half, 1, whole_part.c, low_y, &mut piece);
                 let Some(blob) = blob(&piece) else { continue };
-                let at_c = plane.read(blob.c, guess, &mut self.stack);
+                let at_c = plane.read_near(blob.c, guess, &mut self.stack, &self.near);
                 let guess = at_c.triangle;
-                let at_ring = [0, 1, 2].map(|k| plane.read(blob.at(k), guess, &mut self.stack));
+                let at_ring = [0, 1, 2].map(|k| plane.read_near(blob.at(k), guess, &mut self.stack, &self.near));
                 let cell = Cell { part: 0, blob, ring: 1.0, at_c, at_ring };
                 let split = if level + 1 < LEVELS { Self::doubt(&cell, whole) } else { 0.0 };
                 if split > 0.0 {
