@@ -27,6 +27,9 @@ pub struct Args {
     /// Write the tables as CSV as well
     #[arg(long)]
     csv: bool,
+    /// Write the polygons over which surfaces touch, with the force on each, to patches.jsonl
+    #[arg(long)]
+    patches: bool,
     /// Print one JSON object with the summary on stdout
     #[arg(long)]
     json: bool,
@@ -63,6 +66,7 @@ impl Args {
             options: options.clone(),
             out: None,
             csv: false,
+            patches: false,
             json: false,
             quiet: true,
             checkpoint_every: None,
@@ -181,7 +185,10 @@ pub fn simulate(
         subjects: subjects.clone(),
         hash: None,
     };
-    let writer = RunWriter::create(folder, manifest, args.csv)?;
+    let mut writer = RunWriter::create(folder, manifest, args.csv)?;
+    if args.patches {
+        writer.record_patches(model)?;
+    }
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
     if !args.quiet {

@@ -15,8 +15,8 @@ mod round;
 
 use crate::{Pose, Shape, Vec3};
 pub use mesh::{
-    Foundation, Gap, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation, half_space_points,
-    surface_distance, surface_overlap,
+    Foundation, Gap, PatchPolygon, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation,
+    half_space_patch, half_space_points, surface_distance, surface_overlap, surface_patch,
 };
 pub use moments::{Moments, moments};
 

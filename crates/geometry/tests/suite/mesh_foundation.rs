@@ -4,8 +4,8 @@ use crate::random::Random;
 use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
 use boolmesh::prelude::OpType;
 use tippe_geometry::{
-    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_points,
-    surface_distance,
+    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_patch,
+    half_space_points, surface_distance, surface_patch,
 };
 
 fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
@@ -243,6 +243,44 @@ fn columns_carry_the_wrench() {
 fn small_corner(X: &Pose, x: f64, y: f64, z: f64) -> f64 {
     let down = X.vector_into(Vec3::Z).abs();
     -(down.x * x + down.y * y + down.z * z)
+}
+
+/// Area of a polygon's rings against its normal: holes count negative.
+fn ring_area(p: &tippe_geometry::PatchPolygon) -> f64 {
+    let out = if p.side == 0 { p.normal } else { -p.normal };
+    let fan = |r: &Vec<Vec3>| (1..r.len() - 1).map(|k| (r[k] - r[0]).cross(r[k + 1] - r[0])).sum::<Vec3>();
+    p.rings.iter().map(|r| 0.5 * out.dot(fan(r))).sum()
+}
+
+/// The polygons of a patch have the area of the foundation and carry its force, whole triangles and holes too.
+#[test]
+fn patch_polygons() {
+    let mut r = Random(31);
+    let solids = [surface(&ball(0.5, 12)), surface(&concave(&mut r)), surface(&cuboid(Vec3::new(0.4, 0.4, 0.05)))];
+    let mut work = SurfaceWork::default();
+    let (mut touching, mut holes) = (0, 0);
+    for i in 0..300 {
+        let (s1, s2) = (&solids[i % 3], &solids[(i / 3) % 3]);
+        let X1 = Pose::new(r.rotation(), Vec3::ZERO);
+        let X2 = Pose::new(r.rotation(), r.vector(-0.6, 0.6));
+        let f = foundation(s1, &X1, s2, &X2, Vec3::ZERO, &mut work);
+        let patch = surface_patch(s1, &X1, s2, &X2, &mut work);
+        let (area, push) = patch.iter().fold((0.0, Vec3::ZERO), |(a, p), q| (a + 0.5 * q.area, p + q.push));
+        assert!((area - f.area).abs() <= 1e-9 * f.area, "{area} {}", f.area);
+        assert!((push - f.force).length() <= 1e-9 * f.area, "{push} {}", f.force);
+        let drawn: f64 = patch.iter().map(|p| 0.5 * ring_area(p)).sum();
+        assert!((drawn - f.area).abs() <= 1e-9 * (f.area + 1e-3), "{i}: {drawn} {}", f.area);
+        touching += usize::from(f.area > 0.0);
+        holes += patch.iter().filter(|p| p.rings.len() > 1).count();
+    }
+    assert!(touching > 100 && holes > 0, "{touching} {holes}");
+
+    let X2 = Pose::new(r.rotation(), Vec3::new(0.1, 0.2, 0.3));
+    let f = half_space_foundation(&Pose::IDENTITY, &solids[0], &X2, Vec3::ZERO, &mut work);
+    let patch = half_space_patch(&Pose::IDENTITY, &solids[0], &X2, &mut work);
+    let push: Vec3 = patch.iter().map(|p| p.push).sum();
+    let drawn: f64 = patch.iter().map(ring_area).sum();
+    assert!(f.area > 0.0 && (push - f.force).length() < 1e-12 && (drawn - f.area).abs() < 1e-12);
 }
 
 #[test]

@@ -22,8 +22,8 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Aabb, Foundation, Mat3, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
-    half_space_foundation, half_space_points, surface_distance,
+    Aabb, Foundation, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
+    half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -344,6 +344,22 @@ impl SurfacePair {
             }
         });
         join_columns(out);
+    }
+
+    /// The polygons over which they touch; `push` and `normal` are from 1 to 2.
+    pub fn patch(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
+        WORK.with_borrow_mut(|room| match &self.kind {
+            Kind::Both([s1, s2]) => surface_patch(s1, &X_ws[0], s2, &X_ws[1], &mut room.surfaces),
+            Kind::Ground { ground, surface, .. } => {
+                let mut patch = half_space_patch(&X_ws[*ground], surface, &X_ws[1 - ground], &mut room.surfaces);
+                for p in &mut patch {
+                    p.side = 1 - *ground as u8;
+                    p.normal *= self.sense();
+                    p.push *= self.sense();
+                }
+                patch
+            }
+        })
     }
 
     /// Forces of the pair with its springs.

@@ -11,6 +11,7 @@
 //! | `energy.parquet` | `time`, every entry of the ledger, linear momentum |
 //! | `contacts.parquet` | one row for every touching pair and time |
 //! | `events.jsonl` | one event a line |
+//! | `patches.jsonl` | on request: for every touching pair of surfaces and time the polygons of its patch with the force on each, a [`Patch`] a line |
 //! | `inputs.jsonl` | numbers from outside, one change a line, if there were any |
 //! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id |
 //! | `grains.vtk.series` | their times, for ParaView |
@@ -25,6 +26,7 @@ mod expression;
 mod folder;
 mod inputs;
 mod manifest;
+mod patches;
 mod recording;
 mod report;
 mod signal;
@@ -39,6 +41,7 @@ pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use inputs::Replay;
 pub use manifest::{GranularCopy, Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
+pub use patches::{Patch, Polygon};
 pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, GrainReport, PaceReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};

@@ -822,3 +822,76 @@ proptest::proptest! {
         }
     }
 }
+
+/// A box 1 mm deep in a table and one in the ground: polygons of the faces' size that share the force of their pair.
+#[test]
+fn patches_of_boxes() {
+    let text = r#"
+format = 1
+[materials.plastic]
+density = 1000
+young = "1 GPa"
+poisson = 0.3
+[[solid]]
+name = "cube"
+kind = "box"
+size = [0.1, 0.1, 0.1]
+[[body]]
+name = "ground"
+fixed = true
+material = "plastic"
+shape = { kind = "half_space" }
+[[body]]
+name = "table"
+fixed = true
+material = "plastic"
+shape = { kind = "box", size = [1, 1, 0.2] }
+position = [3, 0, 0]
+[[body]]
+name = "box"
+material = "plastic"
+shape = { kind = "mesh", solid = "cube" }
+position = [0, 0, 0.049]
+"#;
+    let model = Model::compile(&Scene::parse("boxes.toml", text, &[]).unwrap()).unwrap();
+    let subjects = Subjects::of(&model);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer =
+        RunWriter::create(dir.path(), Manifest { subjects: subjects.clone(), ..manifest() }, false).unwrap();
+    writer.record_patches(&model).unwrap();
+    let force = Vec3::new(1.0, 0.5, 10.0);
+    for (other, position) in [(0, Vec3::new(0.0, 0.0, 0.049)), (1, Vec3::new(3.0, 0.0, 0.149))] {
+        let mut bodies = model.start.clone();
+        bodies[2] = still(position);
+        let contact = ContactSample {
+            body1: other,
+            body2: 2,
+            pair: (other as u32, 2),
+            position,
+            normal: Vec3::Z,
+            depth: 1e-3,
+            closing_speed: 0.0,
+            force,
+            torque: Vec3::ZERO,
+            slipping: false,
+        };
+        let (energy, signals) = (Ledger::default(), vec![0.0; subjects.signals.len()]);
+        let time = other as f64;
+        writer.sample(&Sample { time, bodies: &bodies, contacts: &[contact], energy: &energy, signals: &signals });
+    }
+    writer.finish(Status::Complete, None, None).unwrap();
+    let text = std::fs::read_to_string(dir.path().join("patches.jsonl")).unwrap();
+    let patches: Vec<Patch> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(patches.len(), 2);
+    for (patch, other) in patches.iter().zip(["ground", "table"]) {
+        assert_eq!(patch.bodies, [other, "box"]);
+        let sum: Vec3 = patch.polygons.iter().map(|p| p.force).sum();
+        assert!((sum - force).length() < 1e-12, "{sum}");
+        let bottom = |p: &&Polygon| p.body == 2 && p.normal.z > 0.9;
+        let area: f64 = patch.polygons.iter().filter(bottom).map(|p| p.area).sum();
+        assert!((area - 0.01).abs() < 1e-12, "{area}");
+        for p in patch.polygons.iter().filter(bottom) {
+            assert!((p.depth - 1e-3).abs() < 1e-5 && p.region == Some(0) && p.rings.len() == 1);
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Writes a run folder while the simulation runs.
 
 use super::manifest::write_json;
+use super::patches::PatchLog;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
 use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
 use crate::scene::Clock;
-use crate::{Event, Observe, Sample, clock};
+use crate::{Event, Model, Observe, Sample, clock};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Kept free for the manifest and the summary when the disk fills up [bytes].
 const RESERVE: usize = 64 << 10;
 /// Files of a run folder, for replacing an old run; checkpoints come on top.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "manifest.json",
     "summary.json",
     "signals.parquet",
@@ -24,6 +25,7 @@ const FILES: [&str; 13] = [
     "events.jsonl",
     "events.csv",
     super::inputs::FILE,
+    super::patches::FILE,
     SERIES_FILE,
     RESERVE_FILE,
 ];
@@ -40,6 +42,7 @@ pub struct RunWriter {
     energy: TableWriter,
     contacts: TableWriter,
     events: EventLog,
+    patches: Option<PatchLog>,
     /// Snapshots of the grains, in order.
     snapshots: Vec<Snapshot>,
     error: Option<RunError>,
@@ -71,10 +74,17 @@ impl RunWriter {
             events: EventLog::create(folder, csv)?,
             folder: folder.to_owned(),
             inputs: None,
+            patches: None,
             snapshots: Vec::new(),
             manifest,
             error: None,
         })
+    }
+
+    /// From now on also writes the polygons over which surfaces of this model touch, to `patches.jsonl`.
+    pub fn record_patches(&mut self, model: &Model) -> Result<(), RunError> {
+        self.patches = Some(PatchLog::create(&self.folder, model)?);
+        Ok(())
     }
 
     /// The first thing that could not be written.
@@ -106,8 +116,10 @@ impl RunWriter {
                 self.error.get_or_insert(error);
             }
         }
-        if let Some(Err(error)) = self.inputs.as_mut().map(LineFile::flush) {
-            self.error.get_or_insert(error);
+        for flushed in [self.inputs.as_mut().map(LineFile::flush), self.patches.as_mut().map(PatchLog::flush)] {
+            if let Some(Err(error)) = flushed {
+                self.error.get_or_insert(error);
+            }
         }
         // A reserve that cannot be removed costs 64 KiB and nothing else.
         let _ = std::fs::remove_file(self.folder.join(RESERVE_FILE));
@@ -158,6 +170,9 @@ impl RunWriter {
             let vectors = [contact.position, contact.normal, contact.force, contact.torque];
             let numbers = scalars.into_iter().chain(vectors.into_iter().flat_map(|v| v.to_array())).map(Cell::Real);
             self.contacts.row(head.into_iter().chain(numbers).chain([Cell::Flag(contact.slipping)]))?;
+        }
+        if let Some(patches) = &mut self.patches {
+            patches.write(&self.manifest.subjects, sample)?;
         }
         Ok(())
     }

@@ -244,7 +244,7 @@ impl HalfSpace {
 }
 
 /// The part of a convex polygon of at most five corners below the plane; none when it only touches.
-fn clip(t: &[Vec3], m: Vec3, level: f64) -> ([Vec3; 6], usize) {
+pub(super) fn clip(t: &[Vec3], m: Vec3, level: f64) -> ([Vec3; 6], usize) {
     let (mut out, mut count) = ([Vec3::ZERO; 6], 0);
     for (k, &a) in t.iter().enumerate() {
         let b = t[(k + 1) % t.len()];
