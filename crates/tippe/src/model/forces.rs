@@ -554,6 +554,22 @@ impl Compiler<'_> {
                     );
                     continue;
                 }
+                if s.kind == MotorKind::Motion {
+                    let (from, to) = (
+                        model.mechanism_starts[mechanism as usize].q[at.coordinate as usize],
+                        value.value_and_rate(0.0).0,
+                    );
+                    let loops = !model.mechanisms[mechanism as usize].loops.is_empty();
+                    let message = format!("{owner}: its motion starts at {to:.9}, the joint at {from:.9}");
+                    let help = "give the joint the start value of the motion, or the motion that of the joint";
+                    if loops && (to - from).abs() > 1e-9 * to.abs().max(1.0) {
+                        self.fail(s.places.entity, format!("{message}: closed loops do not follow a jump"), help);
+                        continue;
+                    }
+                    if (to - from).abs() > 1e-6 * to.abs().max(1.0) {
+                        self.warnings.push(format!("{message}: it jumps there at once. help: {help}"));
+                    }
+                }
                 let kind = match s.kind {
                     MotorKind::Torque => ForceKind::Torque { at, value, limit },
                     MotorKind::Position => {

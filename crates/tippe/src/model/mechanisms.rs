@@ -6,7 +6,7 @@ use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{Coupled, Link, Loop, Mechanism, Mode, Parent, Side, Work};
-use crate::scene::{self, JointKind, did_you_mean};
+use crate::scene::{self, JointKind, MotorKind, did_you_mean};
 use std::collections::BTreeMap;
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 
@@ -528,6 +528,7 @@ impl Compiler<'_> {
             ..MechanismStart::default()
         };
         let mut given = vec![false; mechanism.coordinates];
+        let mut driven = vec![false; mechanism.coordinates];
         let mut placed: Vec<Placed> = Vec::new();
         for (k, link) in mechanism.links.iter().enumerate() {
             let parent = match link.parent {
@@ -562,6 +563,9 @@ impl Compiler<'_> {
                     given[link.first + i] = true;
                 }
             }
+            for motor in spec.into_iter().flat_map(|s| &s.motors).filter(|motor| motor.kind == MotorKind::Motion) {
+                driven[link.first + motor.coordinate] = true;
+            }
             let mut work = mechanism.work();
             let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
             place(model, &mechanism, &start, &mut work, &mut kinematics);
@@ -578,7 +582,7 @@ impl Compiler<'_> {
         for (k, closing) in mechanism.loops.iter().enumerate() {
             work.active[k] = self.scene.joints[closing.source as usize].active;
         }
-        if !self.close_loops(model, &mechanism, &mut start, &given, &mut work) {
+        if !self.close_loops(model, &mechanism, &mut start, [&given, &driven], &mut work) {
             return;
         }
         self.start_rates(model, &mechanism, &mut start, &mut work);
@@ -604,26 +608,26 @@ impl Compiler<'_> {
     }
 
     /// Newton's method on the coordinates, least change in the metric of the masses; given start values are kept if the
-    /// loops close with them.
+    /// loops close with them, else those of coordinates whose motion is driven.
     fn close_loops(
         &mut self,
         model: &Model,
         mechanism: &Mechanism,
         start: &mut MechanismStart,
-        given: &[bool],
+        [given, driven]: [&[bool]; 2],
         work: &mut Work,
     ) -> bool {
         let written = start.clone();
         let size =
             mechanism.links.iter().flat_map(|l| [l.p_p1.length(), l.p_2c.length()]).chain([1e-3]).fold(0.0, f64::max);
         let mut violation = f64::INFINITY;
-        for keep in [true, false] {
-            if !keep && !given.contains(&true) {
-                break;
-            }
+        let none = vec![false; mechanism.coordinates];
+        let mut kept = vec![given, driven, &none];
+        kept.dedup();
+        for keep in kept {
             *start = written.clone();
-            for (mode, given) in work.modes.iter_mut().zip(given) {
-                *mode = if keep && *given { Mode::Given(0.0) } else { Mode::Free };
+            for (mode, keep) in work.modes.iter_mut().zip(keep) {
+                *mode = if *keep { Mode::Given(0.0) } else { Mode::Free };
             }
             let mut change = vec![0.0; mechanism.coordinates];
             for _ in 0..ITERATIONS {

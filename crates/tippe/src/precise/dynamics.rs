@@ -1133,6 +1133,10 @@ impl System for Bound<'_> {
             judge(share, k, &mut d.worst);
         }
         for machine in &mut d.machines {
+            // the projection takes errors across the rows away, all of them where drives leave no freedom: what is open holds the step
+            let of = |&k: &usize| self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
+            let size = machine.bodies.iter().map(of).fold(0.0, f64::max);
+            judge(machine.open(size) / d.tolerance, machine.bodies[0], &mut d.worst);
             machine.displace(self.model, error, true);
             for (e, &k) in machine.displaced.iter().zip(&machine.bodies) {
                 let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);

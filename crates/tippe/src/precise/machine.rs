@@ -3,7 +3,7 @@
 use super::dynamics::Frame;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Mode, Parent, Work};
+use crate::mechanism::{ClosureRow, Mode, Parent, Work};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -297,6 +297,12 @@ impl Machine {
             on.push(total);
         }
         on
+    }
+
+    /// How far its loops are open where it was evaluated last: lengths as shares of `size` [m], directions as they are [-].
+    pub fn open(&self, size: f64) -> f64 {
+        let share = |row: &ClosureRow| row.phi.abs() / if row.on_2.linear == Vec3::ZERO { 1.0 } else { size };
+        self.work.rows.iter().filter(|row| row.holonomic).map(share).fold(0.0, f64::max)
     }
 
     /// Displacements {turn, shift} of the bodies that changes of the coordinates (`rates` false) or rates mean, by link; without

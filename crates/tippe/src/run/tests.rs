@@ -828,6 +828,11 @@ proptest::proptest! {
 fn patches_of_boxes() {
     let text = r#"
 format = 1
+title = "boxes"
+[world]
+gravity = [0, 0, 0]
+[run]
+until = 1
 [materials.plastic]
 density = 1000
 young = "1 GPa"

@@ -514,3 +514,17 @@ fn times_of_failures_are_short() {
     assert_eq!(at(0.451_523_6), "at t = 0.4515236 s");
     assert_eq!(at(1.5e300), "at t = 1.5e300 s");
 }
+
+/// A motion that begins elsewhere than its joint: closed loops cannot follow, and say so.
+#[test]
+fn a_motion_that_jumps_in_a_closed_loop_is_an_error() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/driven_linkage.toml"))
+        .unwrap()
+        .replace("value = \"1 + 6*t\"", "value = \"2 + 6*t\"");
+    let scene = tippe::scene::Scene::parse("bad.toml", &text, &[]).unwrap();
+    let said = tippe::Model::compile(&scene).unwrap_err().to_string();
+    assert!(
+        said.contains("its motion starts at 2.000000000, the joint at 1.000000000: closed loops do not follow a jump"),
+        "{said}"
+    );
+}
