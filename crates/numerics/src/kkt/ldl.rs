@@ -25,7 +25,7 @@ struct Line([f64; 8]);
 #[repr(align(64))]
 struct Two([f64; 16]);
 
-/// A 6x6 block, each row a [`Line`].
+/// A 6x6 block, each row a `Line`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wide([Line; 6]);
 
