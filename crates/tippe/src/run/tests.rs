@@ -833,6 +833,9 @@ title = "boxes"
 gravity = [0, 0, 0]
 [run]
 until = 1
+[contact]
+restitution = 0.5
+friction = 0.1
 [materials.plastic]
 density = 1000
 young = "1 GPa"
