@@ -263,10 +263,11 @@ impl Compiler<'_> {
         Some((body, shapes))
     }
 
-    /// A hull in place of a mesh is said, with how much it adds.
+    /// A hull in place of a mesh is said, with how much it adds; that of a convex mesh is the mesh.
     fn note_hull(&mut self, spec: &scene::Body, shape_spec: &ShapeSpec, shape: &Shape) {
         if let ShapeKind::Mesh { mesh, hull: true, .. } = &shape_spec.kind
             && let Ok(hull) = shape.mass_properties(1.0)
+            && hull.mass > mesh.volume() * (1.0 + 1e-9)
         {
             self.warnings.push(format!(
                 "body \"{}\": the convex hull of its mesh touches instead of it, with {:.1} % more volume",
