@@ -169,7 +169,7 @@ pub struct Island {
     scratch: Vec<Kinematics>,
     corrections: Vec<f64>,
     /// The island as it was at the start of the horizon, if it has moved since.
-    before: Option<Box<Island>>,
+    before: Option<Box<IslandRecord>>,
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
     watched_end: Vec<f64>,
@@ -536,7 +536,7 @@ impl Island {
                 outcome.counts.evaluations += self.stepper.evaluations - before;
                 return Ok(());
             }
-            self.keep();
+            self.keep(model);
             self.act(model, outcome)?;
             self.step(model, settings, outcome)?;
             if tries - outcome.mark.0 >= STALL_WINDOW || tries >= STALL {
@@ -561,16 +561,16 @@ impl Island {
     }
 
     /// Remembers the island as it is, unless it has moved in this horizon.
-    fn keep(&mut self) {
+    fn keep(&mut self, model: &Model) {
         if self.before.is_none() {
-            self.before = Some(Box::new(self.clone()));
+            self.before = Some(Box::new(self.record(model)));
         }
     }
 
     /// The island as it was at the start of the horizon.
-    pub fn put_back(&mut self) {
+    pub fn put_back(&mut self, model: &Model, settings: &Settings, structure: &Structure) {
         if let Some(before) = self.before.take() {
-            *self = *before;
+            *self = Island::restore(model, settings, structure, &before);
         }
     }
 
@@ -984,7 +984,7 @@ impl Island {
             if crossing.logged || crossing.time > t {
                 continue;
             }
-            self.keep();
+            self.keep(model);
             self.crossings[i].logged = true;
             let kind = match crossing.what {
                 What::Touch => EventKind::ContactStart,

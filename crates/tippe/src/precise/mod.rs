@@ -587,7 +587,9 @@ impl<'a> Clock<'a> {
 
     /// Islands as they were at the start of the horizon.
     fn put_back(&mut self) {
-        self.islands.iter_mut().for_each(Island::put_back);
+        for island in &mut self.islands {
+            island.put_back(self.model, self.settings, &self.structure);
+        }
     }
 
     fn runaway(&self) -> Failure {
