@@ -76,7 +76,7 @@ impl Solver {
             *b = rate - *b;
         }
         for (x, (low, high)) in start.iter_mut().zip(lower.iter().zip(&upper)) {
-            *x = f64::clamp(*x, *low, *high);
+            *x = x.max(*low).min(*high);
         }
         let rest = start.clone();
         let posed = mlcp::Problem { n, a, b, lower, upper };

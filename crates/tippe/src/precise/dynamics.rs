@@ -1,4 +1,4 @@
-//! The equations of motion of one island: what the integrator sees.
+//! The equations of motion of one island: its bodies, pairs and machines, and what acts on them.
 //!
 //! States of a body, resolved in world: centre of mass p, Gibbs vector g, velocity v, angular velocity w (that of a body
 //! with unequal moments of inertia in its own axes: free rotation then knows nothing of the orientation). The orientation is
@@ -21,22 +21,16 @@ use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_numerics::{BlockPattern, System};
+use tippe_numerics::BlockPattern;
 
 /// States of a body without contact springs.
 pub const BODY_STATES: usize = 12;
 /// Integrals of the ledger per body.
 pub const ACCOUNTS: usize = 9;
-/// Speed below which the velocity error of a body is measured against this [m/s].
-const SPEED_FLOOR: f64 = 0.01;
 /// The skin is renewed when more than so many pairs, and an eighth of all, had to be read.
 const WORN: usize = 4;
 /// A flat solid that touches down at a tangential speed above this share of its closing speed slips at first [-].
 const SLOW: f64 = 1e-6;
-/// States of components below this are measured against it [SI].
-const STATE_FLOOR: f64 = 1e-3;
-/// Global errors gather over many steps: each step is held to this share of the tolerance [-].
-const STEP_SHARE: f64 = 0.1;
 
 /// What the integrals of the ledger count, in order [J], and the impulse [N s].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +69,19 @@ pub struct Simple {
     pub sides: [u32; 2],
     /// Length that matters to it [m].
     pub scale: f64,
+}
+
+impl Simple {
+    /// Gap [m] and Hertz's force on body 2 [N], F = K depth^(3/2) along the centres; zero while apart.
+    fn press(&self, y: &[f64]) -> (f64, Vec3) {
+        let apart = vector(y, self.offsets[1] as usize) - vector(y, self.offsets[0] as usize);
+        let distance = apart.length();
+        let gap = distance - self.reach;
+        if gap > 0.0 {
+            return (gap, Vec3::ZERO);
+        }
+        (gap, self.stiffness * -gap * (-gap).sqrt() * (apart / distance))
+    }
 }
 
 /// The turning frame a body's orientation is measured in.
@@ -205,13 +212,13 @@ pub struct Dynamics {
     /// Force elements and equations.
     pub actions: Actions,
     /// Bodies that are gone.
-    gone: Vec<bool>,
+    pub(super) gone: Vec<bool>,
     /// {torque, force} from outside on the centres of mass of the bodies; empty for none.
     pub pushes: Vec<Six>,
     /// Forces from outside on coordinates: machine, coordinate, force or torque [N or N m].
     pub efforts: Vec<(usize, usize, f64)>,
     /// Where the integrals of each node start, behind the states.
-    integral_starts: Vec<usize>,
+    pub(super) integral_starts: Vec<usize>,
     /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
     pub accelerations: Vec<Vec3>,
     /// Relative tolerance [-].
@@ -236,16 +243,18 @@ pub struct Dynamics {
     pub is_simple: Vec<bool>,
     /// Forces of the pairs on their body 2 at the last evaluation [N].
     forces: Vec<Vec3>,
-    accounts: usize,
-    moving_externals: bool,
+    /// Integrals of the ledger of each node.
+    pub(super) accounts: usize,
+    pub(super) moving_externals: bool,
     /// For each free body the pairs that act on it: (pair, side).
-    acting: Vec<(u32, u8)>,
-    acting_starts: Vec<u32>,
-    lengths: Vec<f64>,
+    pub(super) acting: Vec<(u32, u8)>,
+    pub(super) acting_starts: Vec<u32>,
+    /// Length that matters to each body [m], in increments as a share of its size [-].
+    pub(super) lengths: Vec<f64>,
     /// Error of place of each body in the last step: turn [rad], shift [m].
-    errors: Vec<Six>,
+    pub(super) errors: Vec<Six>,
     /// Rotation that matters to a body [rad]: that of its depth on the extent of a flat patch, else one.
-    turns: Vec<f64>,
+    pub(super) turns: Vec<f64>,
 }
 
 impl Dynamics {
@@ -633,13 +642,9 @@ impl Dynamics {
             return self.measure_moved(model, y);
         }
         for s in &self.simple {
-            let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
-            let distance = apart.length();
-            let gap = distance - s.reach;
+            let (gap, force) = s.press(y);
             self.gaps[s.pair as usize] = gap;
-            if gap <= 0.0 {
-                self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
-            }
+            self.forces[s.pair as usize] = force;
         }
         let skips = self.skin.gaps.len() == self.pairs.len();
         if skips {
@@ -667,6 +672,27 @@ impl Dynamics {
         }
     }
 
+    /// Differences are taken about y, the place of the last evaluation; with `None` no longer.
+    pub(super) fn hold(&mut self, y: Option<&[f64]>) {
+        let held = &mut self.held;
+        held.on = y.is_some();
+        let Some(y) = y else { return };
+        held.y.clear();
+        held.y.extend_from_slice(y);
+        held.kinematics.clone_from(&self.kinematics);
+        held.moved.resize(self.kinematics.len(), false);
+        held.touching.clear();
+        held.readings.clear();
+        for (k, (pair, &gap)) in self.pairs.iter().zip(&self.gaps).enumerate() {
+            if gap <= 0.0 || pair.memory.touching {
+                held.touching.push(k as u32);
+                held.readings.push(pair.last);
+            }
+        }
+        held.stale.clear();
+        held.stale.resize(held.touching.len(), false);
+    }
+
     /// [`Self::measure`] while differences are taken: pairs that were apart stay so, and those of which nothing has moved keep
     /// what was read where the differences start.
     fn measure_moved(&mut self, model: &Model, y: &[f64]) {
@@ -674,13 +700,9 @@ impl Dynamics {
             if self.held.touching.binary_search(&s.pair).is_err() {
                 continue;
             }
-            let apart = vector(y, s.offsets[1] as usize) - vector(y, s.offsets[0] as usize);
-            let distance = apart.length();
-            let gap = distance - s.reach;
+            let (gap, force) = s.press(y);
             self.gaps[s.pair as usize] = gap;
-            if gap <= 0.0 {
-                self.forces[s.pair as usize] = s.stiffness * -gap * (-gap).sqrt() * (apart / distance);
-            }
+            self.forces[s.pair as usize] = force;
         }
         let held = &mut self.held;
         for ((moved, now), then) in held.moved.iter_mut().zip(&self.kinematics).zip(&held.kinematics) {
@@ -748,7 +770,7 @@ impl Dynamics {
     }
 
     /// Rates of the mechanisms' states at (t, y) into f, under what was measured.
-    fn move_machines(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
+    pub(super) fn move_machines(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
         let mut machines = std::mem::take(&mut self.machines);
         for &(machine, coordinate, effort) in &self.efforts {
             machines[machine].tau[coordinate] += effort;
@@ -917,16 +939,6 @@ impl Dynamics {
     }
 }
 
-/// An increment in the direction of motion (or else of the place), so that a mirrored scene has mirrored increments.
-fn toward(delta: f64, motion: f64, place: f64) -> f64 {
-    if motion < 0.0 || (motion == 0.0 && place < 0.0) { -delta } else { delta }
-}
-
-/// What [`toward`] takes for the place of an angular velocity or a torque: it changes its sign in a mirror as they do.
-fn turning_side(p: Vec3) -> Vec3 {
-    p.x * p.y * p.z * p
-}
-
 /// Motion of a prescribed body at time t.
 pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
     let start = &model.start[body];
@@ -967,292 +979,5 @@ impl Sum {
 
     fn value(self) -> Vec3 {
         self.high + self.low
-    }
-}
-
-/// Dynamics with the model it belongs to: the system the integrator advances.
-pub struct Bound<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// The island's equations.
-    pub dynamics: &'a mut Dynamics,
-}
-
-impl System for Bound<'_> {
-    fn len(&self) -> usize {
-        self.dynamics.length()
-    }
-
-    fn quadratures(&self, node: usize) -> std::ops::Range<usize> {
-        self.dynamics.integral_starts[node]..self.dynamics.integral_starts[node + 1]
-    }
-
-    fn pattern(&self) -> &BlockPattern {
-        &self.dynamics.pattern
-    }
-
-    fn rates(&mut self, t: f64, y: &[f64], f: &mut [f64]) {
-        let model = self.model;
-        self.dynamics.locate(model, t, y);
-        let d = &mut *self.dynamics;
-        d.measure(model, y);
-        let rows = d.pattern.rows();
-        let accounts = d.accounts;
-        f[rows..].fill(0.0);
-        let acting = !d.actions.is_empty();
-        if acting {
-            d.exert(model, t, y, f);
-        } else {
-            d.machines.iter_mut().for_each(Machine::unload);
-        }
-        for k in 0..d.bodies.len() {
-            if d.link_of[k].is_some() {
-                continue;
-            }
-            let o = d.offset_of[k];
-            let (linear, angular) = d.acceleration(model, k, vector(y, o + 9));
-            let kin = &d.kinematics[k];
-            if d.gone[k] {
-                f[o..o + BODY_STATES].fill(0.0);
-                continue;
-            }
-            set(f, o, kin.v);
-            set(f, o + 3, gibbs_rate(vector(y, o + 3), kin.w, d.frames[k].rate));
-            set(f, o + 6, linear);
-            set(f, o + 9, angular);
-        }
-        d.move_machines(model, t, y, f);
-        if acting {
-            d.book_forces(model, y, f);
-        }
-        for &k in &d.general {
-            let pair = &d.pairs[k as usize];
-            let last = &pair.last;
-            if let Some(k) = pair.springs {
-                let rates = Dynamics::spring_rates(pair);
-                set(f, k, rates.f);
-                f[k + 3] = rates.spin;
-                set(f, k + 4, rates.roll);
-            }
-            if accounts == 0 || last.gap > 0.0 {
-                continue;
-            }
-            let start = d.account_start(pair.node);
-            let books = &mut f[start..][..accounts];
-            books[Account::Damping as usize] += last.force.damping * last.closing_speed + last.rocking;
-            books[Account::Sliding as usize] += last.friction.sliding;
-            books[Account::Spin as usize] += last.friction.spin;
-            books[Account::Rolling as usize] += last.friction.rolling;
-            if !pair.energy_is_closed(last) {
-                books[Account::Elastic as usize] += last.force.elastic * last.closing_speed;
-            }
-            for side in 0..2 {
-                if pair.sides[side] < d.bodies.len() {
-                    continue;
-                }
-                let force = if side == 0 { -last.total } else { last.total };
-                for i in 0..3 {
-                    books[Account::Impulse as usize + i] -= force[i];
-                }
-                if d.moving_externals {
-                    let kin = &d.kinematics[pair.sides[side]];
-                    books[Account::Work as usize] -= force.dot(kin.v) + last.torques[side].dot(kin.w);
-                }
-            }
-        }
-    }
-
-    /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
-    ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
-    /// that along the contact against the size again; errors of flat patches and surfaces, which have many normals, against the depth
-    /// in all directions.
-    fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
-        let d = &mut *self.dynamics;
-        let tolerance = STEP_SHARE * d.tolerance;
-        let mut norm: f64 = 0.0;
-        let mut judge = |share: f64, k: usize, worst: &mut usize| {
-            if share > norm {
-                norm = share;
-                *worst = k;
-            }
-        };
-        for (k, &body) in d.bodies.iter().enumerate() {
-            d.lengths[k] = self.model.bodies[body as usize].size.max(1e-9);
-            d.turns[k] = 1.0;
-            if d.link_of[k].is_none() {
-                let o = d.offset_of[k];
-                d.errors[k] = Six::new(2.0 * vector(error, o + 3), vector(error, o));
-            }
-        }
-        for machine in &mut d.machines {
-            machine.displace(self.model, error, false);
-            for (displaced, &k) in machine.displaced.iter().zip(&machine.bodies) {
-                d.errors[k] = *displaced;
-            }
-        }
-        for s in &d.simple {
-            let gap = d.gaps[s.pair as usize];
-            if gap <= 0.0 {
-                for side in s.sides {
-                    let length = &mut d.lengths[side as usize];
-                    *length = length.min(s.scale.max(-gap));
-                }
-            }
-        }
-        for &k in &d.general {
-            let pair = &d.pairs[k as usize];
-            if pair.last.gap > 0.0 && !pair.memory.touching {
-                continue;
-            }
-            let length = pair.scale.max(-pair.last.gap);
-            for side in pair.sides.into_iter().filter(|&side| side < d.bodies.len()) {
-                if pair.is_patch() {
-                    let size = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
-                    d.lengths[side] = d.lengths[side].min(length);
-                    d.turns[side] = d.turns[side].min(length / size);
-                } else if pair.last.gap <= 0.0 {
-                    let (e, r) = (&d.errors[side], pair.last.point - d.kinematics[side].p);
-                    let along = (e.linear + e.angular.cross(r)).dot(pair.last.normal);
-                    judge(along.abs() / (length * tolerance), side, &mut d.worst);
-                }
-            }
-            if let Some(k) = pair.springs {
-                let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                let limit = tolerance * pair.friction.mu.max(1e-3) * N;
-                let share = pair.last.friction.gear * vector(error, k).length() / limit;
-                judge(share, d.first_of[pair.node], &mut d.worst);
-            }
-        }
-        for &at in d.actions.state_at.iter().filter(|&&at| at != usize::MAX) {
-            let size = y0[at].abs().max(y1[at].abs()).max(STATE_FLOOR);
-            let worst = d.worst;
-            judge(error[at].abs() / (size * tolerance), worst, &mut d.worst);
-        }
-        for (k, e) in d.errors.iter().enumerate() {
-            let share = (e.linear.length() / d.lengths[k]).max(e.angular.length() / d.turns[k]) / tolerance;
-            judge(share, k, &mut d.worst);
-        }
-        for machine in &mut d.machines {
-            // the projection takes errors across the rows away, all of them where drives leave no freedom: what is open holds the step
-            let of = |&k: &usize| self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
-            let size = machine.bodies.iter().map(of).fold(0.0, f64::max);
-            judge(machine.open(size) / d.tolerance, machine.bodies[0], &mut d.worst);
-            machine.displace(self.model, error, true);
-            for (e, &k) in machine.displaced.iter().zip(&machine.bodies) {
-                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
-                let kin = &d.kinematics[k];
-                let (speed, spin) = (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / size));
-                let share = (e.linear.length() / speed).max(e.angular.length() / spin) / tolerance;
-                judge(share, k, &mut d.worst);
-            }
-        }
-        for (k, &body) in d.bodies.iter().enumerate() {
-            if d.link_of[k].is_some() {
-                continue;
-            }
-            let o = d.offset_of[k];
-            let radius = self.model.bodies[body as usize].size.max(1e-9);
-            let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
-            let speed = size(o + 6).max(SPEED_FLOOR);
-            let spin = size(o + 9).max(SPEED_FLOOR / radius);
-            let share = (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
-            judge(share, k, &mut d.worst);
-        }
-        norm
-    }
-
-    fn hold(&mut self, y: Option<&[f64]>) {
-        let d = &mut *self.dynamics;
-        let held = &mut d.held;
-        held.on = y.is_some();
-        let Some(y) = y else { return };
-        held.y.clear();
-        held.y.extend_from_slice(y);
-        held.kinematics.clone_from(&d.kinematics);
-        held.moved.resize(d.kinematics.len(), false);
-        held.touching.clear();
-        held.readings.clear();
-        for (k, (pair, &gap)) in d.pairs.iter().zip(&d.gaps).enumerate() {
-            if gap <= 0.0 || pair.memory.touching {
-                held.touching.push(k as u32);
-                held.readings.push(pair.last);
-            }
-        }
-        held.stale.clear();
-        held.stale.resize(held.touching.len(), false);
-    }
-
-    fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
-        let d = &mut *self.dynamics;
-        for (k, &body) in d.bodies.iter().enumerate() {
-            let radius = self.model.bodies[body as usize].size.max(1e-9);
-            let o = d.offset_of[k];
-            let mut length = radius;
-            for &(index, _) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
-                let pair = &d.pairs[index as usize];
-                let gap = d.gaps[index as usize];
-                if gap <= 0.0 || pair.memory.touching {
-                    length = length.min(pair.scale.max(-gap));
-                }
-            }
-            d.lengths[k] = length / radius;
-            if d.link_of[k].is_some() {
-                continue;
-            }
-            let odd = turning_side(vector(y, o));
-            let p = vector(y, o).length();
-            let v = vector(y, o + 6).length();
-            let w = vector(y, o + 9).length();
-            // along a contact the slopes of the coordinates must cancel; taken one way they differ by the curvature of the law, and by its
-            // kink where a contact that neither closes nor opens begins to do one or the other
-            let touches = length < radius;
-            let share = if touches { 1e-3 } else { 3e-5 };
-            central[o..o + 3].fill(touches);
-            central[o + 6..o + 9].fill(touches);
-            for i in 0..3 {
-                delta[o + i] = toward((share * length).max(1e-13 * p), y[o + 6 + i], y[o + i]);
-                delta[o + 3 + i] = toward((3e-5 * length / radius).max(1e-13), y[o + 9 + i], odd[i]);
-                delta[o + 6 + i] = toward((1e-7 * SPEED_FLOOR).max(1e-13 * v), y[o + 6 + i], y[o + i]);
-                delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);
-            }
-        }
-        for (k, &at) in d.actions.state_at.iter().enumerate() {
-            if at != usize::MAX {
-                delta[at] = 1e-7 * y[at].abs().max(self.model.network.starts[k].abs()).max(1e-3);
-            }
-        }
-        for machine in &d.machines {
-            let mechanism = &self.model.mechanisms[machine.index as usize];
-            let n = mechanism.coordinates;
-            let touched = machine.bodies.iter().map(|&k| d.lengths[k]).fold(1.0, f64::min);
-            let turn = if touched < 1.0 { 3e-5 * touched } else { 1e-7 };
-            let (q, u) = machine.states(y);
-            for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
-                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
-                for i in 0..link.count {
-                    let length = if link.joint.is_rotation(i) { 1.0 } else { size };
-                    let i = link.first + i;
-                    delta[machine.offset + i] = toward((turn * length).max(1e-13 * q[i].abs()), u[i], q[i]);
-                    let speed = (1e-7 * SPEED_FLOOR * length / size).max(1e-7 * u[i].abs());
-                    delta[machine.offset + n + i] = toward(speed, u[i], q[i]);
-                }
-            }
-        }
-        for pair in &d.pairs {
-            if let Some(k) = pair.springs {
-                if !pair.memory.touching && pair.last.gap > 0.0 {
-                    delta[k..k + SPRING_STATES].fill(0.0);
-                    continue;
-                }
-                let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                let p = d.kinematics[d.first_of[pair.node]].p;
-                let odd = turning_side(p);
-                let place = [p.x, p.y, p.z, p.x * p.y * p.z, odd.x, odd.y, odd.z];
-                for i in 0..7 {
-                    let lever = if i < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
-                    delta[k + i] = toward(1e-6 * N * lever, y[k + i], place[i]);
-                }
-            }
-        }
     }
 }

@@ -5,10 +5,11 @@
 
 use super::actions::{ActionRecord, ForceMode};
 use super::crossing::{Crossing, Search, What};
-use super::dynamics::{Bound, Dynamics, Frame, set, vector};
+use super::dynamics::{Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
 use super::pair::{Memory, Reading};
 use super::structure::Structure;
+use super::system::Bound;
 use super::watch::Watch;
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;

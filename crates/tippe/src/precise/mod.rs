@@ -12,6 +12,7 @@ mod reach;
 mod set;
 mod signals;
 mod structure;
+mod system;
 pub(crate) mod tangent;
 mod watch;
 mod whole;

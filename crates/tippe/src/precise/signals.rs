@@ -1,6 +1,7 @@
 //! Signals of an island: coordinates, reactions, efforts, sensors and values of the network at one instant.
 
-use super::dynamics::{Bound, Dynamics, prescribed};
+use super::dynamics::{Dynamics, prescribed};
+use super::system::Bound;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, JointPlace, Model, ModelSensor, SignalSource};

@@ -2,7 +2,8 @@
 //! component jumps or a structural change is due.
 
 use super::actions::ForceMode;
-use super::dynamics::{Bound, Dynamics};
+use super::dynamics::Dynamics;
+use super::system::Bound;
 use crate::event::EventKind;
 use crate::force::{At, ForceKind};
 use crate::model::Model;

@@ -12,9 +12,10 @@
 //! The equations are those of the precise clock: y is written into the states of one island that holds everything.
 
 use super::Clock;
-use super::dynamics::{Bound, Dynamics, Frame, set, vector};
+use super::dynamics::{Dynamics, Frame, set, vector};
 use super::island::{Motion, PairRecord};
 use super::pair::SPRING_STATES;
+use super::system::Bound;
 use super::{Failure, Settings, State};
 use crate::contact::friction::Springs;
 use crate::force::{Anchor, At, ForceKind};
