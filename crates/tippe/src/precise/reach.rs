@@ -2,7 +2,9 @@
 //!
 //! For a horizon H each free body gets the box that its centre of mass will not leave: its path under the present velocity
 //! and acceleration, and a margin. A body that may come to touch something it does not touch yet may be thrown back, so its
-//! box is as wide as its speed in every direction. Who leaves the box all the same ends the horizon there.
+//! box is as wide as its speed in every direction; a ball that meets nothing but level ground is thrown along the ground's
+//! normal, and moves along the ground no faster than its speed and spin allow. Who leaves the box all the same ends the
+//! horizon there.
 
 use super::island::Motion;
 use super::structure::Structure;
@@ -24,6 +26,28 @@ pub struct Group {
     pub pairs: Vec<(u32, u32)>,
 }
 
+/// Where a body may be thrown within a horizon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Throw {
+    /// It keeps to its path.
+    No,
+    /// Up from a fixed half-space with this normal in the world.
+    Along(Vec3),
+    /// In any direction.
+    Anywhere,
+}
+
+impl Throw {
+    /// What both together do.
+    fn and(self, other: Throw) -> Throw {
+        match (self, other) {
+            (Throw::No, throw) | (throw, Throw::No) => throw,
+            (Throw::Along(n), Throw::Along(m)) if n == m => self,
+            _ => Throw::Anywhere,
+        }
+    }
+}
+
 /// Boxes of the centres of mass by body (`speeds`: what a body may reach when thrown [m/s]), and the candidate pairs of elements, ascending.
 pub fn find(
     model: &Model,
@@ -36,21 +60,49 @@ pub fn find(
     boxes: &mut Vec<Aabb>,
     candidates: &mut Vec<(u32, u32)>,
 ) {
-    let mut thrown = vec![false; model.bodies.len()];
-    let mut found = sweep(model, structure, motions, speeds, &thrown, time, H, boxes);
-    let body = |e: u32| model.elements[e as usize].body as usize;
+    let g = model.gravity.length();
+    let mut throws = vec![Throw::No; model.bodies.len()];
+    // what a body touches throws it while it is pressed together, and has a say where it is thrown by something else
+    let mut touched = vec![Throw::No; model.bodies.len()];
+    for &(a, b) in touching {
+        for (this, other) in [(a, b), (b, a)] {
+            let body = model.elements[this as usize].body as usize;
+            touched[body] = touched[body].and(throw(model, motions, this, other));
+        }
+    }
+    for (k, body) in model.bodies.iter().enumerate() {
+        if body.drive == Drive::Free && motions[k].a.length() > LASTING * g {
+            throws[k] = if touched[k] == Throw::No { Throw::Anywhere } else { touched[k] };
+        }
+    }
+    let mut found = sweep(model, structure, motions, speeds, &throws, time, H, boxes);
     let mut any = false;
     for &(a, b) in &found {
         if touching.binary_search(&(a, b)).is_err() {
-            thrown[body(a)] = true;
-            thrown[body(b)] = true;
+            for (this, other) in [(a, b), (b, a)] {
+                let body = model.elements[this as usize].body as usize;
+                throws[body] = throws[body].and(touched[body]).and(throw(model, motions, this, other));
+            }
             any = true;
         }
     }
     if any {
-        found = sweep(model, structure, motions, speeds, &thrown, time, H, boxes);
+        found = sweep(model, structure, motions, speeds, &throws, time, H, boxes);
     }
     *candidates = found;
+}
+
+/// Where the body of element `this` goes when it meets element `other`.
+fn throw(model: &Model, motions: &[Motion], this: u32, other: u32) -> Throw {
+    let (this, other) = (&model.elements[this as usize], &model.elements[other as usize]);
+    let ball = matches!(this.shape, Shape::Sphere { .. }) && this.X_cs.position == Vec3::ZERO;
+    let fixed = model.bodies[other.body as usize].drive == Drive::Fixed;
+    match other.shape {
+        Shape::HalfSpace if ball && fixed => {
+            Throw::Along(motions[other.body as usize].q * (other.X_cs.rotation * Vec3::Z))
+        }
+        _ => Throw::Anywhere,
+    }
 }
 
 fn sweep(
@@ -58,7 +110,7 @@ fn sweep(
     structure: &Structure,
     motions: &[Motion],
     speeds: &[f64],
-    thrown: &[bool],
+    throws: &[Throw],
     time: f64,
     H: f64,
     boxes: &mut Vec<Aabb>,
@@ -71,12 +123,16 @@ fn sweep(
         let center = match body.drive {
             Drive::Free => {
                 let margin = MARGIN * body.radius;
-                let lasting = m.a.length() <= LASTING * g;
-                if thrown[k] || !lasting {
-                    let far = speeds[k] * H + 0.5 * g * H * H + margin;
-                    Aabb::around(m.p, Vec3::splat(far))
-                } else {
-                    path(m.p, m.v, m.a, H).grown(margin)
+                let far = speeds[k] * H + 0.5 * g * H * H + margin;
+                match throws[k] {
+                    Throw::No => path(m.p, m.v, m.a, H).grown(margin),
+                    Throw::Anywhere => Aabb::around(m.p, Vec3::splat(far)),
+                    Throw::Along(n) => {
+                        let slide = |x: Vec3| (x - n * n.dot(x)).length();
+                        let speed = slide(m.v) + m.w.length() * body.radius;
+                        let aside = speed * H + 0.5 * slide(model.gravity) * H * H + margin;
+                        Aabb::around(m.p, n.abs() * far + (Vec3::ONE - n * n).max(Vec3::ZERO).map(f64::sqrt) * aside)
+                    }
                 }
             }
             Drive::Fixed => Aabb::around(m.p, Vec3::ZERO),

@@ -20,10 +20,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Values kept in memory before a row group is written: 32 MiB of numbers.
-const GROUP_VALUES: usize = 4 << 20;
+/// Values kept in memory before a row group is written: 64 MiB of numbers.
+const GROUP_VALUES: usize = 8 << 20;
 /// Rows in a group at most, so that a narrow table also reaches the disk now and then.
 const GROUP_ROWS: usize = 16_384;
+
+/// Below this many rows in a group a column is too short to be worth compressing: each would pay for a compressor of its own.
+const COMPRESSED_ROWS: usize = 1024;
 
 /// One column: its values of the row group being filled, or all of them after reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +109,7 @@ impl TableWriter {
         let file = File::create(path).map_err(|error| RunError::write(path, error))?;
         let csv = if csv { Some(LineFile::create(&path.with_extension("csv"))?) } else { None };
         let group_rows = (GROUP_VALUES / schema.len().max(1)).clamp(16, GROUP_ROWS);
-        let encoder = encoder(&schema).map_err(|error| RunError::write(path, io::Error::other(error)))?;
+        let encoder = encoder(&schema, group_rows >= COMPRESSED_ROWS).map_err(|error| RunError::write(path, io::Error::other(error)))?;
         let (names, columns): (Vec<String>, Vec<Column>) = schema.into_iter().unzip();
         let mut table = TableWriter {
             path: path.to_owned(),
@@ -208,12 +211,13 @@ fn write_at(file: &mut File, position: u64, bytes: &[u8], footer: &[u8]) -> io::
     file.set_len(position + (bytes.len() + footer.len()) as u64)
 }
 
-fn encoder(schema: &[(String, Column)]) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
+fn encoder(schema: &[(String, Column)], compressed: bool) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
     // Doubles compress twice as well when their bytes are stored plane by plane; page indices would only repeat for
     // every column of a wide table what the footer already says.
+    let compression = if compressed { Compression::ZSTD(ZstdLevel::try_new(3)?) } else { Compression::UNCOMPRESSED };
     let mut properties = WriterProperties::builder()
         .set_created_by(format!("tippe {}", env!("CARGO_PKG_VERSION")))
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_compression(compression)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
@@ -222,9 +226,9 @@ fn encoder(schema: &[(String, Column)]) -> Result<SerializedFileWriter<Vec<u8>>,
         fields.push(Arc::new(column.schema(name)?));
         let path = ColumnPath::from(vec![name.clone()]);
         properties = match column {
-            Column::Real(_) => properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
+            Column::Real(_) if compressed => properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
             Column::Text(_) => properties.set_column_dictionary_enabled(path, true),
-            Column::Index(_) | Column::Flag(_) => properties,
+            Column::Real(_) | Column::Index(_) | Column::Flag(_) => properties,
         };
     }
     let root = Type::group_type_builder("schema").with_fields(fields).build()?;

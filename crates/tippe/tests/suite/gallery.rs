@@ -114,6 +114,15 @@ fn a_rolling_ball_is_no_work() {
     assert!(implicit.steps < 20_000, "{} implicit steps", implicit.steps);
 }
 
+/// Balls on level ground are thrown straight up: one that drifts or spins by itself does not bring its neighbours into its island,
+/// and a horizon is as long as the run allows.
+#[test]
+fn balls_on_level_ground_keep_to_themselves() {
+    let scene = scene("bouncing_balls", &[("n", "25")]);
+    let summary = run(&scene, &Settings::from_scene(&scene)).1;
+    assert!(summary.horizons < 30 && summary.horizons_repeated == 0, "{} horizons", summary.horizons);
+}
+
 /// Results at two tolerances agree within ten times the coarser one, relative to each body's speed and place.
 #[test]
 fn tolerance_means_what_it_says() {
