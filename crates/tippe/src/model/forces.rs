@@ -8,7 +8,7 @@ use crate::force::{Anchor, At, ForceElement, ForceKind};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
-use crate::scene::{self, Attachment, Equation, MotorKind, SensorKind, SignalKind, did_you_mean};
+use crate::scene::{self, Attachment, Equation, SensorKind, SignalKind, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
@@ -89,7 +89,7 @@ impl ModelSensor {
 }
 
 /// Names that equations may use.
-type Names = BTreeMap<String, Source>;
+pub(super) type Names = BTreeMap<String, Source>;
 
 /// What its frame tells an applied force.
 const FRAME_NAMES: [&str; 9] = ["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
@@ -210,7 +210,7 @@ impl Compiler<'_> {
     }
 
     /// Equations compiled with what they read; the first `lets` are intermediate.
-    fn formula(
+    pub(super) fn formula(
         &mut self,
         owner: &str,
         equations: &[&Equation],
@@ -538,49 +538,7 @@ impl Compiler<'_> {
                 let name = count(spec.frictions.len(), i, "friction");
                 elements.push(ForceElement { name, kind, bodies: Vec::new() });
             }
-            for (i, s) in spec.motors.iter().enumerate() {
-                let owner = format!("motor of joint \"{}\"", spec.name);
-                let Some(value) = self.formula(&owner, &[&s.value], 0, &[], names) else { continue };
-                let limit = s.limit.unwrap_or(f64::INFINITY);
-                let at = at(s.coordinate);
-                if matches!(s.kind, MotorKind::Speed | MotorKind::Motion) && !value.is_of_time() {
-                    self.fail(
-                        s.places.entity,
-                        format!(
-                            "{owner}: a {} drive follows a function of time, but its value reads more than `t`",
-                            s.kind.name()
-                        ),
-                        "use kind = \"torque\" or \"position\" for a value that depends on the motion",
-                    );
-                    continue;
-                }
-                if s.kind == MotorKind::Motion {
-                    let (from, to) = (
-                        model.mechanism_starts[mechanism as usize].q[at.coordinate as usize],
-                        value.value_and_rate(0.0).0,
-                    );
-                    let loops = !model.mechanisms[mechanism as usize].loops.is_empty();
-                    let message = format!("{owner}: its motion starts at {to:.9}, the joint at {from:.9}");
-                    let help = "give the joint the start value of the motion, or the motion that of the joint";
-                    if loops && (to - from).abs() > 1e-9 * to.abs().max(1.0) {
-                        self.fail(s.places.entity, format!("{message}: closed loops do not follow a jump"), help);
-                        continue;
-                    }
-                    if (to - from).abs() > 1e-6 * to.abs().max(1.0) {
-                        self.warnings.push(format!("{message}: it jumps there at once. help: {help}"));
-                    }
-                }
-                let kind = match s.kind {
-                    MotorKind::Torque => ForceKind::Torque { at, value, limit },
-                    MotorKind::Position => {
-                        ForceKind::Position { at, value, stiffness: s.stiffness, damping: s.damping, limit }
-                    }
-                    MotorKind::Speed => ForceKind::Speed { at, value, limit },
-                    MotorKind::Motion => ForceKind::Motion { at, value },
-                };
-                let name = count(spec.motors.len(), i, "motor");
-                elements.push(ForceElement { name, kind, bodies: Vec::new() });
-            }
+            elements.extend(self.motors(model, spec, at(0), names));
         }
         model.forces = elements;
     }

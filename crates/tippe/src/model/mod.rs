@@ -2,6 +2,7 @@
 
 mod compile;
 mod contact_table;
+mod drives;
 mod forces;
 mod grains;
 mod mechanisms;

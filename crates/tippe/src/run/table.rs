@@ -109,7 +109,8 @@ impl TableWriter {
         let file = File::create(path).map_err(|error| RunError::write(path, error))?;
         let csv = if csv { Some(LineFile::create(&path.with_extension("csv"))?) } else { None };
         let group_rows = (GROUP_VALUES / schema.len().max(1)).clamp(16, GROUP_ROWS);
-        let encoder = encoder(&schema, group_rows >= COMPRESSED_ROWS).map_err(|error| RunError::write(path, io::Error::other(error)))?;
+        let encoder = encoder(&schema, group_rows >= COMPRESSED_ROWS)
+            .map_err(|error| RunError::write(path, io::Error::other(error)))?;
         let (names, columns): (Vec<String>, Vec<Column>) = schema.into_iter().unzip();
         let mut table = TableWriter {
             path: path.to_owned(),

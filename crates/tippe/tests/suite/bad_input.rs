@@ -528,3 +528,30 @@ fn a_motion_that_jumps_in_a_closed_loop_is_an_error() {
         "{said}"
     );
 }
+
+/// What a drive cannot follow is named: what jumps, what bends under a prescribed motion, what is no function of time.
+#[test]
+fn drives_follow_smooth_functions_of_time() {
+    let text = include_str!("../../../../scenes/drive_cycle.toml");
+    let refuse = |from: &str, to: &str, part: &str| {
+        assert!(text.contains(from), "{from}");
+        let said = complaints(&text.replacen(from, to, 1));
+        assert!(said.contains(part), "{part}\nbut was told\n{said}");
+    };
+    refuse(
+        "value = \"place\"",
+        "value = \"cycle\"",
+        "motor of joint \"rail\": a motion drive cannot follow signal \"cycle\": a table bends, and the speed of the drive would jump",
+    );
+    refuse(
+        "kind = \"table\"\ninput = \"t\"\nx = [\"0 s\", \"2 s\", \"4 s\", \"6 s\"]\ny = [0, 3, 1, 1]",
+        "kind = \"pulse\"\nfrom = 1\nperiod = 2\nwidth = 1\nlow = 0\nhigh = 1",
+        "motor of joint \"shaft\": a speed drive cannot follow signal \"cycle\": a pulse jumps",
+    );
+    refuse(
+        "value = \"place\"",
+        "value = \"shaft.angle\"",
+        "motor of joint \"rail\": a motion drive follows a function of time, but its value reads `shaft.angle`",
+    );
+    refuse("value = \"sway*t/(1 s)\"", "value = \"place*t\"", "place");
+}
