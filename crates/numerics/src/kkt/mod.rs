@@ -185,6 +185,11 @@ pub struct Solver {
     /// First edge of each group; its bodies follow in order.
     group_edge: Vec<u32>,
     states: Vec<newton::Status>,
+    /// True if there are factors of this problem, made with the sets `factored`.
+    has_factors: bool,
+    factored: Vec<newton::Status>,
+    /// Velocities before an attempt with them.
+    before: Vec<f64>,
     held: Vec<bool>,
     x: Vec<f64>,
     start: Vec<f64>,

@@ -6,6 +6,10 @@ use super::{GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, p
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
+/// Rounds at most with the factors of sets that are the same but for where their rims are: a round costs a tenth of a factorisation.
+const ROUNDS: usize = 8;
+/// With them each round must leave this share of the last one's change, or less [-].
+const CONTRACTION: f64 = 0.3;
 /// An impulse may leave its bounds by this share of them before its row changes sides [-].
 const SLACK: f64 = 1e-12;
 
@@ -20,7 +24,7 @@ const TURN: f64 = 1e-10;
 const BOLD: usize = 4;
 /// Passes of Gauss-Seidel after each of them: they settle rows that met their bounds.
 const PASSES: usize = 8;
-/// Factorisations of block pivoting at most.
+/// Linear problems of block pivoting at most.
 const PIVOTS: usize = 16;
 /// Times in a row the number of rows that do not fit need not fall.
 const PATIENCE: usize = 3;
@@ -49,9 +53,15 @@ pub(super) enum Status {
 }
 
 impl Solver {
-    /// Solves until no velocity is off by more than `tolerance` (or rounding); at most `limit` factorisations. Impulses in the rows and
+    /// Solves until no velocity is off by more than `tolerance` (or rounding); at most `limit` linear problems of either kind. Impulses in the rows and
     /// groups are the start and the answer.
     pub fn newton(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
+        self.has_factors = false;
+        self.newton_again(problem, limit, tolerance)
+    }
+
+    /// As [`Solver::newton`], for the problem it has just solved with other bounds: its factors serve as long as the sets are the same.
+    pub fn newton_again(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.pattern(problem);
         self.measure(problem);
         self.first_impulses(problem);
@@ -62,15 +72,14 @@ impl Solver {
         if self.pivot(problem, limit, tolerance, &mut report) && problem.u.iter().all(|u| u.is_finite()) {
             return report;
         }
-        let pivots = report.factorisations;
-        while report.factorisations < limit {
+        for round in 0..limit {
             self.classify(problem, false);
             self.linear_problem(problem, tolerance, &mut report);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
                 break;
             }
-            let bold = report.factorisations - pivots <= BOLD;
+            let bold = round < BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
             if bold {
                 for pass in 0..PASSES {
@@ -99,17 +108,40 @@ impl Solver {
         report
     }
 
-    /// Factors and solves the linear problem of the sets at hand, and keeps the impulses it started from.
+    /// Solves the linear problem of the sets at hand, with the factors at hand where they will do, and keeps the impulses it started from.
     fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
-        self.assemble(problem);
-        self.ldl.factor();
-        self.joined.factor(problem, &self.states, &mut self.ldl);
-        report.factorisations += 1;
-        report.apart = self.joined.count();
         self.start.clear();
         self.start.extend(problem.rows.iter().map(|row| row.lambda));
         self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
-        self.linear_solution(problem, tolerance);
+        report.apart = self.joined.count();
+        let same = |(a, b): (&Status, &Status)| std::mem::discriminant(a) == std::mem::discriminant(b);
+        if self.has_factors && self.factored.iter().zip(&self.states).all(same) {
+            self.before.clone_from(&problem.u);
+            if self.linear_solution(problem, tolerance, ROUNDS) {
+                return;
+            }
+            problem.u.clone_from(&self.before);
+            self.put_back(problem);
+        }
+        self.assemble(problem);
+        self.ldl.factor();
+        self.joined.factor(problem, &self.states, &mut self.ldl);
+        self.factored.clone_from(&self.states);
+        self.has_factors = true;
+        report.factorisations += 1;
+        report.apart = self.joined.count();
+        self.linear_solution(problem, tolerance, REFINEMENTS);
+    }
+
+    /// The impulses that the last linear problem started from.
+    fn put_back(&self, problem: &mut Problem) {
+        let rows = problem.rows.len();
+        for (row, start) in problem.rows.iter_mut().zip(&self.start) {
+            row.lambda = *start;
+        }
+        for (g, group) in problem.groups.iter_mut().enumerate() {
+            group.lambda.copy_from_slice(&self.start[rows + 6 * g..rows + 6 * g + 6]);
+        }
     }
 
     /// Block pivoting (Judice, Pires 1994): all rows that do not fit change sides at once, as long as their number falls every now and
@@ -120,7 +152,7 @@ impl Solver {
         self.first.extend(problem.rows.iter().map(|row| row.lambda));
         self.first.extend(problem.groups.iter().flat_map(|group| group.lambda));
         let (mut least, mut patience) = (usize::MAX, PATIENCE);
-        while report.factorisations < limit.min(PIVOTS) {
+        for _ in 0..limit.min(PIVOTS) {
             self.linear_problem(problem, tolerance, report);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
@@ -388,8 +420,9 @@ impl Solver {
         }
     }
 
-    /// Velocities and impulses of the linear problem with the sets at hand, refined against the equations as they were posed.
-    fn linear_solution(&mut self, problem: &mut Problem, tolerance: f64) {
+    /// Velocities and impulses of the linear problem with the sets at hand, refined against the equations as they were posed. True if
+    /// the rounds came to rest.
+    fn linear_solution(&mut self, problem: &mut Problem, tolerance: f64, rounds: usize) -> bool {
         let n = problem.mass.len();
         let m = n + problem.groups.len();
         // impulses of rows at bounds, of rims at the present velocities
@@ -414,7 +447,8 @@ impl Solver {
             }
             k += n;
         }
-        for round in 0..=REFINEMENTS {
+        let mut last = f64::INFINITY;
+        for round in 0..=rounds {
             // what the equations miss
             self.x.clear();
             self.x.extend_from_slice(&problem.momentum);
@@ -490,9 +524,14 @@ impl Solver {
             }
             let change = self.x[..6 * n].iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             if round > 0 && change <= 1e-3 * tolerance {
-                break;
+                return true;
             }
+            if rounds > REFINEMENTS && round > 0 && (change > CONTRACTION * last || !change.is_finite()) {
+                return change <= 1e-2 * tolerance;
+            }
+            last = change;
         }
+        false
     }
 
     /// b - J u of the rows of a ball.

@@ -458,9 +458,11 @@ impl Partition {
             self.follow();
             return;
         }
-        for left in (0..settings.passes.max(1)).rev() {
+        let passes = settings.passes.max(1);
+        for left in (0..passes).rev() {
             let report = match self.problem.forces.is_empty() {
-                true => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                true if left + 1 == passes => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                true => self.solver.newton_again(&mut self.problem, FACTORISATIONS, ACCURACY),
                 false => self.solver.dense(&mut self.problem),
             };
             let factorisations = self.report.factorisations + report.factorisations;

@@ -25,8 +25,8 @@ const GROUP_VALUES: usize = 8 << 20;
 /// Rows in a group at most, so that a narrow table also reaches the disk now and then.
 const GROUP_ROWS: usize = 16_384;
 
-/// Below this many rows in a group a column is too short to be worth compressing: each would pay for a compressor of its own.
-const COMPRESSED_ROWS: usize = 1024;
+/// A table with more columns than leave this many rows to a group is stored as it is: each column would pay for a compressor of its own.
+const COMPRESSED_ROWS: usize = 8192;
 
 /// One column: its values of the row group being filled, or all of them after reading.
 #[derive(Clone, Debug, PartialEq)]
