@@ -30,6 +30,9 @@ pub struct Args {
     /// Write the polygons over which surfaces touch, with the force on each, to patches.jsonl
     #[arg(long)]
     patches: bool,
+    /// Write the boxes that bodies do not leave, horizon by horizon, to reach.jsonl; only with the precise clock
+    #[arg(long)]
+    reach: bool,
     /// Print one JSON object with the summary on stdout
     #[arg(long)]
     json: bool,
@@ -67,6 +70,7 @@ impl Args {
             out: None,
             csv: false,
             patches: false,
+            reach: false,
             json: false,
             quiet: true,
             checkpoint_every: None,
@@ -101,6 +105,10 @@ impl Observe for Watch<'_> {
     fn event(&mut self, event: &Event) {
         self.writer.event(event);
         self.beside.event(event);
+    }
+
+    fn reach(&mut self, reach: &tippe::Reach<'_>) {
+        self.writer.reach(reach);
     }
 
     fn grains(&mut self, grains: &tippe::grains::Grains) {
@@ -159,6 +167,10 @@ pub fn simulate(
         let text = "only the realtime clock listens to inputs. help: add --clock realtime";
         return Err(Stop::Usage(text.to_owned()));
     }
+    if args.reach && settings.clock() != Clock::Precise {
+        let text = "only the precise clock has boxes that bodies do not leave. help: add --clock precise, or leave out --reach";
+        return Err(Stop::Usage(text.to_owned()));
+    }
     let mut datagrams = args.udp.map(|port| Datagrams::listen(port, model)).transpose()?;
     let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
@@ -188,6 +200,9 @@ pub fn simulate(
     let mut writer = RunWriter::create(folder, manifest, args.csv)?;
     if args.patches {
         writer.record_patches(model)?;
+    }
+    if args.reach {
+        writer.record_reach(model)?;
     }
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);

@@ -31,7 +31,7 @@ pub use ledger::Ledger;
 pub use linear::{Linearization, linearize};
 pub use model::Model;
 pub use observe::{
-    BodyState, ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Sample, Solutions, Summary,
+    BodyState, ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Reach, Sample, Solutions, Summary,
 };
 pub use precise::{Failure, Settings, State, Whole, simulate};
 pub use statics::{Equilibrium, equilibrium};

@@ -77,6 +77,17 @@ pub struct Sample<'a> {
     pub signals: &'a [f64],
 }
 
+/// A horizon of the precise clock, and the boxes by which it knew who may touch whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'a> {
+    /// Start of the horizon [s].
+    pub start: f64,
+    /// Its end [s].
+    pub end: f64,
+    /// Box of the centre of mass of every body, in model order [m]; infinite where it may go anywhere.
+    pub boxes: &'a [tippe_geometry::Aabb],
+}
+
 /// Receives what a simulation produces, in order of time. Every method may be left at its default.
 pub trait Observe {
     /// A communication point.
@@ -86,6 +97,10 @@ pub trait Observe {
     /// An event; events come sorted by time, then pair, then source.
     fn event(&mut self, event: &Event) {
         let _ = event;
+    }
+    /// A horizon of the precise clock, before its events and communication points.
+    fn reach(&mut self, reach: &Reach<'_>) {
+        let _ = reach;
     }
     /// All grains at some of the communication points.
     fn grains(&mut self, grains: &tippe_granular::Grains) {

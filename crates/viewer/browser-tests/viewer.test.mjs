@@ -481,6 +481,38 @@ test("surfaces move and change their colours with time", async () => {
   assert.match(tippe("view", folder, "--no-open").error, /no body "<b>"/);
 });
 
+test("reach boxes are drawn around the bodies of a run made with them", async () => {
+  const folder = join(work, "reach");
+  assert.equal(tippe("run", "bouncing_ball", "--reach", "--until", "0.6", "--quiet", "--out", folder).code, 0);
+  const server = serve("view", folder);
+  const page = await open(await server.url);
+  const box = () =>
+    page.evaluate(() => {
+      const { overlays } = window.tippe.stage;
+      const lines = overlays.root.children.filter((one) => one.isLineSegments && one.visible && one.material.color.getHexString() === "38bdf8");
+      if (!lines.length) return null;
+      const corners = lines[0].geometry.getAttribute("position");
+      lines[0].geometry.computeBoundingBox();
+      const { min, max } = lines[0].geometry.boundingBox;
+      return { edges: corners.count / 2, low: min.z, high: max.z };
+    });
+  await seek(page, 0.3);
+  assert.equal(await box(), null, "off at first");
+  await page.keyboard.press("g");
+  await page.waitForFunction(() => window.tippe.stage.overlays.root.children.some((one) => one.isLineSegments && one.visible && one.material.color.getHexString() === "38bdf8"));
+  const { edges, low, high } = await box();
+  assert.equal(edges, 12, "one free body");
+  const z = (await state(page)).positions.at(-1)[2];
+  assert.ok(low < z && z < high, `${low} ${z} ${high}`);
+  await picture(page, "reach");
+  await page.keyboard.press("g");
+  await settled(page);
+  assert.equal(await box(), null, "off again");
+  await close(page);
+  await stop(server);
+  assert.match(tippe("run", "bouncing_ball", "--clock", "realtime", "--reach", "--out", join(work, "none")).error, /only the precise clock/);
+});
+
 test("patches of surfaces are drawn where they were recorded", async () => {
   const folder = join(work, "patches");
   cpSync(record("bouncing_ball"), folder, { recursive: true });

@@ -13,9 +13,9 @@
 
 pub mod block;
 pub mod describe;
+mod lines;
 mod live;
 mod page;
-mod patches;
 mod recorded;
 mod server;
 mod standalone;

@@ -3,7 +3,7 @@
 use crate::ViewerError;
 use crate::block;
 use crate::describe::{DescribedEvent, Description};
-use crate::patches::Patches;
+use crate::lines::Lines;
 use crate::surface::{self, Surface};
 use serde::Serialize;
 use std::ops::Range;
@@ -33,7 +33,8 @@ pub struct Recorded {
     times: Vec<f64>,
     report: Option<Report>,
     surfaces: Vec<Surface>,
-    patches: Option<Patches>,
+    patches: Option<Lines>,
+    reach: Option<Lines>,
 }
 
 /// What the page has to know about a recorded run.
@@ -54,6 +55,7 @@ struct Document<'a> {
     surfaces: &'a [Surface],
     /// Polygons over which surfaces touch are there.
     patches: bool,
+    reach: bool,
 }
 
 /// Events of a run, and how many of them are left out.
@@ -100,7 +102,8 @@ impl Recorded {
         let times = first_times(&tables, rows, block_rows)?;
         // A missing column, or one that cannot be read, is told before the page opens.
         tables.recording(0..1.min(rows), Wanted::all(&manifest.subjects))?;
-        let patches = Patches::of(folder);
+        let patches = Lines::of(folder, "patches.jsonl");
+        let reach = Lines::of(folder, "reach.jsonl");
         let surfaces = surface::read(folder, &manifest.subjects, rows)?;
         Ok(Recorded {
             description,
@@ -111,6 +114,7 @@ impl Recorded {
             report,
             surfaces,
             patches,
+            reach,
             run,
         })
     }
@@ -141,6 +145,7 @@ impl Recorded {
             report: self.report.as_ref(),
             surfaces: &self.surfaces,
             patches: self.patches.is_some(),
+            reach: self.reach.is_some(),
         };
         serde_json::to_value(&document).unwrap_or_default()
     }
@@ -202,6 +207,11 @@ impl Recorded {
     /// Polygons over which surfaces touch at a recorded time [s], as JSON.
     pub fn patches(&self, time: f64) -> Result<serde_json::Value, RunError> {
         self.patches.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |patches| patches.at(time))
+    }
+
+    /// The boxes that bodies do not leave around a time [s], as a JSON list of one line.
+    pub fn reach(&self, time: f64) -> Result<serde_json::Value, RunError> {
+        self.reach.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |reach| reach.since(time))
     }
 
     /// Surfaces that change with time.

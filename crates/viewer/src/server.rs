@@ -165,6 +165,7 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
         .route(&at("run/{run}/rows/{from}/{to}"), get(rows))
         .route(&at("run/{run}/signal"), get(signal))
         .route(&at("run/{run}/patches"), get(patches))
+        .route(&at("run/{run}/reach"), get(reach))
         .route(&at("run/{run}/surface/{surface}/{from}/{to}"), get(surface))
         .route(&at("run/{run}/events"), get(events))
         .route(&at("html"), get(html))
@@ -307,6 +308,15 @@ async fn patches(
 ) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     Ok(typed("application/json", read(move || recorded.patches(time)).await?.to_string()))
+}
+
+async fn reach(
+    State(shared): State<Arc<Shared>>,
+    Path(run): Path<usize>,
+    Query(Timed { time }): Query<Timed>,
+) -> Result<Response, Refusal> {
+    let recorded = shared.recorded(run)?;
+    Ok(typed("application/json", read(move || recorded.reach(time)).await?.to_string()))
 }
 
 async fn surface(

@@ -20,7 +20,7 @@ mod whole;
 use crate::event::Event;
 use crate::force::Book;
 use crate::model::{Drive, Model};
-use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Summary};
+use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
 pub(crate) use actions::{ActionRecord, coordinate_force};
@@ -644,6 +644,7 @@ impl<'a> Clock<'a> {
         if self.failure.is_some() || self.stopped {
             return;
         }
+        observe.reach(&Reach { start: self.time, end: self.end, boxes: &self.boxes });
         let outcomes = std::mem::take(&mut self.outcomes);
         let mut events: Vec<&Event> =
             outcomes.iter().flat_map(|o| &o.events).filter(|e| e.time > self.recorded && e.time <= self.end).collect();

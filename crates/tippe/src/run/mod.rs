@@ -12,6 +12,7 @@
 //! | `contacts.parquet` | one row for every touching pair and time |
 //! | `events.jsonl` | one event a line |
 //! | `patches.jsonl` | on request: for every touching pair of surfaces and time the polygons of its patch with the force on each, a [`Patch`] a line |
+//! | `reach.jsonl` | on request, of the precise clock: the boxes that bodies do not leave, a [`ReachLine`] for every horizon |
 //! | `inputs.jsonl` | numbers from outside, one change a line, if there were any |
 //! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id |
 //! | `grains.vtk.series` | their times, for ParaView |
@@ -27,6 +28,7 @@ mod folder;
 mod inputs;
 mod manifest;
 mod patches;
+mod reach;
 mod recording;
 mod report;
 mod signal;
@@ -42,6 +44,7 @@ pub use folder::Run;
 pub use inputs::Replay;
 pub use manifest::{GranularCopy, Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
 pub use patches::{Patch, Polygon};
+pub use reach::ReachLine;
 pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, GrainReport, PaceReport, Report};
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};

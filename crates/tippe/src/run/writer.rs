@@ -2,6 +2,7 @@
 
 use super::manifest::write_json;
 use super::patches::PatchLog;
+use super::reach::ReachLog;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
 use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
 use crate::scene::Clock;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Kept free for the manifest and the summary when the disk fills up [bytes].
 const RESERVE: usize = 64 << 10;
 /// Files of a run folder, for replacing an old run; checkpoints come on top.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "manifest.json",
     "summary.json",
     "signals.parquet",
@@ -26,6 +27,7 @@ const FILES: [&str; 14] = [
     "events.csv",
     super::inputs::FILE,
     super::patches::FILE,
+    super::reach::FILE,
     SERIES_FILE,
     RESERVE_FILE,
 ];
@@ -43,6 +45,7 @@ pub struct RunWriter {
     contacts: TableWriter,
     events: EventLog,
     patches: Option<PatchLog>,
+    reaches: Option<ReachLog>,
     /// Snapshots of the grains, in order.
     snapshots: Vec<Snapshot>,
     error: Option<RunError>,
@@ -75,6 +78,7 @@ impl RunWriter {
             folder: folder.to_owned(),
             inputs: None,
             patches: None,
+            reaches: None,
             snapshots: Vec::new(),
             manifest,
             error: None,
@@ -84,6 +88,12 @@ impl RunWriter {
     /// From now on also writes the polygons over which surfaces of this model touch, to `patches.jsonl`.
     pub fn record_patches(&mut self, model: &Model) -> Result<(), RunError> {
         self.patches = Some(PatchLog::create(&self.folder, model)?);
+        Ok(())
+    }
+
+    /// From now on also writes the boxes that bodies of this model do not leave, to `reach.jsonl`; the precise clock has them.
+    pub fn record_reach(&mut self, model: &Model) -> Result<(), RunError> {
+        self.reaches = Some(ReachLog::create(&self.folder, model)?);
         Ok(())
     }
 
@@ -116,7 +126,12 @@ impl RunWriter {
                 self.error.get_or_insert(error);
             }
         }
-        for flushed in [self.inputs.as_mut().map(LineFile::flush), self.patches.as_mut().map(PatchLog::flush)] {
+        let lines = [
+            self.inputs.as_mut().map(LineFile::flush),
+            self.patches.as_mut().map(PatchLog::flush),
+            self.reaches.as_mut().map(ReachLog::flush),
+        ];
+        for flushed in lines {
             if let Some(Err(error)) = flushed {
                 self.error.get_or_insert(error);
             }
@@ -188,6 +203,12 @@ impl Observe for RunWriter {
     fn event(&mut self, event: &Event) {
         if self.error.is_none() {
             self.error = self.events.write(&self.manifest.subjects, event).err();
+        }
+    }
+
+    fn reach(&mut self, reach: &crate::Reach<'_>) {
+        if let (None, Some(reaches)) = (&self.error, &mut self.reaches) {
+            self.error = reaches.write(reach).err();
         }
     }
 

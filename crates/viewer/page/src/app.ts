@@ -40,6 +40,7 @@ const LAYERS: { layer: Layer; label: string; key: string; title: string }[] = [
   { layer: "frames", label: "Frames", key: "v", title: "body frames: x red, y green, z blue" },
   { layer: "inertia", label: "Inertia", key: "i", title: "boxes of equal mass and inertia" },
   { layer: "islands", label: "Islands", key: "n", title: "one colour for bodies that touch or hang together" },
+  { layer: "reach", label: "Reach", key: "g", title: "boxes that bodies do not leave before their horizon ends (runs made with --reach)" },
 ];
 
 const HELP: [string, string][] = [
@@ -60,7 +61,7 @@ const HELP: [string, string][] = [
   ["O", "orthographic or perspective"],
   ["[ ]", "previous, next body"],
   ["Esc", "nothing selected, nothing followed"],
-  ["A C X J M V I N", "patches, contacts, forces, joints, mass, frames, inertia, islands"],
+  ["A C X J M V I N G", "patches, contacts, forces, joints, mass, frames, inertia, islands, reach"],
   ["T W H", "transparent, wire frame, colliding shapes only"],
   ["B", "colour by body, material, speed"],
   ["E P", "energy panel, plots"],
@@ -508,7 +509,9 @@ export class App {
       this.stage.actors.place(view);
       this.stage.surfaces.place(this.tracks[0], view, this.stage.actors);
       const contacts = this.stage.overlays.place(view);
-      this.stage.overlays.placePatches(this.tracks[0].patches?.(view.a.block.time[view.a.row]));
+      const time = view.a.block.time[view.a.row];
+      this.stage.overlays.placePatches(this.tracks[0].patches?.(time));
+      this.stage.overlays.placeReach(this.stage.overlays.on.reach ? this.tracks[0].reach?.(time) : []);
       this.inspector.show(view);
       this.energy.show(view);
       this.showStatus(view, contacts.length);

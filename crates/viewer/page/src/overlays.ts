@@ -1,12 +1,12 @@
 // What is drawn for understanding: contacts and their forces, joints, springs, centres of mass, frames, inertia.
 
 import * as THREE from "three";
-import { type Contact, type Patch, type Spring, contactsOf } from "./protocol";
+import { type Contact, type Patch, type Reach, type Spring, contactsOf } from "./protocol";
 import { viridis } from "./actors";
 import type { Stage, Theme } from "./stage";
 import type { View } from "./track";
 
-export type Layer = "patches" | "contacts" | "forces" | "joints" | "mass" | "frames" | "inertia" | "islands";
+export type Layer = "patches" | "contacts" | "forces" | "joints" | "mass" | "frames" | "inertia" | "islands" | "reach";
 
 /** Marks of one kind at most; more would be a cloud. */
 const MARKS = 4096;
@@ -80,6 +80,7 @@ export class Overlays {
   readonly root = new THREE.Group();
   readonly on: Record<Layer, boolean> = {
     patches: true, contacts: true, forces: false, joints: false, mass: false, frames: false, inertia: false, islands: false,
+    reach: false,
   };
   private readonly points = new Marks(new THREE.SphereGeometry(1, 12, 8), over("#ffd23f"));
   private readonly slips = new Marks(new THREE.SphereGeometry(1, 12, 8), over("#ff5d73"));
@@ -94,6 +95,8 @@ export class Overlays {
   private readonly masses = new Marks(new THREE.OctahedronGeometry(1), over("#f5f5f5"));
   private readonly frames = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
   private readonly boxes = new Marks(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ color: "#9be564", wireframe: true, transparent: true, opacity: 0.8 }));
+  /** Edges of the boxes that bodies do not leave. */
+  private readonly reaches = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: "#38bdf8", transparent: true, opacity: 0.7 }));
   private readonly patches = new THREE.Mesh(
     new THREE.BufferGeometry(),
     new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, depthTest: false, transparent: true, opacity: 0.85 }),
@@ -109,11 +112,11 @@ export class Overlays {
   private topTorque = 0;
 
   constructor(private readonly stage: Stage) {
-    this.axes.frustumCulled = this.frames.frustumCulled = this.coils.frustumCulled = false;
+    this.axes.frustumCulled = this.frames.frustumCulled = this.coils.frustumCulled = this.reaches.frustumCulled = false;
     this.axes.renderOrder = this.frames.renderOrder = 5;
     this.root.add(
       this.points.mesh, this.slips.mesh, this.pins.mesh, this.balls.mesh, this.slides.mesh, this.axes, this.masses.mesh, this.frames,
-      this.boxes.mesh, this.coils, this.patches,
+      this.boxes.mesh, this.coils, this.patches, this.reaches,
     );
     this.patches.visible = this.patches.frustumCulled = false;
     this.patches.renderOrder = 4;
@@ -184,6 +187,24 @@ export class Overlays {
     this.patches.geometry = new THREE.BufferGeometry();
     this.patches.geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
     this.patches.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+  }
+
+  /** Boxes that bodies do not leave before the end of their horizon. */
+  placeReach(list: Reach[] | undefined): void {
+    if (!list && this.on.reach) return; // on their way
+    const ends: number[] = [];
+    for (const { low, high } of this.on.reach ? (list ?? []) : []) {
+      low.forEach((a, k) => {
+        const corner = (i: number): number[] => [0, 1, 2].map((axis) => ((i >> axis) & 1 ? high[k] : a)[axis]);
+        for (let i = 0; i < 8; i++) {
+          for (let axis = 0; axis < 3; axis++) {
+            if (!((i >> axis) & 1)) ends.push(...corner(i), ...corner(i | (1 << axis)));
+          }
+        }
+      });
+    }
+    this.reaches.visible = ends.length > 0;
+    setLines(this.reaches, ends);
   }
 
   private placeContacts(contacts: Contact[]): void {

@@ -42,6 +42,15 @@ export interface Spring {
   ends: [Frame, Frame];
 }
 
+/** Boxes that bodies do not leave for a while, a line of reach.jsonl. */
+export interface Reach {
+  time: number;
+  until: number;
+  bodies: number[];
+  low: [number, number, number][];
+  high: [number, number, number][];
+}
+
 /** Two surfaces that touch, as a line of patches.jsonl. */
 export interface Patch {
   bodies: [string, string];
@@ -116,6 +125,7 @@ export interface RunDocument {
   surfaces?: SurfaceDocument[];
   /** Polygons over which surfaces touch were recorded. */
   patches?: boolean;
+  reach?: boolean;
   /** Only in a standalone page. */
   events?: EventList;
   every?: number;

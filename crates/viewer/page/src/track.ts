@@ -1,6 +1,6 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
-import { type Block, type EventList, type Patch, type RunDocument, decode, fromBase64 } from "./protocol";
+import { type Block, type EventList, type Patch, type Reach, type RunDocument, decode, fromBase64 } from "./protocol";
 
 /** One row of a block. */
 export interface RowRef {
@@ -36,14 +36,16 @@ export interface Track {
   events(): Promise<EventList>;
   /** Polygons over which surfaces touch at the time of a row; nothing while they are on their way. */
   patches?(time: number): Patch[] | undefined;
+  /** Boxes that bodies do not leave around a time: a list of one, or none. */
+  reach?(time: number): Reach[] | undefined;
   /** Numbers of a surface in a row; nothing while they are on their way. */
   surface?(surface: number, row: number): Float32Array | undefined;
   /** Blocks in memory, for a look over what is known. */
   known(): Iterable<Block>;
 }
 
-/** Times of which patches are kept. */
-const PATCH_TIMES = 200;
+/** Times of which lines of a file are kept. */
+const LINE_TIMES = 200;
 /** Bytes of a surface that are fetched at once. */
 const SURFACE_BYTES = 1 << 20;
 /** Such pieces kept. */
@@ -217,22 +219,31 @@ export class RecordedTrack implements Track {
   }
 
   private touching = new Map<number, Patch[] | undefined>();
+  private reaching = new Map<number, Reach[] | undefined>();
 
   patches(time: number): Patch[] | undefined {
-    if (!this.document.patches) return [];
-    if (!this.touching.has(time)) void this.loadPatches(time);
-    return this.touching.get(time);
+    return this.document.patches ? this.lines("patches", this.touching, time) : [];
   }
 
-  private async loadPatches(time: number): Promise<void> {
-    this.touching.set(time, undefined);
+  reach(time: number): Reach[] | undefined {
+    return this.document.reach ? this.lines("reach", this.reaching, time) : [];
+  }
+
+  /** What a file of lines says of a time; undefined while it is on its way. */
+  private lines<T>(file: string, known: Map<number, T[] | undefined>, time: number): T[] | undefined {
+    if (!known.has(time)) void this.loadLines(file, known, time);
+    return known.get(time);
+  }
+
+  private async loadLines<T>(file: string, known: Map<number, T[] | undefined>, time: number): Promise<void> {
+    known.set(time, undefined);
     try {
-      const answer = await fetch(`${this.base}/patches?time=${time}`);
+      const answer = await fetch(`${this.base}/${file}?time=${time}`);
       if (!answer.ok) throw new Error(await answer.text());
-      this.touching.set(time, (await answer.json()) as Patch[]);
-      for (const old of this.touching.keys()) {
-        if (this.touching.size <= PATCH_TIMES) break;
-        this.touching.delete(old);
+      known.set(time, (await answer.json()) as T[]);
+      for (const old of known.keys()) {
+        if (known.size <= LINE_TIMES) break;
+        known.delete(old);
       }
       this.changed();
     } catch (error) {
