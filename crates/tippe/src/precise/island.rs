@@ -1,9 +1,14 @@
-//! One island on its own clock: steps and events.
+//! One island on its own clock: steps; what happens at events is in `island/event.rs`, what lasts beyond a horizon in `island/record.rs`.
 //!
 //! A step is attempted, its error judged, and searched for crossings. Those over which the right-hand side stays smooth are
 //! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
-use super::actions::{ActionRecord, ForceMode};
+mod event;
+mod record;
+
+pub use record::{IslandRecord, PairRecord};
+
+use super::actions::ActionRecord;
 use super::crossing::{Crossing, Search, What};
 use super::dynamics::{Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
@@ -76,17 +81,6 @@ pub struct Motion {
     pub a: Vec3,
     /// Integrals of the ledger [J], in the order of [`Account`].
     pub accounts: [f64; super::dynamics::ACCOUNTS],
-}
-
-/// What a pair carries from island to island.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PairRecord {
-    /// Its elements.
-    pub id: (u32, u32),
-    /// What it remembers.
-    pub memory: Memory,
-    /// Its springs.
-    pub springs: Springs,
 }
 
 /// Counts of one island.
@@ -174,31 +168,6 @@ pub struct Island {
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
     watched_end: Vec<f64>,
-}
-
-/// Everything of an island that cannot be recomputed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IslandRecord {
-    bodies: Vec<u32>,
-    pairs: Vec<PairRecord>,
-    machines: Vec<MachineRecord>,
-    forces: Vec<(ForceMode, f64, bool)>,
-    edge: f64,
-    frames: Vec<Frame>,
-    frame_time: f64,
-    carried: Vec<[f64; super::dynamics::ACCOUNTS]>,
-    t0: f64,
-    step: f64,
-    y0: Vec<f64>,
-    f0: Vec<f64>,
-    dense: Vec<f64>,
-    method: Method,
-    h: f64,
-    error_old: f64,
-    decision: u32,
-    reluctance: u32,
-    storm: u32,
-    crossings: Vec<Crossing>,
 }
 
 impl Island {
@@ -305,93 +274,6 @@ impl Island {
         self.settle(model);
     }
 
-    /// The island as it must be saved.
-    pub fn record(&self, model: &Model) -> IslandRecord {
-        let d = &self.dynamics;
-        IslandRecord {
-            bodies: d.bodies.clone(),
-            pairs: d
-                .pairs
-                .iter()
-                .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
-                .collect(),
-            machines: d.machines.iter().map(|m| m.record(model, &self.stepper.y0, &d.frames, 0.0)).collect(),
-            forces: d.actions.forces.iter().map(|f| (f.mode, f.carried, f.on)).collect(),
-            edge: d.actions.edge,
-            frames: d.frames.clone(),
-            frame_time: d.frame_time,
-            carried: d.carried.clone(),
-            t0: self.stepper.t0,
-            step: self.stepper.h,
-            y0: self.stepper.y0.clone(),
-            f0: self.stepper.f0.clone(),
-            dense: self.stepper.dense.clone(),
-            method: self.method,
-            h: self.h,
-            error_old: self.error_old,
-            decision: self.decision,
-            reluctance: self.reluctance,
-            storm: self.storm,
-            crossings: self.crossings.clone(),
-        }
-    }
-
-    /// The island a record was made of.
-    pub fn restore(model: &Model, settings: &Settings, structure: &Structure, record: &IslandRecord) -> Island {
-        let ids: Vec<(u32, u32)> = record.pairs.iter().map(|r| r.id).collect();
-        let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
-        dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
-        dynamics.remember(structure);
-        for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
-            pair.memory = saved.memory;
-        }
-        for (machine, saved) in dynamics.machines.iter_mut().zip(&record.machines) {
-            machine.take_structure(saved);
-        }
-        for (force, saved) in dynamics.actions.forces.iter_mut().zip(&record.forces) {
-            (force.mode, force.carried, force.on) = *saved;
-        }
-        dynamics.actions.edge = record.edge;
-        dynamics.frames.clone_from(&record.frames);
-        dynamics.frame_time = record.frame_time;
-        dynamics.carried.clone_from(&record.carried);
-        let mut stepper = Stepper::default();
-        let (mut begin, mut begin_gaps) = (Vec::new(), Vec::new());
-        if record.step > 0.0 {
-            let start = &record.dense[..record.y0.len()];
-            stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.frame_time, start);
-            begin.extend(dynamics.pairs.iter().map(|p| p.last));
-            begin_gaps.clone_from(&dynamics.gaps);
-        }
-        stepper.resume(&mut Bound { model, dynamics: &mut dynamics }, record.t0, &record.y0);
-        stepper.f0.clone_from(&record.f0);
-        stepper.dense.clone_from(&record.dense);
-        stepper.h = record.step;
-        stepper.evaluations = 0;
-        let mut watched = Vec::new();
-        dynamics.watch(model, record.t0, &record.y0, &mut watched);
-        Island {
-            scratch: dynamics.kinematics.clone(),
-            corrections: Vec::new(),
-            watched,
-            watched_end: Vec::new(),
-            before: None,
-            dynamics,
-            stepper,
-            method: record.method,
-            automatic: settings.method.is_none(),
-            h: record.h,
-            error_old: record.error_old,
-            decision: record.decision,
-            reluctance: record.reluctance,
-            storm: record.storm,
-            crossings: record.crossings.clone(),
-            begin,
-            begin_gaps,
-            coupled: false,
-        }
-    }
-
     /// Tries this step first instead of its own guess [s].
     pub fn start_with(&mut self, step: f64) {
         if step.is_finite() && !self.method.is_fixed() {
@@ -460,56 +342,6 @@ impl Island {
         accounts
     }
 
-    /// Hands over motions and pair records at time t within the last step, crossings up to it taken into account.
-    pub fn harvest(
-        &mut self,
-        model: &Model,
-        t: f64,
-        machines: &mut [MachineRecord],
-        actions: &mut ActionRecord,
-    ) -> (Vec<Motion>, Vec<PairRecord>) {
-        let motions: Vec<Motion> = (0..self.dynamics.bodies.len()).map(|k| self.motion(model, k, t)).collect();
-        let theta = self.theta(t);
-        let mut y = vec![0.0; self.stepper.y0.len()];
-        interpolate_all(&self.stepper.dense, theta, &mut y);
-        for machine in &self.dynamics.machines {
-            let since = t - self.dynamics.frame_time;
-            machines[machine.index as usize] = machine.record(model, &y, &self.dynamics.frames, since);
-        }
-        let crossings = std::mem::take(&mut self.crossings);
-        for crossing in crossings.iter().filter(|c| c.time <= t) {
-            if matches!(crossing.what, What::Watch | What::Instant) {
-                if crossing.what == What::Watch {
-                    self.dynamics.trip(model, crossing.pair, t, &mut y);
-                }
-                continue;
-            }
-            let reading = self.read_at(model, crossing.pair, self.theta(crossing.time));
-            match crossing.what {
-                What::Touch => self.touch(crossing.pair, &reading, crossing.time),
-                What::Leave => self.dynamics.pairs[crossing.pair].memory.touching = false,
-                _ => {}
-            }
-        }
-        for k in 0..self.dynamics.pairs.len() {
-            if self.dynamics.pairs[k].memory.touching {
-                let reading = self.read_at(model, k, theta);
-                let episode = self.episode(model, k, theta);
-                let memory = &mut self.dynamics.pairs[k].memory;
-                memory.episode = episode;
-                remember(memory, &reading);
-            }
-        }
-        self.dynamics.record_actions(actions, &y);
-        let records = self
-            .dynamics
-            .pairs
-            .iter()
-            .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Dynamics::springs(p, &y) })
-            .collect();
-        (motions, records)
-    }
-
     /// Advances from the start of the horizon to `end`, unless a body leaves its reach box first, in slices of so many steps:
     /// to be called until the outcome is done. `samples` are the communication points of the horizon, `until` [s] is the end
     /// of the run.
@@ -559,20 +391,6 @@ impl Island {
     /// Time it has come to [s].
     pub fn time(&self) -> f64 {
         self.stepper.t0
-    }
-
-    /// Remembers the island as it is, unless it has moved in this horizon.
-    fn keep(&mut self, model: &Model) {
-        if self.before.is_none() {
-            self.before = Some(Box::new(self.record(model)));
-        }
-    }
-
-    /// The island as it was at the start of the horizon.
-    pub fn put_back(&mut self, model: &Model, settings: &Settings, structure: &Structure) {
-        if let Some(before) = self.before.take() {
-            *self = Island::restore(model, settings, structure, &before);
-        }
     }
 
     /// Structural changes that became due at the end of the last step end the horizon there.
@@ -790,243 +608,6 @@ impl Island {
         self.search(model).read_at(pair, theta)
     }
 
-    /// Acts on the crossings of the last step: contact set, memory, modes; logs what is not logged yet.
-    fn act(&mut self, model: &Model, outcome: &mut Outcome) -> Result<(), Failure> {
-        if self.stepper.h == 0.0 {
-            return Ok(());
-        }
-        self.log(model, f64::INFINITY, outcome);
-        let h = self.stepper.h;
-        for k in 0..self.dynamics.pairs.len() {
-            if self.dynamics.gaps[k].min(self.begin_gaps[k]) > 0.0 {
-                continue;
-            }
-            if self.dynamics.pairs[k].memory.touching {
-                let episode = self.episode(model, k, 1.0);
-                let pair = &mut self.dynamics.pairs[k];
-                pair.memory.episode = episode;
-                remember(&mut pair.memory, &pair.last);
-            }
-        }
-        let crossings = std::mem::take(&mut self.crossings);
-        let changed = crossings.iter().any(|c| matches!(c.what, What::Touch | What::Leave));
-        let mut restart = false;
-        let mut shortest = f64::INFINITY;
-        for crossing in &crossings {
-            let k = crossing.pair;
-            if matches!(crossing.what, What::Watch | What::Instant) {
-                if crossing.what == What::Watch {
-                    self.dynamics.trip(model, k, self.stepper.t0, &mut self.stepper.y0);
-                } else {
-                    self.dynamics.actions.edge = self.stepper.t0 * (1.0 + 4.0 * f64::EPSILON);
-                }
-                restart = true;
-                continue;
-            }
-            let reading = self.read_at(model, k, self.theta(crossing.time));
-            match crossing.what {
-                What::Touch => {
-                    self.touch(k, &reading, crossing.time);
-                    let longest = h.max(self.h);
-                    let stop = self.search(model).is_stop(crossing, longest);
-                    let pair = &self.dynamics.pairs[k];
-                    restart |= pair.stops_at_touch();
-                    if stop {
-                        shortest = shortest.min(TOUCH_STEP * pair.contact_time(reading.closing_speed));
-                    }
-                    // an impact is resolved, not stepped over: explicitly, unless the rest of the island is far stiffer than it
-                    let resolved = TOUCH_STEP * pair.contact_time(reading.closing_speed);
-                    let held_back =
-                        self.method == Method::Rodas4 && self.stepper.largest_eigenvalue() * resolved > STIFF;
-                    if self.automatic && !held_back && reading.closing_speed > 2.0 * pair.normal.rest_speed {
-                        self.method = Method::Dopri5;
-                        self.decision = 0;
-                    }
-                }
-                What::Leave => {
-                    self.dynamics.leave(k, &mut self.stepper.y0);
-                    restart |= self.dynamics.pairs[k].jumps_at_touch() || self.dynamics.pairs[k].springs.is_some();
-                }
-                What::Peak => {
-                    let memory = &mut self.dynamics.pairs[k].memory.normal;
-                    memory.impact_speed = memory.impact_speed.max(reading.closing_speed);
-                    restart = true;
-                }
-                What::Recompress => {
-                    self.dynamics.pairs[k].memory.normal.impact_speed = 0.0;
-                    restart = true;
-                }
-                What::Slip | What::Roll => {
-                    self.loosen(k, crossing.what == What::Slip);
-                    restart = true;
-                    shortest = shortest.min(0.2 * self.h.max(h));
-                }
-                What::Stick | What::Rest => {
-                    self.fasten(k, crossing.what == What::Stick);
-                    restart = true;
-                    shortest = shortest.min(0.2 * self.h.max(h));
-                }
-                What::Watch | What::Instant => {}
-            }
-        }
-        self.coupled &= !changed;
-        if restart {
-            let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
-            self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
-            self.settle(model);
-            self.settle_forces(model);
-        }
-        if !self.method.is_fixed() {
-            self.h = self.h.min(shortest);
-        }
-        self.crossings.clear();
-        Ok(())
-    }
-
-    /// Contacts whose sticking friction is beyond its limit right now begin to slip.
-    fn settle(&mut self, model: &Model) {
-        let mut changed = false;
-        for k in 0..self.dynamics.pairs.len() {
-            let pair = &self.dynamics.pairs[k];
-            if pair.springs.is_none() || !pair.memory.touching || pair.last.gap > 0.0 {
-                continue;
-            }
-            let (modes, friction) = (pair.memory.modes, pair.last.friction);
-            if !modes.slipping && friction.slip_margin > 1e-9 {
-                self.loosen(k, true);
-                changed = true;
-            }
-            if !modes.rolling && friction.roll_margin > 1e-9 {
-                self.loosen(k, false);
-                changed = true;
-            }
-        }
-        if changed {
-            let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
-            self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
-        }
-    }
-
-    fn touch(&mut self, k: usize, reading: &Reading, time: f64) {
-        self.dynamics.touch(k, reading, time, &mut self.stepper.y0);
-    }
-
-    fn loosen(&mut self, k: usize, slip: bool) {
-        self.dynamics.loosen(k, slip, &mut self.stepper.y0);
-    }
-
-    fn fasten(&mut self, k: usize, stick: bool) {
-        self.dynamics.fasten(k, stick, &mut self.stepper.y0);
-    }
-
-    /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.
-    fn episode(&mut self, model: &Model, k: usize, theta: f64) -> Episode {
-        let pair = &self.dynamics.pairs[k];
-        let mut episode = pair.memory.episode;
-        let h = theta * self.stepper.h;
-        if self.dynamics.is_simple[k] {
-            return self.brief_episode(k, theta);
-        }
-        let begin = match self.begin.get(k) {
-            Some(begin) => *begin,
-            None => return episode,
-        };
-        let last = if theta == 1.0 { pair.last } else { self.read_at(model, k, theta) };
-        if begin.gap > 0.0 && last.gap > 0.0 {
-            return episode;
-        }
-        let normal_force = |r: &Reading| if r.gap <= 0.0 { r.force.total() } else { 0.0 };
-        let middle = normal_force(&self.read_at(model, k, 0.5 * theta));
-        let (start, end) = (normal_force(&begin), normal_force(&last));
-        episode.impulse += h / 6.0 * (start + 4.0 * middle + end);
-        episode.max_depth = episode.max_depth.max(-last.gap);
-        episode.max_force = episode.max_force.max(end).max(middle);
-        if begin.closing_speed > 0.0 && last.closing_speed < 0.0 {
-            let (c0, c1) = (begin.closing_speed, last.closing_speed);
-            let deepest = locate(0.0, c0, theta, c1, 1e-9, |x| self.read_at(model, k, x).closing_speed);
-            episode.max_depth = episode.max_depth.max(-self.read_at(model, k, deepest).gap);
-        }
-        // the peak of the force lies in the step where it rises first and falls last
-        let compressing = begin.closing_speed.max(last.closing_speed) > 1e-3 * self.dynamics.pairs[k].normal.rest_speed;
-        let mut force_at = |x: f64| normal_force(&self.read_at(model, k, x));
-        if compressing && force_at(0.01 * theta) > start && force_at(0.99 * theta) > end {
-            let (mut a, mut b) = (0.0, theta);
-            for _ in 0..40 {
-                let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));
-                if force_at(c) < force_at(d) {
-                    a = c;
-                } else {
-                    b = d;
-                }
-            }
-            let peak = force_at(0.5 * (a + b));
-            episode.max_force = episode.max_force.max(peak);
-        }
-        episode
-    }
-
-    /// [`Self::episode`] among many elastic balls: by the trapezoidal rule, from the gaps at both ends of the step.
-    fn brief_episode(&self, k: usize, theta: f64) -> Episode {
-        let pair = &self.dynamics.pairs[k];
-        let mut episode = pair.memory.episode;
-        let Some((_, stiffness)) = pair.elastic_balls() else { return episode };
-        let depths = [self.begin_gaps.get(k).map_or(0.0, |g| (-g).max(0.0)), (-self.dynamics.gaps[k]).max(0.0)];
-        let forces = depths.map(|d| stiffness * d * d.sqrt());
-        episode.impulse += 0.5 * theta * self.stepper.h * (forces[0] + forces[1]);
-        episode.max_depth = episode.max_depth.max(depths[0]).max(depths[1]);
-        episode.max_force = episode.max_force.max(forces[0]).max(forces[1]);
-        episode
-    }
-
-    /// Writes crossings up to time t into the log.
-    fn log(&mut self, model: &Model, t: f64, outcome: &mut Outcome) {
-        for i in 0..self.crossings.len() {
-            let crossing = self.crossings[i];
-            if crossing.logged || crossing.time > t {
-                continue;
-            }
-            self.keep(model);
-            self.crossings[i].logged = true;
-            let kind = match crossing.what {
-                What::Touch => EventKind::ContactStart,
-                What::Leave => EventKind::ContactEnd,
-                What::Slip => EventKind::SlipStart,
-                What::Stick => EventKind::StickStart,
-                What::Roll => EventKind::RollStart,
-                What::Rest => EventKind::RollEnd,
-                What::Recompress => EventKind::Recompression,
-                What::Watch => {
-                    let (kind, source) = self.dynamics.tripping(model, crossing.pair);
-                    outcome.events.push(Event { time: crossing.time, kind, source: Some(source), contact: None });
-                    continue;
-                }
-                What::Peak | What::Instant => continue,
-            };
-            let theta = self.theta(crossing.time);
-            let reading = self.read_at(model, crossing.pair, theta);
-            let so_far = self.episode(model, crossing.pair, theta);
-            let pair = &self.dynamics.pairs[crossing.pair];
-            let body = |element: u32| model.elements[element as usize].body as usize;
-            let episode =
-                (kind == EventKind::ContactEnd).then_some(Episode { duration: crossing.time - so_far.start, ..so_far });
-            outcome.events.push(Event {
-                time: crossing.time,
-                kind,
-                source: None,
-                contact: Some(EventContact {
-                    body1: body(pair.id.0),
-                    body2: body(pair.id.1),
-                    pair: pair.id,
-                    gap: reading.gap,
-                    closing_speed: reading.closing_speed,
-                    normal: reading.normal,
-                    position: reading.point,
-                    episode,
-                }),
-            });
-        }
-    }
-
     /// When between `from` and `end` a body left its reach box in the last step, if one did.
     fn exit(&self, model: &Model, reach: &[Aabb], from: f64, end: f64) -> Option<f64> {
         let n = self.stepper.y0.len();
@@ -1161,9 +742,4 @@ impl Island {
         }
         Failure { time, step, trouble, body: model.bodies[body].name.clone(), suspects }
     }
-}
-
-/// The running maximum of the closing speed.
-fn remember(memory: &mut Memory, reading: &Reading) {
-    memory.normal.impact_speed = memory.normal.impact_speed.max(reading.closing_speed);
 }
