@@ -343,6 +343,8 @@ pub struct Clock<'a> {
     elapsed: f64,
     /// Impacts of the step.
     blows: Vec<impact::Blow>,
+    /// Their pairs, ascending.
+    struck_pairs: Vec<(u32, u32)>,
     /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
     solved: Vec<Six>,
     /// Mean of the velocities at the beginning of the step and of the solved ones.
@@ -403,6 +405,7 @@ impl<'a> Clock<'a> {
             struck: vec![false; n],
             elapsed: 0.0,
             blows: Vec::new(),
+            struck_pairs: Vec::new(),
             solved: vec![Six::ZERO; n],
             mean: vec![Six::ZERO; n],
             rows: Rows::default(),

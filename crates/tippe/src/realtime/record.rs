@@ -234,13 +234,17 @@ impl Clock<'_> {
         before.clear();
         before.append(&mut contacts);
         let rows = &self.rows;
+        let struck = &mut self.struck_pairs;
+        struck.clear();
+        struck.extend(self.blows.iter().map(|blow| blow.pair));
+        struck.sort_unstable();
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
             // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
             let force = (touch.memory.normal / h).max(0.0);
             let depth = libm::pow(force / touch.hardness, 1.0 / touch.exponent);
             touch.memory.stored = force * depth / (touch.exponent + 1.0);
-            touch.memory.struck = self.blows.iter().any(|blow| blow.pair == touch.memory.pair);
+            touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
             contacts.push(touch.memory);
         }
         self.state.holds.clear();
