@@ -46,6 +46,11 @@ impl ClumpMass {
         let (inertia, axes) = principal(I);
         ClumpMass { mass, X_bc: Pose::new(Quat::from_mat3(&axes).normalize(), center), inertia }
     }
+
+    /// Radius of the sphere about the centre of mass that holds these spheres [m].
+    pub fn reach(&self, spheres: &[ClumpSphere]) -> f64 {
+        spheres.iter().map(|s| (s.position - self.X_bc.position).length() + s.radius).fold(0.0, f64::max)
+    }
 }
 
 /// Principal moments and axes (columns, right-handed) of a symmetric matrix, by Jacobi's rotations.
@@ -179,9 +184,22 @@ impl Grains {
         &self.clumps
     }
 
+    /// Index of the clump that the grain at a place belongs to.
+    pub fn clump_of(&self, place: usize) -> Option<usize> {
+        self.clump.get(place).filter(|c| **c != NONE).map(|c| *c as usize)
+    }
+
     /// True when the grain at a place belongs to a clump.
     pub(crate) fn in_clump(&self, place: usize) -> bool {
-        self.clump.get(place).is_some_and(|c| *c != NONE)
+        self.clump_of(place).is_some()
+    }
+
+    /// A clump goes, and takes its energy along.
+    pub(crate) fn dismiss(&mut self, index: usize, gravity: Vec3) {
+        let clump = &mut self.clumps[index];
+        clump.ids.clear();
+        let height = clump.mass * gravity.dot(clump.X_wc.position);
+        self.books.put_in -= clump.kinetic_energy() - height;
     }
 
     /// Half kicks and drift of clumps; their spheres are put where they belong. Returns the square of the largest speed.

@@ -34,7 +34,7 @@ impl Grains {
         out
     }
 
-    /// Legacy VTK file of points with radius, velocity, spin, class and id.
+    /// Legacy VTK file of points with radius, velocity, spin, class, id and, where there are any, clump (-1 for a grain of none).
     pub fn to_vtk(&self) -> String {
         let all = self.by_id();
         let mut out = format!(
@@ -62,6 +62,16 @@ impl Grains {
         all.iter().for_each(|(_, g)| {
             let _ = writeln!(out, "{}", g.class);
         });
+        if !self.clumps.is_empty() {
+            let mut clump = vec![-1i64; self.next_id as usize];
+            for (index, ids) in self.clumps.iter().map(|c| &c.ids).enumerate() {
+                ids.iter().for_each(|id| clump[*id as usize] = index as i64);
+            }
+            let _ = writeln!(out, "SCALARS clump int 1\nLOOKUP_TABLE default");
+            all.iter().for_each(|(id, _)| {
+                let _ = writeln!(out, "{}", clump[*id as usize]);
+            });
+        }
         let _ = writeln!(out, "VECTORS velocity double");
         all.iter().for_each(|(_, g)| line(&mut out, g.velocity));
         let _ = writeln!(out, "VECTORS spin double");

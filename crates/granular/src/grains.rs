@@ -155,13 +155,19 @@ impl Grains {
         Ok(id)
     }
 
-    /// Takes out the grains at these places, given in rising order. History of the others stays.
+    /// Takes out the grains at these places, given in rising order, clumps with all their spheres. History of the others stays.
     pub(crate) fn remove(&mut self, places: &[usize], settings: &Settings) {
         if places.is_empty() {
             return;
         }
         for k in places {
-            self.books.put_in -= self.energy_of(*k, settings.gravity);
+            let Some(c) = self.clump_of(*k) else {
+                self.books.put_in -= self.energy_of(*k, settings.gravity);
+                continue;
+            };
+            if !self.clumps[c].ids.is_empty() {
+                self.dismiss(c, settings.gravity);
+            }
         }
         let mut gone = places.iter().peekable();
         let stays = (0..self.len() as u32).filter(|k| gone.next_if(|g| **g == *k as usize).is_none());

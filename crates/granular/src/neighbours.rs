@@ -342,10 +342,10 @@ impl Grains {
                 self.books.put_in -= self.energy_of(k, settings.gravity);
             }
         }
-        for (clump, _) in self.clumps.iter_mut().zip(&gone).filter(|(c, gone)| **gone && !c.ids.is_empty()) {
-            clump.ids.clear();
-            let height = clump.mass * settings.gravity.dot(clump.X_wc.position);
-            self.books.put_in -= clump.kinetic_energy() - height;
+        for index in (0..gone.len()).filter(|c| gone[*c]) {
+            if !self.clumps[index].ids.is_empty() {
+                self.dismiss(index, settings.gravity);
+            }
         }
         self.lost += (self.len() - keys.len()) as u64;
         let bits = 3 * (32 - grid.count.iter().max().copied().unwrap_or(1).leading_zeros());

@@ -3,7 +3,7 @@
 use crate::{Grain, GrainError, Grains, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tippe_geometry::Vec3;
+use tippe_geometry::{Quat, Vec3};
 
 /// Random numbers that are part of the state: SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,14 @@ impl Random {
     /// Uniform in the cube from -1 to 1.
     pub fn cube(&mut self) -> Vec3 {
         Vec3::from_array([0; 3].map(|_| 2.0 * self.uniform() - 1.0))
+    }
+
+    /// A rotation, all alike (Shoemake 1992).
+    pub fn rotation(&mut self) -> Quat {
+        let [u, v, w] = [0; 3].map(|_| self.uniform());
+        let ((s1, c1), (s2, c2)) = (libm::sincos(2.0 * PI * v), libm::sincos(2.0 * PI * w));
+        let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
+        Quat::from_xyzw(a * s1, a * c1, b * s2, b * c2).normalize()
     }
 
     /// Normal with mean 0 and deviation 1 (Box, Muller 1958).
@@ -239,21 +247,42 @@ pub struct Sink {
     pub low: Vec3,
     /// Upper corner [m].
     pub high: Vec3,
+    /// Time over which the flow is averaged, with weights that fall off exponentially [s].
+    pub smoothing: f64,
+    /// Grains swallowed so far, a clump as one.
+    pub count: u64,
     /// Mass swallowed so far [kg].
     pub swallowed: f64,
+    /// Mass flow into it, averaged [kg/s].
+    pub flow: f64,
 }
 
 impl Sink {
-    /// Takes out the grains whose centres are inside; spheres of clumps stay. Returns how many went.
-    pub fn swallow(&mut self, grains: &mut Grains, settings: &Settings) -> usize {
+    /// An empty one.
+    pub fn new(low: Vec3, high: Vec3, smoothing: f64) -> Sink {
+        Sink { low, high, smoothing, count: 0, swallowed: 0.0, flow: 0.0 }
+    }
+
+    /// Takes out the grains whose centres are inside, clumps by their centre of mass, after `time` [s]; frozen ones stay.
+    /// Returns how many went.
+    ///   q <- q + (1 - exp(-time/T)) (m/time - q)   with q the flow, m the mass that went, T the smoothing
+    pub fn swallow(&mut self, grains: &mut Grains, settings: &Settings, time: f64) -> u64 {
         let inside = |p: Vec3| p.cmpge(self.low).all() && p.cmple(self.high).all();
-        let gone: Vec<usize> = (0..grains.len())
-            .filter(|k| inside(grains.grain(*k).position) && !grains.in_clump(*k) && grains.motion[*k].linear[3] > 0.0)
-            .collect();
-        for k in &gone {
-            self.swallowed += grains.mass(*k);
+        let (mut gone, mut mass, mut count) = (Vec::new(), 0.0, 0);
+        for k in (0..grains.len()).filter(|k| grains.motion[*k].linear[3] > 0.0) {
+            let clump = grains.clump_of(k).map(|c| &grains.clumps[c]);
+            if inside(clump.map_or_else(|| grains.grain(k).position, |c| c.X_wc.position)) {
+                gone.push(k);
+                if clump.is_none_or(|c| c.ids[0] == grains.id[k]) {
+                    mass += grains.mass(k);
+                    count += 1;
+                }
+            }
         }
         grains.remove(&gone, settings);
-        gone.len()
+        self.count += count;
+        self.swallowed += mass;
+        self.flow += -libm::expm1(-time / self.smoothing) * (mass / time - self.flow);
+        count
     }
 }

@@ -63,6 +63,10 @@ const fn touch(row: Capability) -> Capability {
 const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent and restitution alone");
 /// A friction law that the realtime clock replaces.
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
+/// Why the precise clock has no grains.
+const NO_GRAINS: &str = "its steps have no common end at which grains and bodies could hand over impulses";
+/// What the realtime clock makes of grains.
+const DELAYED: &str = "bodies feel what grains did in a step in the next one";
 /// Every kind of element, and what the clocks make of it.
 pub const TABLE: &[Capability] = &[
     grains(row("shape sphere", Full, Full)),
@@ -85,8 +89,15 @@ pub const TABLE: &[Capability] = &[
     )),
     grains(row(
         "grains",
-        No("its steps have no common end at which grains and bodies could hand over impulses"),
-        Approximate("bodies feel what grains did in a step in the next one"),
+        No(NO_GRAINS),
+        Approximate(DELAYED),
+    )),
+    grains(row("clumps of grains", No(NO_GRAINS), Approximate(DELAYED))),
+    grains(row("sink", No(NO_GRAINS), Full)),
+    grains(row(
+        "servo",
+        No(NO_GRAINS),
+        No("a plate on a prismatic joint with a force motor presses as told there"),
     )),
     grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
@@ -182,9 +193,18 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
         if body.motion.is_some() {
             all.add("given motion", format!("body \"{}\"", body.name), body.places.of("motion"));
         }
+        if body.servo.is_some() {
+            all.add("servo", format!("body \"{}\"", body.name), body.places.of("servo"));
+        }
     }
     for set in &scene.grains {
         all.add("grains", format!("grains \"{}\"", set.name), set.places.entity);
+        if set.clump.is_some() {
+            all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.of("clump"));
+        }
+    }
+    for sink in &scene.sinks {
+        all.add("sink", format!("sink \"{}\"", sink.name), sink.places.entity);
     }
     for _ in &scene.attractors {
         all.add("attractor", "[world]".to_owned(), scene.places.of("world"));

@@ -8,16 +8,16 @@
 
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
-use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
+use crate::model::{Drive, GrainMeasure, GrainServo, GrainWall, Model, ModelGrains, SignalSource};
 use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
 use crate::precise::{body_state, hash, plain, prescribed};
 use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Wall};
+use tippe_granular::{Emitter, GrainError, Grains, Sink, Wall};
 
-/// Time between two puffs of an emitter, about [s].
+/// Time between two puffs of an emitter or gulps of a sink, about [s].
 const PUFF: f64 = 1e-3;
 /// Sectors in which the slope of a pile is measured.
 const SECTORS: usize = 12;
@@ -83,6 +83,7 @@ pub struct State {
     bodies: Vec<BodyMotion>,
     walls: Vec<WallRecord>,
     emitters: Vec<Emitter>,
+    sinks: Vec<Sink>,
     /// Stored energy at the start, and what the books of the grains had been given by then [J].
     initial: Option<[f64; 2]>,
     /// Work of free bodies on grains since the start [J].
@@ -105,6 +106,7 @@ impl PartialEq for State {
             && self.bodies == other.bodies
             && self.walls == other.walls
             && self.emitters == other.emitters
+            && self.sinks == other.sinks
             && self.grains.hash() == other.grains.hash()
     }
 }
@@ -129,6 +131,7 @@ impl State {
             bodies: (0..model.bodies.len()).map(motion).collect(),
             walls: walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
             emitters: model.grains.as_ref().map_or_else(Vec::new, |own| own.emitters.clone()),
+            sinks: model.grains.as_ref().map_or_else(Vec::new, ModelGrains::empty_sinks),
             initial: None,
             exchanged: 0.0,
         }
@@ -228,7 +231,8 @@ impl<'a> Clock<'a> {
         state.step = Some(h);
         let mut clock = Clock {
             placed: own.walls.iter().any(|w| w.swings(&model.bodies[w.body as usize].drive))
-                || model.bodies.iter().any(|body| body.drive == Drive::Free),
+                || model.bodies.iter().any(|body| body.drive == Drive::Free)
+                || !own.servos.is_empty(),
             first_step: state.steps,
             snapped: 0.0,
             rebuilds: state.grains.rebuilds,
@@ -305,12 +309,15 @@ impl<'a> Clock<'a> {
         let puff = (PUFF / self.h).ceil().max(1.0) as u64;
         while self.state.steps < goal {
             let mut count = if self.placed { 1 } else { goal - self.state.steps };
-            if !self.state.emitters.is_empty() {
+            if !(self.state.emitters.is_empty() && self.state.sinks.is_empty()) {
                 let since = self.state.steps % puff;
                 count = count.min(puff - since);
                 if since == 0 {
-                    for emitter in &mut self.state.emitters {
-                        emitter.emit(&mut self.state.grains, &self.grains, puff as f64 * self.h)?;
+                    let time = puff as f64 * self.h;
+                    let State { grains, emitters, sinks, .. } = &mut self.state;
+                    sinks.iter_mut().for_each(|sink| _ = sink.swallow(grains, &self.grains, time));
+                    for emitter in emitters {
+                        emitter.emit(grains, &self.grains, time)?;
                     }
                 }
             }
@@ -329,9 +336,14 @@ impl<'a> Clock<'a> {
         Ok(())
     }
 
+    fn servo(&self, body: usize) -> Option<&GrainServo> {
+        self.own.servos.iter().find(|servo| servo.body as usize == body)
+    }
+
     fn X_wc(&self, body: usize) -> Pose {
         match self.model.bodies[body].drive {
             Drive::Free => Pose::new(self.state.bodies[body].q, self.state.bodies[body].p),
+            _ if self.servo(body).is_some() => Pose::new(self.state.bodies[body].q, self.state.bodies[body].p),
             _ => {
                 let kin = prescribed(self.model, body, self.state.time);
                 Pose::new(Quat::from_mat3(&kin.R), kin.p)
@@ -358,6 +370,12 @@ impl<'a> Clock<'a> {
             let pose = self.X_wc(b);
             let rates = match body.drive {
                 Drive::Fixed => [Vec3::ZERO; 2],
+                _ if let Some(servo) = self.servo(b) => {
+                    let v = servo.velocity(self.load(b, pose.position)[0]);
+                    self.state.bodies[b].p += h * v;
+                    self.state.bodies[b].v = v;
+                    [v, Vec3::ZERO]
+                }
                 Drive::Prescribed { velocity, angular_velocity } => [velocity, angular_velocity],
                 Drive::Free => {
                     let [force, torque] = self.load(b, pose.position);
@@ -446,6 +464,7 @@ impl<'a> Clock<'a> {
             let motion = &self.state.bodies[b];
             match self.model.bodies[b].drive {
                 Drive::Free => body_state(self.model, b, motion.p, motion.q, motion.v, motion.w),
+                _ if self.servo(b).is_some() => body_state(self.model, b, motion.p, motion.q, motion.v, motion.w),
                 _ => {
                     let kin = prescribed(self.model, b, self.state.time);
                     body_state(self.model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
@@ -460,6 +479,7 @@ impl<'a> Clock<'a> {
         let sets = SetMeasures::of(self.own, &self.state.grains);
         let value = |source: SignalSource| match source {
             SignalSource::Grains { set, measure } => sets[set as usize].value(measure),
+            SignalSource::Sink { sink, measure } => measure.value(&self.state.sinks[sink as usize]),
             SignalSource::GrainLoad { body, component } => {
                 let load = self.load(body as usize, self.X_wc(body as usize).position);
                 load[component as usize / 3][component as usize % 3]
@@ -531,6 +551,9 @@ pub(crate) struct SetMeasures {
     mass: f64,
     centre: Vec3,
     momentum: Vec3,
+    spin: Vec3,
+    /// About the origin until all grains are counted, then about the centre of mass.
+    angular_momentum: Vec3,
     kinetic: f64,
     lowest: f64,
     highest: f64,
@@ -545,6 +568,8 @@ impl Default for SetMeasures {
             mass: 0.0,
             centre: Vec3::ZERO,
             momentum: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            angular_momentum: Vec3::ZERO,
             kinetic: 0.0,
             lowest: f64::INFINITY,
             highest: f64::NEG_INFINITY,
@@ -564,10 +589,13 @@ impl SetMeasures {
             let r = grain.radius;
             let density = own.settings.materials[usize::from(grain.class)].density;
             let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
-            sums.count += 1.0;
+            let counted = grains.clump_of(place).is_none_or(|c| grains.clumps()[c].ids[0] == grains.ids()[place]);
+            sums.count += f64::from(u8::from(counted));
             sums.mass += mass;
             sums.centre += mass * grain.position;
             sums.momentum += mass * grain.velocity;
+            sums.spin += mass * grain.spin;
+            sums.angular_momentum += mass * (grain.position.cross(grain.velocity) + 0.4 * r * r * grain.spin);
             if !grain.frozen {
                 let turning = 0.4 * r * r * grain.spin.length_squared();
                 sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
@@ -576,6 +604,9 @@ impl SetMeasures {
             sums.highest = sums.highest.max(grain.position.z + r);
         }
         for (class, sums) in sets.iter_mut().enumerate() {
+            if sums.mass > 0.0 {
+                sums.angular_momentum -= sums.centre.cross(sums.momentum) / sums.mass;
+            }
             sums.coordination = grains.coordination_of(class as u8);
             sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
         }
@@ -587,6 +618,9 @@ impl SetMeasures {
         let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
         match measure {
             GrainMeasure::Count => self.count,
+            GrainMeasure::Mass => self.mass,
+            GrainMeasure::Spin(k) => self.spin[usize::from(k)] / self.mass,
+            GrainMeasure::AngularMomentum(k) => self.angular_momentum[usize::from(k)],
             GrainMeasure::KineticEnergy => self.kinetic,
             GrainMeasure::Coordination => self.coordination,
             GrainMeasure::Centre(k) => self.centre[usize::from(k)] / self.mass,

@@ -61,12 +61,12 @@ fn what_is_emitted_is_in_the_box_or_in_the_sink() {
         random: Random { seed: 8 },
         emitted: 0.0,
     };
-    let mut sink = Sink { low: Vec3::new(-1.0, -1.0, -1.0), high: Vec3::new(1.0, 1.0, 0.0), swallowed: 0.0 };
+    let mut sink = Sink::new(Vec3::new(-1.0, -1.0, -1.0), Vec3::new(1.0, 1.0, 0.0), 0.05);
     let mut grains = Grains::new();
     for _ in 0..100 {
         emitter.emit(&mut grains, &s, 100.0 * s.step).unwrap();
         grains.advance(&s, &mut [], 100).unwrap();
-        sink.swallow(&mut grains, &s);
+        sink.swallow(&mut grains, &s, 100.0 * s.step);
     }
     let inside: f64 = (0..grains.len()).map(|k| grains.mass(k)).sum();
     assert!((emitter.emitted - inside - sink.swallowed).abs() < 1e-12);

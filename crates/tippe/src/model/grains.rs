@@ -3,12 +3,12 @@
 use super::compile::Compiler;
 use super::{Drive, Model, ModelSignal, SignalSource};
 use crate::precise::plain;
-use crate::scene::{Between, Clock, GrainsSpec, Packing, Place, Scene};
+use crate::scene::{Between, Clock, ClumpSpec, GrainsSpec, Packing, Place, Scene};
 use std::sync::Arc;
-use tippe_geometry::{Pose, Shape, Vec3};
+use tippe_geometry::{Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings,
-    Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random,
+    Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
@@ -23,8 +23,14 @@ pub struct ModelGrains {
     pub sets: Vec<GrainSet>,
     /// Where grains appear, as they are at the start.
     pub emitters: Vec<Emitter>,
-    /// All grains at the start, in the order of their ids.
+    /// Where grains vanish, as they are at the start, and their names.
+    pub sinks: Vec<(String, Sink)>,
+    /// Single grains at the start, in the order of their ids.
     pub start: Arc<[Grain]>,
+    /// Clumps at the start; the ids of their spheres come after those of single grains.
+    pub clumps: Arc<[GrainClump]>,
+    /// Bodies that press on grains as told.
+    pub servos: Vec<GrainServo>,
     /// Materials and laws by class; the step is the scene's, or the default.
     pub settings: Settings,
     /// Shortest Rayleigh time [s].
@@ -42,6 +48,69 @@ pub struct GrainSet {
     pub name: String,
 }
 
+/// A rigid clump as it is put in.
+#[derive(Clone, Debug)]
+pub struct GrainClump {
+    /// Its spheres and their mass; clumps that are alike share them.
+    pub form: Arc<(Vec<ClumpSphere>, ClumpMass)>,
+    /// Set.
+    pub class: u8,
+    /// Pose of the frame its spheres are given in.
+    pub X_wb: Pose,
+    /// Velocity of its centre of mass, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity, resolved in world [rad/s].
+    pub spin: Vec3,
+}
+
+/// A body that moves along an axis with the speed
+///   v = speed (1 - F/force), from -speed to speed,   F the force of the grains against the axis  (grains.md eq. 23).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GrainServo {
+    /// Index of the body.
+    pub body: u32,
+    /// Direction in which it presses, resolved in world [-].
+    pub axis: Vec3,
+    /// Force with which it presses [N].
+    pub force: f64,
+    /// Largest speed [m/s].
+    pub speed: f64,
+}
+
+impl GrainServo {
+    /// Its velocity while the grains do `load` to the body [m/s, N].
+    pub fn velocity(&self, load: Vec3) -> Vec3 {
+        let felt = -self.axis.dot(load);
+        self.axis * (self.speed * (1.0 - felt / self.force).clamp(-1.0, 1.0))
+    }
+}
+
+/// What is recorded of a sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SinkMeasure {
+    /// Grains swallowed so far, a clump as one [-].
+    Count,
+    /// Mass swallowed so far [kg].
+    Mass,
+    /// Mass flow, averaged over its smoothing [kg/s].
+    Flow,
+}
+
+impl SinkMeasure {
+    /// All of them with name after the sink's and a dot, and SI unit.
+    pub const ALL: [(SinkMeasure, &'static str, &'static str); 3] =
+        [(SinkMeasure::Count, "count", "-"), (SinkMeasure::Mass, "mass", "kg"), (SinkMeasure::Flow, "flow", "kg/s")];
+
+    /// Its value.
+    pub fn value(self, sink: &Sink) -> f64 {
+        match self {
+            SinkMeasure::Count => sink.count as f64,
+            SinkMeasure::Mass => sink.swallowed,
+            SinkMeasure::Flow => sink.flow,
+        }
+    }
+}
+
 /// A shape of a body as grains meet it.
 #[derive(Clone, Debug)]
 pub struct GrainWall {
@@ -56,8 +125,10 @@ pub struct GrainWall {
 /// What is recorded of a set of grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrainMeasure {
-    /// Number of grains [-].
+    /// Number of grains, a clump as one [-].
     Count,
+    /// Mass [kg].
+    Mass,
     /// Kinetic energy [J].
     KineticEnergy,
     /// Mean number of contacts with grains [-].
@@ -66,6 +137,10 @@ pub enum GrainMeasure {
     Centre(u8),
     /// Component of its velocity, in world [m/s].
     Velocity(u8),
+    /// Component of the mean angular velocity, by mass, in world [rad/s].
+    Spin(u8),
+    /// Component of the angular momentum about the centre of mass, in world [kg m^2/s].
+    AngularMomentum(u8),
     /// Lowest point, along z [m].
     Lowest,
     /// Highest point, along z [m].
@@ -76,8 +151,9 @@ pub enum GrainMeasure {
 
 impl GrainMeasure {
     /// All of them, in the order they are recorded.
-    pub const ALL: [GrainMeasure; 12] = [
+    pub const ALL: [GrainMeasure; 19] = [
         GrainMeasure::Count,
+        GrainMeasure::Mass,
         GrainMeasure::KineticEnergy,
         GrainMeasure::Coordination,
         GrainMeasure::Centre(0),
@@ -86,6 +162,12 @@ impl GrainMeasure {
         GrainMeasure::Velocity(0),
         GrainMeasure::Velocity(1),
         GrainMeasure::Velocity(2),
+        GrainMeasure::Spin(0),
+        GrainMeasure::Spin(1),
+        GrainMeasure::Spin(2),
+        GrainMeasure::AngularMomentum(0),
+        GrainMeasure::AngularMomentum(1),
+        GrainMeasure::AngularMomentum(2),
         GrainMeasure::Lowest,
         GrainMeasure::Highest,
         GrainMeasure::Slope,
@@ -96,10 +178,13 @@ impl GrainMeasure {
         let axis = |k: u8| ["x", "y", "z"][usize::from(k.min(2))];
         match self {
             GrainMeasure::Count => ("count".to_owned(), "-"),
+            GrainMeasure::Mass => ("mass".to_owned(), "kg"),
             GrainMeasure::KineticEnergy => ("kinetic_energy".to_owned(), "J"),
             GrainMeasure::Coordination => ("coordination".to_owned(), "-"),
             GrainMeasure::Centre(k) => (format!("centre.{}", axis(k)), "m"),
             GrainMeasure::Velocity(k) => (format!("velocity.{}", axis(k)), "m/s"),
+            GrainMeasure::Spin(k) => (format!("spin.{}", axis(k)), "rad/s"),
+            GrainMeasure::AngularMomentum(k) => (format!("angular_momentum.{}", axis(k)), "kg m2/s"),
             GrainMeasure::Lowest => ("lowest".to_owned(), "m"),
             GrainMeasure::Highest => ("highest".to_owned(), "m"),
             GrainMeasure::Slope => ("slope".to_owned(), "rad"),
@@ -114,10 +199,8 @@ impl ModelGrains {
         settings.validate()?;
         let share = settings.step / self.rayleigh;
         if share.is_nan() || share > RAYLEIGH_SHARE_MAX {
-            let shortest = self.start.iter().enumerate().min_by(|(_, a), (_, b)| {
-                let time = |g: &Grain| settings.rayleigh_time(g.class, g.radius);
-                time(a).total_cmp(&time(b))
-            });
+            let times = self.spheres().map(|(class, radius)| settings.rayleigh_time(class, radius)).enumerate();
+            let shortest = times.min_by(|a, b| a.1.total_cmp(&b.1));
             return Err(GrainError::Step {
                 step: settings.step,
                 rayleigh: self.rayleigh,
@@ -130,12 +213,26 @@ impl ModelGrains {
         Ok(settings)
     }
 
+    /// Sinks that have swallowed nothing yet.
+    pub fn empty_sinks(&self) -> Vec<Sink> {
+        self.sinks.iter().map(|(_, sink)| *sink).collect()
+    }
+
+    /// Class and radius [m] of all spheres at the start, in the order of their ids.
+    fn spheres(&self) -> impl Iterator<Item = (u8, f64)> {
+        let single = self.start.iter().map(|grain| (grain.class, grain.radius));
+        single.chain(self.clumps.iter().flat_map(|clump| clump.form.0.iter().map(|s| (clump.class, s.radius))))
+    }
+
     /// All grains in place.
     pub fn grains(&self) -> Result<Grains, GrainError> {
         let mut grains = Grains::new();
         grains.reserve(self.start.len());
         for grain in self.start.iter() {
             grains.insert(grain, &self.settings)?;
+        }
+        for GrainClump { form, class, X_wb, velocity, spin } in self.clumps.iter() {
+            grains.insert_clump(&form.0, &form.1, *class, X_wb, *velocity, *spin, &self.settings)?;
         }
         Ok(grains)
     }
@@ -160,7 +257,8 @@ impl Compiler<'_> {
         }
         let mut classes: Vec<(String, Material)> = Vec::new();
         let (mut sets, mut emitters) = (Vec::new(), Vec::new());
-        let mut start: Vec<Grain> = Vec::new();
+        let (mut start, mut clumps): (Vec<Grain>, Vec<GrainClump>) = (Vec::new(), Vec::new());
+        let mut count = 0;
         for spec in specs {
             let class = classes.len() as u8;
             let Some(material) = self.grain_material(&spec.material, spec.places.of("material")) else { return };
@@ -185,11 +283,15 @@ impl Compiler<'_> {
                     emitted: 0.0,
                 });
             }
-            start.extend(own.into_iter().map(|grain| Grain { class, ..grain }));
-            if start.len() > crate::scene::MOST_GRAINS {
+            count += own.len() * spec.clump.as_ref().map_or(1, |clump| clump.spheres.len());
+            if count > crate::scene::MOST_GRAINS {
                 let message = format!("the scene has more than {} grains", crate::scene::MOST_GRAINS);
                 self.fail(spec.places.entity, message, "fewer or larger grains");
                 return;
+            }
+            match &spec.clump {
+                None => start.extend(own.into_iter().map(|grain| Grain { class, ..grain })),
+                Some(clump) => clumps.extend(clumps_of(clump, &own, class, material.density)),
             }
             sets.push(GrainSet { name: spec.name.clone() });
         }
@@ -200,23 +302,38 @@ impl Compiler<'_> {
             return;
         }
         let Some(pairs) = self.grain_laws(&classes) else { return };
-        let mut settings = Settings {
+        let settings = Settings {
             step: 1.0,
             gravity: model.gravity,
             materials: classes.iter().map(|(_, material)| *material).collect(),
             pairs,
             domain: self.scene.granular.domain,
             skin: None,
-            ledger: self.scene.granular.books.unwrap_or(start.len() <= BOOKS_UP_TO),
+            ledger: self.scene.granular.books.unwrap_or(count <= BOOKS_UP_TO),
         };
-        let there = start.iter().map(|grain| (grain.class, grain.radius));
-        let to_come = emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        let times = there.chain(to_come).map(|(class, radius)| settings.rayleigh_time(class, radius));
-        let rayleigh = times.fold(f64::INFINITY, f64::min);
-        settings.step = self.scene.granular.step.unwrap_or(RAYLEIGH_SHARE * rayleigh);
-        let step = settings.step;
         let snapshot_interval = self.scene.granular.snapshot_interval.unwrap_or(0.1 * self.scene.run.until);
-        let grains = ModelGrains { sets, emitters, start: start.into(), settings, rayleigh, walls, snapshot_interval };
+        let sinks = self.scene.sinks.iter().map(|s| (s.name.clone(), Sink::new(s.low, s.high, s.smoothing)));
+        let servo = |(b, body): (usize, &crate::scene::Body)| {
+            body.servo.map(|s| GrainServo { body: b as u32, axis: s.axis, force: s.force, speed: s.speed })
+        };
+        let mut grains = ModelGrains {
+            sets,
+            emitters,
+            sinks: sinks.collect(),
+            start: start.into(),
+            clumps: clumps.into(),
+            servos: self.scene.bodies.iter().enumerate().filter_map(servo).collect(),
+            settings,
+            rayleigh: 0.0,
+            walls,
+            snapshot_interval,
+        };
+        let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        let times = grains.spheres().chain(to_come).map(|(class, r)| grains.settings.rayleigh_time(class, r));
+        grains.rayleigh = times.fold(f64::INFINITY, f64::min);
+        let rayleigh = grains.rayleigh;
+        let step = self.scene.granular.step.unwrap_or(RAYLEIGH_SHARE * rayleigh);
+        grains.settings.step = step;
         let place = match self.scene.granular.step {
             Some(_) => self.scene.granular.places.of("step"),
             None => specs[0].places.entity,
@@ -247,6 +364,12 @@ impl Compiler<'_> {
                 model.signals.push(ModelSignal { name: format!("{}.{name}", set.name), unit: unit.into(), source });
             }
         }
+        for (k, (name, _)) in grains.sinks.iter().enumerate() {
+            for (measure, what, unit) in SinkMeasure::ALL {
+                let source = SignalSource::Sink { sink: k as u32, measure };
+                model.signals.push(ModelSignal { name: format!("{name}.{what}"), unit: unit.into(), source });
+            }
+        }
         for (b, body) in model.bodies.iter().enumerate().filter(|(_, body)| !body.elements.is_empty()) {
             for (component, axis) in ["x", "y", "z", "x", "y", "z"].into_iter().enumerate() {
                 let (what, unit) = if component < 3 { ("grain_force", "N") } else { ("grain_torque", "N m") };
@@ -264,11 +387,11 @@ impl Compiler<'_> {
     /// In the realtime clock bodies feel grains with a delay of one step H: a free body of mass m bounces without end on a
     /// stiffness k where H > sqrt(m/k); ten contacts at an overlap of 1 % have about k = 2 E* R.
     fn warn_of_delay(&mut self, model: &Model, grains: &ModelGrains) {
-        let stiffness = |grain: &Grain| {
-            let m = &grains.settings.materials[usize::from(grain.class)];
-            m.youngs_modulus / (1.0 - m.poisson_ratio * m.poisson_ratio) * grain.radius
+        let stiffness = |(class, radius): (u8, f64)| {
+            let m = &grains.settings.materials[usize::from(class)];
+            m.youngs_modulus / (1.0 - m.poisson_ratio * m.poisson_ratio) * radius
         };
-        let stiffest = grains.start.iter().map(stiffness).fold(0.0, f64::max);
+        let stiffest = grains.spheres().map(stiffness).fold(0.0, f64::max);
         let step = self.scene.realtime.step;
         for body in model.bodies.iter().filter(|b| b.drive == Drive::Free && b.mechanism.is_none()) {
             let most = (body.mass / stiffest).sqrt();
@@ -378,6 +501,28 @@ impl Compiler<'_> {
         }
         Some(PairLaw { restitution, friction, rolling: spec.rolling, cohesion: spec.cohesion })
     }
+}
+
+/// Clumps in the spheres that hold them.
+fn clumps_of(clump: &ClumpSpec, places: &[Grain], class: u8, density: f64) -> Vec<GrainClump> {
+    let reach = clump.reach();
+    let mut random = clump.seed.map(|seed| Random { seed });
+    let mut last: Option<(f64, Arc<(Vec<ClumpSphere>, ClumpMass)>)> = None;
+    let one = |place: &Grain| {
+        let alike = last.as_ref().filter(|(radius, _)| *radius == place.radius).map(|(_, form)| form.clone());
+        let form = alike.unwrap_or_else(|| {
+            let scale = place.radius / reach;
+            let sphere = |s: &ClumpSphere| ClumpSphere { position: s.position * scale, radius: s.radius * scale };
+            let spheres: Vec<ClumpSphere> = clump.spheres.iter().map(sphere).collect();
+            let mass = ClumpMass::of_spheres(&spheres, density);
+            Arc::new((spheres, mass))
+        });
+        last = Some((place.radius, form.clone()));
+        let rotation = random.as_mut().map_or(Quat::IDENTITY, Random::rotation);
+        let X_wb = Pose::new(rotation, place.position - rotation * form.1.X_bc.position);
+        GrainClump { form, class, X_wb, velocity: place.velocity, spin: place.spin }
+    };
+    places.iter().map(one).collect()
 }
 
 /// A `[[pair]]` of the two materials has the last word.

@@ -8,7 +8,7 @@ mod grains;
 mod mechanisms;
 
 pub use forces::ModelSensor;
-pub use grains::{GrainMeasure, GrainSet, GrainWall, ModelGrains};
+pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, SinkMeasure};
 pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;
@@ -168,6 +168,13 @@ pub enum SignalSource {
         set: u32,
         /// What of it.
         measure: GrainMeasure,
+    },
+    /// What a sink has swallowed.
+    Sink {
+        /// Sink.
+        sink: u32,
+        /// What of it.
+        measure: SinkMeasure,
     },
     /// Component of the force (0 to 2) and torque about the centre of mass (3 to 5) of the grains on a body, resolved in world.
     GrainLoad {

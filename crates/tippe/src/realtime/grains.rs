@@ -12,7 +12,7 @@ use crate::model::{Drive, Model, ModelGrains, SignalSource};
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, Grains, Wall};
+use tippe_granular::{Emitter, Grains, Sink, Wall};
 
 /// What survives a step of the grains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +20,7 @@ pub(super) struct GrainRecord {
     pub grains: Grains,
     walls: Vec<WallRecord>,
     emitters: Vec<Emitter>,
+    sinks: Vec<Sink>,
     /// {torque about the centre of mass, force} of the last step on each body: means, and what acts in the next step.
     loads: Vec<[Vec3; 2]>,
     /// What their books had been given at the start [J].
@@ -33,7 +34,8 @@ pub(super) struct GrainRecord {
 impl PartialEq for GrainRecord {
     /// The grains are compared by the hash of all their bits.
     fn eq(&self, other: &GrainRecord) -> bool {
-        (&self.walls, &self.loads, &self.emitters) == (&other.walls, &other.loads, &other.emitters)
+        (&self.walls, &self.loads) == (&other.walls, &other.loads)
+            && (&self.emitters, &self.sinks) == (&other.emitters, &other.sinks)
             && (self.put_in, self.exchanged, self.snapshots) == (other.put_in, other.exchanged, other.snapshots)
             && self.grains.hash() == other.grains.hash()
     }
@@ -48,6 +50,7 @@ impl GrainRecord {
         Some(GrainRecord {
             walls: own.walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
             emitters: own.emitters.clone(),
+            sinks: own.empty_sinks(),
             loads: vec![[Vec3::ZERO; 2]; model.bodies.len()],
             put_in: grains.ledger(&own.settings).put_in,
             exchanged: 0.0,
@@ -122,6 +125,9 @@ impl Clock<'_> {
             (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         }
         let mut went = || {
+            for sink in &mut record.sinks {
+                sink.swallow(&mut record.grains, &bed.settings, h);
+            }
             for emitter in &mut record.emitters {
                 emitter.emit(&mut record.grains, &bed.settings, h)?;
             }
@@ -179,6 +185,7 @@ impl Clock<'_> {
     pub(super) fn grain_signal(&self, sets: &[SetMeasures], source: SignalSource) -> f64 {
         match (source, &self.state.grains) {
             (SignalSource::Grains { set, measure }, _) => sets.get(set as usize).map_or(f64::NAN, |s| s.value(measure)),
+            (SignalSource::Sink { sink, measure }, Some(record)) => measure.value(&record.sinks[sink as usize]),
             (SignalSource::GrainLoad { body, component }, Some(record)) => {
                 let [torque, force] = record.loads[body as usize];
                 [force, torque][component as usize / 3][component as usize % 3]

@@ -35,7 +35,9 @@ impl Clock<'_> {
                 SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
                 SignalSource::Value(k) => self.values[k as usize],
                 SignalSource::State(k) => self.state.actions.states[k as usize],
-                SignalSource::Grains { .. } | SignalSource::GrainLoad { .. } => self.grain_signal(&sets, signal.source),
+                SignalSource::Grains { .. } | SignalSource::Sink { .. } | SignalSource::GrainLoad { .. } => {
+                    self.grain_signal(&sets, signal.source)
+                }
             });
         }
         values

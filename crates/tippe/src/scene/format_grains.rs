@@ -14,6 +14,7 @@ const BOXED: &[&str] = &["lattice", "random", "emitter"];
 const COUNTED: &[&str] = &["lattice", "random"];
 const LISTED: &[&str] = &["listed"];
 const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter"];
+const AREA: D = D::new(2, 0, 0);
 const SURFACE_ENERGY: D = D::new(0, 1, -2);
 const MASS_FLOW: D = D::new(0, 1, -1);
 const fn list(name: &'static str, form: &'static Form, about: &'static str) -> Key {
@@ -54,6 +55,13 @@ pub(super) const GRAINS: Table = Table {
                 "CSV file, from the folder of the scene: x, y, z, radius and, if it likes, vx, vy, vz, wx, wy, wz",
             )
             .of(&["file"]),
+            list(
+                "clump",
+                &Form::Vector(4, measure(D::LENGTH, Any)),
+                "Rigid clumps instead of balls: centre x, y, z and radius of each sphere of one [m]; placed by its centre of mass",
+            )
+            .of(&["lattice", "random", "listed", "file"]),
+            number("clump_seed", D::ONE, Whole, "Start of the random numbers that turn clumps; without it all stand as given"),
         ],
         &[
             number("radius", D::LENGTH, Positive, "Radius of all [m]").of(RADIUS),
@@ -88,6 +96,29 @@ pub(super) const GRAINS: Table = Table {
             number("cohesion", D::PRESSURE, NotNegative, "Attraction as a pressure on the contact patch instead [Pa]"),
         ],
     ],
+};
+
+pub(super) const SINK: Table = Table {
+    name: "[[sink]]",
+    keys: &[&[
+        text("name", "Name of its signals").required("a sink has a name"),
+        REPEATED,
+        vector("low", D::LENGTH, "Lower corner of the box in which grains vanish [m]").required("two corners of a box"),
+        vector("high", D::LENGTH, "Upper corner of it [m]").required("two corners of a box"),
+        number("smoothing", D::TIME, Positive, "Time over which its flow is averaged [s]; default 0.05"),
+    ]],
+};
+
+pub(super) const SERVO: Table = Table {
+    name: "servo",
+    keys: &[&[
+        key("axis", Form::Vector(3, NO_UNIT), "Direction in which it presses, world axes").required("such as [0, 0, -1]"),
+        number("force", D::FORCE, Positive, "Force with which it presses on the grains [N]"),
+        number("stress", D::PRESSURE, Positive, "Or the stress, with `area` [Pa]"),
+        number("area", AREA, Positive, "Area on which `stress` acts [m2]"),
+        number("speed", D::SPEED, Positive, "Speed while no grains press against it, and its limit [m/s]")
+            .required("such as \"0.02 m/s\""),
+    ]],
 };
 
 const NO_UNIT: Measure = Measure { dimension: None, range: Any };

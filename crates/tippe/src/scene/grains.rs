@@ -2,7 +2,10 @@
 
 use super::{Places, Scene};
 use tippe_geometry::{Quat, Vec3};
-use tippe_granular::{Cohesion, Domain, Grain, GrainError, Grains, Random, Rolling, Sizes, lattice, random_sequential};
+use tippe_granular::{
+    ClumpMass, ClumpSphere, Cohesion, Domain, Grain, GrainError, Grains, Random, Rolling, Sizes, lattice,
+    random_sequential,
+};
 
 /// A scene has at most this many grains.
 pub const MOST_GRAINS: usize = 20_000_000;
@@ -19,6 +22,8 @@ pub struct GrainsSpec {
     pub material: String,
     /// Where they are.
     pub packing: Packing,
+    /// What stands at each place: a ball if missing.
+    pub clump: Option<ClumpSpec>,
     /// Velocity at the start, on top of what a packing gives each, resolved in world [m/s].
     pub velocity: Vec3,
     /// Angular velocity at the start, likewise [rad/s].
@@ -35,6 +40,55 @@ pub struct GrainsSpec {
     pub cohesion: Cohesion,
     /// Where things were written.
     pub places: Places,
+}
+
+/// A rigid clump of spheres. A packing places the spheres about the centres of mass that hold them; each clump has the size of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClumpSpec {
+    /// Its spheres, in a frame of its own.
+    pub spheres: Vec<ClumpSphere>,
+    /// Start of the random numbers that turn clumps; without it all stand as given.
+    pub seed: Option<u64>,
+}
+
+impl ClumpSpec {
+    /// Radius of the sphere about the centre of mass that holds it [m].
+    pub fn reach(&self) -> f64 {
+        ClumpMass::of_spheres(&self.spheres, 1.0).reach(&self.spheres)
+    }
+}
+
+/// A box in which grains vanish.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SinkSpec {
+    /// Name of its signals, unique in the scene.
+    pub name: String,
+    /// Lower corner [m].
+    pub low: Vec3,
+    /// Upper corner [m].
+    pub high: Vec3,
+    /// Time over which its flow is averaged [s].
+    pub smoothing: f64,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 23).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Servo {
+    /// Direction in which it presses, resolved in world, length 1 [-].
+    pub axis: Vec3,
+    /// Force with which it presses [N].
+    pub force: f64,
+    /// Speed while nothing presses against it, and its limit [m/s].
+    pub speed: f64,
+}
+
+/// Corners of a box about the place to which its middle is moved; it is not turned [m].
+pub(super) fn moved_box(low: Vec3, high: Vec3, position: Vec3, orientation: Quat) -> (Vec3, Vec3) {
+    let half = 0.5 * (high - low);
+    let middle = position + orientation * (low + half);
+    (middle - half, middle + half)
 }
 
 /// Where grains are.
@@ -98,7 +152,8 @@ impl Scene {
         let Some(limit) = self.granular.memory.map(|bytes| bytes as usize).or_else(available_memory) else {
             return Ok(());
         };
-        Grains::check_memory(self.grains.iter().map(GrainsSpec::asked).sum::<f64>() as usize, limit)
+        let spheres = |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres.len() as f64);
+        Grains::check_memory(self.grains.iter().map(spheres).sum::<f64>() as usize, limit)
     }
 }
 
@@ -129,7 +184,7 @@ impl GrainsSpec {
         }
     }
 
-    /// All grains of the set, or what is wrong with it and what to try.
+    /// All grains of the set, or what is wrong with it and what to try. Of clumps, the spheres that hold them.
     pub fn grains(&self) -> Result<Vec<Grain>, (String, &'static str)> {
         let mut grains = match &self.packing {
             Packing::Listed(grains) => grains.clone(),
@@ -171,6 +226,10 @@ impl GrainsSpec {
 
     /// The set at another place: `position` and `orientation` of the frame it was given in.
     pub(super) fn moved(&mut self, position: Vec3, orientation: Quat) {
+        // clumps turned at random are turned as much at random afterwards
+        for sphere in self.clump.iter_mut().flat_map(|clump| &mut clump.spheres) {
+            sphere.position = orientation * sphere.position;
+        }
         match &mut self.packing {
             Packing::Lattice { region, .. } | Packing::Random(region) | Packing::Emitter { region, .. }
                 if orientation == Quat::IDENTITY =>
@@ -180,9 +239,7 @@ impl GrainsSpec {
             }
             // a turned emitter keeps its box about the turned middle, and its flow turns
             Packing::Emitter { region, .. } => {
-                let half = 0.5 * (region.high - region.low);
-                let middle = position + orientation * (region.low + half);
-                (region.low, region.high) = (middle - half, middle + half);
+                (region.low, region.high) = moved_box(region.low, region.high, position, orientation);
                 self.velocity = orientation * self.velocity;
             }
             // a turned box is no box: its grains become a list; one that cannot be filled says so when the scene is compiled

@@ -150,6 +150,7 @@ impl Names {
     fn new(part: &Scene, prefix: &str) -> Self {
         let mut elements: BTreeSet<String> = part.bodies.iter().map(|body| body.name.clone()).collect();
         elements.extend(part.grains.iter().map(|grains| grains.name.clone()));
+        elements.extend(part.sinks.iter().map(|sink| sink.name.clone()));
         elements.extend(part.joints.iter().map(|joint| joint.name.clone()));
         elements.extend(part.forces.iter().map(|force| force.name.clone()));
         elements.extend(part.signals.iter().map(|signal| signal.name.clone()));
@@ -279,6 +280,7 @@ impl Entering {
             notes,
             bodies,
             grains,
+            sinks,
             ignores,
             joints,
             forces,
@@ -342,6 +344,12 @@ impl Entering {
             self.places(&mut set.places);
             scene.grains.push(set);
         }
+        for mut sink in sinks {
+            self.names.put(&mut sink.name);
+            (sink.low, sink.high) = grains::moved_box(sink.low, sink.high, self.position, self.orientation);
+            self.places(&mut sink.places);
+            scene.sinks.push(sink);
+        }
         for mut joint in joints {
             self.joint(&mut joint);
             scene.joints.push(joint);
@@ -385,6 +393,9 @@ impl Entering {
         body.orientation = unit_quaternion(R_wb).unwrap_or(R_wb);
         self.turn(&mut body.velocity);
         self.turn(&mut body.angular_velocity);
+        if let Some(servo) = &mut body.servo {
+            self.turn(&mut servo.axis);
+        }
         if let Some(motion) = &mut body.motion {
             self.turn(&mut motion.velocity);
             self.turn(&mut motion.angular_velocity);

@@ -34,7 +34,7 @@ mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
-pub use grains::{GrainsSpec, Granular, MOST_GRAINS, Packing, Region};
+pub use grains::{ClumpSpec, GrainsSpec, Granular, MOST_GRAINS, Packing, Region, Servo, SinkSpec};
 pub use law::LAW_INPUTS;
 pub use schema::schema;
 
@@ -84,6 +84,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Sets of grains, in the order of the file.
     pub grains: Vec<GrainsSpec>,
+    /// Boxes in which grains vanish.
+    pub sinks: Vec<SinkSpec>,
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
     /// Joints.
@@ -628,6 +630,8 @@ pub struct Body {
     pub center_of_mass: Option<Vec3>,
     /// Given motion; then the body is not free.
     pub motion: Option<Motion>,
+    /// Presses on grains as told; then the body is not free.
+    pub servo: Option<Servo>,
     /// Groups it belongs to.
     pub groups: Vec<String>,
     /// Bodies, and `group:NAME`s, it never collides with.
@@ -656,6 +660,7 @@ impl Default for Body {
             inertia: None,
             center_of_mass: None,
             motion: None,
+            servo: None,
             groups: Vec::new(),
             ignore: Vec::new(),
             collide: true,

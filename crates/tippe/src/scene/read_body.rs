@@ -76,6 +76,7 @@ impl Copies<'_, '_> {
             inertia: inertia(reader, fields),
             center_of_mass: reader.vec3(fields, "center_of_mass"),
             motion: None,
+            servo: read_grains::servo(reader, fields),
             groups: reader.texts(fields, "groups").map_or_else(|| defaults.groups.clone(), without_places),
             ignore: names(reader, fields, "ignore"),
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
@@ -134,6 +135,10 @@ fn check_body(reader: &mut Reader<'_>, fields: &Fields<'_>, body: &Body, whole: 
         ("shape", "shapes", "keep one of them"),
         ("mass", "density", "the density follows from mass and shape: keep one of them"),
         ("angular_velocity", "angular_velocity_body", "keep one of them"),
+        ("servo", "motion", "a servo moves the body"),
+        ("servo", "velocity", "a servo moves the body"),
+        ("servo", "angular_velocity", "a servo moves the body"),
+        ("servo", "angular_velocity_body", "a servo moves the body"),
         ("motion", "velocity", "a given motion is the velocity"),
         ("motion", "angular_velocity", "a given motion is the velocity"),
         ("motion", "angular_velocity_body", "a given motion is the velocity"),
@@ -143,7 +148,7 @@ fn check_body(reader: &mut Reader<'_>, fields: &Fields<'_>, body: &Body, whole: 
             reader.error(node.place, format!("{what} has both `{one}` and `{other}`"), help);
         }
     }
-    for name in ["velocity", "angular_velocity", "angular_velocity_body", "motion"] {
+    for name in ["velocity", "angular_velocity", "angular_velocity_body", "motion", "servo"] {
         if let (true, Some(node)) = (body.fixed, fields.get(name)) {
             reader.error(node.place, format!("{what} is fixed and has `{name}`"), "leave out one of them");
         }
@@ -157,7 +162,7 @@ fn check_body(reader: &mut Reader<'_>, fields: &Fields<'_>, body: &Body, whole: 
         let help = "the density follows from mass and shape: keep one of them";
         reader.error(shape.places.of("density"), format!("{what} has `mass` and a shape with `density`"), help);
     }
-    if body.fixed || body.motion.is_some() || !whole {
+    if body.fixed || body.motion.is_some() || body.servo.is_some() || !whole {
         return;
     }
     for shape in &body.shapes {

@@ -1,13 +1,13 @@
 //! Grains, and the settings of their clock.
 
 use super::format::Form;
-use super::format_grains::{GRAINS, PACKINGS, ROLLING_LAWS};
+use super::format_grains::{GRAINS, PACKINGS, ROLLING_LAWS, SERVO, SINK};
 use super::read::check_path;
 use super::read_mechanism::{filled, keys_of_kind, missing};
 use super::reader::{Fields, Reader};
 use super::*;
 use std::path::Path;
-use tippe_granular::{Cohesion, Domain, Grain, Rolling, Sizes, grains_from_csv};
+use tippe_granular::{ClumpSphere, Cohesion, Domain, Grain, Rolling, Sizes, grains_from_csv};
 
 /// Reads all sets of grains into `scene`.
 pub(super) fn grains(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
@@ -36,12 +36,14 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
     let before = reader.errors.len();
     let word = reader.word(fields, "packing", |word| PACKINGS.iter().find(|known| **known == word).copied())?;
     keys_of_kind(reader, fields, word);
+    let clump = clump(reader, fields);
+    let own_radius = clump.as_ref().map(ClumpSpec::reach);
     let packing = match word {
-        "lattice" => region(reader, fields)
+        "lattice" => region(reader, fields, own_radius)
             .map(|region| Packing::Lattice { region, jitter: reader.number(fields, "jitter").unwrap_or(0.0) }),
-        "random" => region(reader, fields).map(Packing::Random),
+        "random" => region(reader, fields, own_radius).map(Packing::Random),
         "emitter" => emitter(reader, fields),
-        "listed" => listed(reader, fields).map(Packing::Listed),
+        "listed" => listed(reader, fields, own_radius).map(Packing::Listed),
         _ => file(reader, fields).map(Packing::Listed),
     };
     let spec = GrainsSpec {
@@ -56,8 +58,90 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
         cohesion: cohesion(reader, fields),
         places: fields.places(),
         packing: packing?,
+        clump,
     };
     (reader.errors.len() == before).then_some(spec)
+}
+
+/// The clump that stands at each place, if any.
+fn clump(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ClumpSpec> {
+    let seed = reader.number(fields, "clump_seed").map(|seed| seed as i64 as u64);
+    if fields.get("clump").is_none() {
+        if seed.is_some() {
+            missing(reader, fields, "clump", "the spheres of a clump");
+        }
+        return None;
+    }
+    let place = fields.place_of("clump");
+    let spheres: Vec<[f64; 4]> = rows(reader, fields, "clump")?;
+    if spheres.is_empty() {
+        reader.error(place, format!("{}: its clump has no spheres", fields.what), "x, y, z and radius of each");
+        return None;
+    }
+    if let Some(k) = spheres.iter().position(|sphere| sphere[3].is_nan() || sphere[3] <= 0.0) {
+        let message = format!("{}: sphere {k} of its clump has radius {}; a radius is > 0", fields.what, spheres[k][3]);
+        reader.error(place, message, "x, y, z and radius of each");
+        return None;
+    }
+    if reader.flag(fields, "frozen") == Some(true) {
+        let message = format!("{} are clumps and frozen", fields.what);
+        reader.error(fields.place_of("frozen"), message, "list the spheres of what never moves instead");
+    }
+    let sphere = |[x, y, z, radius]: [f64; 4]| ClumpSphere { position: Vec3::new(x, y, z), radius };
+    Some(ClumpSpec { spheres: spheres.into_iter().map(sphere).collect(), seed })
+}
+
+/// Reads all sinks into `scene`.
+pub(super) fn sinks(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
+    let Some(node) = fields.get("sink") else { return };
+    for item in reader.items(node, "sink") {
+        let Some(fields) = reader.fields(item, &SINK, "[[sink]]") else { continue };
+        repeat::repeated(reader, &fields, |reader| scene.sinks.extend(sink(reader, &fields)));
+    }
+}
+
+fn sink(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SinkSpec> {
+    let name = filled(reader, fields, "name")?;
+    check_path(reader, &name, fields.place_of("name"), "sink");
+    let fields = &Fields { what: format!("sink \"{name}\""), ..fields.clone() };
+    let (low, high) = (reader.vec3(fields, "low"), reader.vec3(fields, "high"));
+    let smoothing = reader.number(fields, "smoothing").unwrap_or(0.05);
+    let (low, high) = (low?, high?);
+    if !(high - low).cmpgt(Vec3::ZERO).all() {
+        let message = format!("{}: its box has no inside: high is not above low", fields.what);
+        reader.error(fields.place_of("high"), message, "");
+    }
+    Some(SinkSpec { name, low, high, smoothing, places: fields.places() })
+}
+
+/// The servo of a body, if it has one.
+pub(super) fn servo(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Servo> {
+    let servo = &reader.table(fields, "servo", &SERVO)?;
+    let servo = &Fields { what: format!("{}: servo", fields.what), ..servo.clone() };
+    let (axis, speed) = (reader.vec3(servo, "axis"), reader.number(servo, "speed"));
+    if !read::exactly_one(reader, servo, "force", "stress") {
+        return None;
+    }
+    let force = match reader.number(servo, "stress") {
+        None => {
+            if servo.get("area").is_some() {
+                let message = format!("{} has `area`, but presses with a force", servo.what);
+                reader.error(servo.place_of("area"), message, "give `stress`, or leave it out");
+            }
+            reader.number(servo, "force")
+        }
+        Some(stress) => {
+            if servo.get("area").is_none() {
+                missing(reader, servo, "area", "the area on which the stress acts");
+            }
+            reader.number(servo, "area").map(|area| stress * area)
+        }
+    };
+    let Some(axis) = axis?.try_normalize() else {
+        reader.error(servo.place_of("axis"), format!("{} has an axis of length 0", servo.what), "such as [0, 0, -1]");
+        return None;
+    };
+    Some(Servo { axis, force: force?, speed: speed? })
 }
 
 fn rolling(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Rolling {
@@ -93,7 +177,8 @@ fn cohesion(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Cohesion {
     }
 }
 
-fn region(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Region> {
+/// A box with what is in it. `own_radius`: clumps have a size of their own [m].
+fn region(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>) -> Option<Region> {
     let mut corner = |key: &str, help: &str| {
         if fields.get(key).is_none() {
             missing(reader, fields, key, help);
@@ -101,7 +186,7 @@ fn region(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Region> {
         reader.vec3(fields, key)
     };
     let (low, high) = (corner("low", "the lower corner of the box"), corner("high", "the upper corner of the box"));
-    let sizes = sizes(reader, fields);
+    let sizes = sizes(reader, fields, own_radius);
     let count = reader.number(fields, "count").map(|count| count as usize);
     if count.is_none() && reader.text(fields, "packing") == Some("random") {
         missing(reader, fields, "count", "a random packing is as dense as it is told");
@@ -123,13 +208,16 @@ fn emitter(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
         let message = format!("{} come from an emitter and are frozen: they would never make room", fields.what);
         reader.error(fields.place_of("frozen"), message, "leave it out");
     }
-    let (region, rate) = (region(reader, fields), reader.number(fields, "rate"));
+    let (region, rate) = (region(reader, fields, None), reader.number(fields, "rate"));
     Some(Packing::Emitter { region: region?, rate: rate? })
 }
 
-fn sizes(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Sizes> {
+fn sizes(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>) -> Option<Sizes> {
     let keys = ["radius", "radius_range", "median", "sieve"];
     let given: Vec<&str> = keys.into_iter().filter(|key| fields.get(key).is_some()).collect();
+    if let (Some(radius), true) = (own_radius, given.is_empty()) {
+        return Some(Sizes::Same { radius });
+    }
     let [given] = given[..] else {
         let message = format!("{} has {} of radius, radius_range, median and sieve", fields.what, given.len());
         reader.error(fields.place, message, "give one of them");
@@ -172,16 +260,16 @@ fn rows<const N: usize>(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str
     Some(rows)
 }
 
-fn listed(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<Grain>> {
+fn listed(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>) -> Option<Vec<Grain>> {
     if !read::exactly_one(reader, fields, "position", "spheres") {
         return None;
     }
     let mut grains = Vec::new();
     if fields.get("position").is_some() {
-        if fields.get("radius").is_none() {
+        if fields.get("radius").is_none() && own_radius.is_none() {
             missing(reader, fields, "radius", "the radius of the grain");
         }
-        let (position, radius) = (reader.vec3(fields, "position"), reader.number(fields, "radius"));
+        let (position, radius) = (reader.vec3(fields, "position"), reader.number(fields, "radius").or(own_radius));
         grains.push(Grain::at(position?, radius?));
     } else if fields.get("radius").is_some() {
         let message = format!("{} has `radius`, but `spheres` says the radius of each", fields.what);

@@ -118,6 +118,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     tables(&mut top, "solid", &scene.solids, write_solid::solid);
     tables(&mut top, "body", &scene.bodies, body);
     tables(&mut top, "grains", &scene.grains, write_grains::grains);
+    tables(&mut top, "sink", &scene.sinks, write_grains::sink);
     tables(&mut top, "ignore", &scene.ignores, |ignore| {
         let mut table = Writer::default();
         table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);
@@ -246,6 +247,9 @@ fn body(body: &Body) -> Writer {
     }
     if let Some(center) = body.center_of_mass {
         table.put("center_of_mass", numbers(&center.to_array()));
+    }
+    if let Some(servo) = &body.servo {
+        table.table("servo", write_grains::servo(servo));
     }
     if let Some(motion) = body.motion {
         let mut inner = Writer::default();

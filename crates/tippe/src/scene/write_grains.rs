@@ -3,7 +3,7 @@
 
 use super::write::{Writer, list, numbers};
 use super::*;
-use tippe_granular::{Cohesion, Rolling, Sizes};
+use tippe_granular::{ClumpSphere, Cohesion, Rolling, Sizes};
 
 pub(super) fn grains(spec: &GrainsSpec) -> Writer {
     let mut table = Writer::default();
@@ -35,6 +35,11 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
                 table.put("spins", list(grains, |g| numbers(&g.spin.to_array())));
             }
         }
+    }
+    if let Some(clump) = &spec.clump {
+        let sphere = |s: &ClumpSphere| numbers(&[s.position.x, s.position.y, s.position.z, s.radius]);
+        table.put("clump", list(&clump.spheres, sphere));
+        table.number("clump_seed", clump.seed.map(|seed| seed as i64 as f64));
     }
     table.vector("velocity", spec.velocity);
     table.vector("angular_velocity", spec.angular_velocity);
@@ -72,6 +77,23 @@ fn region(table: &mut Writer, region: &Region) {
         }
         Sizes::Sieve { curve } => table.put("sieve", list(curve, |(radius, share)| numbers(&[*radius, *share]))),
     }
+}
+
+pub(super) fn sink(sink: &SinkSpec) -> Writer {
+    let mut table = Writer::default();
+    table.text("name", Some(&sink.name));
+    table.put("low", numbers(&sink.low.to_array()));
+    table.put("high", numbers(&sink.high.to_array()));
+    table.number("smoothing", Some(sink.smoothing));
+    table
+}
+
+pub(super) fn servo(servo: &Servo) -> Writer {
+    let mut table = Writer::default();
+    table.put("axis", numbers(&servo.axis.to_array()));
+    table.number("force", Some(servo.force));
+    table.number("speed", Some(servo.speed));
+    table
 }
 
 pub(super) fn granular(granular: &Granular) -> Writer {
