@@ -8,12 +8,17 @@
 //! on their centres, so a pile is steeper than that of rolling balls.
 
 use crate::grains::Six;
-use crate::law::V4;
+use crate::law::{V4, dot, each};
 use crate::neighbours::{PeriodicSizes, TOUCH, nearest_image};
 use crate::wall::{CONTACTS, WallContact};
 use crate::{Cohesion, GrainError, Grains, Settings, Wall};
 use std::f64::consts::PI;
 use tippe_geometry::Vec3;
+
+/// Substeps for which lists are meant to last.
+const SUBSTEPS_PER_LIST: f64 = 6.0;
+/// Least and largest skin, in radii, but for what one substep needs.
+const SKIN_RADII: (f64, f64) = (0.25, 0.6);
 
 /// Settings of a frame in real time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +36,8 @@ fn v3(a: &V4) -> Vec3 {
 }
 
 impl Grains {
-    /// Advances all grains by one frame. Walls move at their velocity and spin; `impulse` grows by what they got.
+    /// Advances all grains by one frame. Walls move at their velocity and spin; `impulse` grows by what they got,
+    /// `force` is its mean over the frame.
     ///
     /// Density, friction and cohesion are those of the settings; restitution is none. The step of the settings is not
     /// used, clumps are an error.
@@ -51,18 +57,21 @@ impl Grains {
             wall.validate(k, settings.materials.len())?;
         }
         let h = frame.time / f64::from(frame.substeps);
-        // lists last the whole frame: the skin is what the fastest grain can travel in it
-        let speed = self.motion.iter().map(|m| v3(&m.linear).length_squared()).fold(0.0, f64::max).sqrt();
-        let walls_speed = walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max);
-        let travel = (speed + walls_speed + settings.gravity.length() * frame.time) * frame.time;
-        if 2.0 * (self.travel + travel) >= self.skin {
-            let r = self.position.iter().map(|p| p[3]).fold(0.0, f64::max);
-            let listed = Settings { skin: Some(2.0 * travel + 0.5 * r), step: h, ..settings.clone() };
-            self.rebuild(&listed, walls, false)?;
-        }
-        self.travel += travel;
-        let mut before = std::mem::take(&mut self.load);
+        let compliance = 1.0 / (frame.stiffness * h * h);
+        let r_max = self.position.iter().map(|p| p[3]).fold(0.0, f64::max);
+        let fall = settings.gravity.length() * h;
+        let mut speed = self.motion.iter().map(|m| v3(&m.linear).length_squared()).fold(0.0, f64::max).sqrt();
+        let impulses: Vec<[Vec3; 2]> = walls.iter().map(|w| [w.impulse, w.angular_impulse]).collect();
         for _ in 0..frame.substeps {
+            let walls_speed = walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max);
+            let travel = (speed + walls_speed + fall) * h;
+            if 2.0 * (self.travel + travel) >= self.skin {
+                let skin = (2.0 * SUBSTEPS_PER_LIST * travel).clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max);
+                let listed = Settings { skin: Some(skin.max(2.1 * travel)), step: h, ..settings.clone() };
+                self.rebuild(&listed, walls, false)?;
+            }
+            self.travel += travel;
+            let mut before = std::mem::take(&mut self.load);
             for ((x, m), b) in self.position.iter_mut().zip(&mut self.motion).zip(&mut before) {
                 b.linear = *x;
                 if m.linear[3] > 0.0 {
@@ -73,17 +82,26 @@ impl Grains {
                 }
             }
             walls.iter_mut().for_each(|w| w.move_by(h));
-            let compliance = 1.0 / (frame.stiffness * h * h);
             self.correct_pairs(settings, &before, compliance, h);
             self.correct_walls(settings, walls, &before, compliance, h);
+            let mut top = 0.0f64;
             for ((x, m), b) in self.position.iter().zip(&mut self.motion).zip(&before) {
                 for c in 0..3 {
                     m.linear[c] = (x[c] - b.linear[c]) / h;
                 }
+                top = top.max(v3(&m.linear).length_squared());
             }
+            speed = top.sqrt();
+            self.load = before;
         }
-        before.fill(Default::default());
-        self.load = before;
+        self.load.fill(Six::default());
+        for (wall, [impulse, angular]) in walls.iter_mut().zip(impulses) {
+            let (impulse, angular) = (wall.impulse - impulse, wall.angular_impulse - angular);
+            (wall.force, wall.torque) = (impulse / frame.time, angular / frame.time);
+            let work = -(impulse.dot(wall.velocity) + angular.dot(wall.spin));
+            wall.work += work;
+            self.books.put_in += work;
+        }
         self.fresh = false;
         self.time += frame.time;
         self.steps += u64::from(frame.substeps);
@@ -93,40 +111,48 @@ impl Grains {
 
     fn correct_pairs(&mut self, settings: &Settings, before: &[Six], compliance: f64, h: f64) {
         let sizes = PeriodicSizes::new(settings);
-        for chunk in &mut self.chunks {
+        let classes = settings.materials.len();
+        let Grains { position, motion, class, chunks, .. } = self;
+        for chunk in chunks {
             let own = chunk.own as usize;
             for [first, mark] in &mut chunk.pairs[..own] {
                 let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
-                let (p, q) = (self.position[i], self.position[j]);
-                let law = settings.pair(self.class[i], self.class[j]);
-                let image = |d: Vec3| {
-                    let near = |c: usize| nearest_image(d[c], sizes.size[c], sizes.inv[c]);
-                    if sizes.any { Vec3::new(near(0), near(1), near(2)) } else { d }
+                let (p, q) = (position[i], position[j]);
+                let image = |d: [f64; 3]| {
+                    if sizes.any { each(|c| nearest_image(d[c], sizes.size[c], sizes.inv[c])) } else { d }
                 };
-                let d = image(v3(&q) - v3(&p));
-                let (dist, sum) = (d.length(), p[3] + q[3]);
-                let pull = pull_of(law.cohesion, p[3] * q[3] / sum) * h * h;
-                let touched = *mark & TOUCH != 0 && pull > 0.0;
+                let d = image(each(|c| q[c] - p[c]));
+                let (dd, sum) = (dot(d, d), p[3] + q[3]);
+                let touched = *mark & TOUCH != 0;
                 *mark &= !TOUCH;
-                if !(dist > 0.0 && (dist < sum || touched)) {
+                // most of those listed are apart, and were
+                if dd >= sum * sum && !touched || dd == 0.0 {
                     continue;
                 }
-                let (w1, w2) = (self.motion[i].linear[3], self.motion[j].linear[3]);
-                let n = d / dist;
-                let moved = image((v3(&q) - v3(&before[j].linear)) - (v3(&p) - v3(&before[i].linear)));
+                let law = &settings.pairs[usize::from(class[i]) * classes + usize::from(class[j])];
+                let pull = pull_of(law.cohesion, p[3] * q[3] / sum) * h * h;
+                if dd >= sum * sum && pull == 0.0 {
+                    continue;
+                }
+                let dist = dd.sqrt();
+                let (w1, w2) = (motion[i].linear[3], motion[j].linear[3]);
+                let (b1, b2) = (&before[i].linear, &before[j].linear);
+                let moved = image(each(|c| (q[c] - b2[c]) - (p[c] - b1[c])));
+                let (n, moved) = (Vec3::from_array(d) / dist, Vec3::from_array(moved));
                 let Some(way) = correction(dist - sum, n, moved, w1 + w2, pull, law.friction, compliance) else {
                     continue;
                 };
                 *mark |= TOUCH;
                 for c in 0..3 {
-                    self.position[i][c] -= w1 * way[c];
-                    self.position[j][c] += w2 * way[c];
+                    position[i][c] -= w1 * way[c];
+                    position[j][c] += w2 * way[c];
                 }
             }
         }
     }
 
     fn correct_walls(&mut self, settings: &Settings, walls: &mut [Wall], before: &[Six], compliance: f64, h: f64) {
+        let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         for chunk in &mut self.chunks {
             for pair in &chunk.walls {
                 let i = pair.grain as usize;
@@ -137,7 +163,7 @@ impl Grains {
                 let wall = &mut walls[pair.wall as usize];
                 let law = settings.pair(wall.class, self.class[i]);
                 let mut found = [WallContact::default(); CONTACTS];
-                let n = wall.X_ws.rotation * Vec3::Z;
+                let n = normals[pair.wall as usize];
                 let touching = wall.contacts(n, v3(&p), p[3], 0.0, pair.triangles_of(&chunk.triangles), &mut found);
                 for touch in &found[..touching] {
                     let at = v3(&p) - touch.normal * p[3];

@@ -2,8 +2,8 @@
 
 use crate::model::{Drive, Model};
 use crate::scene::{
-    Action, Clock, ContactSpec, ForceKind, FrictionLaw, JointKind, LawChoice, Lever, MotorKind, NormalLaw, Place,
-    Scene, SceneError, SensorKind, ShapeKind, SignalKind,
+    Action, Clock, ContactSpec, ForceKind, FrictionLaw, GrainMethod, JointKind, LawChoice, Lever, MotorKind, NormalLaw,
+    Place, Scene, SceneError, SensorKind, ShapeKind, SignalKind,
 };
 use tippe_geometry::Shape;
 use tippe_geometry::shape::{ContactKind, contact_kind};
@@ -87,18 +87,11 @@ pub const TABLE: &[Capability] = &[
         No("neither half-spaces nor height grids touch each other"),
         No("neither half-spaces nor height grids touch each other"),
     )),
-    grains(row(
-        "grains",
-        No(NO_GRAINS),
-        Approximate(DELAYED),
-    )),
+    grains(row("grains", No(NO_GRAINS), Approximate(DELAYED))),
     grains(row("clumps of grains", No(NO_GRAINS), Approximate(DELAYED))),
+    grains(row("grains by positions", No(NO_GRAINS), No("its bodies feel forces of grains"))),
     grains(row("sink", No(NO_GRAINS), Full)),
-    grains(row(
-        "servo",
-        No(NO_GRAINS),
-        No("a plate on a prismatic joint with a force motor presses as told there"),
-    )),
+    grains(row("servo", No(NO_GRAINS), No("a plate on a prismatic joint with a force motor presses as told there"))),
     grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
     row("law collisionlib", Full, BY_NUMBERS),
@@ -202,6 +195,9 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
         if set.clump.is_some() {
             all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.of("clump"));
         }
+    }
+    if scene.granular.method != GrainMethod::Force {
+        all.add("grains by positions", "[granular]".to_owned(), scene.granular.places.of("method"));
     }
     for sink in &scene.sinks {
         all.add("sink", format!("sink \"{}\"", sink.name), sink.places.entity);

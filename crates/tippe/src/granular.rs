@@ -8,14 +8,14 @@
 
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
-use crate::model::{Drive, GrainMeasure, GrainServo, GrainWall, Model, ModelGrains, SignalSource};
+use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, Pace, SignalSource};
 use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
 use crate::precise::{body_state, hash, plain, prescribed};
 use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Sink, Wall};
+use tippe_granular::{Emitter, Frame, GrainError, Grains, Sink, Wall};
 
 /// Time between two puffs of an emitter or gulps of a sink, about [s].
 const PUFF: f64 = 1e-3;
@@ -84,6 +84,7 @@ pub struct State {
     walls: Vec<WallRecord>,
     emitters: Vec<Emitter>,
     sinks: Vec<Sink>,
+    servos: Vec<Pace>,
     /// Stored energy at the start, and what the books of the grains had been given by then [J].
     initial: Option<[f64; 2]>,
     /// Work of free bodies on grains since the start [J].
@@ -106,7 +107,7 @@ impl PartialEq for State {
             && self.bodies == other.bodies
             && self.walls == other.walls
             && self.emitters == other.emitters
-            && self.sinks == other.sinks
+            && (&self.sinks, &self.servos) == (&other.sinks, &other.servos)
             && self.grains.hash() == other.grains.hash()
     }
 }
@@ -132,6 +133,7 @@ impl State {
             walls: walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
             emitters: model.grains.as_ref().map_or_else(Vec::new, |own| own.emitters.clone()),
             sinks: model.grains.as_ref().map_or_else(Vec::new, ModelGrains::empty_sinks),
+            servos: model.grains.as_ref().map_or_else(Vec::new, |own| vec![Pace::default(); own.servos.len()]),
             initial: None,
             exchanged: 0.0,
         }
@@ -324,8 +326,16 @@ impl<'a> Clock<'a> {
             if self.placed {
                 self.push_off();
             }
-            let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
-            self.tally.rayleigh_share = report.rayleigh_share;
+            match self.own.position {
+                None => {
+                    let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
+                    self.tally.rayleigh_share = report.rayleigh_share;
+                }
+                Some(stiffness) => {
+                    let frame = Frame { time: count as f64 * self.h, substeps: count as u32, stiffness };
+                    self.state.grains.advance_frame(&self.grains, &mut self.walls, &frame)?;
+                }
+            }
             self.tally.particle_steps += count * self.state.grains.len() as u64;
             self.state.steps += count;
             self.state.time = self.state.steps as f64 * self.h;
@@ -336,8 +346,8 @@ impl<'a> Clock<'a> {
         Ok(())
     }
 
-    fn servo(&self, body: usize) -> Option<&GrainServo> {
-        self.own.servos.iter().find(|servo| servo.body as usize == body)
+    fn servo(&self, body: usize) -> Option<usize> {
+        self.own.servos.iter().position(|servo| servo.body as usize == body)
     }
 
     fn X_wc(&self, body: usize) -> Pose {
@@ -371,7 +381,8 @@ impl<'a> Clock<'a> {
             let rates = match body.drive {
                 Drive::Fixed => [Vec3::ZERO; 2],
                 _ if let Some(servo) = self.servo(b) => {
-                    let v = servo.velocity(self.load(b, pose.position)[0]);
+                    let [force, _] = self.load(b, pose.position);
+                    let v = self.own.servos[servo].velocity(&mut self.state.servos[servo], h, force);
                     self.state.bodies[b].p += h * v;
                     self.state.bodies[b].v = v;
                     [v, Vec3::ZERO]

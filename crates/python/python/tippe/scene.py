@@ -298,6 +298,10 @@ class Scene:
         table = {"name": name, "material": material, "packing": packing, **_words(keys)}
         return Element(self, self._add("grains", table))
 
+    def sink(self, name: str, *, low: Vector, high: Vector, **keys: Unpack[_keys.Sink]) -> Element:
+        """A box in which grains vanish and are counted."""
+        return Element(self, self._add("sink", {"name": name, "low": low, "high": high, **_words(keys)}))
+
     def solid(self, name: str, kind: str, **keys: Unpack[_keys.Solid]) -> Element:
         """A solid built step by step, for meshes: box, sphere, cylinder, cone, prism, revolved, gear, thread, mesh, union, ..."""
         return Element(self, self._add("solid", {"name": name, "kind": kind, **_words(keys)}))

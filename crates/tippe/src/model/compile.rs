@@ -218,9 +218,7 @@ impl Compiler<'_> {
         }
         let drive = match spec.motion {
             // the clock that knows servos moves it
-            None if spec.servo.is_some() => {
-                Drive::Prescribed { velocity: Vec3::ZERO, angular_velocity: Vec3::ZERO }
-            }
+            None if spec.servo.is_some() => Drive::Prescribed { velocity: Vec3::ZERO, angular_velocity: Vec3::ZERO },
             Some(m) => Drive::Prescribed { velocity: m.velocity, angular_velocity: m.angular_velocity },
             None if spec.fixed => Drive::Fixed,
             None => Drive::Free,

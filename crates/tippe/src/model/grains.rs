@@ -3,18 +3,22 @@
 use super::compile::Compiler;
 use super::{Drive, Model, ModelSignal, SignalSource};
 use crate::precise::plain;
-use crate::scene::{Between, Clock, ClumpSpec, GrainsSpec, Packing, Place, Scene};
+use crate::scene::{Between, Clock, ClumpSpec, GrainMethod, GrainsSpec, Packing, Place, Scene};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX, Random,
-    Rolling, Settings, Sink, Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX,
+    Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
 const BOOKS_UP_TO: usize = 20_000;
 /// The step, where nobody says otherwise, as a share of the shortest Rayleigh time [-].
 const RAYLEIGH_SHARE: f64 = 0.2;
+
+/// The step where positions are corrected and nobody says otherwise [s].
+const POSITION_STEP: f64 = 1.0 / 240.0;
 
 /// Grains ready to run.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ pub struct ModelGrains {
     pub servos: Vec<GrainServo>,
     /// Materials and laws by class; the step is the scene's, or the default.
     pub settings: Settings,
+    /// Stiffness of contacts where positions are corrected instead of forces integrated [N/m].
+    pub position: Option<f64>,
     /// Shortest Rayleigh time [s].
     pub rayleigh: f64,
     /// What grains touch of the bodies.
@@ -64,7 +70,9 @@ pub struct GrainClump {
 }
 
 /// A body that moves along an axis with the speed
-///   v = speed (1 - F/force), from -speed to speed,   F the force of the grains against the axis  (grains.md eq. 23).
+///   v = c speed e,   e = 1 - F/force, from -1 to 1,   F the force of the grains against the axis  (grains.md eq. 24).
+/// Whenever e changes its sign the pace c, 1 at first, is halved: a bed that answers late would swing otherwise. It grows
+/// again where the force is far off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainServo {
     /// Index of the body.
@@ -77,11 +85,37 @@ pub struct GrainServo {
     pub speed: f64,
 }
 
+/// What a servo remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// Share of its speed that it uses [-].
+    pace: f64,
+    /// Error of the last step [-].
+    error: f64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { pace: 1.0, error: 1.0 }
+    }
+}
+
 impl GrainServo {
-    /// Its velocity while the grains do `load` to the body [m/s, N].
-    pub fn velocity(&self, load: Vec3) -> Vec3 {
-        let felt = -self.axis.dot(load);
-        self.axis * (self.speed * (1.0 - felt / self.force).clamp(-1.0, 1.0))
+    /// Smallest pace [-], error above which it grows [-], rate at which it grows [1/s].
+    const SLOWEST: f64 = 1e-4;
+    const FAR: f64 = 0.5;
+    const GROWTH: f64 = 3.0;
+
+    /// Its velocity in a step `h` while the grains do `load` to the body [m/s, s, N].
+    pub fn velocity(&self, memory: &mut Pace, h: f64, load: Vec3) -> Vec3 {
+        let error = (1.0 + self.axis.dot(load) / self.force).clamp(-1.0, 1.0);
+        if error * memory.error < 0.0 {
+            memory.pace = (0.5 * memory.pace).max(Self::SLOWEST);
+        } else if error.abs() > Self::FAR {
+            memory.pace = (memory.pace * (1.0 + h * Self::GROWTH)).min(1.0);
+        }
+        memory.error = error;
+        self.axis * (memory.pace * self.speed * error)
     }
 }
 
@@ -198,7 +232,7 @@ impl ModelGrains {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };
         settings.validate()?;
         let share = settings.step / self.rayleigh;
-        if share.is_nan() || share > RAYLEIGH_SHARE_MAX {
+        if self.position.is_none() && !(share <= RAYLEIGH_SHARE_MAX) {
             let times = self.spheres().map(|(class, radius)| settings.rayleigh_time(class, radius)).enumerate();
             let shortest = times.min_by(|a, b| a.1.total_cmp(&b.1));
             return Err(GrainError::Step {
@@ -324,6 +358,7 @@ impl Compiler<'_> {
             clumps: clumps.into(),
             servos: self.scene.bodies.iter().enumerate().filter_map(servo).collect(),
             settings,
+            position: None,
             rayleigh: 0.0,
             walls,
             snapshot_interval,
@@ -332,7 +367,19 @@ impl Compiler<'_> {
         let times = grains.spheres().chain(to_come).map(|(class, r)| grains.settings.rayleigh_time(class, r));
         grains.rayleigh = times.fold(f64::INFINITY, f64::min);
         let rayleigh = grains.rayleigh;
-        let step = self.scene.granular.step.unwrap_or(RAYLEIGH_SHARE * rayleigh);
+        if let GrainMethod::Position { stiffness } = self.scene.granular.method {
+            if let Some(set) = specs.iter().find(|set| set.clump.is_some()) {
+                let message =
+                    format!("grains \"{}\" are clumps, and positions of balls alone can be corrected", set.name);
+                self.fail(set.places.of("clump"), message, "[granular] method = \"force\"");
+                return;
+            }
+            let of = |(class, radius): (u8, f64)| grains.settings.materials[usize::from(class)].youngs_modulus * radius;
+            let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.largest()));
+            grains.position = Some(stiffness.unwrap_or(grains.spheres().chain(to_come).map(of).fold(0.0, f64::max)));
+        }
+        let default = if grains.position.is_some() { POSITION_STEP } else { RAYLEIGH_SHARE * rayleigh };
+        let step = self.scene.granular.step.unwrap_or(default);
         grains.settings.step = step;
         let place = match self.scene.granular.step {
             Some(_) => self.scene.granular.places.of("step"),
@@ -347,10 +394,16 @@ impl Compiler<'_> {
             return;
         }
         let share = step / rayleigh;
-        self.warnings.push(format!("grains: step {} s, {share:.3} of the shortest Rayleigh time", plain(step)));
+        if grains.position.is_some() {
+            let message =
+                "grains: positions are corrected: balls do not turn, do not bounce, and their losses are not booked";
+            self.warnings.push(format!("{message}; step {} s", plain(step)));
+        } else {
+            self.warnings.push(format!("grains: step {} s, {share:.3} of the shortest Rayleigh time", plain(step)));
+        }
         // laws with more than Hertz, Mindlin and Coulomb are booked in any case
         let bare = |law: &PairLaw| law.rolling == Rolling::None && law.cohesion == Cohesion::None;
-        if !grains.settings.ledger && grains.settings.pairs.iter().all(bare) {
+        if grains.position.is_none() && !grains.settings.ledger && grains.settings.pairs.iter().all(bare) {
             let message = "grains: losses are not booked by cause, so that the residual of the energy is what was lost";
             self.warnings.push(format!("{message}; [granular] books = true books them"));
         }

@@ -8,7 +8,7 @@ mod grains;
 mod mechanisms;
 
 pub use forces::ModelSensor;
-pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, SinkMeasure};
+pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, SinkMeasure};
 pub use mechanisms::{JointPlace, MechanismStart};
 
 use crate::contact::friction::FrictionLaw;

@@ -7,6 +7,8 @@ use Range::{Any, Count, Fraction, NotNegative, Positive, Whole};
 
 /// Words under `packing` of `[[grains]]`.
 pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter"];
+/// Words under `method` of `[granular]`.
+pub(super) const METHODS: &[&str] = &["force", "position"];
 /// Words under `rolling_law`.
 pub(super) const ROLLING_LAWS: &[&str] = &["constant", "elastic_plastic"];
 
@@ -14,6 +16,7 @@ const BOXED: &[&str] = &["lattice", "random", "emitter"];
 const COUNTED: &[&str] = &["lattice", "random"];
 const LISTED: &[&str] = &["listed"];
 const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter"];
+const STIFFNESS: D = D::new(0, 1, -2);
 const AREA: D = D::new(2, 0, 0);
 const SURFACE_ENERGY: D = D::new(0, 1, -2);
 const MASS_FLOW: D = D::new(0, 1, -1);
@@ -112,7 +115,8 @@ pub(super) const SINK: Table = Table {
 pub(super) const SERVO: Table = Table {
     name: "servo",
     keys: &[&[
-        key("axis", Form::Vector(3, NO_UNIT), "Direction in which it presses, world axes").required("such as [0, 0, -1]"),
+        key("axis", Form::Vector(3, NO_UNIT), "Direction in which it presses, world axes")
+            .required("such as [0, 0, -1]"),
         number("force", D::FORCE, Positive, "Force with which it presses on the grains [N]"),
         number("stress", D::PRESSURE, Positive, "Or the stress, with `area` [Pa]"),
         number("area", AREA, Positive, "Area on which `stress` acts [m2]"),
@@ -126,7 +130,19 @@ const NO_UNIT: Measure = Measure { dimension: None, range: Any };
 pub(super) const GRANULAR: Table = Table {
     name: "[granular]",
     keys: &[&[
-        number("step", D::TIME, Positive, "Step [s]; default a fifth of the shortest Rayleigh time"),
+        word("method", METHODS, "Forces by explicit steps, or positions corrected, in long steps; default force"),
+        number(
+            "stiffness",
+            STIFFNESS,
+            Positive,
+            "Method position: stiffness of contacts [N/m]; default Young's modulus times the largest radius",
+        ),
+        number(
+            "step",
+            D::TIME,
+            Positive,
+            "Step [s]; default a fifth of the shortest Rayleigh time, 1/240 s with method position",
+        ),
         flag("books", "True if losses are booked by cause; default up to 20000 grains"),
         number("snapshot_interval", D::TIME, Positive, "Time between snapshots of all grains [s]; default until/10"),
         number("memory", D::ONE, Positive, "Memory that grains may take [bytes]; default what the machine has to give"),

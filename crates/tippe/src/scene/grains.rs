@@ -73,7 +73,7 @@ pub struct SinkSpec {
     pub places: Places,
 }
 
-/// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 23).
+/// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 24).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Servo {
     /// Direction in which it presses, resolved in world, length 1 [-].
@@ -129,10 +129,25 @@ pub struct Region {
     pub seed: u64,
 }
 
+/// How grains are moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum GrainMethod {
+    /// Forces of contacts by explicit steps.
+    #[default]
+    Force,
+    /// Positions are corrected where grains overlap, in steps that are long: for real time.
+    Position {
+        /// Stiffness of contacts [N/m]; Young's modulus times the largest radius if missing.
+        stiffness: Option<f64>,
+    },
+}
+
 /// How the granular clock runs a scene.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Granular {
-    /// Step [s]; a fifth of the shortest Rayleigh time if missing.
+    /// How grains are moved.
+    pub method: GrainMethod,
+    /// Step [s]; a fifth of the shortest Rayleigh time if missing, 1/240 s where positions are corrected.
     pub step: Option<f64>,
     /// Whether losses are booked by cause; up to 20,000 grains if missing.
     pub books: Option<bool>,
@@ -152,7 +167,8 @@ impl Scene {
         let Some(limit) = self.granular.memory.map(|bytes| bytes as usize).or_else(available_memory) else {
             return Ok(());
         };
-        let spheres = |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres.len() as f64);
+        let spheres =
+            |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres.len() as f64);
         Grains::check_memory(self.grains.iter().map(spheres).sum::<f64>() as usize, limit)
     }
 }

@@ -1,7 +1,7 @@
 //! Grains, and the settings of their clock.
 
 use super::format::Form;
-use super::format_grains::{GRAINS, PACKINGS, ROLLING_LAWS, SERVO, SINK};
+use super::format_grains::{GRAINS, METHODS, PACKINGS, ROLLING_LAWS, SERVO, SINK};
 use super::read::check_path;
 use super::read_mechanism::{filled, keys_of_kind, missing};
 use super::reader::{Fields, Reader};
@@ -347,7 +347,20 @@ pub(super) fn granular(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Granular
     {
         reader.error(fields.place_of("high"), "[granular]: high is not above low", "");
     }
+    let method = reader.word(fields, "method", |word| METHODS.iter().find(|known| **known == word).copied());
+    let stiffness = reader.number(fields, "stiffness");
+    let method = match method {
+        Some("position") => GrainMethod::Position { stiffness },
+        _ => {
+            if stiffness.is_some() {
+                let message = "[granular] has `stiffness`, but contacts have that of their materials";
+                reader.error(fields.place_of("stiffness"), message, "add method = \"position\", or leave it out");
+            }
+            GrainMethod::Force
+        }
+    };
     Granular {
+        method,
         step: reader.number(fields, "step"),
         books: reader.flag(fields, "books"),
         snapshot_interval: reader.number(fields, "snapshot_interval"),

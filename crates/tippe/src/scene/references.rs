@@ -90,7 +90,9 @@ fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let signals = scene.signals.iter().map(|signal| ("signal", &signal.name, &signal.places));
     let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));
     let sensors = scene.sensors.iter().map(|sensor| ("sensor", &sensor.name, &sensor.places));
-    for (what, name, places) in grains.chain(sinks).chain(joints).chain(forces).chain(signals).chain(components).chain(sensors) {
+    for (what, name, places) in
+        grains.chain(sinks).chain(joints).chain(forces).chain(signals).chain(components).chain(sensors)
+    {
         let Some((other, place)) = taken.insert(name, (what, places.entity)) else { continue };
         let help = if place == places.entity {
             "use every index of `repeat` in the name, such as \"hinge_{k}\"".to_string()

@@ -98,6 +98,10 @@ pub(super) fn servo(servo: &Servo) -> Writer {
 
 pub(super) fn granular(granular: &Granular) -> Writer {
     let mut table = Writer::default();
+    if let GrainMethod::Position { stiffness } = granular.method {
+        table.text("method", Some("position"));
+        table.number("stiffness", stiffness);
+    }
     table.number("step", granular.step);
     if let Some(books) = granular.books {
         table.flag("books", books, !books);
