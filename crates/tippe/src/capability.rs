@@ -196,7 +196,7 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
             all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.of("clump"));
         }
     }
-    if scene.granular.method != GrainMethod::Force {
+    if scene.granular.method != GrainMethod::Force && !scene.grains.is_empty() {
         all.add("grains by positions", "[granular]".to_owned(), scene.granular.places.of("method"));
     }
     for sink in &scene.sinks {

@@ -27,6 +27,7 @@ class Body(TypedDict, total=False):
     orientation: Any
     position: Vector
     repeat: Sequence[Any] | Any
+    servo: Mapping[str, Any]
     shape: Mapping[str, Any]
     shapes: Sequence[Any] | Any
     velocity: Vector
@@ -48,6 +49,7 @@ class ShapedBody(TypedDict, total=False):
     orientation: Any
     position: Vector
     repeat: Sequence[Any] | Any
+    servo: Mapping[str, Any]
     shapes: Sequence[Any] | Any
     velocity: Vector
 
@@ -416,13 +418,17 @@ class GranularSettings(TypedDict, total=False):
     high: Vector
     low: Vector
     memory: Number
+    method: str
     periodic: Sequence[Any] | Any
     snapshot_interval: Number
     step: Number
+    stiffness: Number
 
 class Grains(TypedDict, total=False):
     adhesion: Number
     angular_velocity: Vector
+    clump: Sequence[Any] | Any
+    clump_seed: int | str
     cohesion: Number
     count: int | str
     deviation: Number
@@ -448,3 +454,7 @@ class Grains(TypedDict, total=False):
     spins: Sequence[Any] | Any
     velocities: Sequence[Any] | Any
     velocity: Vector
+
+class Sink(TypedDict, total=False):
+    repeat: Sequence[Any] | Any
+    smoothing: Number
