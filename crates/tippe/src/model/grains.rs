@@ -232,7 +232,7 @@ impl ModelGrains {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };
         settings.validate()?;
         let share = settings.step / self.rayleigh;
-        if self.position.is_none() && !(share <= RAYLEIGH_SHARE_MAX) {
+        if self.position.is_none() && (share.is_nan() || share > RAYLEIGH_SHARE_MAX) {
             let times = self.spheres().map(|(class, radius)| settings.rayleigh_time(class, radius)).enumerate();
             let shortest = times.min_by(|a, b| a.1.total_cmp(&b.1));
             return Err(GrainError::Step {
@@ -560,10 +560,10 @@ impl Compiler<'_> {
 fn clumps_of(clump: &ClumpSpec, places: &[Grain], class: u8, density: f64) -> Vec<GrainClump> {
     let reach = clump.reach();
     let mut random = clump.seed.map(|seed| Random { seed });
-    let mut last: Option<(f64, Arc<(Vec<ClumpSphere>, ClumpMass)>)> = None;
+    let mut last = None;
     let one = |place: &Grain| {
-        let alike = last.as_ref().filter(|(radius, _)| *radius == place.radius).map(|(_, form)| form.clone());
-        let form = alike.unwrap_or_else(|| {
+        let alike: Option<(f64, Arc<_>)> = last.take().filter(|(radius, _)| *radius == place.radius);
+        let form = alike.map(|(_, form)| form).unwrap_or_else(|| {
             let scale = place.radius / reach;
             let sphere = |s: &ClumpSphere| ClumpSphere { position: s.position * scale, radius: s.radius * scale };
             let spheres: Vec<ClumpSphere> = clump.spheres.iter().map(sphere).collect();
