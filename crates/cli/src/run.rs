@@ -398,6 +398,7 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
                 }
             }
             row("factorisations", count(solutions.factorisations), String::new());
+            row("pairs tested", count(solutions.pairs), format!("{} of them touched", count(solutions.contacts)));
         }
     }
     let events: Vec<String> = report.events.iter().map(|(kind, n)| format!("{} {}", kind.name(), count(*n))).collect();

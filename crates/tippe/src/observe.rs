@@ -232,6 +232,12 @@ pub struct Solutions {
     pub factorisations: u64,
     /// Solutions that did not converge: the best point found was taken [-].
     pub unconverged: u64,
+    /// Pairs of shapes that were tested for contact [-].
+    #[serde(default)]
+    pub pairs: u64,
+    /// Of these, those that pushed [-].
+    #[serde(default)]
+    pub contacts: u64,
 }
 
 impl std::ops::AddAssign for Solutions {
@@ -243,6 +249,8 @@ impl std::ops::AddAssign for Solutions {
         self.lemke += more.lemke;
         self.factorisations += more.factorisations;
         self.unconverged += more.unconverged;
+        self.pairs += more.pairs;
+        self.contacts += more.contacts;
     }
 }
 

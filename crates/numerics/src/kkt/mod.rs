@@ -64,6 +64,8 @@ pub struct Row {
     /// Violation at the beginning of the step, for [`Solver::substeps`]: negative where a bounded row is overstepped. NaN for rows of
     /// velocity.
     pub gap: f64,
+    /// What bodies whose motion is given add to J u; the target has it already.
+    pub given: f64,
 }
 
 impl Row {

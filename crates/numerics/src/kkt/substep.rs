@@ -3,6 +3,7 @@
 //!
 //! In a substep of length dt a row with violation phi is a spring and damper of frequency omega and damping ratio zeta on the mass
 //! m = 1/(J M^-1 J^T) it sees:   k = m omega^2,  c = 2 m zeta omega,  eps = 1/(dt (k dt + c)),  b = -phi k/(k dt + c).
+//! omega is that of the substep, or of the row's own stiffness where that is lower: columns of a patch share what it carries by their areas.
 
 use super::{Follow, GROUND, Problem, Report, Solver};
 
@@ -23,6 +24,10 @@ pub(super) struct Quick {
     yields: f64,
     eps: f64,
     gap: f64,
+    /// What bodies whose motion is given add to the rate.
+    given: f64,
+    /// b over the violation.
+    bias: f64,
     target: f64,
     lower: f64,
     upper: f64,
@@ -78,7 +83,7 @@ impl Solver {
         let n = problem.mass.len();
         let share = 1.0 / count as f64;
         let dt = h * share;
-        self.gather(problem, follows, dt, share);
+        self.gather(problem, follows, h, share);
         let Problem { inverse, momentum, u, rows, groups, .. } = problem;
         u.clear();
         u.extend_from_slice(u0);
@@ -112,7 +117,8 @@ impl Solver {
                 for g in 0..groups.len() {
                     super::sweep::settle(inverse, &mut groups[g], u);
                 }
-                quick_pass(&mut self.quick, moved, u, dt, relax, step % 2 == 1);
+                let elapsed = dt * (step + usize::from(relax)) as f64;
+                quick_pass(&mut self.quick, moved, u, [dt, elapsed], relax, step % 2 == 1);
                 if !relax {
                     for (d, u) in moved.iter_mut().zip(u.iter()) {
                         *d += dt * u;
@@ -137,14 +143,15 @@ impl Solver {
         Report { sweeps: 2 * count, converged: true, ..Report::default() }
     }
 
-    fn gather(&mut self, problem: &Problem, follows: &[Follow], dt: f64, share: f64) {
+    fn gather(&mut self, problem: &Problem, follows: &[Follow], h: f64, share: f64) {
         self.quick.clear();
-        let omega = FREQUENCY / dt;
+        let dt = h * share;
         for (row, follow) in problem.rows.iter().zip(follows) {
             let mut quick = Quick {
                 bodies: row.bodies,
                 J: row.J,
                 gap: row.gap,
+                given: row.given,
                 target: row.target,
                 lower: row.lower * share,
                 upper: row.upper * share,
@@ -168,6 +175,11 @@ impl Solver {
                 }
             }
             quick.yields = sum;
+            // at rest a row carries b/eps in the step: h k |phi|
+            let own = (row.target + row.given) / (row.compliance * -row.gap * h);
+            let own = if row.gap < 0.0 && own > 0.0 { (own * sum).sqrt() } else { f64::INFINITY };
+            let omega = (FREQUENCY / dt).min(own);
+            quick.bias = omega / (omega * dt + 2.0 * RATIO);
             quick.eps = match quick.soft {
                 true => sum / (dt * omega * (omega * dt + 2.0 * RATIO)),
                 // impulses are those of a substep
@@ -178,10 +190,8 @@ impl Solver {
     }
 }
 
-/// One pass over all rows, in order or backwards; `relax`: without push and compliance.
-fn quick_pass(rows: &mut [Quick], moved: &[f64], u: &mut [f64], dt: f64, relax: bool, backward: bool) {
-    let omega = FREQUENCY / dt;
-    let bias = omega / (omega * dt + 2.0 * RATIO);
+/// One pass over all rows, in order or backwards, of a substep `dt` when `elapsed` is over; `relax`: without push and compliance.
+fn quick_pass(rows: &mut [Quick], moved: &[f64], u: &mut [f64], [dt, elapsed]: [f64; 2], relax: bool, backward: bool) {
     let mut k = 0;
     while k < rows.len() {
         let mut at = if backward { rows.len() - 1 - k } else { k };
@@ -208,7 +218,7 @@ fn quick_pass(rows: &mut [Quick], moved: &[f64], u: &mut [f64], dt: f64, relax: 
             let mut size = 0.0;
             for i in 0..n {
                 let row = &rows[at + i];
-                wanted[i] = row.lambda - row.rate(u) / scale;
+                wanted[i] = row.lambda - (row.given + row.rate(u)) / scale;
                 size += wanted[i] * wanted[i];
             }
             let size = size.sqrt();
@@ -222,14 +232,15 @@ fn quick_pass(rows: &mut [Quick], moved: &[f64], u: &mut [f64], dt: f64, relax: 
         } else {
             let row = &rows[at];
             let (target, eps) = if row.soft {
-                let phi = row.gap + row.rate(moved);
-                if phi > 0.0 {
+                let phi = row.gap + row.rate(moved) + row.given * elapsed;
+                let (target, eps) = if phi > 0.0 {
                     (-phi / dt, 0.0)
                 } else if relax {
                     (0.0, 0.0)
                 } else {
-                    ((-phi * bias).min(PUSH), row.eps)
-                }
+                    ((-phi * row.bias).min(PUSH), row.eps)
+                };
+                (target - row.given, eps)
             } else {
                 (row.target, row.eps)
             };

@@ -5,6 +5,7 @@ use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::model::Drive;
 use crate::precise::Hardness;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
@@ -12,6 +13,8 @@ use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, S
 
 /// Below this many elements all pairs of boxes are tried.
 const FEW: usize = 24;
+/// From this many pairs on threads share them.
+const SHARED: usize = 64;
 /// Overlap is pushed out over this many steps where a contact is stiff [-].
 const PUSH_STEPS: f64 = 3.0;
 /// Points of a surface face one way where the cosine of their normals is above this [-].
@@ -68,6 +71,9 @@ pub struct Hold {
     pub turn: Vec3,
     /// Whether it slid.
     pub sliding: bool,
+    /// Stiffness of the springs [N/m].
+    #[serde(default)]
+    pub stiffness: f64,
 }
 
 /// One contact point in a step.
@@ -179,7 +185,16 @@ pub struct Pairs {
     margins: Vec<f64>,
     found: Vec<(u32, u32)>,
     scratch: BroadScratch,
+    looks: Vec<Look>,
+}
+
+/// What is found between the two elements of a pair.
+#[derive(Clone, Debug, Default)]
+struct Look {
+    /// Points between convex shapes, and whether there are any.
     manifold: Manifold,
+    touches: bool,
+    /// Columns between surfaces.
     points: Vec<SurfacePoint>,
 }
 
@@ -199,44 +214,38 @@ impl Clock<'_> {
         let mut grips = std::mem::take(&mut self.grips);
         grips.clear();
         let mut pairs = std::mem::take(&mut self.pairs);
-        for near in &pairs.near {
-            let (e1, e2) = near.pair;
-            let [a, b] = [e1, e2].map(|e| &self.model.elements[e as usize]);
-            let pose = |e: &crate::model::Element| {
-                let kin = &self.kin[e.body as usize];
-                Pose::new(self.orientation(e.body as usize), kin.p).then(&e.X_cs)
-            };
-            let margin = pairs.margins[e1 as usize] + pairs.margins[e2 as usize];
-            let (X_1, X_2) = (pose(a), pose(b));
-            if let Some(surfaces) = &near.surfaces {
-                let path = |e: &crate::model::Element, X_ws: Pose| {
-                    let b = e.body as usize;
-                    let kin = &self.kin[b];
-                    let rate = Six::new(kin.w, kin.v);
-                    // what was struck in this step has a path of its own until then
-                    let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
-                    Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate }
-                };
-                let hardness = &near.hardness;
-                let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
-                let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
-                surfaces.columns([&path(a, X_1), &path(b, X_2)], touching, margin, inertia, &mut pairs.points);
-                self.touch_surfaces(near, &mut pairs.points, &mut touches, &mut grips);
+        self.tally.pairs += pairs.near.len() as u64;
+        let count = pairs.near.len();
+        if pairs.looks.len() < count {
+            pairs.looks.resize_with(count, Look::default);
+        }
+        let Pairs { near, margins, looks, .. } = &mut pairs;
+        match &self.pool {
+            Some(pool) if count >= SHARED => pool.install(|| {
+                let pairs = looks[..count].par_iter_mut().zip(near.par_iter()).with_min_len(SHARED / 4);
+                pairs.for_each(|(look, near)| self.probe(near, margins, look));
+            }),
+            _ => looks.iter_mut().zip(near.iter()).for_each(|(look, near)| self.probe(near, margins, look)),
+        }
+        for (near, look) in near.iter().zip(looks) {
+            if near.surfaces.is_some() {
+                self.touch_surfaces(near, &mut look.points, &mut touches, &mut grips);
                 continue;
             }
-            if !manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut pairs.manifold) {
+            if !look.touches {
                 continue;
             }
+            let [a, b] = [near.pair.0, near.pair.1].map(|e| &self.model.elements[e as usize]);
             let from = touches.len();
-            let normal = pairs.manifold.normal;
-            for point in pairs.manifold.points() {
+            let normal = look.manifold.normal;
+            for point in look.manifold.points() {
                 let (memory, known) = self.recall(near.pair, point.id);
                 let at = |e: &crate::model::Element| {
                     let kin = &self.kin[e.body as usize];
                     kin.v + kin.w.cross(point.point - kin.p)
                 };
                 let closing = normal.dot(at(a) - at(b));
-                let share = 1.0 / pairs.manifold.points().len() as f64;
+                let share = 1.0 / look.manifold.points().len() as f64;
                 let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
                 touch.bound(near.normal_force_max * share);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
@@ -254,6 +263,34 @@ impl Clock<'_> {
         self.grips = grips;
         self.pairs = pairs;
         self.touches = touches;
+    }
+
+    /// Where the elements of a pair touch or soon may.
+    fn probe(&self, near: &Near, margins: &[f64], look: &mut Look) {
+        let (e1, e2) = near.pair;
+        let [a, b] = [e1, e2].map(|e| &self.model.elements[e as usize]);
+        let pose = |e: &crate::model::Element| {
+            let kin = &self.kin[e.body as usize];
+            Pose::new(self.orientation(e.body as usize), kin.p).then(&e.X_cs)
+        };
+        let margin = margins[e1 as usize] + margins[e2 as usize];
+        let (X_1, X_2) = (pose(a), pose(b));
+        let Some(surfaces) = &near.surfaces else {
+            look.touches = manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut look.manifold);
+            return;
+        };
+        let path = |e: &crate::model::Element, X_ws: Pose| {
+            let b = e.body as usize;
+            let kin = &self.kin[b];
+            let rate = Six::new(kin.w, kin.v);
+            // what was struck in this step has a path of its own until then
+            let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
+            Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate }
+        };
+        let hardness = &near.hardness;
+        let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
+        let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
+        surfaces.columns([&path(a, X_1), &path(b, X_2)], touching, margin, inertia, &mut look.points);
     }
 
     /// Columns between surfaces, in groups that face one way: each has its own friction. They are other ones in every step, so what they
@@ -452,6 +489,13 @@ impl Clock<'_> {
             limit: near.force_max,
             row: usize::MAX,
         };
+        // what newly touches is not strained yet: a stiffer spring carries what it did
+        let strained = grip.memory.stiffness / grip.stiffness;
+        if strained > 0.0 && strained < 1.0 {
+            grip.memory.spring *= strained;
+            grip.memory.wound *= strained;
+        }
+        grip.memory.stiffness = grip.stiffness;
         // tangential memory stays in the plane of the contact
         grip.memory.spring -= normal * normal.dot(grip.memory.spring);
         grip.memory.tangent -= normal * normal.dot(grip.memory.tangent);

@@ -150,6 +150,7 @@ impl Clock<'_> {
             }
         }
         row.target -= given;
+        row.given = given;
         rows.rows.push(row);
         rows.owners.push(owner);
         rows.follows.push(follows);

@@ -37,6 +37,10 @@ pub struct Tally {
     pub swept: u64,
     /// Solutions with parts kept apart, with block pivoting, with Lemke's method.
     pub special: [u64; 3],
+    /// Pairs of shapes tested for contact, and those that pushed, step by step.
+    pub pairs: u64,
+    /// See `pairs`.
+    pub contacts: u64,
     /// Events so far.
     pub events: u64,
     /// Next communication point.
@@ -251,6 +255,8 @@ impl Clock<'_> {
         for grip in &mut self.grips {
             let (first, count) = grip.touches;
             let normal: f64 = self.touches[first..first + count].iter().map(|t| t.memory.normal.max(0.0)).sum();
+            let partition = |b: usize| self.partitions.get(self.partition_of[b] as usize);
+            let swept = grip.bodies.iter().any(|&b| partition(b).is_some_and(|p| p.active && p.swept));
             let memory = &mut grip.memory;
             (memory.tangent, memory.twist, memory.turn) = (Vec3::ZERO, 0.0, Vec3::ZERO);
             let (mut size, mut limit) = (0.0, 0.0);
@@ -285,8 +291,8 @@ impl Clock<'_> {
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
             if normal <= 0.0 {
                 *memory = super::Hold { pair: memory.pair, point: memory.point, ..Default::default() };
-            } else if memory.sliding {
-                // the spring carries what slides
+            } else if memory.sliding || swept {
+                // the spring carries what slides; sweeps hold without one
                 memory.spring = -memory.tangent / (h * grip.stiffness);
                 memory.wound = -memory.twist / (h * grip.stiffness);
             } else {
@@ -312,6 +318,7 @@ impl Clock<'_> {
         let (mut old, mut new) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
         touching(before, &mut old);
         touching(after, &mut new);
+        self.tally.contacts += new.len() as u64;
         for (pair, kind) in
             (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
                 .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
@@ -695,6 +702,8 @@ impl Clock<'_> {
             lemke: self.tally.special[2],
             factorisations: self.tally.factorisations,
             unconverged: self.tally.unconverged,
+            pairs: self.tally.pairs,
+            contacts: self.tally.contacts,
         };
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
@@ -713,7 +722,7 @@ impl Clock<'_> {
             ));
         }
         if let Some((time, body, [far, looked])) = self.tally.blind {
-            self.summary.warnings.push(format!(
+            summary.warnings.push(format!(
                 "body \"{}\" moves {far:.3e} m in the step at t = {} s, and contacts of its mesh were looked for up to {looked:.3e} m: it may pass \
                  through thin parts. help: use a smaller step",
                 self.model.bodies[body].name,

@@ -5,7 +5,7 @@
 //! term    = power { ("*" | "/") power }
 //! power   = ["-"] primary [ "^" power ]
 //! primary = number | "pi" | "(" sum ")" | function "(" sum { "," sum } ")" | signal | question
-//! signal  = "time" | BODY "." quantity | SIGNAL | "energy." account | "momentum." axis | "contact(" BODY "," BODY ")." touch
+//! signal  = "time" | BODY "." quantity | SIGNAL | "energy." account | "momentum." axis | "contact(" [ BODY "," ] BODY ")." touch
 //! question = "events." kind [ filter ]                               how many
 //!          | "event." kind [ filter ] [ "[" index "]" ] "." field    of one event; -1 is the last
 //!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
@@ -478,13 +478,18 @@ impl<'a> Parser<'a> {
 
     fn contact(&mut self) -> Result<Node, ExpressionError> {
         self.expect('(')?;
-        let body1 = self.body()?;
-        self.expect(',')?;
-        let body2 = self.body()?;
+        let first = self.body()?;
+        self.space();
+        let (other, body) = if self.rest().starts_with(',') {
+            self.expect(',')?;
+            (Some(first), self.body()?)
+        } else {
+            (None, first)
+        };
         self.expect(')')?;
         self.expect('.')?;
         let touch = Touch::ALL[self.one_of("quantity of a contact", &Touch::ALL.map(Touch::name))?];
-        Ok(Node::Signal(Signal::Contact { body1, body2, touch }))
+        Ok(Node::Signal(Signal::Contact { other, body, touch }))
     }
 
     /// `.kind` or `.kind(body)` or `.kind(body, body)` or `.kind(source)`.

@@ -421,12 +421,12 @@ pub enum Signal {
     Energy(Account),
     /// `momentum.x`: linear momentum of all bodies with a mass, in world [kg m/s].
     Momentum(Axis),
-    /// `contact(ball, floor).depth` and the like.
+    /// `contact(ball, floor).depth` and the like, `contact(floor).force.z` of all contacts of a body.
     Contact {
-        /// First body named.
-        body1: usize,
-        /// Second body named; forces act on it.
-        body2: usize,
+        /// The other body; none for all there are.
+        other: Option<usize>,
+        /// The last body named; forces act on it.
+        body: usize,
         /// What of it.
         touch: Touch,
     },
@@ -454,22 +454,22 @@ impl Signal {
             Signal::Body { body, quantity } => quantity.of(&recording.motion[body][i]),
             Signal::Energy(account) => account.of(&recording.energy[i]),
             Signal::Momentum(axis) => axis.of(recording.momentum[i]),
-            Signal::Contact { body1, body2, touch } => touch_at(recording, i, [body1, body2], touch),
+            Signal::Contact { other, body, touch } => touch_at(recording, i, other, body, touch),
             Signal::Model(k) => recording.signals[k][i],
         }
     }
 }
 
-fn touch_at(recording: &Recording, i: usize, named: [usize; 2], touch: Touch) -> f64 {
+fn touch_at(recording: &Recording, i: usize, other: Option<usize>, body: usize, touch: Touch) -> f64 {
     let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
     let (mut normal_force, mut depth, mut closing_speed, mut slipping) = (0.0, 0.0, 0.0, false);
     let mut touching = false;
     for contact in recording.contacts_at(i) {
-        let pair = [contact.body1, contact.body2];
-        // Forces in the record act on body 2 of the pair; the person asks for those on the second body named.
-        let sign = if pair == named {
+        // Forces in the record act on body 2 of the pair; the person asks for those on the last body named.
+        let is_other = |b: usize| other.is_none_or(|other| b == other);
+        let sign = if contact.body2 == body && is_other(contact.body1) {
             1.0
-        } else if pair == [named[1], named[0]] {
+        } else if contact.body1 == body && is_other(contact.body2) {
             -1.0
         } else {
             continue;

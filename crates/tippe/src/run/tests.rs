@@ -178,6 +178,7 @@ fn events_and_contacts() {
     assert_eq!(ask(&r, "contact(floor, ball).force", at), 5.0);
     assert_eq!(ask(&r, "contact(floor, ball).force.x", at), 3.0);
     assert_eq!(ask(&r, "contact(ball, floor).force.x", at), -3.0);
+    assert_eq!(ask(&r, "contact(ball).force.x", at), 3.0);
     assert_eq!(ask(&r, "contact(ball, floor).normal_force", at), 4.0);
     assert_eq!(ask(&r, "contact(ball, floor).slipping", at), 1.0);
     assert_eq!(ask(&r, "contact(ball, floor).depth", Some(0.1)), 0.0);

@@ -836,6 +836,33 @@ fn a_stack_wakes_when_its_support_goes() {
     }
 }
 
+/// Friction takes it along with mu g until it has the speed of the belt; the belt rises under it.
+#[test]
+fn a_body_goes_with_a_moving_one() {
+    let text = format!(
+        r#"{}
+        [[body]]
+        name = "belt"
+        material = "steel"
+        shape = {{ kind = "box", size = [4, 4, 0.2] }}
+        position = [0, 0, -0.1]
+        motion = {{ velocity = [0.5, 0, 0.2] }}
+        {}
+        "#,
+        steel(0.5, 0.0),
+        cube("box", 0.0, 0.0, 0.1)
+    );
+    let model = model(&text);
+    for solve in [Solve::Direct, Solve::Sweeps] {
+        let mut state = State::start(&model);
+        run(&model, &mut state, 1.0, &Settings { solve, ..one_thread() });
+        let body = state.bodies()[index(&model, "box")];
+        let slid = 0.5 * 0.5 * 0.5 / (0.5 * G);
+        assert!((body.v.x - 0.5).abs() < 1e-3 && (body.v.z - 0.2).abs() < 1e-3, "{solve:?} {}", body.v);
+        assert!((body.p.x - (0.5 - slid)).abs() < 0.02 && (body.p.z - 0.3).abs() < 1e-3, "{solve:?} {}", body.p);
+    }
+}
+
 #[test]
 fn a_body_on_a_moving_one_does_not_sleep() {
     // slower than the speed that counts as rest
