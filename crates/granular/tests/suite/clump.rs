@@ -3,7 +3,7 @@
 
 use crate::settings;
 use tippe_geometry::{Pose, Quat, Vec3};
-use tippe_granular::{ClumpMass, ClumpSphere, Domain, Grain, Grains, Settings, Wall};
+use tippe_granular::{ClumpMass, ClumpSphere, Domain, Grain, Grains, Settings, Sink, Wall};
 
 fn sphere(x: f64, y: f64, z: f64, radius: f64) -> ClumpSphere {
     ClumpSphere { position: Vec3::new(x, y, z), radius }
@@ -115,4 +115,27 @@ fn clumps_in_a_periodic_box_with_the_same_bits_after_a_restart() {
         let p = clump.X_wc.position;
         assert!(p.x > -0.01 && p.x < size + 0.01 && p.z > 0.0, "{p:?}");
     }
+}
+
+/// A sink takes a clump whole, by its centre of mass, counts it once and lets the others go on.
+#[test]
+fn a_sink_swallows_whole_clumps() {
+    let s = settings(0.5, 0.5, 1e-5, 9.81);
+    let spheres = [sphere(0.0, 0.0, 0.0, 0.002), sphere(0.003, 0.0, 0.0, 0.002)];
+    let mass = ClumpMass::of_spheres(&spheres, 2500.0);
+    let mut grains = Grains::new();
+    for z in [0.001, 0.02] {
+        let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
+        grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::ZERO, Vec3::ZERO, &s).unwrap();
+    }
+    let mut sink = Sink::new(Vec3::new(-1.0, -1.0, -1.0), Vec3::new(1.0, 1.0, 0.0), 0.05);
+    let mut seen = Vec::new();
+    for _ in 0..80 {
+        grains.advance(&s, &mut [], 100).unwrap();
+        if sink.swallow(&mut grains, &s, 100.0 * s.step) > 0 {
+            seen.push((sink.count, grains.len(), sink.swallowed / mass.mass));
+        }
+    }
+    assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [(1, 2), (2, 0)]);
+    assert!(seen.iter().all(|s| (s.2 - s.0 as f64).abs() < 1e-12), "{seen:?}");
 }

@@ -6,7 +6,7 @@ use super::{GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, p
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
-/// Rounds at most with the factors of sets that are the same but for where their rims are: a round costs a tenth of a factorisation.
+/// Rounds at most with the factors of sets that are the same but for where their rims are; a round costs a solution instead of a factorisation.
 const ROUNDS: usize = 8;
 /// With them each round must leave this share of the last one's change, or less [-].
 const CONTRACTION: f64 = 0.3;
@@ -110,9 +110,7 @@ impl Solver {
 
     /// Solves the linear problem of the sets at hand, with the factors at hand where they will do, and keeps the impulses it started from.
     fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
-        self.start.clear();
-        self.start.extend(problem.rows.iter().map(|row| row.lambda));
-        self.start.extend(problem.groups.iter().flat_map(|group| group.lambda));
+        keep_impulses(problem, &mut self.start);
         report.apart = self.joined.count();
         let same = |(a, b): (&Status, &Status)| std::mem::discriminant(a) == std::mem::discriminant(b);
         if self.has_factors && self.factored.iter().zip(&self.states).all(same) {
@@ -121,7 +119,7 @@ impl Solver {
                 return;
             }
             problem.u.clone_from(&self.before);
-            self.put_back(problem);
+            put_back_impulses(problem, &self.start);
         }
         self.assemble(problem);
         self.ldl.factor();
@@ -133,24 +131,11 @@ impl Solver {
         self.linear_solution(problem, tolerance, REFINEMENTS);
     }
 
-    /// The impulses that the last linear problem started from.
-    fn put_back(&self, problem: &mut Problem) {
-        let rows = problem.rows.len();
-        for (row, start) in problem.rows.iter_mut().zip(&self.start) {
-            row.lambda = *start;
-        }
-        for (g, group) in problem.groups.iter_mut().enumerate() {
-            group.lambda.copy_from_slice(&self.start[rows + 6 * g..rows + 6 * g + 6]);
-        }
-    }
-
     /// Block pivoting (Judice, Pires 1994): all rows that do not fit change sides at once, as long as their number falls every now and
     /// then. True if that solved the problem; otherwise the impulses of the start are there again.
     fn pivot(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
         self.classify(problem, true);
-        self.first.clear();
-        self.first.extend(problem.rows.iter().map(|row| row.lambda));
-        self.first.extend(problem.groups.iter().flat_map(|group| group.lambda));
+        keep_impulses(problem, &mut self.first);
         let (mut least, mut patience) = (usize::MAX, PATIENCE);
         for _ in 0..limit.min(PIVOTS) {
             self.linear_problem(problem, tolerance, report);
@@ -168,13 +153,7 @@ impl Solver {
                 patience -= 1;
             }
         }
-        let rows = problem.rows.len();
-        for (row, first) in problem.rows.iter_mut().zip(&self.first) {
-            row.lambda = *first;
-        }
-        for (g, group) in problem.groups.iter_mut().enumerate() {
-            group.lambda.copy_from_slice(&self.first[rows + 6 * g..rows + 6 * g + 6]);
-        }
+        put_back_impulses(problem, &self.first);
         velocities(problem, true);
         for pass in 0..PASSES {
             self.pass(problem, pass % 2 == 1);
@@ -605,9 +584,7 @@ impl Solver {
     ///   q = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,
     /// has fallen below `energy`; q is returned, and the velocities that belong to the impulses are in place.
     fn search(&mut self, problem: &mut Problem, energy: f64) -> f64 {
-        self.best.clear();
-        self.best.extend(problem.rows.iter().map(|row| row.lambda));
-        self.best.extend(problem.groups.iter().flat_map(|group| group.lambda));
+        keep_impulses(problem, &mut self.best);
         let rows = problem.rows.len();
         let mut alpha = 1.0;
         for round in 0.. {
@@ -631,6 +608,24 @@ impl Solver {
             alpha *= 0.5;
         }
         energy
+    }
+}
+
+/// Impulses of all rows, then of all groups.
+fn keep_impulses(problem: &Problem, kept: &mut Vec<f64>) {
+    kept.clear();
+    kept.extend(problem.rows.iter().map(|row| row.lambda));
+    kept.extend(problem.groups.iter().flat_map(|group| group.lambda));
+}
+
+/// Those that [`keep_impulses`] kept.
+fn put_back_impulses(problem: &mut Problem, kept: &[f64]) {
+    let (rows, groups) = kept.split_at(problem.rows.len());
+    for (row, kept) in problem.rows.iter_mut().zip(rows) {
+        row.lambda = *kept;
+    }
+    for (group, kept) in problem.groups.iter_mut().zip(groups.chunks_exact(6)) {
+        group.lambda.copy_from_slice(kept);
     }
 }
 
