@@ -134,7 +134,7 @@ fn grains_of(state: &State) -> Vec<Grain> {
     let grains = match state {
         State::Granular(state) => Some(state.grains()),
         State::Realtime(state) => state.grains(),
-        State::Precise(_) => None,
+        State::Precise(state) => state.grains(),
     };
     grains.map_or_else(Vec::new, |grains| (0..grains.len()).map(|k| grains.grain(k)).collect())
 }

@@ -63,8 +63,12 @@ const fn touch(row: Capability) -> Capability {
 const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent and restitution alone");
 /// A friction law that the realtime clock replaces.
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
-/// Why the precise clock has no grains.
-const NO_GRAINS: &str = "its steps have no common end at which grains and bodies could hand over impulses";
+/// What the precise clock makes of grains.
+const AHEAD: &str = "in a step of the grains bodies feel what the last two steps let expect";
+/// Why grains by positions are alone.
+const FORCES: &str = "its bodies feel forces of grains";
+/// What stands in for a servo.
+const PRESS: &str = "a plate on a prismatic joint with a force motor presses as told there";
 /// What the realtime clock makes of grains.
 const DELAYED: &str = "bodies feel what grains did in a step in the next one";
 /// Every kind of element, and what the clocks make of it.
@@ -87,11 +91,11 @@ pub const TABLE: &[Capability] = &[
         No("neither half-spaces nor height grids touch each other"),
         No("neither half-spaces nor height grids touch each other"),
     )),
-    grains(row("grains", No(NO_GRAINS), Approximate(DELAYED))),
-    grains(row("clumps of grains", No(NO_GRAINS), Approximate(DELAYED))),
-    grains(row("grains by positions", No(NO_GRAINS), No("its bodies feel forces of grains"))),
-    grains(row("sink", No(NO_GRAINS), Full)),
-    grains(row("servo", No(NO_GRAINS), No("a plate on a prismatic joint with a force motor presses as told there"))),
+    grains(row("grains", Approximate(AHEAD), Approximate(DELAYED))),
+    grains(row("clumps of grains", Approximate(AHEAD), Approximate(DELAYED))),
+    grains(row("grains by positions", No(FORCES), No(FORCES))),
+    grains(row("sink", Full, Full)),
+    grains(row("servo", No(PRESS), No(PRESS))),
     grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
     row("law collisionlib", Full, BY_NUMBERS),

@@ -18,7 +18,7 @@ use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 use tippe_granular::{Emitter, Frame, GrainError, Grains, Sink, Wall};
 
 /// Time between two puffs of an emitter or gulps of a sink, about [s].
-const PUFF: f64 = 1e-3;
+pub(crate) const PUFF: f64 = 1e-3;
 /// Sectors in which the slope of a pile is measured.
 const SECTORS: usize = 12;
 /// Grain steps between two reports of progress.

@@ -29,8 +29,8 @@ pub struct Ledger {
     pub joint_friction: f64,
     /// Lost when parts were fastened together while they moved, since the start [J].
     pub fastening: f64,
-    /// Lost (gained, if negative) by the integration with a fixed step itself since the start [J]; zero in the precise clock, whose
-    /// errors are the residual.
+    /// Lost (gained, if negative) by the integration with a fixed step itself since the start [J]; in the precise
+    /// clock, whose own errors are the residual, by the hand-over between grains and bodies.
     #[serde(default)]
     pub integration: f64,
     /// Work put in by prescribed motions and applied forces since the start [J].
@@ -40,6 +40,26 @@ pub struct Ledger {
     /// Impulse that fixed and prescribed bodies gave the free ones through contacts since the start [N s]: with gravity's it
     /// is the change of momentum.
     pub impulse: Vec3,
+}
+
+impl std::ops::AddAssign for Ledger {
+    /// Account by account.
+    fn add_assign(&mut self, part: Ledger) {
+        self.kinetic += part.kinetic;
+        self.potential += part.potential;
+        self.elastic += part.elastic;
+        self.contact_damping += part.contact_damping;
+        self.sliding += part.sliding;
+        self.spin += part.spin;
+        self.rolling += part.rolling;
+        self.damping += part.damping;
+        self.joint_friction += part.joint_friction;
+        self.fastening += part.fastening;
+        self.integration += part.integration;
+        self.work += part.work;
+        self.initial += part.initial;
+        self.impulse += part.impulse;
+    }
 }
 
 impl Ledger {

@@ -1,6 +1,7 @@
 //! Mechanics: scene, model, state, contact, the clocks.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod bed;
 pub mod capability;
 pub mod clock;
 pub mod contact;

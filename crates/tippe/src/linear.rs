@@ -72,6 +72,9 @@ pub enum LinearizeError {
         "{0} cannot be displaced: a loop does not close next to this pose. help: choose another instant, away from dead points"
     )]
     Locked(String),
+    /// Grains have no tangent.
+    #[error("grains have no linear system: their contacts come and go. help: leave them out of the scene")]
+    Grains,
     /// Numbers that are not finite, or an iteration without end.
     #[error("the eigenvalues of the linear system were not found. help: choose another instant")]
     NoEigenvalues,
@@ -79,6 +82,9 @@ pub enum LinearizeError {
 
 /// Runs the precise clock to `time` and linearises there.
 pub fn linearize(model: &Model, time: f64, settings: &Settings) -> Result<Linearization, LinearizeError> {
+    if model.grains.is_some() {
+        return Err(LinearizeError::Grains);
+    }
     linearize_here(&mut Tangent::new(Whole::at(model, time, settings)?, time))
 }
 

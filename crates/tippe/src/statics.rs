@@ -122,6 +122,11 @@ pub enum NoEquilibrium {
         /// Its rate [1/s].
         rate: f64,
     },
+    /// Grains have no one pose of rest.
+    #[error(
+        "grains have no one pose of rest: where they lie depends on how they came there. help: let them settle with `tippe run`"
+    )]
+    Grains,
     /// The pose was found, but not what becomes of a push.
     #[error(transparent)]
     Linear(#[from] crate::linear::LinearizeError),
@@ -168,6 +173,9 @@ fn size_of(model: &Model, body: u32) -> f64 {
 
 /// Finds the pose of rest that a model reaches from its start when every motion is damped away, at time 0.
 pub fn equilibrium(model: &Model, search: &Search) -> Result<Equilibrium, NoEquilibrium> {
+    if model.grains.is_some() {
+        return Err(NoEquilibrium::Grains);
+    }
     let mut still = model.clone();
     for start in &mut still.start {
         (start.velocity, start.angular_velocity) = (Vec3::ZERO, Vec3::ZERO);

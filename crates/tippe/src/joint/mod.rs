@@ -27,11 +27,12 @@ mod tests;
 mod universal;
 
 use crate::kinematics::Kinematics;
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, Mul, Neg, Sub};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A six-vector of motion or force at a point: {angular, linear}, axes as said by its user.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Six {
     /// Angular velocity [rad/s], angular acceleration [rad/s^2] or torque [N m].
     pub angular: Vec3,

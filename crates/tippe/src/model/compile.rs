@@ -133,8 +133,7 @@ impl Compiler<'_> {
         if self.errors.is_empty() {
             self.forces(&mut model);
         }
-        let poured = self.clock == Clock::Realtime && !self.scene.grains.is_empty();
-        if (self.clock == Clock::Granular || poured) && self.errors.is_empty() {
+        if (self.clock == Clock::Granular || !self.scene.grains.is_empty()) && self.errors.is_empty() {
             self.grains(&mut model);
         }
         let (errors, notes) = capability::check(self.scene, &model, self.clock);

@@ -70,7 +70,7 @@ pub struct GrainClump {
 }
 
 /// A body that moves along an axis with the speed
-///   v = c speed e,   e = 1 - F/force, from -1 to 1,   F the force of the grains against the axis  (grains.md eq. 24).
+///   v = c speed e,   e = 1 - F/force, from -1 to 1,   F the force of the grains against the axis  (grains.md eq. 25).
 /// Whenever e changes its sign the pace c, 1 at first, is halved: a bed that answers late would swing otherwise. It grows
 /// again where the force is far off.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -215,6 +215,8 @@ pub struct Dynamics {
     pub(super) gone: Vec<bool>,
     /// {torque, force} from outside on the centres of mass of the bodies; empty for none.
     pub pushes: Vec<Six>,
+    /// When they change: a step ends there [s].
+    pub(super) handover: f64,
     /// Forces from outside on coordinates: machine, coordinate, force or torque [N or N m].
     pub efforts: Vec<(usize, usize, f64)>,
     /// Where the integrals of each node start, behind the states.
@@ -436,6 +438,7 @@ impl Dynamics {
             actions,
             gone: vec![false; n],
             pushes: Vec::new(),
+            handover: f64::INFINITY,
             efforts: Vec::new(),
             integral_starts,
             first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
@@ -521,6 +524,11 @@ impl Dynamics {
             *gone = structure.gone[body as usize];
         }
         self.actions.done.clone_from(&structure.done);
+        self.handover = structure.handover.unwrap_or(f64::INFINITY);
+        if !structure.pushes.is_empty() {
+            self.pushes.clear();
+            self.pushes.extend(self.bodies.iter().map(|&body| structure.pushes[body as usize]));
+        }
     }
 
     /// Nodes that a force element joins.
@@ -748,7 +756,7 @@ impl Dynamics {
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
     fn load(&self, k: usize) -> Six {
-        if self.acting_starts[k] == self.acting_starts[k + 1] {
+        if self.acting_starts[k] == self.acting_starts[k + 1] && self.pushes.is_empty() {
             return self.actions.loads.get(k).copied().unwrap_or_default();
         }
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);

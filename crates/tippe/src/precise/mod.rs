@@ -4,6 +4,7 @@ mod actions;
 mod crossing;
 mod dynamics;
 mod generalised;
+mod grains;
 mod island;
 mod machine;
 mod pair;
@@ -17,6 +18,7 @@ pub(crate) mod tangent;
 mod watch;
 mod whole;
 
+use crate::bed::Bed;
 use crate::event::Event;
 use crate::force::Book;
 use crate::model::{Drive, Model};
@@ -26,6 +28,7 @@ use crate::{EventKind, Ledger};
 pub(crate) use actions::{ActionRecord, coordinate_force};
 use dynamics::Account;
 pub(crate) use dynamics::{gibbs_rate, prescribed};
+use grains::{Look, Pouring};
 use island::{Island, IslandRecord, Motion, Outcome};
 pub(crate) use machine::{MachineRecord, inertia};
 pub(crate) use pair::Hardness;
@@ -140,6 +143,8 @@ pub enum Trouble {
     Stall,
     /// A body leaves every box it is given.
     Runaway,
+    /// Grains among the bodies cannot go on.
+    Grains,
 }
 
 /// A simulation that could not go on: when, who, how much, what to try.
@@ -176,9 +181,11 @@ impl std::fmt::Display for Failure {
                 "needs millions of steps for next to no time",
                 "look at its friction (slip that hardly moves?), loosen the tolerance, or lower k_red",
             ),
+            Trouble::Grains => ("are grains that cannot go on", "a smaller step of [granular], or less load on them"),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
-        write!(f, "at t = {} s body \"{}\" {what} (step {:.3e} s)", plain(self.time), self.body, self.step)?;
+        let whose = if self.trouble == Trouble::Grains { "" } else { "body " };
+        write!(f, "at t = {} s {whose}\"{}\" {what} (step {:.3e} s)", plain(self.time), self.body, self.step)?;
         for suspect in &self.suspects {
             write!(f, "; {suspect}")?;
         }
@@ -206,9 +213,17 @@ pub struct State {
     initial: f64,
     islands: Vec<IslandRecord>,
     structure: Structure,
+    /// Grains, where the model has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grains: Option<Box<Pouring>>,
 }
 
 impl State {
+    /// All grains, where the model has any.
+    pub fn grains(&self) -> Option<&tippe_granular::Grains> {
+        self.grains.as_ref().map(|pouring| &pouring.record.grains)
+    }
+
     /// The model at rest at the start of its scene.
     pub fn start(model: &Model) -> State {
         State {
@@ -218,6 +233,7 @@ impl State {
             initial: 0.0,
             islands: Vec::new(),
             structure: Structure::new(model),
+            grains: Pouring::start(model).map(Box::new),
         }
     }
 }
@@ -242,6 +258,7 @@ pub fn simulate(
         clock.reach();
         clock.regroup();
         clock.advance(until, observe);
+        clock.pour(observe);
         clock.record(until, observe);
     }
     clock.finish(state)
@@ -267,6 +284,11 @@ struct Clock<'a> {
     /// Elements and states of the network, likewise.
     actions: ActionRecord,
     structure: Structure,
+    bed: Option<Bed<'a>>,
+    pouring: Option<Box<Pouring>>,
+    /// Grains at the start of the last horizon, and how they looked before the last hand-over.
+    unpoured: Option<Box<Pouring>>,
+    earlier: Option<Look>,
     /// Structural changes to be made at `time`.
     due: Vec<usize>,
     /// Bodies and pairs of islands that a change took apart.
@@ -289,7 +311,7 @@ impl<'a> Clock<'a> {
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
-        Clock {
+        let mut clock = Clock {
             model,
             settings,
             pool,
@@ -304,6 +326,10 @@ impl<'a> Clock<'a> {
             machines: MachineRecord::starts(model),
             actions: structure::first_actions(model, &state.structure),
             structure: state.structure.clone(),
+            bed: grains::bed(model, state.grains.as_deref(), settings),
+            pouring: state.grains.clone(),
+            unpoured: None,
+            earlier: None,
             due: Vec::new(),
             loose_motions: Vec::new(),
             loose_pairs: Vec::new(),
@@ -316,7 +342,9 @@ impl<'a> Clock<'a> {
             failure: None,
             summary: Summary::default(),
             events: 0,
-        }
+        };
+        clock.structure.handover = clock.bed.is_some().then(|| clock.handover());
+        clock
     }
 
     fn reached(&self, until: f64) -> bool {
@@ -501,7 +529,7 @@ impl<'a> Clock<'a> {
     /// The horizon once, and again to a nearer end if a body left its box.
     fn advance_horizon(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
         let full = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
-        self.end = full.min(self.full_of_points());
+        self.end = full.min(self.full_of_points()).min(self.handover());
         let cut = self.end < full;
         self.last = self.end >= until;
         if self.last {
@@ -680,6 +708,7 @@ impl<'a> Clock<'a> {
         }
         self.stopped = !observe.progress(&progress) && !self.last;
         self.recorded = self.recorded.max(self.end);
+        self.show_grains(observe);
         if self.last {
             self.put_back();
             self.done = true;
@@ -734,6 +763,7 @@ impl<'a> Clock<'a> {
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
+        self.add_grains(t, &mut ledger, &mut signals);
         ledger.fastening = self.structure.fastening;
         ledger.work -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
@@ -752,6 +782,13 @@ impl<'a> Clock<'a> {
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
         state.structure = self.structure.clone();
+        let mut hash_of_grains = 0;
+        if let (Some(bed), Some(pouring)) = (&self.bed, &self.pouring) {
+            let (grains, bits) = bed.summary(&pouring.record);
+            self.summary.grains = Some(grains);
+            hash_of_grains = bits;
+        }
+        state.grains = self.unpoured.take().or(self.pouring.take());
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -761,7 +798,7 @@ impl<'a> Clock<'a> {
             self.summary.bodies = self.model.start.clone();
         }
         self.summary.mechanisms = self.mechanism_summaries();
-        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy);
+        self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();

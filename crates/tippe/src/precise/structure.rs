@@ -16,7 +16,7 @@ use crate::observe::Observe;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
-/// What structural changes have made of the model so far.
+/// What structural changes, and grains, have made of the model so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Structure {
     /// Changes that were made, by index.
@@ -29,6 +29,10 @@ pub struct Structure {
     pub fastening: f64,
     /// Energy that bodies took with them [J].
     pub removed: f64,
+    /// {torque about the centre of mass, force} of grains on each body until the next hand-over [s]; of none in a model without grains.
+    pub pushes: Vec<Six>,
+    /// When that is; all islands step exactly there.
+    pub handover: Option<f64>,
 }
 
 impl Structure {

@@ -252,6 +252,6 @@ impl Dynamics {
             .blocks
             .iter()
             .map(|&b| model.network.blocks[b as usize].next_instant(t))
-            .fold(f64::INFINITY, f64::min)
+            .fold(self.handover, f64::min)
     }
 }

@@ -18,6 +18,7 @@ mod set;
 mod signals;
 mod structure;
 
+use crate::bed::{Bed, GrainRecord};
 use crate::event::Event;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
@@ -208,7 +209,7 @@ pub struct State {
     recorded: bool,
     /// Grains, where the model has any.
     #[serde(default)]
-    grains: Option<Box<grains::GrainRecord>>,
+    grains: Option<Box<GrainRecord>>,
 }
 
 impl State {
@@ -275,7 +276,7 @@ impl State {
             still: vec![0; model.bodies.len()],
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
             recorded: false,
-            grains: grains::GrainRecord::start(model).map(Box::new),
+            grains: GrainRecord::start(model).map(Box::new),
         }
     }
 }
@@ -364,7 +365,9 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: forces::Elements,
-    bed: Option<grains::Bed<'a>>,
+    bed: Option<Bed<'a>>,
+    /// Why the grains cannot go on.
+    spilt: Option<Failure>,
     /// Numbers from outside: state, limits.
     inputs: Vec<(usize, [f64; 2])>,
     input_values: Vec<f64>,
@@ -420,7 +423,8 @@ impl<'a> Clock<'a> {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
             elements: forces::Elements::new(model),
-            bed: grains::Bed::resume(model, state.grains.as_deref(), settings),
+            bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
+            spilt: None,
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
             input_values: vec![0.0; model.network.inputs().count()],
             heard: Vec::new(),

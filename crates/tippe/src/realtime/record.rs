@@ -532,7 +532,9 @@ impl Clock<'_> {
 
     /// Finite, or a failure that says who is not.
     fn check(&self) -> Result<(), Failure> {
-        self.check_grains()?;
+        if let Some(failure) = &self.spilt {
+            return Err(failure.clone());
+        }
         for (b, s) in self.state.bodies.iter().enumerate() {
             if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
                 return Err(Failure {
@@ -690,7 +692,8 @@ impl Clock<'_> {
             })
             .collect();
         summary.hash = hash(&summary.bodies, &summary.energy);
-        if let Some((grains, bits)) = self.grain_summary() {
+        if let (Some(bed), Some(record)) = (&self.bed, &self.state.grains) {
+            let (grains, bits) = bed.summary(record);
             summary.grains = Some(grains);
             summary.hash ^= bits;
         }

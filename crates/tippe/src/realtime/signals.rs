@@ -22,7 +22,6 @@ impl Clock<'_> {
         }
         self.evaluate(true);
         let reactions: Vec<Vec<Six>> = (0..self.machines.len()).map(|m| self.reactions(m)).collect();
-        let sets = self.grain_measures();
         let mut values = Vec::with_capacity(model.signals.len());
         for signal in &model.signals {
             values.push(match signal.source {
@@ -35,11 +34,10 @@ impl Clock<'_> {
                 SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
                 SignalSource::Value(k) => self.values[k as usize],
                 SignalSource::State(k) => self.state.actions.states[k as usize],
-                SignalSource::Grains { .. } | SignalSource::Sink { .. } | SignalSource::GrainLoad { .. } => {
-                    self.grain_signal(&sets, signal.source)
-                }
+                SignalSource::Grains { .. } | SignalSource::Sink { .. } | SignalSource::GrainLoad { .. } => f64::NAN,
             });
         }
+        self.grain_signals(&mut values);
         values
     }
 

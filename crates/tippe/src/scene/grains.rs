@@ -73,7 +73,7 @@ pub struct SinkSpec {
     pub places: Places,
 }
 
-/// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 24).
+/// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 25).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Servo {
     /// Direction in which it presses, resolved in world, length 1 [-].

@@ -1,0 +1,212 @@
+//! Grains among the bodies of the precise and the realtime clock (docs/theory/grains.md, eqs. 23 and 24).
+//!
+//! When bodies have made their way through an interval the grains follow it in substeps of their own: every wall goes from where its
+//! body was to where it is now, at constant velocity and spin. What they give the bodies acts in the next interval.
+
+use crate::force::rotation_vector;
+use crate::granular::{PUFF, SetMeasures, WallRecord};
+use crate::joint::Six;
+use crate::ledger::Ledger;
+use crate::model::{Drive, Model, ModelGrains, SignalSource};
+use crate::observe::{GrainSummary, Observe};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Pose, Vec3};
+use tippe_granular::{Emitter, GrainError, Grains, Sink, Wall};
+
+/// So few grains are no work to share: they stay on the thread that calls.
+const FEW: usize = 2500;
+
+/// What survives an interval of the grains.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GrainRecord {
+    pub grains: Grains,
+    /// Intervals made.
+    pub intervals: u64,
+    walls: Vec<WallRecord>,
+    emitters: Vec<Emitter>,
+    sinks: Vec<Sink>,
+    /// {torque about the centre of mass, force} on each body in the last interval: means.
+    pub loads: Vec<Six>,
+    /// What their books had been given at the start [J].
+    put_in: f64,
+    /// Work of free bodies on them since the start [J].
+    pub exchanged: f64,
+    /// Snapshots shown.
+    snapshots: u64,
+}
+
+impl PartialEq for GrainRecord {
+    /// The grains are compared by the hash of all their bits.
+    fn eq(&self, other: &GrainRecord) -> bool {
+        (&self.walls, &self.loads, self.intervals) == (&other.walls, &other.loads, other.intervals)
+            && (&self.emitters, &self.sinks) == (&other.emitters, &other.sinks)
+            && (self.put_in, self.exchanged, self.snapshots) == (other.put_in, other.exchanged, other.snapshots)
+            && self.grains.hash() == other.grains.hash()
+    }
+}
+
+impl GrainRecord {
+    /// Of a model at its start, if it has grains.
+    pub fn start(model: &Model) -> Option<GrainRecord> {
+        let own = model.grains.as_ref()?;
+        // a compiled model has grains that can be put in: it was tried
+        let grains = own.grains().unwrap_or_else(|_| Grains::new());
+        Some(GrainRecord {
+            intervals: 0,
+            walls: own.walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
+            emitters: own.emitters.clone(),
+            sinks: own.empty_sinks(),
+            loads: vec![Six::default(); model.bodies.len()],
+            put_in: grains.ledger(&own.settings).put_in,
+            exchanged: 0.0,
+            snapshots: 0,
+            grains,
+        })
+    }
+}
+
+/// The grains at work.
+pub(crate) struct Bed<'a> {
+    model: &'a Model,
+    own: &'a ModelGrains,
+    settings: tippe_granular::Settings,
+    /// Length of an interval [s].
+    pub interval: f64,
+    /// Substeps of an interval.
+    substeps: u64,
+    /// Intervals between two puffs of the emitters and gulps of the sinks.
+    puff: u64,
+    walls: Vec<Wall>,
+    pool: Option<rayon::ThreadPool>,
+    tally: GrainSummary,
+    rebuilds: u64,
+}
+
+impl<'a> Bed<'a> {
+    /// Of a model that has grains, going on from a record in intervals [s] on so many threads.
+    pub fn resume(model: &'a Model, record: Option<&GrainRecord>, interval: f64, threads: usize) -> Option<Bed<'a>> {
+        let (own, record) = (model.grains.as_ref()?, record?);
+        let substeps = (interval / own.settings.step - 1e-6).ceil().max(1.0);
+        let step = interval / substeps;
+        Some(Bed {
+            model,
+            own,
+            settings: tippe_granular::Settings { step, ..own.settings.clone() },
+            interval,
+            substeps: substeps as u64,
+            puff: (PUFF / interval - 1e-6).ceil().max(1.0) as u64,
+            walls: WallRecord::restore(own, &record.walls),
+            pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
+            rebuilds: record.grains.rebuilds,
+        })
+    }
+
+    /// Grains follow the bodies from where they were to where they are. Returns the work of the free ones on them [J].
+    pub fn follow(&mut self, record: &mut GrainRecord, path: &[[Pose; 2]]) -> Result<f64, GrainError> {
+        let H = self.interval;
+        for (wall, own) in self.walls.iter_mut().zip(&self.own.walls) {
+            let [from, to] = path[own.body as usize].map(|X_wc| X_wc.then(&own.X_cs));
+            let turn = Mat3::from_quat(to.rotation * from.rotation.conjugate());
+            wall.X_ws = from;
+            wall.velocity = (to.position - from.position) / H;
+            wall.spin = rotation_vector(&turn) / H;
+            (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        }
+        let (puffs, time) = (record.intervals.is_multiple_of(self.puff), self.puff as f64 * H);
+        let few = record.grains.len() <= FEW;
+        let mut went = || {
+            if puffs {
+                for sink in &mut record.sinks {
+                    sink.swallow(&mut record.grains, &self.settings, time);
+                }
+                for emitter in &mut record.emitters {
+                    emitter.emit(&mut record.grains, &self.settings, time)?;
+                }
+            }
+            record.grains.advance(&self.settings, &mut self.walls, self.substeps)
+        };
+        match &self.pool {
+            Some(pool) if !few => pool.install(&mut went)?,
+            _ => went()?,
+        };
+        record.intervals += 1;
+        self.tally.particle_steps += self.substeps * record.grains.len() as u64;
+        record.loads.fill(Six::default());
+        let mut exchanged = 0.0;
+        for (wall, own) in self.walls.iter().zip(&self.own.walls) {
+            let b = own.body as usize;
+            let [from, to] = path[b];
+            // about the centre of mass, in the middle of the interval
+            let arm = 0.5 * (from.then(&own.X_cs).position - from.position + to.then(&own.X_cs).position - to.position);
+            let torque = (wall.angular_impulse + arm.cross(wall.impulse)) / H;
+            record.loads[b] = record.loads[b] + Six::new(torque, wall.impulse / H);
+            if self.model.bodies[b].drive == Drive::Free {
+                exchanged += wall.work;
+            }
+        }
+        record.exchanged += exchanged;
+        record.walls.clear();
+        record.walls.extend(self.walls.iter().map(WallRecord::of));
+        Ok(exchanged)
+    }
+
+    /// The books of the grains.
+    pub fn books(&self, record: &GrainRecord) -> Ledger {
+        let books = record.grains.ledger(&self.settings);
+        Ledger {
+            kinetic: books.kinetic,
+            potential: books.potential,
+            elastic: books.elastic,
+            contact_damping: books.losses.normal + books.losses.tangential + books.losses.cohesion,
+            sliding: books.losses.friction,
+            rolling: books.losses.rolling,
+            work: books.put_in - record.put_in - record.exchanged,
+            ..Ledger::default()
+        }
+    }
+
+    /// Values of the model's signals of grains, by signal: loads are means of the last interval.
+    pub fn signals(&self, record: &GrainRecord) -> Vec<(u32, f64)> {
+        let sets = SetMeasures::of(self.own, &record.grains);
+        let value = |source: SignalSource| match source {
+            SignalSource::Grains { set, measure } => Some(sets[set as usize].value(measure)),
+            SignalSource::Sink { sink, measure } => Some(measure.value(&record.sinks[sink as usize])),
+            SignalSource::GrainLoad { body, component } => {
+                let Six { angular: torque, linear: force } = record.loads[body as usize];
+                Some([force, torque][component as usize / 3][component as usize % 3])
+            }
+            _ => None,
+        };
+        let signals = (0..).zip(&self.model.signals);
+        signals.filter_map(|(k, signal)| value(signal.source).map(|value| (k, value))).collect()
+    }
+
+    /// Shows all grains where a snapshot is due at time t [s].
+    pub fn show(&self, record: &mut GrainRecord, t: f64, observe: &mut dyn Observe) {
+        let due = 1 + ((t + 0.5 * self.interval) / self.own.snapshot_interval) as u64;
+        if due > record.snapshots {
+            record.snapshots = due;
+            observe.grains(&record.grains);
+        }
+    }
+
+    /// Name for what cannot go on.
+    pub fn name(&self) -> String {
+        self.own.sets.first().map_or_else(String::new, |set| set.name.clone())
+    }
+
+    /// What the run says of its grains, and the hash of all their bits.
+    pub fn summary(&self, record: &GrainRecord) -> (GrainSummary, u64) {
+        let grains = &record.grains;
+        let summary = GrainSummary {
+            count: grains.len(),
+            contacts: (0.5 * grains.coordination() * grains.len() as f64).round() as usize,
+            rebuilds: grains.rebuilds - self.rebuilds,
+            lost: grains.lost,
+            bytes: grains.bytes(),
+            ..self.tally
+        };
+        (summary, grains.hash())
+    }
+}
