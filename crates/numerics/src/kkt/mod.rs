@@ -199,7 +199,7 @@ pub struct Solver {
     first: Vec<f64>,
     slack: Vec<f64>,
     yields: Vec<f64>,
-    quick: Vec<substep::Quick>,
+    rubble: substep::Rubble,
     joined: joined::Joined,
 }
 

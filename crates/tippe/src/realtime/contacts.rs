@@ -227,7 +227,14 @@ impl Clock<'_> {
             }),
             _ => looks.iter_mut().zip(near.iter()).for_each(|(look, near)| self.probe(near, margins, look)),
         }
+        // pairs and what they remember are in the same order
+        let mut memories = self.state.contacts.as_slice();
         for (near, look) in near.iter().zip(looks) {
+            while let [first, rest @ ..] = memories
+                && first.pair < near.pair
+            {
+                memories = rest;
+            }
             if near.surfaces.is_some() {
                 self.touch_surfaces(near, &mut look.points, &mut touches, &mut grips);
                 continue;
@@ -239,7 +246,8 @@ impl Clock<'_> {
             let from = touches.len();
             let normal = look.manifold.normal;
             for point in look.manifold.points() {
-                let (memory, known) = self.recall(near.pair, point.id);
+                let own = memories.iter().take_while(|m| m.pair == near.pair).find(|m| m.id == point.id);
+                let memory = own.copied().unwrap_or_default();
                 let at = |e: &crate::model::Element| {
                     let kin = &self.kin[e.body as usize];
                     kin.v + kin.w.cross(point.point - kin.p)
@@ -249,7 +257,7 @@ impl Clock<'_> {
                 let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
                 touch.bound(near.normal_force_max * share);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
-                touch.known = known;
+                touch.known = own.is_some();
                 touch.bodies = [a.body as usize, b.body as usize];
                 touches.push(touch);
             }
@@ -413,14 +421,6 @@ impl Clock<'_> {
                     force_max: own.force_max,
                 });
             }
-        }
-    }
-
-    /// What a contact point remembers; nothing if it was not there.
-    fn recall(&self, pair: (u32, u32), id: u32) -> (Memory, bool) {
-        match self.state.contacts.binary_search_by_key(&(pair, id), |m| (m.pair, m.id)) {
-            Ok(k) => (self.state.contacts[k], true),
-            Err(_) => (Memory::default(), false),
         }
     }
 

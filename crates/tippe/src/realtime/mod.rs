@@ -359,6 +359,9 @@ pub struct Clock<'a> {
     partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
     partition_of: Vec<u32>,
+    /// Place of each body in its partition, and of each row.
+    place_of: Vec<u32>,
+    row_of: Vec<u32>,
     /// Whether an impulse of a row acted on the body in this step.
     pushed: Vec<bool>,
     /// Values of the equations.
@@ -419,6 +422,8 @@ impl<'a> Clock<'a> {
             ended: Vec::new(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],
+            place_of: vec![0; n],
+            row_of: Vec::new(),
             pushed: vec![false; n],
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),

@@ -283,13 +283,17 @@ impl Clock<'_> {
             }
             let p = self.partition_of[r];
             self.partition_of[b] = p;
-            self.partitions[p as usize].bodies.push(b as u32);
+            let bodies = &mut self.partitions[p as usize].bodies;
+            self.place_of[b] = bodies.len() as u32;
+            bodies.push(b as u32);
         }
         self.partitions.truncate(count);
+        self.row_of.resize(self.rows.rows.len(), u32::MAX);
         for (k, row) in self.rows.rows.iter().enumerate() {
             let b = if row.bodies[0] != GROUND { row.bodies[0] } else { row.bodies[1] };
             if b != GROUND {
                 let partition = &mut self.partitions[self.partition_of[b as usize] as usize];
+                self.row_of[k] = partition.rows.len() as u32;
                 partition.rows.push(k as u32);
                 partition.active = true;
             }
@@ -375,7 +379,11 @@ impl Clock<'_> {
     fn pose(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
         let Partition { bodies, problem, .. } = &mut partition;
-        let local = |bodies: &[u32], b: u32| bodies.binary_search(&b).map_or(GROUND, |k| k as u32);
+        let (partition_of, place_of) = (std::mem::take(&mut self.partition_of), std::mem::take(&mut self.place_of));
+        let local = |b: u32| match partition_of.get(b as usize) {
+            Some(&own) if own == p as u32 => place_of[b as usize],
+            _ => GROUND,
+        };
         for &b in bodies.iter() {
             let (M, W) = masses(&self.model.bodies[b as usize], &self.kin[b as usize].R);
             let u = flat(self.coasted[b as usize]);
@@ -393,19 +401,18 @@ impl Clock<'_> {
         partition.follows.clear();
         for &k in &partition.rows {
             let mut row = self.rows.rows[k as usize];
-            row.bodies = row.bodies.map(|b| if b == GROUND { GROUND } else { local(&partition.bodies, b) });
+            row.bodies = row.bodies.map(local);
             partition.problem.rows.push(row);
             let follow = self.rows.follows[k as usize];
             let normal = follow.first;
-            let at = if normal == u32::MAX {
-                u32::MAX
+            partition.follows.push(if normal == u32::MAX {
+                follow
             } else {
-                partition.rows.binary_search(&normal).map_or(u32::MAX, |k| k as u32)
-            };
-            // the normals of a pair stand together, before what follows them
-            let after = self.rows.owners.iter().skip(normal as usize);
-            let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
-            partition.follows.push(Follow { first: at, count: count as u32, ..follow });
+                // the normals of a pair stand together, before what follows them
+                let after = self.rows.owners[normal as usize..].iter();
+                let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
+                Follow { first: self.row_of[normal as usize], count: count as u32, ..follow }
+            });
             if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
                 let force = self.rows.forces[own].1.map(flat);
                 partition.problem.forces.push((partition.problem.rows.len() as u32 - 1, force));
@@ -417,10 +424,11 @@ impl Clock<'_> {
             self.joint_groups(k as usize, &mut groups, &mut owners);
         }
         for group in &mut groups {
-            group.bodies = group.bodies.map(|b| if b == GROUND { GROUND } else { local(&partition.bodies, b) });
+            group.bodies = group.bodies.map(local);
         }
         partition.problem.groups = groups;
         partition.owners = owners;
+        (self.partition_of, self.place_of) = (partition_of, place_of);
         self.partitions[p] = partition;
     }
 

@@ -53,6 +53,18 @@ pub struct Tally {
     pub blind: Option<(f64, usize, [f64; 2])>,
 }
 
+/// x^(1/n).
+fn depth_of(x: f64, n: f64) -> f64 {
+    if n == 1.5 {
+        let root = libm::cbrt(x);
+        root * root
+    } else if n == 1.0 {
+        x
+    } else {
+        libm::pow(x, 1.0 / n)
+    }
+}
+
 impl Clock<'_> {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
@@ -246,7 +258,7 @@ impl Clock<'_> {
             touch.memory.normal = rows.rows[touch.row].lambda;
             // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
             let force = (touch.memory.normal / h).max(0.0);
-            let depth = libm::pow(force / touch.hardness, 1.0 / touch.exponent);
+            let depth = depth_of(force / touch.hardness, touch.exponent);
             touch.memory.stored = force * depth / (touch.exponent + 1.0);
             touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
             contacts.push(touch.memory);
@@ -323,7 +335,8 @@ impl Clock<'_> {
             (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
                 .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
         {
-            let touch = self.touches.iter().find(|t| t.memory.pair == pair);
+            let first = self.touches.partition_point(|t| t.memory.pair < pair);
+            let touch = self.touches.get(first).filter(|t| t.memory.pair == pair);
             let [b1, b2] = [pair.0, pair.1].map(|e| self.model.elements[e as usize].body as usize);
             let at = |b: usize, p: Vec3| self.kin[b].v + self.kin[b].w.cross(p - self.kin[b].p);
             let contact = EventContact {
