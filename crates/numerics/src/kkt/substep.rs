@@ -5,7 +5,9 @@
 //! m = 1/(J M^-1 J^T) it sees:   k = m omega^2,  c = 2 m zeta omega,  eps = 1/(dt (k dt + c)),  b = -phi k/(k dt + c).
 //! omega is that of the substep, or of the row's own stiffness where that is lower: columns of a patch share what it carries by their areas.
 //!
-//! Rows between the same two bodies that stand together are a run: the velocities of both bodies stay at hand for all of them.
+//! Rows between the same two bodies that stand together are a run: the velocities of both bodies stay at hand for all of them. Forces of a
+//! row on its two bodies are opposite ([`Problem::is_rubble`]), so it sees its bodies by x = {w1, w2, v2 - v1} and needs 15 numbers:
+//!   J u = {a1, a2, d} . x,   x+ = x + {W1 a1, W2 a2, d (1/m1 + 1/m2)} lambda.
 
 use super::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
 use pulp::{Arch, Simd, WithSimd};
@@ -18,56 +20,45 @@ const RATIO: f64 = 2.0;
 /// Largest push [m/s].
 const PUSH: f64 = 3.0;
 
-/// Velocities or displacements of two bodies, or a row's derivatives by them.
-type Two = [f64; 12];
+/// What a row sees of the velocities or displacements of its bodies, {w1, w2, v2 - v1}, or its derivatives by that.
+type Seen = [f64; 9];
 
 /// A row with what it needs at hand.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Quick {
-    J: Two,
-    /// M^-1 J^T.
-    WJ: Two,
+#[derive(Clone, Copy, Debug)]
+struct Quick {
+    /// {a1, a2, d}.
+    J: Seen,
+    /// {W1 a1, W2 a2}.
+    W: [f64; 6],
+    /// NaN: a row of velocity.
     gap: f64,
     /// What bodies whose motion is given add to the rate.
     given: f64,
-    /// b over the violation.
-    bias: f64,
-    target: f64,
+    /// b over the violation; of a row of velocity b.
+    pull: f64,
     eps: f64,
-    /// 1/(J M^-1 J^T), in a ball that of its least yielding row, and 1/(J M^-1 J^T + eps).
+    /// 1/(J M^-1 J^T), in a ball that of its most yielding row, and 1/(J M^-1 J^T + eps).
     mass: [f64; 2],
     lower: f64,
     upper: f64,
     lambda: f64,
     /// Sum of the impulses of the substeps.
     sum: f64,
+    /// Its place among those that follow others; `u32::MAX` for none.
+    follow: u32,
     ball: u8,
-    soft: bool,
-    follow: Option<Bound>,
-}
-
-/// Follows the impulses of other rows.
-#[derive(Clone, Copy, Debug)]
-struct Bound {
-    first: u32,
-    count: u32,
-    factor: f64,
-    /// Largest bound, in a substep.
-    most: f64,
+    /// It overlapped when the substep began.
+    closed: bool,
 }
 
 /// Rows one after the other between the same two bodies; the number behind the last body stands for the ground.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+struct Run {
     bodies: [u32; 2],
     first: u32,
     end: u32,
-}
-
-impl Run {
-    fn rows(&self) -> Range<usize> {
-        self.first as usize..self.end as usize
-    }
+    /// 1/m1, 1/m2.
+    yields: [f64; 2],
 }
 
 /// All rows of a problem at hand.
@@ -75,6 +66,8 @@ impl Run {
 pub(super) struct Rubble {
     rows: Vec<Quick>,
     runs: Vec<Run>,
+    /// What bounds of friction follow, by substep.
+    follows: Vec<Follow>,
     /// What free motion adds to the velocities in a substep, and what rows added in the last one.
     free: Vec<f64>,
     added: Vec<f64>,
@@ -197,11 +190,12 @@ impl Rubble {
         self.added.clear();
         self.added.resize(u.len(), 0.0);
         for run in &self.runs {
-            let mut both = load(&self.added, run.bodies);
+            let before = run.see(&self.added);
+            let mut x = before;
             for row in &self.rows[run.rows()] {
-                shift(row, row.lambda, &mut both);
+                row.shift(row.lambda, run.both(), &mut x);
             }
-            store(&mut self.added, run.bodies, &both);
+            run.store(&mut self.added, &before, &x);
         }
         for group in groups {
             super::sweep::shift_group(inverse, group, &group.lambda, &mut self.added);
@@ -213,13 +207,20 @@ impl Rubble {
         let ground = problem.mass.len() as u32;
         self.rows.clear();
         self.runs.clear();
+        self.follows.clear();
         for (k, (row, follow)) in problem.rows.iter().zip(follows).enumerate() {
             let bodies = row.bodies.map(|b| if b == GROUND { ground } else { b });
+            let yields = row.bodies.map(|b| if b == GROUND { 0.0 } else { problem.inverse[b as usize][35] });
             match self.runs.last_mut() {
                 Some(run) if run.bodies == bodies => run.end += 1,
-                _ => self.runs.push(Run { bodies, first: k as u32, end: k as u32 + 1 }),
+                _ => self.runs.push(Run { bodies, first: k as u32, end: k as u32 + 1, yields }),
             }
-            self.rows.push(Quick::of(row, follow, &problem.inverse, h, share));
+            let mut quick = Quick::of(row, &problem.inverse, h, share);
+            if follow.first != u32::MAX {
+                quick.follow = self.follows.len() as u32;
+                self.follows.push(Follow { most: follow.most * share, ..*follow });
+            }
+            self.rows.push(quick);
         }
         // rows of a ball share the mass of the one that yields most
         for k in 0..self.rows.len() {
@@ -236,16 +237,16 @@ impl Rubble {
     fn pass(&mut self, moved: &[f64], u: &mut [f64], times: [f64; 2], relax: bool, backward: bool) {
         for k in 0..self.runs.len() {
             let run = self.runs[if backward { self.runs.len() - 1 - k } else { k }];
-            let mut both = load(u, run.bodies);
-            let way = load(moved, run.bodies);
+            let before = run.see(u);
+            let mut x = before;
+            let way = run.see(moved);
             let mut at = run.first as usize;
             while at < run.end as usize {
                 let n = self.rows[at].ball.max(1) as usize;
-                if let Some(bound) = self.rows[at].follow {
-                    let from = bound.first as usize;
-                    let normals = &self.rows[from..from + bound.count as usize];
-                    let normal: f64 = normals.iter().map(|row| row.lambda.max(0.0)).sum();
-                    let bound = (bound.factor * normal).min(bound.most);
+                if let Some(follow) = self.follows.get(self.rows[at].follow as usize) {
+                    let from = follow.first as usize;
+                    let normals = &self.rows[from..from + follow.count as usize];
+                    let bound = follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
                     let rows = &mut self.rows[at..at + n];
                     // what does not press does not rub
                     if bound == 0.0 && rows.iter().all(|row| row.lambda == 0.0) {
@@ -257,31 +258,71 @@ impl Rubble {
                     }
                 }
                 match n {
-                    1 => push(&mut self.rows[at], &way, &mut both, times, relax),
-                    _ => hold(&mut self.rows[at..at + n], &mut both),
+                    1 => self.rows[at].push(&way, run.both(), &mut x, times, relax),
+                    _ => hold(&mut self.rows[at..at + n], run.both(), &mut x),
                 }
                 if relax {
                     self.rows[at..at + n].iter_mut().for_each(|row| row.sum += row.lambda);
                 }
                 at += n;
             }
-            store(u, run.bodies, &both);
+            run.store(u, &before, &x);
+        }
+    }
+}
+
+impl Run {
+    fn rows(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+
+    /// 1/m1 + 1/m2.
+    #[inline(always)]
+    fn both(&self) -> f64 {
+        self.yields[0] + self.yields[1]
+    }
+
+    #[inline(always)]
+    fn see(&self, u: &[f64]) -> Seen {
+        let [u1, u2] = self.bodies.map(|b| &u[6 * b as usize..][..6]);
+        [u1[0], u1[1], u1[2], u2[0], u2[1], u2[2], u2[3] - u1[3], u2[4] - u1[4], u2[5] - u1[5]]
+    }
+
+    /// Both bodies as they are seen now: what changed their relative velocity was one impulse.
+    #[inline(always)]
+    fn store(&self, u: &mut [f64], before: &Seen, now: &Seen) {
+        for i in 0..3 {
+            let impulse = (now[6 + i] - before[6 + i]) / self.both();
+            for s in 0..2 {
+                let u = &mut u[6 * self.bodies[s] as usize..][..6];
+                u[i] = now[3 * s + i];
+                u[3 + i] += if s == 0 { -impulse } else { impulse } * self.yields[s];
+            }
         }
     }
 }
 
 impl Quick {
     #[inline(always)]
-    fn of(row: &Row, follow: &Follow, inverse: &[Block], h: f64, share: f64) -> Quick {
+    fn of(row: &Row, inverse: &[Block], h: f64, share: f64) -> Quick {
         let dt = h * share;
-        let (mut J, mut WJ) = ([0.0; 12], [0.0; 12]);
+        let (mut J, mut W) = ([0.0; 9], [0.0; 6]);
+        let mut both = 0.0;
         for s in 0..2 {
-            if row.bodies[s] != GROUND {
-                J[6 * s..6 * s + 6].copy_from_slice(&row.J[s]);
-                WJ[6 * s..6 * s + 6].copy_from_slice(&times(&inverse[row.bodies[s] as usize], &row.J[s]));
+            if row.bodies[s] == GROUND {
+                continue;
+            }
+            let (own, inverse) = (&row.J[s], &inverse[row.bodies[s] as usize]);
+            both += inverse[35];
+            for i in 0..3 {
+                J[3 * s + i] = own[i];
+                J[6 + i] = if s == 0 { -own[3 + i] } else { own[3 + i] };
+                W[3 * s + i] = inverse[i] * own[0] + inverse[6 + i] * own[1] + inverse[12 + i] * own[2];
             }
         }
-        let yields = dot(&J, &WJ);
+        let [.., x, y, z] = J;
+        let turning: f64 = (0..6).map(|i| J[i] * W[i]).sum();
+        let yields = turning + both * (x * x + y * y + z * z);
         // at rest a row carries b/eps in the step: h k |phi|
         let own = (row.target + row.given) / (row.compliance * -row.gap * h);
         let own = if row.gap < 0.0 && own > 0.0 { (own * yields).sqrt() } else { f64::INFINITY };
@@ -292,24 +333,82 @@ impl Quick {
             // impulses are those of a substep
             false => row.compliance / share,
         };
-        let Follow { first, count, factor, most } = *follow;
         Quick {
             J,
-            WJ,
+            W,
             gap: row.gap,
             given: row.given,
-            bias: omega / (omega * dt + 2.0 * RATIO),
-            target: row.target,
+            pull: if soft { omega / (omega * dt + 2.0 * RATIO) } else { row.target },
             eps,
             mass: [1.0 / yields, 1.0 / (yields + eps)],
             lower: row.lower * share,
             upper: row.upper * share,
             lambda: if row.lambda.is_nan() { 0.0 } else { row.lambda * share },
             sum: 0.0,
+            follow: u32::MAX,
             ball: row.ball,
-            soft,
-            follow: (first != u32::MAX).then_some(Bound { first, count, factor, most: most * share }),
+            closed: false,
         }
+    }
+
+    #[inline(always)]
+    fn rate(&self, x: &Seen) -> f64 {
+        let sum: [f64; 4] = std::array::from_fn(|k| self.J[k] * x[k] + self.J[4 + k] * x[4 + k]);
+        ((sum[0] + sum[1]) + (sum[2] + sum[3])) + self.J[8] * x[8]
+    }
+
+    #[inline(always)]
+    fn shift(&self, lambda: f64, both: f64, x: &mut Seen) {
+        for i in 0..6 {
+            x[i] += self.W[i] * lambda;
+        }
+        let lambda = both * lambda;
+        for i in 6..9 {
+            x[i] += self.J[i] * lambda;
+        }
+    }
+
+    /// Takes the impulse that satisfies it.
+    #[inline(always)]
+    fn push(&mut self, way: &Seen, both: f64, x: &mut Seen, [dt, elapsed]: [f64; 2], relax: bool) {
+        let (target, eps, mass) = if self.gap.is_nan() {
+            (self.pull, self.eps, self.mass[1])
+        } else if relax && self.closed {
+            (-self.given, 0.0, self.mass[0])
+        } else {
+            let phi = self.gap + self.rate(way) + self.given * elapsed;
+            self.closed = phi <= 0.0;
+            if phi > 0.0 {
+                (-phi / dt - self.given, 0.0, self.mass[0])
+            } else if relax {
+                (-self.given, 0.0, self.mass[0])
+            } else {
+                ((-phi * self.pull).min(PUSH) - self.given, self.eps, self.mass[1])
+            }
+        };
+        let wanted = self.lambda + (target - self.rate(x) - eps * self.lambda) * mass;
+        let wanted = wanted.clamp(self.lower, self.upper);
+        let change = wanted - self.lambda;
+        self.lambda = wanted;
+        self.shift(change, both, x);
+    }
+}
+
+/// The rows of a ball take the impulse that holds, or as much of it as the bound leaves.
+#[inline(always)]
+fn hold(rows: &mut [Quick], both: f64, x: &mut Seen) {
+    let mut wanted = [0.0; 3];
+    let mut size = 0.0;
+    for (wanted, row) in wanted.iter_mut().zip(rows.iter()) {
+        *wanted = row.lambda - (row.given + row.rate(x)) * row.mass[0];
+        size += *wanted * *wanted;
+    }
+    let upper = rows[0].upper;
+    let shrink = if size > upper * upper { upper / size.sqrt() } else { 1.0 };
+    for (wanted, row) in wanted.into_iter().zip(rows) {
+        let change = wanted * shrink - row.lambda;
+        row.lambda += change;
+        row.shift(change, both, x);
     }
 }
 
@@ -325,72 +424,13 @@ fn times(W: &Block, x: &[f64]) -> [f64; 6] {
     y
 }
 
-#[inline(always)]
-fn dot(a: &Two, b: &Two) -> f64 {
-    let sum: [f64; 4] = std::array::from_fn(|k| a[k] * b[k] + a[4 + k] * b[4 + k] + a[8 + k] * b[8 + k]);
-    (sum[0] + sum[1]) + (sum[2] + sum[3])
-}
-
-#[inline(always)]
-fn shift(row: &Quick, lambda: f64, both: &mut Two) {
-    for i in 0..12 {
-        both[i] += row.WJ[i] * lambda;
-    }
-}
-
-#[inline(always)]
-fn load(u: &[f64], bodies: [u32; 2]) -> Two {
-    let mut both = [0.0; 12];
-    for s in 0..2 {
-        both[6 * s..6 * s + 6].copy_from_slice(&u[6 * bodies[s] as usize..][..6]);
-    }
-    both
-}
-
-#[inline(always)]
-fn store(u: &mut [f64], bodies: [u32; 2], both: &Two) {
-    for s in 0..2 {
-        u[6 * bodies[s] as usize..][..6].copy_from_slice(&both[6 * s..6 * s + 6]);
-    }
-}
-
-/// One row takes the impulse that satisfies it.
-#[inline(always)]
-fn push(row: &mut Quick, way: &Two, both: &mut Two, [dt, elapsed]: [f64; 2], relax: bool) {
-    let (target, eps, mass) = if row.soft {
-        let phi = row.gap + dot(&row.J, way) + row.given * elapsed;
-        let (target, eps, mass) = if phi > 0.0 {
-            (-phi / dt, 0.0, row.mass[0])
-        } else if relax {
-            (0.0, 0.0, row.mass[0])
-        } else {
-            ((-phi * row.bias).min(PUSH), row.eps, row.mass[1])
+impl Problem {
+    /// True if the forces of every row on its two bodies are opposite, as those of contacts and springs are: what [`Solver::substeps`] can do.
+    pub fn is_rubble(&self) -> bool {
+        let opposite = |row: &Row| {
+            let [a, b] = &row.J;
+            row.bodies.contains(&GROUND) || (3..6).all(|i| (a[i] + b[i]).abs() <= 1e-12 * (a[i].abs() + b[i].abs()))
         };
-        (target - row.given, eps, mass)
-    } else {
-        (row.target, row.eps, row.mass[1])
-    };
-    let wanted = row.lambda + (target - dot(&row.J, both) - eps * row.lambda) * mass;
-    let wanted = wanted.clamp(row.lower, row.upper);
-    let change = wanted - row.lambda;
-    row.lambda = wanted;
-    shift(row, change, both);
-}
-
-/// The rows of a ball take the impulse that holds, or as much of it as the bound leaves.
-#[inline(always)]
-fn hold(rows: &mut [Quick], both: &mut Two) {
-    let mut wanted = [0.0; 3];
-    let mut size = 0.0;
-    for (wanted, row) in wanted.iter_mut().zip(rows.iter()) {
-        *wanted = row.lambda - (row.given + dot(&row.J, both)) * row.mass[0];
-        size += *wanted * *wanted;
-    }
-    let upper = rows[0].upper;
-    let shrink = if size > upper * upper { upper / size.sqrt() } else { 1.0 };
-    for (wanted, row) in wanted.into_iter().zip(rows) {
-        let change = wanted * shrink - row.lambda;
-        row.lambda += change;
-        shift(row, change, both);
+        self.forces.is_empty() && self.rows.iter().all(opposite)
     }
 }

@@ -455,11 +455,10 @@ impl Partition {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solve {
-            _ if !self.problem.forces.is_empty() => false,
             Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
             Solve::Direct => false,
             Solve::Sweeps => true,
-        };
+        } && self.problem.is_rubble();
         self.report = Report { converged: true, ..Report::default() };
         if self.swept {
             let Partition { solver, problem, follows, start, moved, .. } = self;

@@ -256,7 +256,7 @@ impl Default for Realtime {
             points: 4,
             solver: Solver::Auto,
             coupled: Coupled::Merged,
-            sweeps: 8,
+            sweeps: 11,
             sleeping: false,
             places: Places::default(),
         }
