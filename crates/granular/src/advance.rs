@@ -1,16 +1,20 @@
 //! The step: velocity Verlet with the kicks of two steps in one pass.
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
+//!
+//! Between the first and the last step of an advance a chunk's forces never leave the cache: as soon as they are summed, they
+//! kick and move its grains into second arrays, and the arrays change places when all chunks are done.
 
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
-use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
+use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4};
 use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use tippe_geometry::Vec3;
 
 /// What an advance did.
@@ -42,30 +46,48 @@ impl Grains {
             self.wait(settings.step, walls, steps);
             return Ok(Report { steps, ..Report::default() });
         }
+        // from inside the pool: a call from outside would wake a thread three times a step
+        rayon::scope(|_| self.advance_inside(settings, walls, steps, rayleigh_share))
+    }
+
+    fn advance_inside(
+        &mut self,
+        settings: &Settings,
+        walls: &mut [Wall],
+        steps: u64,
+        rayleigh_share: f64,
+    ) -> Result<Report, GrainError> {
         let rebuilds = self.rebuilds;
         let pass = Pass::new(self, settings);
         let h = settings.step;
-        if !self.fresh && steps > 0 {
+        if steps == 0 {
+            return Ok(Report { rayleigh_share, ..Report::default() });
+        }
+        if !self.fresh {
             self.list_if_due(settings, walls, &pass)?;
             let held = self.books.elastic;
             self.sum_forces(walls, &pass, 0.0);
             // grains that were put in overlapping bring the energy of their contacts along
             self.books.put_in += self.books.elastic - held;
         }
-        let mut top_speed = 0.0;
-        for step in 0..steps {
-            top_speed = self.kick(&pass, step > 0, true)?;
+        let mut top_speed = self.kick(&pass, false, true)?;
+        for left in (0..steps).rev() {
             self.travel += top_speed * h;
             self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
             walls.iter_mut().for_each(|w| w.move_by(h));
             self.list_if_due(settings, walls, &pass)?;
-            self.sum_forces(walls, &pass, h);
             self.steps += 1;
             self.time += h;
+            if left > 0 && self.clumps.is_empty() {
+                top_speed = self.sum_and_kick(walls, &pass)?;
+                continue;
+            }
+            self.sum_forces(walls, &pass, h);
+            if left > 0 {
+                top_speed = self.kick(&pass, true, true)?;
+            }
         }
-        if steps > 0 {
-            self.kick(&pass, true, false)?;
-        }
+        self.kick(&pass, true, false)?;
         Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
     }
 
@@ -102,15 +124,21 @@ impl Grains {
             arch.dispatch(Kick { x, motion, load, h: pass.h, gravity: pass.gravity, finish, begin })
         });
         let top = top.reduce(|| 0, u64::max);
-        let top = f64::from_bits(top);
-        if !top.is_finite() {
-            let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
-            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
-        }
+        let top = self.finite_top(top, pass.h)?;
         let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
         let top = top.max(self.kick_clumps(pass.h, g, finish, begin));
         self.fresh = !begin;
         Ok(top.sqrt())
+    }
+
+    /// Square of the largest speed [m^2/s^2] from its bits; an error where a speed is no number.
+    fn finite_top(&self, bits: u64, step: f64) -> Result<f64, GrainError> {
+        let top = f64::from_bits(bits);
+        if top.is_finite() {
+            return Ok(top);
+        }
+        let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
+        Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step })
     }
 
     /// Forces and torques at the present positions; impulses of walls grow over `h` by the trapezoidal rule.
@@ -119,29 +147,48 @@ impl Grains {
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         let Grains { position, motion, class, chunks, load, .. } = self;
         let view = View { position, motion, class, walls, normals: &normals };
-        let arch = Arch::new();
-        let sums: Vec<(Vec<WallSum>, ChunkBooks)> = chunks
+        let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
             .zip(load.par_chunks_mut(length))
-            .map(|(chunk, load)| {
-                load.fill(Six::default());
-                let mut books = ChunkBooks::default();
-                match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
-                    _ if pass.full => {
-                        books = full_pairs(chunk, &view, pass, load);
-                        let sums = full_walls(chunk, &view, pass, load, &mut books);
-                        return (sums, books);
-                    }
-                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, load),
-                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, load),
-                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, load),
-                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, load),
-                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, load),
-                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, load),
-                }
-                (arch.dispatch(WallTouches { chunk, view: &view, pass, load }), books)
-            })
+            .map(|(chunk, load)| forces_of(chunk, &view, pass, load))
             .collect();
+        self.book(&sums, walls, h);
+    }
+
+    /// The same, and both half kicks and the drift with these forces, chunk by chunk. Returns the largest speed [m/s].
+    fn sum_and_kick(&mut self, walls: &mut [Wall], pass: &Pass) -> Result<f64, GrainError> {
+        let length = chunk_length(self.len());
+        let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
+        self.next_position.resize(self.len(), [0.0; 4]);
+        let Grains { position, motion, class, chunks, load: next_motion, next_position, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals };
+        let arch = Arch::new();
+        let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
+        let (sums, tops): (Vec<ChunkSums>, Vec<u64>) = chunks
+            .par_iter_mut()
+            .zip(next)
+            .map(|(chunk, (x, next_motion))| {
+                LOAD.with_borrow_mut(|load| {
+                    let own = chunk.start as usize..(chunk.start + chunk.len) as usize;
+                    load.resize(own.len(), Six::default());
+                    let sums = forces_of(chunk, &view, pass, load);
+                    x.copy_from_slice(&view.position[own.clone()]);
+                    next_motion.copy_from_slice(&view.motion[own]);
+                    let (h, gravity) = (pass.h, pass.gravity);
+                    let kick = Kick { x, motion: next_motion, load, h, gravity, finish: true, begin: true };
+                    (sums, arch.dispatch(kick))
+                })
+            })
+            .unzip();
+        std::mem::swap(&mut self.position, &mut self.next_position);
+        std::mem::swap(&mut self.motion, &mut self.load);
+        self.book(&sums, walls, pass.h);
+        let top = tops.into_iter().fold(0, u64::max);
+        Ok(self.finite_top(top, pass.h)?.sqrt())
+    }
+
+    /// What the chunks found goes to the books and the walls.
+    fn book(&mut self, sums: &[ChunkSums], walls: &mut [Wall], h: f64) {
         self.books.elastic = sums.iter().fold(0.0, |sum, s| sum + s.1.elastic);
         if h > 0.0 {
             sums.iter().for_each(|s| self.books.losses.add(&s.1.losses));
@@ -158,6 +205,33 @@ impl Grains {
             self.books.put_in += work;
         }
     }
+}
+
+thread_local! {
+    /// Forces of the chunk a thread works on: small enough to stay in its cache.
+    static LOAD: RefCell<Vec<Six>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Force and torque on every wall, and what goes to the books.
+type ChunkSums = (Vec<WallSum>, ChunkBooks);
+
+/// Forces and torques on the grains of one chunk.
+fn forces_of(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkSums {
+    load.fill(Six::default());
+    match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+        _ if pass.full => {
+            let mut books = full_pairs(chunk, view, pass, load);
+            let sums = full_walls(chunk, view, pass, load, &mut books);
+            return (sums, books);
+        }
+        (true, _, false) => Pairs::<true, false, false>::sum(chunk, view, pass, load),
+        (true, _, true) => Pairs::<true, false, true>::sum(chunk, view, pass, load),
+        (false, false, false) => Pairs::<false, false, false>::sum(chunk, view, pass, load),
+        (false, false, true) => Pairs::<false, false, true>::sum(chunk, view, pass, load),
+        (false, true, false) => Pairs::<false, true, false>::sum(chunk, view, pass, load),
+        (false, true, true) => Pairs::<false, true, true>::sum(chunk, view, pass, load),
+    }
+    (Arch::new().dispatch(WallTouches { chunk, view, pass, load }), ChunkBooks::default())
 }
 
 /// What stays the same over an advance.
@@ -275,7 +349,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Pairs { chunk, view, pass, load } = self;
-        let mut batch = Batch::new();
+        let (mut batch, mut between) = (Batch::new(), Between::new());
         let Chunk { start, pairs, memory, .. } = chunk;
         let mut slot = 0;
         while slot < pairs.len() {
@@ -286,7 +360,8 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
                 slot += 1;
             }
             gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
-            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, pass.alike.unwrap_or([1.0; 3]));
+            let one = pass.alike.unwrap_or([1.0; 3]);
+            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
             scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
         }
     }

@@ -37,8 +37,9 @@ pub(crate) struct Chunk {
     pub start: u32,
     /// Number of grains.
     pub len: u32,
-    /// First grain, and second grain with the mark: pairs whose first grain is in this chunk in its order, then pairs
-    /// whose first grain is in an earlier one.
+    /// First grain, and second grain with the mark: pairs whose second grain is in this chunk in its order, then pairs
+    /// whose second grain is in a later one. The first grain comes earlier in the arrays: it has just been in the cache, and the
+    /// second ones are fetched in a row.
     pub pairs: Vec<[u32; 2]>,
     /// Number of the former.
     pub own: u32,
@@ -243,10 +244,10 @@ impl Cells {
     }
 }
 
-/// Contacts of the old lists, by the old place of their first grain; and those with walls.
+/// Contacts of the old lists, by the old place of their second grain; and those with walls.
 struct Kept {
     row: Vec<u32>,
-    second: Vec<u32>,
+    first: Vec<u32>,
     memory: Vec<V4>,
     extra: Vec<Extra>,
     /// Old place, wall, contact; sorted.
@@ -255,16 +256,16 @@ struct Kept {
 
 impl Kept {
     fn take(grains: &mut Grains) -> Kept {
-        let mut kept = Kept { row: vec![], second: vec![], memory: vec![], extra: vec![], walls: vec![] };
+        let mut kept = Kept { row: vec![], first: vec![], memory: vec![], extra: vec![], walls: vec![] };
         let touching = |p: &&[u32; 2]| p[1] & TOUCH != 0;
         let marked = grains.chunks.iter().map(|c| c.own_pairs().iter().filter(touching).count()).sum();
         kept.row.reserve_exact(grains.len());
-        kept.second.reserve_exact(marked);
+        kept.first.reserve_exact(marked);
         kept.memory.reserve_exact(marked);
         for chunk in std::mem::take(&mut grains.chunks) {
             for (s, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| touching(p)) {
-                kept.row.resize(pair[0] as usize + 1, kept.second.len() as u32);
-                kept.second.push(pair[1] & !TOUCH);
+                kept.row.resize((pair[1] & !TOUCH) as usize + 1, kept.first.len() as u32);
+                kept.first.push(pair[0]);
                 kept.memory.push(chunk.memory[s]);
                 if !chunk.extra.is_empty() {
                     kept.extra.push(chunk.extra[s]);
@@ -277,15 +278,15 @@ impl Kept {
                 }
             }
         }
-        kept.row.resize(grains.len() + 1, kept.second.len() as u32);
+        kept.row.resize(grains.len() + 1, kept.first.len() as u32);
         kept
     }
 
     /// Memory of the pair of old places `i` and `j`, as seen with `i` first.
     fn find(&self, i: u32, j: u32) -> Option<(V4, Extra)> {
         let (a, b) = (i.min(j), i.max(j));
-        let row = self.row[a as usize] as usize..self.row[a as usize + 1] as usize;
-        let k = row.start + self.second[row].iter().position(|s| *s == b)?;
+        let row = self.row[b as usize] as usize..self.row[b as usize + 1] as usize;
+        let k = row.start + self.first[row].iter().position(|s| *s == a)?;
         let mut memory = self.memory[k];
         let mut extra = self.extra.get(k).copied().unwrap_or_default();
         if i > j {
@@ -355,7 +356,7 @@ impl Grains {
         let cells = Cells::new(&keys);
         drop(keys);
 
-        // pairs, first grain in the chunk
+        // pairs, second grain in the chunk
         let length = chunk_length(self.len());
         let count = self.len().div_ceil(length);
         let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach };
@@ -366,10 +367,10 @@ impl Grains {
 
         // the other half of pairs across chunks
         for c in 0..count {
-            let end = ((c + 1) * length) as u32;
-            let (before, after) = chunks.split_at_mut(c + 1);
-            for pair in before[c].own_pairs().iter().filter(|p| p[1] >= end) {
-                after[pair[1] as usize / length - c - 1].pairs.push(*pair);
+            let start = (c * length) as u32;
+            let (before, after) = chunks.split_at_mut(c);
+            for pair in after[0].own_pairs().iter().filter(|p| p[0] < start) {
+                before[pair[0] as usize / length].pairs.push(*pair);
             }
         }
 
@@ -469,7 +470,9 @@ impl Grains {
         self.load.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.motion[*from as usize]);
         std::mem::swap(&mut self.motion, &mut self.load);
         self.load.truncate(n);
-        self.position = order.par_iter().map(|k| self.position[*k as usize]).collect();
+        self.next_position.resize(n, [0.0; 4]);
+        self.next_position.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.position[*from as usize]);
+        std::mem::swap(&mut self.position, &mut self.next_position);
         self.class = order.iter().map(|k| self.class[*k as usize]).collect();
         self.id = order.iter().map(|k| self.id[*k as usize]).collect();
         if !self.clump.is_empty() {
@@ -520,7 +523,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The chunk from `start` on: pairs whose first grain it holds.
+    /// The chunk from `start` on: pairs whose second grain it holds.
     fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
         let position = &self.grains.position;
         let end = (start + length).min(position.len());
@@ -535,19 +538,19 @@ impl Job<'_> {
             }
             if listed != cell {
                 listed = cell;
-                self.later_cells(cell, &mut near);
+                self.earlier_cells(cell, &mut near);
             }
-            self.pairs_of(i, i + 1..self.cells.start[cell + 1] as usize, &mut chunk.pairs)?;
             for &(from, to) in &near {
                 self.pairs_of(i, from as usize..to as usize, &mut chunk.pairs)?;
             }
+            self.pairs_of(i, self.cells.start[cell] as usize..i, &mut chunk.pairs)?;
         }
         chunk.own = chunk.pairs.len() as u32;
         Ok(chunk)
     }
 
-    /// Grains of the neighbour cells that come later in the order.
-    fn later_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
+    /// Grains of the neighbour cells that come earlier in the order.
+    fn earlier_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
         near.clear();
         let code = self.cells.code[cell];
         let c = self.grid.cell(&self.grains.position[self.cells.start[cell] as usize]);
@@ -556,7 +559,7 @@ impl Job<'_> {
                 for x in -1..=1 {
                     let Some(other) = self.grid.neighbour(c, [x, y, z]) else { continue };
                     let other = morton(other);
-                    if other > code
+                    if other < code
                         && let Some(k) = self.cells.find(other)
                     {
                         near.push((self.cells.start[k], self.cells.start[k + 1]));
@@ -594,9 +597,9 @@ impl Job<'_> {
             let limit = 0.5 * p[3].min(q[3]);
             if sum * sum > dd && sum - dd.sqrt() > limit {
                 let depth = sum - dd.sqrt();
-                return Err(GrainError::Overlap { id1: g.id[i], id2: g.id[j], depth, limit });
+                return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
             }
-            pairs.push([i as u32, j as u32]);
+            pairs.push([j as u32, i as u32]);
         }
         Ok(())
     }
