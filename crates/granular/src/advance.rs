@@ -121,7 +121,7 @@ impl Grains {
         let chunks = self.position.par_chunks_mut(length).zip(self.motion.par_chunks_mut(length));
         let arch = Arch::new();
         let top = chunks.zip(self.load.par_chunks(length)).map(|((x, motion), load)| {
-            arch.dispatch(Kick { x, motion, load, h: pass.h, gravity: pass.gravity, finish, begin })
+            arch.dispatch(Kick { x, motion, load, by: Kicks { h: pass.h, gravity: pass.gravity, finish, begin } })
         });
         let top = top.reduce(|| 0, u64::max);
         let top = self.finite_top(top, pass.h)?;
@@ -172,11 +172,9 @@ impl Grains {
                     let own = chunk.start as usize..(chunk.start + chunk.len) as usize;
                     load.resize(own.len(), Six::default());
                     let sums = forces_of(chunk, &view, pass, load);
-                    x.copy_from_slice(&view.position[own.clone()]);
-                    next_motion.copy_from_slice(&view.motion[own]);
-                    let (h, gravity) = (pass.h, pass.gravity);
-                    let kick = Kick { x, motion: next_motion, load, h, gravity, finish: true, begin: true };
-                    (sums, arch.dispatch(kick))
+                    let by = Kicks { h: pass.h, gravity: pass.gravity, finish: true, begin: true };
+                    let (from_x, from_motion) = (&view.position[own.clone()], &view.motion[own]);
+                    (sums, arch.dispatch(KickInto { x, motion: next_motion, from_x, from_motion, load, by }))
                 })
             })
             .unzip();
@@ -283,47 +281,89 @@ struct View<'a> {
     normals: &'a [Vec3],
 }
 
-/// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
-struct Kick<'a> {
-    x: &'a mut [V4],
-    motion: &'a mut [Six],
-    load: &'a [Six],
+/// Half kicks and drift.
+#[derive(Clone, Copy)]
+struct Kicks {
     h: f64,
     gravity: V4,
     finish: bool,
     begin: bool,
 }
 
+impl Kicks {
+    /// Position and motion of one grain after it, and the bits of the square of its speed: squares are ordered like
+    /// their bits, and NaN comes last.
+    #[inline(always)]
+    fn of(&self, mut x: V4, motion: &Six, load: &Six) -> (V4, Six, u64) {
+        let half = 0.5 * self.h;
+        let drift = [self.h, self.h, self.h, 0.0];
+        let (mut v, mut w) = (motion.linear, motion.angular);
+        let (inv_mass, inv_inertia) = (v[3], w[3]);
+        let free = if inv_mass > 0.0 { half } else { 0.0 };
+        // fourth numbers do not change: inverse mass, inverse inertia, radius
+        let (per_mass, per_inertia) =
+            ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
+        let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * self.gravity[i]);
+        let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
+        if self.finish {
+            v = each4(|i| v[i] + dv[i]);
+            w = each4(|i| w[i] + dw[i]);
+        }
+        if self.begin {
+            v = each4(|i| v[i] + dv[i]);
+            w = each4(|i| w[i] + dw[i]);
+            x = each4(|i| x[i] + drift[i] * v[i]);
+        }
+        let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits();
+        (x, Six { linear: v, angular: w }, speed)
+    }
+}
+
+/// Kicks of one chunk; gives the bits of the largest square of a speed. What is done `with_simd` is compiled for the instructions
+/// the machine has.
+struct Kick<'a> {
+    x: &'a mut [V4],
+    motion: &'a mut [Six],
+    load: &'a [Six],
+    by: Kicks,
+}
+
 impl WithSimd for Kick<'_> {
-    /// Bits of the largest square of a speed: squares are ordered like their bits, and NaN comes last.
     type Output = u64;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        let Kick { x, motion, load, h, gravity, finish, begin } = self;
-        let half = 0.5 * h;
-        let drift = [h, h, h, 0.0];
         let mut top = 0u64;
-        for ((x, motion), load) in x.iter_mut().zip(motion).zip(load) {
-            let (mut v, mut w) = (motion.linear, motion.angular);
-            let (inv_mass, inv_inertia) = (v[3], w[3]);
-            let free = if inv_mass > 0.0 { half } else { 0.0 };
-            // fourth numbers do not change: inverse mass, inverse inertia, radius
-            let (per_mass, per_inertia) =
-                ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
-            let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * gravity[i]);
-            let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
-            if finish {
-                v = each4(|i| v[i] + dv[i]);
-                w = each4(|i| w[i] + dw[i]);
-            }
-            if begin {
-                v = each4(|i| v[i] + dv[i]);
-                w = each4(|i| w[i] + dw[i]);
-                *x = each4(|i| x[i] + drift[i] * v[i]);
-            }
-            (motion.linear, motion.angular) = (v, w);
-            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
+        for ((x, motion), load) in self.x.iter_mut().zip(self.motion).zip(self.load) {
+            let speed;
+            (*x, *motion, speed) = self.by.of(*x, motion, load);
+            top = top.max(speed);
+        }
+        top
+    }
+}
+
+/// The same from one place to another.
+struct KickInto<'a> {
+    x: &'a mut [V4],
+    motion: &'a mut [Six],
+    from_x: &'a [V4],
+    from_motion: &'a [Six],
+    load: &'a [Six],
+    by: Kicks,
+}
+
+impl WithSimd for KickInto<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let mut top = 0u64;
+        let from = self.from_x.iter().zip(self.from_motion).zip(self.load);
+        for ((x, motion), ((from_x, from_motion), load)) in self.x.iter_mut().zip(self.motion).zip(from) {
+            let speed;
+            (*x, *motion, speed) = self.by.of(*from_x, from_motion, load);
+            top = top.max(speed);
         }
         top
     }
@@ -355,7 +395,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         while slot < pairs.len() {
             let mut count = 0;
             while slot < pairs.len() && count < BATCH {
-                let touches = look::<PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
+                let touches = look::<ALIKE, PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
                 count += usize::from(touches);
                 slot += 1;
             }
@@ -369,7 +409,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
 
 /// True when a listed pair touches. It is written into the batch in any case: no branch depends on it.
 #[inline(always)]
-fn look<const PERIODIC: bool>(
+fn look<const ALIKE: bool, const PERIODIC: bool>(
     batch: &mut Batch,
     k: usize,
     view: &View<'_>,
@@ -386,7 +426,7 @@ fn look<const PERIODIC: bool>(
         d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
     }
     let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    let sum = p[3] + q[3];
+    let sum = if ALIKE { pass.alike.map_or(0.0, |one| 2.0 * one[0]) } else { p[3] + q[3] };
     let touches = dd < sum * sum;
     if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
@@ -494,7 +534,7 @@ impl WithSimd for WallTouches<'_> {
             for k in 0..count.min(BATCH) {
                 let [grain, wall, slot, _] = batch.who[k];
                 wall_history[slot as usize].memory = batch.memory[k];
-                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.r[k][1]);
+                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.rw[k][1]);
                 let i = (grain - *start) as usize;
                 let to = &mut load[i];
                 to.linear = each4(|c| to.linear[c] + f[c]);
@@ -548,7 +588,7 @@ fn find_wall_contacts(
         batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
         batch.d[k] = [n.x, n.y, n.z, touch.depth];
         batch.v[k] = [v.x, v.y, v.z, v4[3]];
-        batch.r[k] = [radius, lever];
+        batch.rw[k] = [radius, lever, 0.0, 0.0];
         batch.class[k] = u32::from(wall.class) * pass.classes as u32 + u32::from(view.class[i]);
         batch.memory[k] = history[slot].memory;
     }
@@ -585,7 +625,7 @@ struct ChunkBooks {
     elastic: f64,
 }
 
-/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the lower one.
+/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the upper one.
 fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
     let mut books = ChunkBooks::default();
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;

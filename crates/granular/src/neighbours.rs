@@ -152,6 +152,11 @@ impl Grid {
         })
     }
 
+    fn row_by_row(&self, c: [u32; 3]) -> usize {
+        let [nx, ny, _] = self.count.map(|n| n as usize);
+        (c[2] as usize * ny + c[1] as usize) * nx + c[0] as usize
+    }
+
     /// The neighbour of a cell, none beyond the end. With one or two cells along a periodic axis some neighbours are
     /// the same cell: only the first of them counts.
     fn neighbour(&self, c: [u32; 3], step: [i32; 3]) -> Option<[u32; 3]> {
@@ -193,17 +198,17 @@ fn radix_sort(keys: &mut Vec<(u64, u32)>, bits: u32) {
     }
 }
 
-/// Occupied cells in the order of their codes, found by code through an open table.
+/// Occupied cells in the order of their codes.
 struct Cells {
     code: Vec<u64>,
     /// First grain of each cell, and the number of grains at the end.
     start: Vec<u32>,
-    table: Vec<u32>,
-    shift: u32,
+    /// Place of every cell of the grid, row by row, where the grid has few cells for its grains; empty where it has many.
+    map: Vec<u32>,
 }
 
 impl Cells {
-    fn new(keys: &[(u64, u32)]) -> Cells {
+    fn new(keys: &[(u64, u32)], position: &[V4], grid: &Grid) -> Cells {
         let mut code = Vec::new();
         let mut start = Vec::new();
         for (k, (key, _)) in keys.iter().enumerate() {
@@ -212,35 +217,25 @@ impl Cells {
                 start.push(k as u32);
             }
         }
+        let mut map = Vec::new();
+        let all = grid.count.iter().fold(1usize, |n, c| n.saturating_mul(*c as usize));
+        if all <= 4 * keys.len() {
+            map.resize(all, u32::MAX);
+            for (k, first) in start.iter().enumerate() {
+                map[grid.row_by_row(grid.cell(&position[*first as usize]))] = k as u32;
+            }
+        }
         start.push(keys.len() as u32);
-        let bits = (2 * code.len()).next_power_of_two().trailing_zeros().max(1);
-        let mut cells = Cells { table: vec![u32::MAX; 1 << bits], shift: 64 - bits, code, start };
-        for k in 0..cells.code.len() {
-            let mut slot = cells.slot(cells.code[k]);
-            while cells.table[slot] != u32::MAX {
-                slot = (slot + 1) & (cells.table.len() - 1);
-            }
-            cells.table[slot] = k as u32;
-        }
-        cells
+        Cells { code, start, map }
     }
 
-    fn slot(&self, code: u64) -> usize {
-        (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
-    }
-
-    fn find(&self, code: u64) -> Option<usize> {
-        let mut slot = self.slot(code);
-        loop {
-            let k = self.table[slot];
-            if k == u32::MAX {
-                return None;
-            }
-            if self.code[k as usize] == code {
-                return Some(k as usize);
-            }
-            slot = (slot + 1) & (self.table.len() - 1);
+    /// Place of a cell, if it is occupied.
+    fn find(&self, grid: &Grid, cell: [u32; 3]) -> Option<usize> {
+        if self.map.is_empty() {
+            return self.code.binary_search(&morton(cell)).ok();
         }
+        let k = self.map[grid.row_by_row(cell)];
+        (k != u32::MAX).then_some(k as usize)
     }
 }
 
@@ -353,7 +348,7 @@ impl Grains {
         radix_sort(&mut keys, bits);
         let order: Vec<u32> = keys.iter().map(|k| k.1).collect();
         self.reorder(&order);
-        let cells = Cells::new(&keys);
+        let cells = Cells::new(&keys, &self.position, &grid);
         drop(keys);
 
         // pairs, second grain in the chunk
@@ -552,15 +547,13 @@ impl Job<'_> {
     /// Grains of the neighbour cells that come earlier in the order.
     fn earlier_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
         near.clear();
-        let code = self.cells.code[cell];
         let c = self.grid.cell(&self.grains.position[self.cells.start[cell] as usize]);
         for z in -1..=1 {
             for y in -1..=1 {
                 for x in -1..=1 {
                     let Some(other) = self.grid.neighbour(c, [x, y, z]) else { continue };
-                    let other = morton(other);
-                    if other < code
-                        && let Some(k) = self.cells.find(other)
+                    if let Some(k) = self.cells.find(self.grid, other)
+                        && k < cell
                     {
                         near.push((self.cells.start[k], self.cells.start[k + 1]));
                     }

@@ -225,7 +225,7 @@ impl Batch {
                 let inv_sum = 1.0 / sum;
                 lever = dist * inv_sum;
                 radius = r1 * r2 * inv_sum;
-                mass = 1.0 / self.v[k][3];
+                mass = short_ratio(1.0, self.v[k][3]);
             }
             // a pair that just touches may have no depth left to rounding
             let (depth, least) = (sum - dist, 1e-15 * sum);
@@ -251,7 +251,7 @@ impl Batch {
     }
 
     /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity at the contact [m/s] and
-    /// 1/m [1/kg], `r` radius and lever [m], `class` the row of the table.
+    /// 1/m [1/kg], `rw` radius and lever [m], `class` the row of the table.
     #[inline(always)]
     pub fn evaluate_walls<const TABLE: bool>(&mut self, count: usize, table: &[Coefficients], h: f64) {
         let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
@@ -260,12 +260,12 @@ impl Batch {
             let c = if TABLE { table[self.class[k] as usize] } else { c0 };
             let [d0, d1, d2, depth] = self.d[k];
             let [v0, v1, v2, inv_mass] = self.v[k];
-            let [radius, lever] = self.r[k];
-            let patch = Patch::new([d0, d1, d2], depth, radius, 1.0 / inv_mass);
+            let [radius, lever, r2, r3] = self.rw[k];
+            let patch = Patch::new([d0, d1, d2], depth, radius, short_ratio(1.0, inv_mass));
             let touch = patch.contact(&c, h, depth, [v0, v1, v2], self.memory[k]);
             let twist = cross(touch.force, patch.n);
             self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], 0.0];
+            self.twist[k] = [twist[0], twist[1], twist[2], r2 + r3];
             self.memory[k] = touch.memory;
         }
     }
