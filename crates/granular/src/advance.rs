@@ -394,12 +394,15 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         let mut slot = 0;
         while slot < pairs.len() {
             let mut count = 0;
-            while slot < pairs.len() && count < BATCH {
-                let touches = look::<ALIKE, PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
+            for (pair, memory) in pairs[slot..].iter_mut().zip(&mut memory[slot..]) {
+                if count >= BATCH {
+                    break;
+                }
+                let touches =
+                    gather::<ALIKE, TABLE, PERIODIC>(&mut batch, count, view, pass, pair, slot as u32, memory);
                 count += usize::from(touches);
                 slot += 1;
             }
-            gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
             let one = pass.alike.unwrap_or([1.0; 3]);
             batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
             scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
@@ -407,64 +410,50 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
     }
 }
 
-/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it.
+/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it, and everything that
+/// is far away is fetched at once.
 #[inline(always)]
-fn look<const ALIKE: bool, const PERIODIC: bool>(
+fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
     batch: &mut Batch,
     k: usize,
     view: &View<'_>,
     pass: &Pass,
     [first, mark]: &mut [u32; 2],
-    slot: usize,
-    memory: &mut [V4],
+    slot: u32,
+    memory: &mut V4,
 ) -> bool {
-    let j = *mark & !TOUCH;
-    let p = view.position[*first as usize];
-    let q = view.position[j as usize];
-    let mut d = each(|i| q[i] - p[i]);
+    let second = *mark & !TOUCH;
+    let (i, j) = (*first as usize, second as usize);
+    let (p, q) = (&view.position[i], &view.position[j]);
+    let (m1, m2) = (&view.motion[i], &view.motion[j]);
+    let mut d = each(|c| q[c] - p[c]);
     if PERIODIC {
-        d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
+        d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
     }
     let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     let sum = if ALIKE { pass.alike.map_or(0.0, |one| 2.0 * one[0]) } else { p[3] + q[3] };
     let touches = dd < sum * sum;
     if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
-        memory[slot] = [0.0; 4];
+        *memory = [0.0; 4];
     }
-    batch.who[k] = [*first, j, slot as u32, 0];
+    batch.who[k] = [*first, second, slot, 0];
     batch.d[k] = [d[0], d[1], d[2], dd];
-    touches
-}
-
-/// What the law needs besides positions.
-#[inline(always)]
-fn gather<const ALIKE: bool, const TABLE: bool>(
-    batch: &mut Batch,
-    count: usize,
-    view: &View<'_>,
-    pass: &Pass,
-    memory: &[V4],
-) {
-    for k in 0..count.min(BATCH) {
-        let [first, second, slot, _] = batch.who[k];
-        let (i, j) = (first as usize, second as usize);
-        let (m1, m2) = (&view.motion[i], &view.motion[j]);
-        let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
-        if ALIKE {
-            batch.v[k] = each4(|c| v2[c] - v1[c]);
-            batch.rw[k] = each4(|c| w1[c] + w2[c]);
-        } else {
-            let (r1, r2) = (view.position[i][3], view.position[j][3]);
-            batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
-            batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
-            batch.r[k] = [r1, r2];
-        }
-        if TABLE {
-            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
-        }
-        batch.memory[k] = memory[slot as usize];
+    batch.memory[k] = *memory;
+    let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
+    if ALIKE {
+        batch.v[k] = each4(|c| v2[c] - v1[c]);
+        batch.rw[k] = each4(|c| w1[c] + w2[c]);
+    } else {
+        let (r1, r2) = (p[3], q[3]);
+        batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
+        batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
+        batch.r[k] = [r1, r2];
     }
+    if TABLE {
+        batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
+    }
+    touches
 }
 
 /// Adds the answers to the grains of this chunk. The fourth numbers of forces and torques mean nothing.
