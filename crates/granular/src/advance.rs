@@ -391,6 +391,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         let Pairs { chunk, view, pass, load } = self;
         let (mut batch, mut between) = (Batch::new(), Between::new());
         let Chunk { start, pairs, memory, .. } = chunk;
+        let one = pass.alike.unwrap_or([1.0; 3]);
         let mut slot = 0;
         while slot < pairs.len() {
             let mut count = 0;
@@ -398,14 +399,13 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
                 if count >= BATCH {
                     break;
                 }
-                let touches =
-                    gather::<ALIKE, TABLE, PERIODIC>(&mut batch, count, view, pass, pair, slot as u32, memory);
+                let place = [count, slot];
+                let touches = gather::<ALIKE, TABLE, PERIODIC>(&mut batch, place, view, pass, pair, memory, one[0]);
                 count += usize::from(touches);
                 slot += 1;
             }
-            let one = pass.alike.unwrap_or([1.0; 3]);
             batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
-            scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
+            scatter::<ALIKE>(&batch, count, one[0], memory, *start, load);
         }
     }
 }
@@ -415,12 +415,12 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
 #[inline(always)]
 fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
     batch: &mut Batch,
-    k: usize,
+    [k, slot]: [usize; 2],
     view: &View<'_>,
     pass: &Pass,
     [first, mark]: &mut [u32; 2],
-    slot: u32,
     memory: &mut V4,
+    radius: f64,
 ) -> bool {
     let second = *mark & !TOUCH;
     let (i, j) = (*first as usize, second as usize);
@@ -431,13 +431,13 @@ fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
         d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
     }
     let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    let sum = if ALIKE { pass.alike.map_or(0.0, |one| 2.0 * one[0]) } else { p[3] + q[3] };
+    let sum = if ALIKE { 2.0 * radius } else { p[3] + q[3] };
     let touches = dd < sum * sum;
     if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
         *memory = [0.0; 4];
     }
-    batch.who[k] = [*first, second, slot, 0];
+    batch.who[k] = [*first, second, slot as u32, 0];
     batch.d[k] = [d[0], d[1], d[2], dd];
     batch.memory[k] = *memory;
     let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
@@ -461,12 +461,11 @@ fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
 fn scatter<const ALIKE: bool>(
     batch: &Batch,
     count: usize,
-    pass: &Pass,
+    radius: f64,
     memory: &mut [V4],
     start: u32,
     load: &mut [Six],
 ) {
-    let radius = pass.alike.map_or(0.0, |one| one[0]);
     for k in 0..count.min(BATCH) {
         let [first, second, slot, _] = batch.who[k];
         memory[slot as usize] = batch.memory[k];

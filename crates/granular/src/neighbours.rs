@@ -561,7 +561,14 @@ impl Job<'_> {
             }
         }
         near.sort_unstable();
-        near.dedup();
+        // cells that follow each other are one run
+        near.dedup_by(|later, earlier| {
+            let follows = later.0 <= earlier.1;
+            if follows {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            follows
+        });
     }
 
     fn same_clump(&self, i: usize, j: usize) -> bool {
