@@ -8,7 +8,7 @@
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
 use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4};
-use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
+use crate::neighbours::{Chunk, DEEPEST, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
@@ -109,7 +109,7 @@ impl Grains {
 
     fn list_if_due(&mut self, settings: &Settings, walls: &[Wall], pass: &Pass) -> Result<(), GrainError> {
         if 2.0 * self.travel >= self.skin || self.travel + self.wall_travel >= self.skin {
-            self.rebuild(settings, walls, pass.full)?;
+            self.rebuild(settings, walls, pass.full, DEEPEST)?;
         }
         Ok(())
     }

@@ -58,6 +58,8 @@ pub struct Grains {
     /// Room for the positions of the next step.
     #[serde(skip)]
     pub(crate) next_position: Vec<V4>,
+    /// Positions when the lists were made; kept in real time only.
+    pub(crate) listed_at: Vec<V4>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
     /// Clump of each grain; empty without clumps.
@@ -258,7 +260,7 @@ impl Grains {
     pub fn bytes(&self) -> usize {
         let per_grain = size_of::<V4>() + 2 * size_of::<Six>() + size_of::<u8>() + size_of::<u32>();
         self.position.capacity() * per_grain
-            + self.next_position.capacity() * size_of::<V4>()
+            + (self.next_position.capacity() + self.listed_at.capacity()) * size_of::<V4>()
             + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
     }
 

@@ -27,6 +27,8 @@ const CHUNK: (usize, usize) = (2500, 32_768);
 const STEPS_PER_LIST: f64 = 60.0;
 /// Least and largest skin found from the speed, in radii.
 const SKIN_RADII: (f64, f64) = (0.05, 0.6);
+/// Depth above which the law of forces does not hold, in smaller radii.
+pub(crate) const DEEPEST: f64 = 0.5;
 /// Bits of a cell coordinate.
 const CELL_BITS: u32 = 21;
 
@@ -305,8 +307,15 @@ pub(crate) fn nearest_image(d: f64, size: f64, inv_size: f64) -> f64 {
 }
 
 impl Grains {
-    /// Sorts the grains and lists their pairs anew. History is carried over.
-    pub(crate) fn rebuild(&mut self, settings: &Settings, walls: &[Wall], full: bool) -> Result<(), GrainError> {
+    /// Sorts the grains and lists their pairs anew. History is carried over. A pair deeper than `deepest` smaller radii is
+    /// an error.
+    pub(crate) fn rebuild(
+        &mut self,
+        settings: &Settings,
+        walls: &[Wall],
+        full: bool,
+        deepest: f64,
+    ) -> Result<(), GrainError> {
         let sizes = PeriodicSizes::new(settings);
         self.wrap(settings);
         let (mut r_max, mut v_max) = (0.0f64, 0.0f64);
@@ -354,7 +363,7 @@ impl Grains {
         // pairs, second grain in the chunk
         let length = chunk_length(self.len());
         let count = self.len().div_ceil(length);
-        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach };
+        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach, deepest };
         let built: Vec<Result<Chunk, GrainError>> =
             (0..count).into_par_iter().map(|c| job.rows(c * length, length)).collect();
         let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
@@ -515,6 +524,7 @@ struct Job<'a> {
     cells: &'a Cells,
     sizes: &'a PeriodicSizes,
     reach: f64,
+    deepest: f64,
 }
 
 impl Job<'_> {
@@ -594,7 +604,7 @@ impl Job<'_> {
             {
                 continue;
             }
-            let limit = 0.5 * p[3].min(q[3]);
+            let limit = self.deepest * p[3].min(q[3]);
             if sum * sum > dd && sum - dd.sqrt() > limit {
                 let depth = sum - dd.sqrt();
                 return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
