@@ -598,8 +598,8 @@ impl Job<'_> {
             let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             let sum = p[3] + q[3];
             let far = sum + self.reach;
-            if self.same_clump(i, j)
-                || !(dd < far * far)
+            if !(dd < far * far)
+                || self.same_clump(i, j)
                 || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0)
             {
                 continue;

@@ -56,6 +56,11 @@ impl Grains {
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
+        // from inside the pool, like `advance`
+        rayon::scope(|_| self.frame_inside(settings, walls, frame))
+    }
+
+    fn frame_inside(&mut self, settings: &Settings, walls: &mut [Wall], frame: &Frame) -> Result<(), GrainError> {
         let h = frame.time / f64::from(frame.substeps);
         let inv_h = 1.0 / h;
         let compliance = 1.0 / (frame.stiffness * h * h);
@@ -73,6 +78,10 @@ impl Grains {
                 let listed = Settings { skin: Some(skin.max(2.1 * most)), step: h, ..settings.clone() };
                 // a packing must not start overlapped; what overlaps later is pushed apart
                 let deepest = if self.rebuilds == 0 { DEEPEST } else { f64::INFINITY };
+                // only pairs that stick must know that they touched
+                if settings.pairs.iter().all(|law| law.cohesion == Cohesion::None) {
+                    self.chunks.clear();
+                }
                 self.rebuild(&listed, walls, false, deepest)?;
                 self.listed_at.clone_from(&self.position);
             }
