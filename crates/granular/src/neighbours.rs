@@ -22,7 +22,7 @@ use tippe_geometry::Vec3;
 /// Marks a listed pair that touches.
 pub(crate) const TOUCH: u32 = 1 << 31;
 /// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
-const CHUNK: (usize, usize) = (2500, 32_768);
+const CHUNK: (usize, usize) = (2500, 8192);
 /// Steps for which lists should last.
 const STEPS_PER_LIST: f64 = 60.0;
 /// Least and largest skin found from the speed, in radii.
