@@ -35,12 +35,19 @@ fn peak_memory() -> f64 {
 
 /// Processor time of all threads of this process so far [s].
 fn cpu_seconds() -> f64 {
-    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return f64::NAN };
+    thread_seconds().iter().sum()
+}
+
+/// Processor time of each thread of this process so far [s].
+fn thread_seconds() -> Vec<f64> {
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
     let one = |task: std::fs::DirEntry| {
         let text = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
         text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
     };
-    tasks.flatten().map(one).sum()
+    let mut tasks: Vec<std::fs::DirEntry> = tasks.flatten().collect();
+    tasks.sort_by_key(|t| t.file_name());
+    tasks.into_iter().map(one).collect()
 }
 
 fn read(path: &str, settings: &Settings, radius: f64) -> Grains {
@@ -58,12 +65,13 @@ fn read(path: &str, settings: &Settings, radius: f64) -> Grains {
 
 fn run(case: &str, mut grains: Grains, settings: &Settings, mut walls: Vec<Wall>, warm: u64, steps: u64) -> Grains {
     grains.advance(settings, &mut walls, warm).unwrap_or_else(|e| panic!("{e}"));
-    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let (start, cpu) = (Instant::now(), thread_seconds());
     let report = grains.advance(settings, &mut walls, steps).unwrap_or_else(|e| panic!("{e}"));
     let seconds = start.elapsed().as_secs_f64();
-    let cpu = cpu_seconds() - cpu;
+    let spent: Vec<f64> = thread_seconds().iter().zip(&cpu).map(|(after, before)| after - before).collect();
+    let (cpu, busiest) = (spent.iter().sum::<f64>(), spent.iter().copied().fold(0.0, f64::max));
     println!(
-        "{{\"case\":\"{case}\",\"n\":{},\"dt\":{},\"steps\":{steps},\"seconds\":{seconds:.4},\"cpu_seconds\":{cpu:.4},\"million_particle_steps_per_s\":{:.3},\
+        "{{\"case\":\"{case}\",\"n\":{},\"dt\":{},\"steps\":{steps},\"seconds\":{seconds:.4},\"cpu_seconds\":{cpu:.4},\"busiest_thread_seconds\":{busiest:.4},\"million_particle_steps_per_s\":{:.3},\
          \"contacts_per_particle\":{:.3},\"rebuilds\":{},\"bytes_per_particle\":{:.0},\"arrays_per_particle\":{:.0},\
          \"kinetic_energy\":{:.9e},\"threads\":{},\"hash\":\"{:016x}\"}}",
         grains.len(),
@@ -153,8 +161,9 @@ fn realtime() {
     }
     spent.sort_by(f64::total_cmp);
     println!(
-        "{{\"case\":\"realtime\",\"n\":{},\"median_ms\":{:.3},\"worst_ms\":{:.3},\"rebuilds\":{}}}",
+        "{{\"case\":\"realtime\",\"n\":{},\"kinetic_energy\":{:.4},\"median_ms\":{:.3},\"worst_ms\":{:.3},\"rebuilds\":{}}}",
         grains.len(),
+        grains.kinetic_energy(),
         spent[spent.len() / 2],
         spent[spent.len() - 1],
         grains.rebuilds

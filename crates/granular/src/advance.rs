@@ -1,16 +1,20 @@
 //! The step: velocity Verlet with the kicks of two steps in one pass.
 //!
 //!   v <- v + h/2 a,   x <- x + h v,   forces at x with this v,   v <- v + h/2 a       (grains.md eq. 11)
+//!
+//! Between the first and the last step of an advance a chunk's forces never leave the cache: as soon as they are summed, they
+//! kick and move its grains into second arrays, and the arrays change places when all chunks are done.
 
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
-use crate::law::{BATCH, Batch, V4, cross, dot, each, each4};
-use crate::neighbours::{Chunk, PeriodicSizes, TOUCH, chunk_length, nearest_image};
+use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4};
+use crate::neighbours::{Chunk, DEEPEST, PeriodicSizes, TOUCH, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use tippe_geometry::Vec3;
 
 /// What an advance did.
@@ -42,30 +46,48 @@ impl Grains {
             self.wait(settings.step, walls, steps);
             return Ok(Report { steps, ..Report::default() });
         }
+        // from inside the pool: a call from outside would wake a thread three times a step
+        rayon::scope(|_| self.advance_inside(settings, walls, steps, rayleigh_share))
+    }
+
+    fn advance_inside(
+        &mut self,
+        settings: &Settings,
+        walls: &mut [Wall],
+        steps: u64,
+        rayleigh_share: f64,
+    ) -> Result<Report, GrainError> {
         let rebuilds = self.rebuilds;
         let pass = Pass::new(self, settings);
         let h = settings.step;
-        if !self.fresh && steps > 0 {
+        if steps == 0 {
+            return Ok(Report { rayleigh_share, ..Report::default() });
+        }
+        if !self.fresh {
             self.list_if_due(settings, walls, &pass)?;
             let held = self.books.elastic;
             self.sum_forces(walls, &pass, 0.0);
             // grains that were put in overlapping bring the energy of their contacts along
             self.books.put_in += self.books.elastic - held;
         }
-        let mut top_speed = 0.0;
-        for step in 0..steps {
-            top_speed = self.kick(&pass, step > 0, true)?;
+        let mut top_speed = self.kick(&pass, false, true)?;
+        for left in (0..steps).rev() {
             self.travel += top_speed * h;
             self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
             walls.iter_mut().for_each(|w| w.move_by(h));
             self.list_if_due(settings, walls, &pass)?;
-            self.sum_forces(walls, &pass, h);
             self.steps += 1;
             self.time += h;
+            if left > 0 && self.clumps.is_empty() {
+                top_speed = self.sum_and_kick(walls, &pass)?;
+                continue;
+            }
+            self.sum_forces(walls, &pass, h);
+            if left > 0 {
+                top_speed = self.kick(&pass, true, true)?;
+            }
         }
-        if steps > 0 {
-            self.kick(&pass, true, false)?;
-        }
+        self.kick(&pass, true, false)?;
         Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
     }
 
@@ -87,7 +109,7 @@ impl Grains {
 
     fn list_if_due(&mut self, settings: &Settings, walls: &[Wall], pass: &Pass) -> Result<(), GrainError> {
         if 2.0 * self.travel >= self.skin || self.travel + self.wall_travel >= self.skin {
-            self.rebuild(settings, walls, pass.full)?;
+            self.rebuild(settings, walls, pass.full, DEEPEST)?;
         }
         Ok(())
     }
@@ -99,18 +121,24 @@ impl Grains {
         let chunks = self.position.par_chunks_mut(length).zip(self.motion.par_chunks_mut(length));
         let arch = Arch::new();
         let top = chunks.zip(self.load.par_chunks(length)).map(|((x, motion), load)| {
-            arch.dispatch(Kick { x, motion, load, h: pass.h, gravity: pass.gravity, finish, begin })
+            arch.dispatch(Kick { x, motion, load, by: Kicks { h: pass.h, gravity: pass.gravity, finish, begin } })
         });
         let top = top.reduce(|| 0, u64::max);
-        let top = f64::from_bits(top);
-        if !top.is_finite() {
-            let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
-            return Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step: pass.h });
-        }
+        let top = self.finite_top(top, pass.h)?;
         let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
         let top = top.max(self.kick_clumps(pass.h, g, finish, begin));
         self.fresh = !begin;
         Ok(top.sqrt())
+    }
+
+    /// Square of the largest speed [m^2/s^2] from its bits; an error where a speed is no number.
+    fn finite_top(&self, bits: u64, step: f64) -> Result<f64, GrainError> {
+        let top = f64::from_bits(bits);
+        if top.is_finite() {
+            return Ok(top);
+        }
+        let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
+        Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step })
     }
 
     /// Forces and torques at the present positions; impulses of walls grow over `h` by the trapezoidal rule.
@@ -119,29 +147,46 @@ impl Grains {
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         let Grains { position, motion, class, chunks, load, .. } = self;
         let view = View { position, motion, class, walls, normals: &normals };
-        let arch = Arch::new();
-        let sums: Vec<(Vec<WallSum>, ChunkBooks)> = chunks
+        let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
             .zip(load.par_chunks_mut(length))
-            .map(|(chunk, load)| {
-                load.fill(Six::default());
-                let mut books = ChunkBooks::default();
-                match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
-                    _ if pass.full => {
-                        books = full_pairs(chunk, &view, pass, load);
-                        let sums = full_walls(chunk, &view, pass, load, &mut books);
-                        return (sums, books);
-                    }
-                    (true, _, false) => Pairs::<true, false, false>::sum(chunk, &view, pass, load),
-                    (true, _, true) => Pairs::<true, false, true>::sum(chunk, &view, pass, load),
-                    (false, false, false) => Pairs::<false, false, false>::sum(chunk, &view, pass, load),
-                    (false, false, true) => Pairs::<false, false, true>::sum(chunk, &view, pass, load),
-                    (false, true, false) => Pairs::<false, true, false>::sum(chunk, &view, pass, load),
-                    (false, true, true) => Pairs::<false, true, true>::sum(chunk, &view, pass, load),
-                }
-                (arch.dispatch(WallTouches { chunk, view: &view, pass, load }), books)
-            })
+            .map(|(chunk, load)| forces_of(chunk, &view, pass, load))
             .collect();
+        self.book(&sums, walls, h);
+    }
+
+    /// The same, and both half kicks and the drift with these forces, chunk by chunk. Returns the largest speed [m/s].
+    fn sum_and_kick(&mut self, walls: &mut [Wall], pass: &Pass) -> Result<f64, GrainError> {
+        let length = chunk_length(self.len());
+        let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
+        self.next_position.resize(self.len(), [0.0; 4]);
+        let Grains { position, motion, class, chunks, load: next_motion, next_position, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals };
+        let arch = Arch::new();
+        let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
+        let (sums, tops): (Vec<ChunkSums>, Vec<u64>) = chunks
+            .par_iter_mut()
+            .zip(next)
+            .map(|(chunk, (x, next_motion))| {
+                LOAD.with_borrow_mut(|load| {
+                    let own = chunk.start as usize..(chunk.start + chunk.len) as usize;
+                    load.resize(own.len(), Six::default());
+                    let sums = forces_of(chunk, &view, pass, load);
+                    let by = Kicks { h: pass.h, gravity: pass.gravity, finish: true, begin: true };
+                    let (from_x, from_motion) = (&view.position[own.clone()], &view.motion[own]);
+                    (sums, arch.dispatch(KickInto { x, motion: next_motion, from_x, from_motion, load, by }))
+                })
+            })
+            .unzip();
+        std::mem::swap(&mut self.position, &mut self.next_position);
+        std::mem::swap(&mut self.motion, &mut self.load);
+        self.book(&sums, walls, pass.h);
+        let top = tops.into_iter().fold(0, u64::max);
+        Ok(self.finite_top(top, pass.h)?.sqrt())
+    }
+
+    /// What the chunks found goes to the books and the walls.
+    fn book(&mut self, sums: &[ChunkSums], walls: &mut [Wall], h: f64) {
         self.books.elastic = sums.iter().fold(0.0, |sum, s| sum + s.1.elastic);
         if h > 0.0 {
             sums.iter().for_each(|s| self.books.losses.add(&s.1.losses));
@@ -158,6 +203,33 @@ impl Grains {
             self.books.put_in += work;
         }
     }
+}
+
+thread_local! {
+    /// Forces of the chunk a thread works on: small enough to stay in its cache.
+    static LOAD: RefCell<Vec<Six>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Force and torque on every wall, and what goes to the books.
+type ChunkSums = (Vec<WallSum>, ChunkBooks);
+
+/// Forces and torques on the grains of one chunk.
+fn forces_of(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkSums {
+    load.fill(Six::default());
+    match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
+        _ if pass.full => {
+            let mut books = full_pairs(chunk, view, pass, load);
+            let sums = full_walls(chunk, view, pass, load, &mut books);
+            return (sums, books);
+        }
+        (true, _, false) => Pairs::<true, false, false>::sum(chunk, view, pass, load),
+        (true, _, true) => Pairs::<true, false, true>::sum(chunk, view, pass, load),
+        (false, false, false) => Pairs::<false, false, false>::sum(chunk, view, pass, load),
+        (false, false, true) => Pairs::<false, false, true>::sum(chunk, view, pass, load),
+        (false, true, false) => Pairs::<false, true, false>::sum(chunk, view, pass, load),
+        (false, true, true) => Pairs::<false, true, true>::sum(chunk, view, pass, load),
+    }
+    (Arch::new().dispatch(WallTouches { chunk, view, pass, load }), ChunkBooks::default())
 }
 
 /// What stays the same over an advance.
@@ -209,47 +281,89 @@ struct View<'a> {
     normals: &'a [Vec3],
 }
 
-/// Half kicks and drift of one chunk. What is done `with_simd` is compiled for the instructions the machine has.
-struct Kick<'a> {
-    x: &'a mut [V4],
-    motion: &'a mut [Six],
-    load: &'a [Six],
+/// Half kicks and drift.
+#[derive(Clone, Copy)]
+struct Kicks {
     h: f64,
     gravity: V4,
     finish: bool,
     begin: bool,
 }
 
+impl Kicks {
+    /// Position and motion of one grain after it, and the bits of the square of its speed: squares are ordered like
+    /// their bits, and NaN comes last.
+    #[inline(always)]
+    fn of(&self, mut x: V4, motion: &Six, load: &Six) -> (V4, Six, u64) {
+        let half = 0.5 * self.h;
+        let drift = [self.h, self.h, self.h, 0.0];
+        let (mut v, mut w) = (motion.linear, motion.angular);
+        let (inv_mass, inv_inertia) = (v[3], w[3]);
+        let free = if inv_mass > 0.0 { half } else { 0.0 };
+        // fourth numbers do not change: inverse mass, inverse inertia, radius
+        let (per_mass, per_inertia) =
+            ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
+        let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * self.gravity[i]);
+        let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
+        if self.finish {
+            v = each4(|i| v[i] + dv[i]);
+            w = each4(|i| w[i] + dw[i]);
+        }
+        if self.begin {
+            v = each4(|i| v[i] + dv[i]);
+            w = each4(|i| w[i] + dw[i]);
+            x = each4(|i| x[i] + drift[i] * v[i]);
+        }
+        let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits();
+        (x, Six { linear: v, angular: w }, speed)
+    }
+}
+
+/// Kicks of one chunk; gives the bits of the largest square of a speed. What is done `with_simd` is compiled for the instructions
+/// the machine has.
+struct Kick<'a> {
+    x: &'a mut [V4],
+    motion: &'a mut [Six],
+    load: &'a [Six],
+    by: Kicks,
+}
+
 impl WithSimd for Kick<'_> {
-    /// Bits of the largest square of a speed: squares are ordered like their bits, and NaN comes last.
     type Output = u64;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        let Kick { x, motion, load, h, gravity, finish, begin } = self;
-        let half = 0.5 * h;
-        let drift = [h, h, h, 0.0];
         let mut top = 0u64;
-        for ((x, motion), load) in x.iter_mut().zip(motion).zip(load) {
-            let (mut v, mut w) = (motion.linear, motion.angular);
-            let (inv_mass, inv_inertia) = (v[3], w[3]);
-            let free = if inv_mass > 0.0 { half } else { 0.0 };
-            // fourth numbers do not change: inverse mass, inverse inertia, radius
-            let (per_mass, per_inertia) =
-                ([inv_mass, inv_mass, inv_mass, 0.0], [inv_inertia, inv_inertia, inv_inertia, 0.0]);
-            let dv = each4(|i| half * (load.linear[i] * per_mass[i]) + free * gravity[i]);
-            let dw = each4(|i| half * (load.angular[i] * per_inertia[i]));
-            if finish {
-                v = each4(|i| v[i] + dv[i]);
-                w = each4(|i| w[i] + dw[i]);
-            }
-            if begin {
-                v = each4(|i| v[i] + dv[i]);
-                w = each4(|i| w[i] + dw[i]);
-                *x = each4(|i| x[i] + drift[i] * v[i]);
-            }
-            (motion.linear, motion.angular) = (v, w);
-            top = top.max((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).to_bits());
+        for ((x, motion), load) in self.x.iter_mut().zip(self.motion).zip(self.load) {
+            let speed;
+            (*x, *motion, speed) = self.by.of(*x, motion, load);
+            top = top.max(speed);
+        }
+        top
+    }
+}
+
+/// The same from one place to another.
+struct KickInto<'a> {
+    x: &'a mut [V4],
+    motion: &'a mut [Six],
+    from_x: &'a [V4],
+    from_motion: &'a [Six],
+    load: &'a [Six],
+    by: Kicks,
+}
+
+impl WithSimd for KickInto<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let mut top = 0u64;
+        let from = self.from_x.iter().zip(self.from_motion).zip(self.load);
+        for ((x, motion), ((from_x, from_motion), load)) in self.x.iter_mut().zip(self.motion).zip(from) {
+            let speed;
+            (*x, *motion, speed) = self.by.of(*from_x, from_motion, load);
+            top = top.max(speed);
         }
         top
     }
@@ -275,81 +389,71 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Pairs { chunk, view, pass, load } = self;
-        let mut batch = Batch::new();
+        let (mut batch, mut between) = (Batch::new(), Between::new());
         let Chunk { start, pairs, memory, .. } = chunk;
+        let one = pass.alike.unwrap_or([1.0; 3]);
         let mut slot = 0;
         while slot < pairs.len() {
             let mut count = 0;
-            while slot < pairs.len() && count < BATCH {
-                let touches = look::<PERIODIC>(&mut batch, count, view, pass, &mut pairs[slot], slot, memory);
+            for (pair, memory) in pairs[slot..].iter_mut().zip(&mut memory[slot..]) {
+                if count >= BATCH {
+                    break;
+                }
+                let place = [count, slot];
+                let touches = gather::<ALIKE, TABLE, PERIODIC>(&mut batch, place, view, pass, pair, memory, one[0]);
                 count += usize::from(touches);
                 slot += 1;
             }
-            gather::<ALIKE, TABLE>(&mut batch, count, view, pass, memory);
-            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, pass.alike.unwrap_or([1.0; 3]));
-            scatter::<ALIKE>(&batch, count, pass, memory, *start, load);
+            batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
+            scatter::<ALIKE>(&batch, count, one[0], memory, *start, load);
         }
     }
 }
 
-/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it.
+/// True when a listed pair touches. It is written into the batch in any case: no branch depends on it, and everything that
+/// is far away is fetched at once.
 #[inline(always)]
-fn look<const PERIODIC: bool>(
+fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
     batch: &mut Batch,
-    k: usize,
+    [k, slot]: [usize; 2],
     view: &View<'_>,
     pass: &Pass,
     [first, mark]: &mut [u32; 2],
-    slot: usize,
-    memory: &mut [V4],
+    memory: &mut V4,
+    radius: f64,
 ) -> bool {
-    let j = *mark & !TOUCH;
-    let p = view.position[*first as usize];
-    let q = view.position[j as usize];
-    let mut d = each(|i| q[i] - p[i]);
+    let second = *mark & !TOUCH;
+    let (i, j) = (*first as usize, second as usize);
+    let (p, q) = (&view.position[i], &view.position[j]);
+    let (m1, m2) = (&view.motion[i], &view.motion[j]);
+    let mut d = each(|c| q[c] - p[c]);
     if PERIODIC {
-        d = each(|i| nearest_image(d[i], pass.sizes.size[i], pass.sizes.inv[i]));
+        d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
     }
     let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    let sum = p[3] + q[3];
+    let sum = if ALIKE { 2.0 * radius } else { p[3] + q[3] };
     let touches = dd < sum * sum;
     if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
-        memory[slot] = [0.0; 4];
+        *memory = [0.0; 4];
     }
-    batch.who[k] = [*first, j, slot as u32, 0];
+    batch.who[k] = [*first, second, slot as u32, 0];
     batch.d[k] = [d[0], d[1], d[2], dd];
-    touches
-}
-
-/// What the law needs besides positions.
-#[inline(always)]
-fn gather<const ALIKE: bool, const TABLE: bool>(
-    batch: &mut Batch,
-    count: usize,
-    view: &View<'_>,
-    pass: &Pass,
-    memory: &[V4],
-) {
-    for k in 0..count.min(BATCH) {
-        let [first, second, slot, _] = batch.who[k];
-        let (i, j) = (first as usize, second as usize);
-        let (m1, m2) = (&view.motion[i], &view.motion[j]);
-        let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
-        if ALIKE {
-            batch.v[k] = each4(|c| v2[c] - v1[c]);
-            batch.rw[k] = each4(|c| w1[c] + w2[c]);
-        } else {
-            let (r1, r2) = (view.position[i][3], view.position[j][3]);
-            batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
-            batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
-            batch.r[k] = [r1, r2];
-        }
-        if TABLE {
-            batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
-        }
-        batch.memory[k] = memory[slot as usize];
+    batch.memory[k] = *memory;
+    let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
+    if ALIKE {
+        batch.v[k] = each4(|c| v2[c] - v1[c]);
+        batch.rw[k] = each4(|c| w1[c] + w2[c]);
+    } else {
+        let (r1, r2) = (p[3], q[3]);
+        batch.v[k] = [v2[0] - v1[0], v2[1] - v1[1], v2[2] - v1[2], v2[3] + v1[3]];
+        batch.rw[k] = each4(|c| r1 * w1[c] + r2 * w2[c]);
+        batch.r[k] = [r1, r2];
     }
+    if TABLE {
+        batch.class[k] = u32::from(view.class[i]) * pass.classes as u32 + u32::from(view.class[j]);
+    }
+    touches
 }
 
 /// Adds the answers to the grains of this chunk. The fourth numbers of forces and torques mean nothing.
@@ -357,12 +461,11 @@ fn gather<const ALIKE: bool, const TABLE: bool>(
 fn scatter<const ALIKE: bool>(
     batch: &Batch,
     count: usize,
-    pass: &Pass,
+    radius: f64,
     memory: &mut [V4],
     start: u32,
     load: &mut [Six],
 ) {
-    let radius = pass.alike.map_or(0.0, |one| one[0]);
     for k in 0..count.min(BATCH) {
         let [first, second, slot, _] = batch.who[k];
         memory[slot as usize] = batch.memory[k];
@@ -419,7 +522,7 @@ impl WithSimd for WallTouches<'_> {
             for k in 0..count.min(BATCH) {
                 let [grain, wall, slot, _] = batch.who[k];
                 wall_history[slot as usize].memory = batch.memory[k];
-                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.r[k][1]);
+                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.rw[k][1]);
                 let i = (grain - *start) as usize;
                 let to = &mut load[i];
                 to.linear = each4(|c| to.linear[c] + f[c]);
@@ -473,7 +576,7 @@ fn find_wall_contacts(
         batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
         batch.d[k] = [n.x, n.y, n.z, touch.depth];
         batch.v[k] = [v.x, v.y, v.z, v4[3]];
-        batch.r[k] = [radius, lever];
+        batch.rw[k] = [radius, lever, 0.0, 0.0];
         batch.class[k] = u32::from(wall.class) * pass.classes as u32 + u32::from(view.class[i]);
         batch.memory[k] = history[slot].memory;
     }
@@ -510,7 +613,7 @@ struct ChunkBooks {
     elastic: f64,
 }
 
-/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the lower one.
+/// Forces of the pairs of one chunk with the whole law, one by one. Pairs across chunks are booked by the upper one.
 fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
     let mut books = ChunkBooks::default();
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;

@@ -53,7 +53,13 @@ pub struct Grains {
     /// Velocity [m/s] and 1/mass [1/kg]; angular velocity [rad/s] and 1/inertia [1/(kg m^2)].
     pub(crate) motion: Vec<Six>,
     /// Sums of contact forces [N] and torques [N m] at the present positions; the fourth numbers mean nothing.
+    /// Motion while an advance goes on.
     pub(crate) load: Vec<Six>,
+    /// Room for the positions of the next step.
+    #[serde(skip)]
+    pub(crate) next_position: Vec<V4>,
+    /// Positions when the lists were made; kept in real time only.
+    pub(crate) listed_at: Vec<V4>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
     /// Clump of each grain; empty without clumps.
@@ -253,7 +259,9 @@ impl Grains {
     /// Bytes held by all arrays.
     pub fn bytes(&self) -> usize {
         let per_grain = size_of::<V4>() + 2 * size_of::<Six>() + size_of::<u8>() + size_of::<u32>();
-        self.position.capacity() * per_grain + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
+        self.position.capacity() * per_grain
+            + (self.next_position.capacity() + self.listed_at.capacity()) * size_of::<V4>()
+            + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
     }
 
     /// Hash of every bit that survives a step (FNV-1a over 64-bit words).

@@ -51,24 +51,30 @@ impl Grains {
                 sum += outer(d3, f);
             }
         }
-        let here: Vec<usize> =
-            (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position)).collect();
-        let mass: f64 = here.iter().map(|k| self.mass(*k)).sum();
-        let mean =
-            here.iter().map(|k| self.grain(*k).velocity * self.mass(*k)).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
-        for k in here {
-            let v = self.grain(k).velocity - mean;
-            sum += outer(v, v) * self.mass(k);
+        let here = self.free_inside(inside);
+        let mass: f64 = here.iter().map(|(m, _)| m).sum();
+        let mean = here.iter().map(|(m, v)| *v * *m).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
+        for (m, v) in here {
+            sum += outer(v - mean, v - mean) * m;
         }
         let size = high - low;
         sum * (1.0 / (size.x * size.y * size.z))
     }
 
-    /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s].
+    /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s]; a
+    /// clump counts as one, at its centre of mass.
     pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize) -> f64 {
-        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
-        let free = (0..self.len()).filter(|k| self.motion[*k].linear[3] > 0.0 && inside(self.grain(*k).position));
-        free.map(|k| self.mass(k) * self.motion[k].linear[axis]).sum::<f64>() / (high - low)[axis]
+        let here = self.free_inside(|p: Vec3| p.cmpge(low).all() && p.cmplt(high).all());
+        here.iter().map(|(m, v)| m * v[axis]).sum::<f64>() / (high - low)[axis]
+    }
+
+    /// Mass [kg] and velocity [m/s] of all that moves and has its centre inside, a clump as one.
+    fn free_inside(&self, inside: impl Fn(Vec3) -> bool) -> Vec<(f64, Vec3)> {
+        let single = (0..self.len()).filter(|k| !self.in_clump(*k) && self.motion[*k].linear[3] > 0.0);
+        let single = single.map(|k| (self.grain(k), self.mass(k)));
+        let clumps = self.clumps.iter().filter(|c| !c.ids.is_empty() && inside(c.X_wc.position));
+        let single = single.filter(|(g, _)| inside(g.position)).map(|(g, mass)| (mass, g.velocity));
+        single.chain(clumps.map(|c| (c.mass, c.velocity))).collect()
     }
 
     /// Angle of repose of a pile of one class, or of all, on the plane z = 0, with gravity along -z.

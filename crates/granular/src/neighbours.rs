@@ -22,11 +22,13 @@ use tippe_geometry::Vec3;
 /// Marks a listed pair that touches.
 pub(crate) const TOUCH: u32 = 1 << 31;
 /// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
-const CHUNK: (usize, usize) = (2500, 32_768);
+const CHUNK: (usize, usize) = (2500, 8192);
 /// Steps for which lists should last.
 const STEPS_PER_LIST: f64 = 60.0;
 /// Least and largest skin found from the speed, in radii.
 const SKIN_RADII: (f64, f64) = (0.05, 0.6);
+/// Depth above which the law of forces does not hold, in smaller radii.
+pub(crate) const DEEPEST: f64 = 0.5;
 /// Bits of a cell coordinate.
 const CELL_BITS: u32 = 21;
 
@@ -37,8 +39,9 @@ pub(crate) struct Chunk {
     pub start: u32,
     /// Number of grains.
     pub len: u32,
-    /// First grain, and second grain with the mark: pairs whose first grain is in this chunk in its order, then pairs
-    /// whose first grain is in an earlier one.
+    /// First grain, and second grain with the mark: pairs whose second grain is in this chunk in its order, then pairs
+    /// whose second grain is in a later one. The first grain comes earlier in the arrays: it has just been in the cache, and the
+    /// second ones are fetched in a row.
     pub pairs: Vec<[u32; 2]>,
     /// Number of the former.
     pub own: u32,
@@ -151,6 +154,11 @@ impl Grid {
         })
     }
 
+    fn row_by_row(&self, c: [u32; 3]) -> usize {
+        let [nx, ny, _] = self.count.map(|n| n as usize);
+        (c[2] as usize * ny + c[1] as usize) * nx + c[0] as usize
+    }
+
     /// The neighbour of a cell, none beyond the end. With one or two cells along a periodic axis some neighbours are
     /// the same cell: only the first of them counts.
     fn neighbour(&self, c: [u32; 3], step: [i32; 3]) -> Option<[u32; 3]> {
@@ -192,17 +200,17 @@ fn radix_sort(keys: &mut Vec<(u64, u32)>, bits: u32) {
     }
 }
 
-/// Occupied cells in the order of their codes, found by code through an open table.
+/// Occupied cells in the order of their codes.
 struct Cells {
     code: Vec<u64>,
     /// First grain of each cell, and the number of grains at the end.
     start: Vec<u32>,
-    table: Vec<u32>,
-    shift: u32,
+    /// Place of every cell of the grid, row by row, where the grid has few cells for its grains; empty where it has many.
+    map: Vec<u32>,
 }
 
 impl Cells {
-    fn new(keys: &[(u64, u32)]) -> Cells {
+    fn new(keys: &[(u64, u32)], position: &[V4], grid: &Grid) -> Cells {
         let mut code = Vec::new();
         let mut start = Vec::new();
         for (k, (key, _)) in keys.iter().enumerate() {
@@ -211,42 +219,32 @@ impl Cells {
                 start.push(k as u32);
             }
         }
+        let mut map = Vec::new();
+        let all = grid.count.iter().fold(1usize, |n, c| n.saturating_mul(*c as usize));
+        if all <= 4 * keys.len() {
+            map.resize(all, u32::MAX);
+            for (k, first) in start.iter().enumerate() {
+                map[grid.row_by_row(grid.cell(&position[*first as usize]))] = k as u32;
+            }
+        }
         start.push(keys.len() as u32);
-        let bits = (2 * code.len()).next_power_of_two().trailing_zeros().max(1);
-        let mut cells = Cells { table: vec![u32::MAX; 1 << bits], shift: 64 - bits, code, start };
-        for k in 0..cells.code.len() {
-            let mut slot = cells.slot(cells.code[k]);
-            while cells.table[slot] != u32::MAX {
-                slot = (slot + 1) & (cells.table.len() - 1);
-            }
-            cells.table[slot] = k as u32;
-        }
-        cells
+        Cells { code, start, map }
     }
 
-    fn slot(&self, code: u64) -> usize {
-        (code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
-    }
-
-    fn find(&self, code: u64) -> Option<usize> {
-        let mut slot = self.slot(code);
-        loop {
-            let k = self.table[slot];
-            if k == u32::MAX {
-                return None;
-            }
-            if self.code[k as usize] == code {
-                return Some(k as usize);
-            }
-            slot = (slot + 1) & (self.table.len() - 1);
+    /// Place of a cell, if it is occupied.
+    fn find(&self, grid: &Grid, cell: [u32; 3]) -> Option<usize> {
+        if self.map.is_empty() {
+            return self.code.binary_search(&morton(cell)).ok();
         }
+        let k = self.map[grid.row_by_row(cell)];
+        (k != u32::MAX).then_some(k as usize)
     }
 }
 
-/// Contacts of the old lists, by the old place of their first grain; and those with walls.
+/// Contacts of the old lists, by the old place of their second grain; and those with walls.
 struct Kept {
     row: Vec<u32>,
-    second: Vec<u32>,
+    first: Vec<u32>,
     memory: Vec<V4>,
     extra: Vec<Extra>,
     /// Old place, wall, contact; sorted.
@@ -255,16 +253,16 @@ struct Kept {
 
 impl Kept {
     fn take(grains: &mut Grains) -> Kept {
-        let mut kept = Kept { row: vec![], second: vec![], memory: vec![], extra: vec![], walls: vec![] };
+        let mut kept = Kept { row: vec![], first: vec![], memory: vec![], extra: vec![], walls: vec![] };
         let touching = |p: &&[u32; 2]| p[1] & TOUCH != 0;
         let marked = grains.chunks.iter().map(|c| c.own_pairs().iter().filter(touching).count()).sum();
         kept.row.reserve_exact(grains.len());
-        kept.second.reserve_exact(marked);
+        kept.first.reserve_exact(marked);
         kept.memory.reserve_exact(marked);
         for chunk in std::mem::take(&mut grains.chunks) {
             for (s, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| touching(p)) {
-                kept.row.resize(pair[0] as usize + 1, kept.second.len() as u32);
-                kept.second.push(pair[1] & !TOUCH);
+                kept.row.resize((pair[1] & !TOUCH) as usize + 1, kept.first.len() as u32);
+                kept.first.push(pair[0]);
                 kept.memory.push(chunk.memory[s]);
                 if !chunk.extra.is_empty() {
                     kept.extra.push(chunk.extra[s]);
@@ -277,15 +275,15 @@ impl Kept {
                 }
             }
         }
-        kept.row.resize(grains.len() + 1, kept.second.len() as u32);
+        kept.row.resize(grains.len() + 1, kept.first.len() as u32);
         kept
     }
 
     /// Memory of the pair of old places `i` and `j`, as seen with `i` first.
     fn find(&self, i: u32, j: u32) -> Option<(V4, Extra)> {
         let (a, b) = (i.min(j), i.max(j));
-        let row = self.row[a as usize] as usize..self.row[a as usize + 1] as usize;
-        let k = row.start + self.second[row].iter().position(|s| *s == b)?;
+        let row = self.row[b as usize] as usize..self.row[b as usize + 1] as usize;
+        let k = row.start + self.first[row].iter().position(|s| *s == a)?;
         let mut memory = self.memory[k];
         let mut extra = self.extra.get(k).copied().unwrap_or_default();
         if i > j {
@@ -309,8 +307,15 @@ pub(crate) fn nearest_image(d: f64, size: f64, inv_size: f64) -> f64 {
 }
 
 impl Grains {
-    /// Sorts the grains and lists their pairs anew. History is carried over.
-    pub(crate) fn rebuild(&mut self, settings: &Settings, walls: &[Wall], full: bool) -> Result<(), GrainError> {
+    /// Sorts the grains and lists their pairs anew. History is carried over. A pair deeper than `deepest` smaller radii is
+    /// an error.
+    pub(crate) fn rebuild(
+        &mut self,
+        settings: &Settings,
+        walls: &[Wall],
+        full: bool,
+        deepest: f64,
+    ) -> Result<(), GrainError> {
         let sizes = PeriodicSizes::new(settings);
         self.wrap(settings);
         let (mut r_max, mut v_max) = (0.0f64, 0.0f64);
@@ -352,13 +357,13 @@ impl Grains {
         radix_sort(&mut keys, bits);
         let order: Vec<u32> = keys.iter().map(|k| k.1).collect();
         self.reorder(&order);
-        let cells = Cells::new(&keys);
+        let cells = Cells::new(&keys, &self.position, &grid);
         drop(keys);
 
-        // pairs, first grain in the chunk
+        // pairs, second grain in the chunk
         let length = chunk_length(self.len());
         let count = self.len().div_ceil(length);
-        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach };
+        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach, deepest };
         let built: Vec<Result<Chunk, GrainError>> =
             (0..count).into_par_iter().map(|c| job.rows(c * length, length)).collect();
         let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
@@ -366,10 +371,10 @@ impl Grains {
 
         // the other half of pairs across chunks
         for c in 0..count {
-            let end = ((c + 1) * length) as u32;
-            let (before, after) = chunks.split_at_mut(c + 1);
-            for pair in before[c].own_pairs().iter().filter(|p| p[1] >= end) {
-                after[pair[1] as usize / length - c - 1].pairs.push(*pair);
+            let start = (c * length) as u32;
+            let (before, after) = chunks.split_at_mut(c);
+            for pair in after[0].own_pairs().iter().filter(|p| p[0] < start) {
+                before[pair[0] as usize / length].pairs.push(*pair);
             }
         }
 
@@ -469,7 +474,9 @@ impl Grains {
         self.load.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.motion[*from as usize]);
         std::mem::swap(&mut self.motion, &mut self.load);
         self.load.truncate(n);
-        self.position = order.par_iter().map(|k| self.position[*k as usize]).collect();
+        self.next_position.resize(n, [0.0; 4]);
+        self.next_position.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.position[*from as usize]);
+        std::mem::swap(&mut self.position, &mut self.next_position);
         self.class = order.iter().map(|k| self.class[*k as usize]).collect();
         self.id = order.iter().map(|k| self.id[*k as usize]).collect();
         if !self.clump.is_empty() {
@@ -517,10 +524,11 @@ struct Job<'a> {
     cells: &'a Cells,
     sizes: &'a PeriodicSizes,
     reach: f64,
+    deepest: f64,
 }
 
 impl Job<'_> {
-    /// The chunk from `start` on: pairs whose first grain it holds.
+    /// The chunk from `start` on: pairs whose second grain it holds.
     fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
         let position = &self.grains.position;
         let end = (start + length).min(position.len());
@@ -535,29 +543,27 @@ impl Job<'_> {
             }
             if listed != cell {
                 listed = cell;
-                self.later_cells(cell, &mut near);
+                self.earlier_cells(cell, &mut near);
             }
-            self.pairs_of(i, i + 1..self.cells.start[cell + 1] as usize, &mut chunk.pairs)?;
             for &(from, to) in &near {
                 self.pairs_of(i, from as usize..to as usize, &mut chunk.pairs)?;
             }
+            self.pairs_of(i, self.cells.start[cell] as usize..i, &mut chunk.pairs)?;
         }
         chunk.own = chunk.pairs.len() as u32;
         Ok(chunk)
     }
 
-    /// Grains of the neighbour cells that come later in the order.
-    fn later_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
+    /// Grains of the neighbour cells that come earlier in the order.
+    fn earlier_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
         near.clear();
-        let code = self.cells.code[cell];
         let c = self.grid.cell(&self.grains.position[self.cells.start[cell] as usize]);
         for z in -1..=1 {
             for y in -1..=1 {
                 for x in -1..=1 {
                     let Some(other) = self.grid.neighbour(c, [x, y, z]) else { continue };
-                    let other = morton(other);
-                    if other > code
-                        && let Some(k) = self.cells.find(other)
+                    if let Some(k) = self.cells.find(self.grid, other)
+                        && k < cell
                     {
                         near.push((self.cells.start[k], self.cells.start[k + 1]));
                     }
@@ -565,7 +571,14 @@ impl Job<'_> {
             }
         }
         near.sort_unstable();
-        near.dedup();
+        // cells that follow each other are one run
+        near.dedup_by(|later, earlier| {
+            let follows = later.0 <= earlier.1;
+            if follows {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            follows
+        });
     }
 
     fn same_clump(&self, i: usize, j: usize) -> bool {
@@ -585,18 +598,18 @@ impl Job<'_> {
             let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             let sum = p[3] + q[3];
             let far = sum + self.reach;
-            if self.same_clump(i, j)
-                || !(dd < far * far)
+            if !(dd < far * far)
+                || self.same_clump(i, j)
                 || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0)
             {
                 continue;
             }
-            let limit = 0.5 * p[3].min(q[3]);
+            let limit = self.deepest * p[3].min(q[3]);
             if sum * sum > dd && sum - dd.sqrt() > limit {
                 let depth = sum - dd.sqrt();
-                return Err(GrainError::Overlap { id1: g.id[i], id2: g.id[j], depth, limit });
+                return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
             }
-            pairs.push([i as u32, j as u32]);
+            pairs.push([j as u32, i as u32]);
         }
         Ok(())
     }

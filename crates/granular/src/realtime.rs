@@ -9,7 +9,7 @@
 
 use crate::grains::Six;
 use crate::law::{V4, dot, each};
-use crate::neighbours::{PeriodicSizes, TOUCH, nearest_image};
+use crate::neighbours::{DEEPEST, PeriodicSizes, TOUCH, nearest_image};
 use crate::wall::{CONTACTS, WallContact};
 use crate::{Cohesion, GrainError, Grains, Settings, Wall};
 use std::f64::consts::PI;
@@ -18,7 +18,7 @@ use tippe_geometry::Vec3;
 /// Substeps for which lists are meant to last.
 const SUBSTEPS_PER_LIST: f64 = 6.0;
 /// Least and largest skin, in radii, but for what one substep needs.
-const SKIN_RADII: (f64, f64) = (0.25, 0.6);
+const SKIN_RADII: (f64, f64) = (0.25, 0.8);
 
 /// Settings of a frame in real time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,13 @@ impl Grains {
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
+        // from inside the pool, like `advance`
+        rayon::scope(|_| self.frame_inside(settings, walls, frame))
+    }
+
+    fn frame_inside(&mut self, settings: &Settings, walls: &mut [Wall], frame: &Frame) -> Result<(), GrainError> {
         let h = frame.time / f64::from(frame.substeps);
+        let inv_h = 1.0 / h;
         let compliance = 1.0 / (frame.stiffness * h * h);
         let r_max = self.position.iter().map(|p| p[3]).fold(0.0, f64::max);
         let fall = settings.gravity.length() * h;
@@ -64,13 +70,22 @@ impl Grains {
         let impulses: Vec<[Vec3; 2]> = walls.iter().map(|w| [w.impulse, w.angular_impulse]).collect();
         for _ in 0..frame.substeps {
             let walls_speed = walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max);
-            let travel = (speed + walls_speed + fall) * h;
-            if 2.0 * (self.travel + travel) >= self.skin {
-                let skin = (2.0 * SUBSTEPS_PER_LIST * travel).clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max);
-                let listed = Settings { skin: Some(skin.max(2.1 * travel)), step: h, ..settings.clone() };
-                self.rebuild(&listed, walls, false)?;
+            let (travel, wall_travel) = ((speed + fall) * h, walls_speed * h);
+            let (far, far_walls) = (self.travel + travel, self.wall_travel + wall_travel);
+            if 2.0 * far >= self.skin || far + far_walls >= self.skin {
+                let most = travel.max(0.5 * (travel + wall_travel));
+                let skin = (2.0 * SUBSTEPS_PER_LIST * most).clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max);
+                let listed = Settings { skin: Some(skin.max(2.1 * most)), step: h, ..settings.clone() };
+                // a packing must not start overlapped; what overlaps later is pushed apart
+                let deepest = if self.rebuilds == 0 { DEEPEST } else { f64::INFINITY };
+                // only pairs that stick must know that they touched
+                if settings.pairs.iter().all(|law| law.cohesion == Cohesion::None) {
+                    self.chunks.clear();
+                }
+                self.rebuild(&listed, walls, false, deepest)?;
+                self.listed_at.clone_from(&self.position);
             }
-            self.travel += travel;
+            self.wall_travel += wall_travel;
             let mut before = std::mem::take(&mut self.load);
             for ((x, m), b) in self.position.iter_mut().zip(&mut self.motion).zip(&mut before) {
                 b.linear = *x;
@@ -84,14 +99,15 @@ impl Grains {
             walls.iter_mut().for_each(|w| w.move_by(h));
             self.correct_pairs(settings, &before, compliance, h);
             self.correct_walls(settings, walls, &before, compliance, h);
-            let mut top = 0.0f64;
-            for ((x, m), b) in self.position.iter().zip(&mut self.motion).zip(&before) {
-                for c in 0..3 {
-                    m.linear[c] = (x[c] - b.linear[c]) / h;
-                }
-                top = top.max(v3(&m.linear).length_squared());
+            let (mut top, mut way) = (0.0f64, 0.0f64);
+            for (((x, m), b), at) in self.position.iter().zip(&mut self.motion).zip(&before).zip(&self.listed_at) {
+                let v = each(|c| (x[c] - b.linear[c]) * inv_h);
+                m.linear = [v[0], v[1], v[2], m.linear[3]];
+                let gone = each(|c| x[c] - at[c]);
+                top = top.max(dot(v, v));
+                way = way.max(dot(gone, gone));
             }
-            speed = top.sqrt();
+            (speed, self.travel) = (top.sqrt(), way.sqrt());
             self.load = before;
         }
         self.load.fill(Six::default());

@@ -302,7 +302,7 @@ pub(crate) struct WallContact {
 impl Wall {
     /// Contacts with a ball at `p` [m], at most `CONTACTS`, deepest first. `n` is the z axis of the
     /// wall's frame. Contacts up to the gap `pull` [m] have negative depth.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contacts(
         &self,
         n: Vec3,
@@ -318,13 +318,23 @@ impl Wall {
                 out[0] = WallContact { depth, normal: n };
                 usize::from(depth > -pull)
             }
-            Surface::Shape(shape) => {
-                let s = separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p));
-                out[0] = WallContact { depth: -s.gap, normal: s.normal };
-                usize::from(s.gap < pull)
-            }
+            Surface::Shape(shape) => self.shape_contact(shape, p, radius, pull, out),
             Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, pull, triangles, out),
         }
+    }
+
+    #[inline(never)]
+    fn shape_contact(
+        &self,
+        shape: &Shape,
+        p: Vec3,
+        radius: f64,
+        pull: f64,
+        out: &mut [WallContact; CONTACTS],
+    ) -> usize {
+        let s = separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p));
+        out[0] = WallContact { depth: -s.gap, normal: s.normal };
+        usize::from(s.gap < pull)
     }
 
     /// True when a ball at `p` is within `reach` of the surface [m].
@@ -340,6 +350,7 @@ impl Wall {
 impl WallMesh {
     /// Contacts with the listed triangles. A corner or edge counts only where no deeper contact's plane holds it: a ball
     /// on a flat surface touches once, however it is cut into triangles; a ball in a groove touches twice.
+    #[inline(never)]
     fn contacts(
         &self,
         X_ws: &Pose,

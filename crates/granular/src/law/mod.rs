@@ -51,14 +51,27 @@ pub(crate) struct Touch {
     pub memory: V4,
 }
 
-/// Square of a force that is as good as none [N^2]: keeps 0/0 away.
-const TINY: f64 = 1e-200;
-
-/// Square root to 7 digits, three times as fast: enough for dashpots and for the share of friction that slips, which are known to
-/// two. The same bits on every machine, like the long one.
+/// Square root to 7 digits, many times as fast: enough for patch radii, dashpots and the share of friction that slips, which are
+/// known to two. A function of its argument like the long one, so that springs stay conservative; the same bits on every
+/// machine.
 #[inline(always)]
 fn short_sqrt(x: f64) -> f64 {
     f64::from((x as f32).sqrt())
+}
+
+/// Quotient to 7 digits, likewise.
+#[inline(always)]
+fn short_ratio(x: f64, y: f64) -> f64 {
+    f64::from(x as f32 / y as f32)
+}
+
+/// Length and its inverse from the square of a length: a short root and Newton's method, to the last digit or two.
+#[inline(always)]
+fn length_and_inverse(dd: f64) -> (f64, f64) {
+    let y = f64::from(1.0 / (dd as f32).sqrt());
+    let y = y + y * (0.5 - 0.5 * dd * (y * y));
+    let s = dd * y;
+    (s + 0.5 * y * (dd - s * s), y)
 }
 
 /// Force of the tangential chain and its memory (module equations). `soften` is how much the patch has shrunk [-].
@@ -78,45 +91,44 @@ pub(crate) fn tangential(
     let along = dot(n, [memory[0], memory[1], memory[2]]);
     let f = each(|i| (memory[i] - along * n[i]) * soften);
     let stiff = k_t * h + gamma_t;
+    let back = short_ratio(k_t * h, stiff);
     let trial = each(|i| f[i] - stiff * v_t[i]);
-    // one division for (mu N/|F*|)^2 and k_t h/stiff
     let (size, most) = (dot(trial, trial), limit * limit);
-    let inv = 1.0 / ((size + TINY) * stiff);
-    let share = if size > most { short_sqrt(most * (stiff * inv)) } else { 1.0 };
-    let back = k_t * h * ((size + TINY) * inv);
+    // no force at all is none that slips: keeps 0/0 away
+    let part = most as f32 / (size as f32 + f32::MIN_POSITIVE);
+    let share = if size > most { f64::from(part.sqrt()) } else { 1.0 };
     let force = each(|i| trial[i] * share);
     let spring = each(|i| f[i] - back * (f[i] - force[i]));
     Touch { force, memory: [spring[0], spring[1], spring[2], a] }
 }
 
-/// One contact without rolling friction and cohesion. `d` is the way from 1 to 2 and `dist` its length [m], or a unit
-/// normal and 1.
-#[inline(always)]
-pub(crate) fn contact(
-    c: &Coefficients,
-    h: f64,
-    d: V3,
-    dist: f64,
-    depth: f64,
-    radius: f64,
-    mass: f64,
-    v: impl FnOnce(V3) -> V3,
-    memory: V4,
-) -> (V3, Touch) {
-    let a = (radius * depth).sqrt();
-    let root = short_sqrt(a * mass);
-    // one division for d/dist and a/max(a, a before)
-    let larger = if a > memory[3] { a } else { memory[3] };
-    let inv = 1.0 / (dist * larger);
-    let (inv_dist, soften) = (inv * larger, a * (inv * dist));
-    let n = each(|i| d[i] * inv_dist);
-    let v = v(n);
-    let v_n = dot(n, v);
-    let normal = c.normal * a * depth - c.normal_damping * root * v_n;
-    let limit = if normal > 0.0 { c.friction * normal } else { 0.0 };
-    let v_t = each(|i| v[i] - v_n * n[i]);
-    let t = tangential(c.tangential * a, c.tangential_damping * root, limit, h, n, a, soften, v_t, memory);
-    (n, Touch { force: each(|i| normal * n[i] + t.force[i]), memory: t.memory })
+/// What the shape of a contact gives: normal, patch radius [m], root of patch radius and mass [(m kg)^(1/2)].
+#[derive(Clone, Copy)]
+struct Patch {
+    n: V3,
+    a: f64,
+    root: f64,
+}
+
+impl Patch {
+    #[inline(always)]
+    fn new(n: V3, depth: f64, radius: f64, mass: f64) -> Patch {
+        let a = short_sqrt(radius * depth);
+        Patch { n, a, root: short_sqrt(a * mass) }
+    }
+
+    /// One contact without rolling friction and cohesion, with the velocity of 2 relative to 1 at the contact [m/s].
+    #[inline(always)]
+    fn contact(&self, c: &Coefficients, h: f64, depth: f64, v: V3, memory: V4) -> Touch {
+        let Patch { n, a, root } = *self;
+        let soften = if a < memory[3] { short_ratio(a, memory[3]) } else { 1.0 };
+        let v_n = dot(n, v);
+        let normal = c.normal * a * depth - c.normal_damping * root * v_n;
+        let limit = if normal > 0.0 { c.friction * normal } else { 0.0 };
+        let v_t = each(|i| v[i] - v_n * n[i]);
+        let t = tangential(c.tangential * a, c.tangential_damping * root, limit, h, n, a, soften, v_t, memory);
+        Touch { force: each(|i| normal * n[i] + t.force[i]), memory: t.memory }
+    }
 }
 
 /// Contacts evaluated together.
@@ -146,6 +158,24 @@ pub(crate) struct Batch {
     pub twist: [V4; BATCH],
 }
 
+/// Between the two halves of the law: normal and patch radius; root, depth [m] and dist/(r1 + r2) [-]. Apart from the batch, so that the
+/// compiler sees that the two do not overlap.
+#[repr(align(64))]
+pub(crate) struct Between {
+    n: [[f64; BATCH]; 3],
+    a: [f64; BATCH],
+    root: [f64; BATCH],
+    depth: [f64; BATCH],
+    lever: [f64; BATCH],
+}
+
+impl Between {
+    pub fn new() -> Between {
+        let zero = [0.0; BATCH];
+        Between { n: [zero; 3], a: zero, root: zero, depth: zero, lever: zero }
+    }
+}
+
 impl Batch {
     pub fn new() -> Batch {
         let zero = [[0.0; 4]; BATCH];
@@ -163,7 +193,8 @@ impl Batch {
         }
     }
 
-    /// The law over the first `count` contacts and some stale ones behind them. Every fourth number is used, even where
+    /// The law over the first `count` contacts and some stale ones behind them, in two loops: roots wait long for their
+    /// arguments, so a loop must be short enough for the next contacts to begin meanwhile. Every fourth number is used, even where
     /// it means nothing: a gap would cost a tail of single contacts. `one` holds radius, effective radius and
     /// effective mass where all grains are alike.
     #[inline(always)]
@@ -173,48 +204,54 @@ impl Batch {
         table: &[Coefficients],
         h: f64,
         one: [f64; 3],
+        between: &mut Between,
     ) {
         let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
         let Some(c0) = table.first().copied() else { return };
+        let Between { n: [n0, n1, n2], a, root, depth: depths, lever: levers } = between;
         let inv_sum = 0.5 / one[0];
         for k in 0..lanes {
-            let c = if TABLE { table[self.class[k] as usize] } else { c0 };
             let d = self.d[k];
-            let dist = d[3].sqrt();
-            let rw = self.rw[k];
-            let v4 = self.v[k];
-            let (depth, lever, arm, radius, mass);
+            let (dist, inv_dist) = length_and_inverse(d[3]);
+            let (sum, lever, radius, mass);
             if ALIKE {
-                depth = 2.0 * one[0] - dist;
+                sum = 2.0 * one[0];
                 lever = dist * inv_sum;
-                arm = lever * one[0];
                 radius = one[1];
-                mass = one[2] + v4[3];
+                mass = one[2];
             } else {
                 let [r1, r2] = self.r[k];
-                let inv_sum = 1.0 / (r1 + r2);
-                depth = r1 + r2 - dist;
+                sum = r1 + r2;
+                let inv_sum = 1.0 / sum;
                 lever = dist * inv_sum;
-                arm = lever;
                 radius = r1 * r2 * inv_sum;
-                mass = 1.0 / v4[3];
+                mass = short_ratio(1.0, self.v[k][3]);
             }
+            // a pair that just touches may have no depth left to rounding
+            let (depth, least) = (sum - dist, 1e-15 * sum);
+            let depth = if depth > least { depth } else { least };
+            let patch = Patch::new([d[0] * inv_dist, d[1] * inv_dist, d[2] * inv_dist], depth, radius, mass);
+            [n0[k], n1[k], n2[k]] = patch.n;
+            (a[k], root[k], depths[k], levers[k]) = (patch.a, patch.root, depth, lever);
+        }
+        for k in 0..lanes {
+            let c = if TABLE { table[self.class[k] as usize] } else { c0 };
+            let patch = Patch { n: [n0[k], n1[k], n2[k]], a: a[k], root: root[k] };
+            let (rw, v4, lever) = (self.rw[k], self.v[k], levers[k]);
             // velocity at the contact: v - (l1 w1 + l2 w2) x n
-            let v = |n| {
-                let turn = cross([rw[0], rw[1], rw[2]], n);
-                each(|i| v4[i] - arm * turn[i])
-            };
-            let d = [d[0], d[1], d[2]];
-            let (n, touch) = contact(&c, h, d, dist, depth, radius, mass, v, self.memory[k]);
-            let twist = cross(touch.force, n);
+            let arm = if ALIKE { lever * one[0] } else { lever };
+            let turn = cross([rw[0], rw[1], rw[2]], patch.n);
+            let v = each(|i| v4[i] - arm * turn[i]);
+            let touch = patch.contact(&c, h, depths[k], v, self.memory[k]);
+            let twist = cross(touch.force, patch.n);
             self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], rw[3]];
+            self.twist[k] = [twist[0], twist[1], twist[2], rw[3] + v4[3]];
             self.memory[k] = touch.memory;
         }
     }
 
     /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity at the contact [m/s] and
-    /// 1/m [1/kg], `r` radius and lever [m], `class` the row of the table.
+    /// 1/m [1/kg], `rw` radius and lever [m], `class` the row of the table.
     #[inline(always)]
     pub fn evaluate_walls<const TABLE: bool>(&mut self, count: usize, table: &[Coefficients], h: f64) {
         let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
@@ -223,12 +260,12 @@ impl Batch {
             let c = if TABLE { table[self.class[k] as usize] } else { c0 };
             let [d0, d1, d2, depth] = self.d[k];
             let [v0, v1, v2, inv_mass] = self.v[k];
-            let [radius, lever] = self.r[k];
-            let v = |_| [v0, v1, v2];
-            let (n, touch) = contact(&c, h, [d0, d1, d2], 1.0, depth, radius, 1.0 / inv_mass, v, self.memory[k]);
-            let twist = cross(touch.force, n);
+            let [radius, lever, r2, r3] = self.rw[k];
+            let patch = Patch::new([d0, d1, d2], depth, radius, short_ratio(1.0, inv_mass));
+            let touch = patch.contact(&c, h, depth, [v0, v1, v2], self.memory[k]);
+            let twist = cross(touch.force, patch.n);
             self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], 0.0];
+            self.twist[k] = [twist[0], twist[1], twist[2], r2 + r3];
             self.memory[k] = touch.memory;
         }
     }

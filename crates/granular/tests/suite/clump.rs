@@ -139,3 +139,18 @@ fn a_sink_swallows_whole_clumps() {
     assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [(1, 2), (2, 0)]);
     assert!(seen.iter().all(|s| (s.2 - s.0 as f64).abs() < 1e-12), "{seen:?}");
 }
+
+/// The flow of falling clumps is their momentum over the length of the box, once for each clump.
+#[test]
+fn flow_counts_a_clump_once() {
+    let s = settings(0.5, 0.5, 1e-5, 0.0);
+    let spheres = [sphere(0.0, 0.0, 0.0, 0.002), sphere(0.003, 0.0, 0.0, 0.002), sphere(0.0, 0.003, 0.0, 0.001)];
+    let mass = ClumpMass::of_spheres(&spheres, 2500.0);
+    let mut grains = Grains::new();
+    for z in [0.01, 0.03, 0.15] {
+        let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
+        grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::Z * -0.5, Vec3::ZERO, &s).unwrap();
+    }
+    let flow = grains.mass_flow(Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 1.0, 0.1), 2);
+    assert!((flow / (-2.0 * mass.mass * 0.5 / 0.1) - 1.0).abs() < 1e-12, "{flow}");
+}
