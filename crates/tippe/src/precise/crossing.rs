@@ -18,7 +18,7 @@ use tippe_numerics::root::locate;
 /// A touch stops the step if the step is longer than this share of the contact's duration [-].
 const TOUCH_STOP: f64 = 0.3;
 /// In islands with so many pairs a kink of one force stops no step: its error is judged with that of all others.
-const CROWD: usize = 64;
+pub const CROWD: usize = 64;
 /// Crossings closer together than this share of the step are one instant [-].
 const SAME_INSTANT: f64 = 1e-9;
 
