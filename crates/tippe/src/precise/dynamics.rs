@@ -743,7 +743,7 @@ impl Dynamics {
 
     /// Lists the pairs that may touch soon; the gaps of all others are as small as they can become before the next list.
     fn list_near(&mut self) {
-        let finite = self.skin.radii.iter().copied().filter(|r| r.is_finite());
+        let finite = self.skin.radii.iter().copied().filter(|r| r.is_finite() && *r > 0.0);
         let margin = MARGIN * finite.fold(f64::INFINITY, f64::min);
         self.skin.margin = if margin.is_finite() { margin } else { 0.0 };
         self.skin.near.clear();
