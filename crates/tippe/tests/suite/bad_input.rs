@@ -499,6 +499,7 @@ format = 1
 gravity = [0, 0, -9.81]
 [contact]
 friction = 0.3
+restitution = 0.3
 [materials.soft]
 density = 1000
 young = "1 MPa"
