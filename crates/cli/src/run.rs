@@ -398,8 +398,10 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
                 }
             }
             row("factorisations", count(solutions.factorisations), String::new());
-            row("pairs tested", count(solutions.pairs), format!("{} of them touched", count(solutions.contacts)));
         }
+    }
+    if report.pairs_tested > 0 {
+        row("pairs tested", count(report.pairs_tested), format!("{} of them touched", count(report.pairs_touched)));
     }
     let events: Vec<String> = report.events.iter().map(|(kind, n)| format!("{} {}", kind.name(), count(*n))).collect();
     row("events", count(report.events.values().sum()), events.join(", "));

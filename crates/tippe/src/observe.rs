@@ -133,7 +133,7 @@ pub struct Summary {
     pub rejected: u64,
     /// Evaluations of the right-hand side over all islands; none in the realtime clock.
     pub rhs_evaluations: u64,
-    /// How the realtime clock solved its partitions.
+    /// How the realtime clock solved its partitions; pairs tested, also those of the precise clock.
     pub solutions: Solutions,
     /// Accepted steps by integrator name.
     pub steps_by_integrator: BTreeMap<String, u64>,

@@ -6,6 +6,8 @@
 //! Sides that stand along n carry nothing: it does not matter whose side of two flush boxes is taken. Against a half-space
 //! o lies on its plane, so that the cut itself (h = 0) is never needed.
 
+mod convex;
+
 use super::overlap;
 use crate::{Mat3, Pose, Shape, Vec3};
 
@@ -48,6 +50,7 @@ pub fn moments(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Opti
         (HalfSpace, Box { .. } | Hull(_)) => half_space(X_w1, shape2, X_w2),
         (Box { .. } | Hull(_), HalfSpace) => half_space(X_w2, shape1, X_w1).map(Moments::flipped),
         (Box { .. }, Box { .. }) => boxes(shape1, X_w1, shape2, X_w2),
+        (Box { .. } | Hull(_), Box { .. } | Hull(_)) => convex::solids(shape1, X_w1, shape2, X_w2),
         _ => {
             let o = overlap(shape1, X_w1, shape2, X_w2)?;
             let mut second = Mat3::ZERO;
@@ -217,6 +220,8 @@ fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
             sums.add(normal, polygon.corners());
         }
     };
+    // height of a corner of solid 2 over the plane, from its own coordinates
+    let n_2 = R.transpose() * n;
     match shape2 {
         Shape::Box { half_extents: h, .. } => {
             for i in 0..3 {
@@ -227,8 +232,12 @@ fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
             }
         }
         Shape::Hull(hull) => {
+            let corner = |i: u32| hull.vertices()[i as usize];
+            let margin = 1e-12 * hull.radius();
             for f in hull.faces() {
-                face(R * f.normal, &f.corners.map(|i| p + R * hull.vertices()[i as usize]));
+                if f.corners.iter().any(|&i| n_2.dot(corner(i)) + height < margin) {
+                    face(R * f.normal, &f.corners.map(|i| p + R * corner(i)));
+                }
             }
         }
         _ => return None,

@@ -30,8 +30,10 @@ pub struct Hull {
 pub(crate) struct Facet {
     /// Outward unit normal [-].
     pub normal: Vec3,
-    from: u32,
-    to: u32,
+    /// Its corners: from here in the list of outlines ...
+    pub from: u32,
+    /// ... to here.
+    pub to: u32,
 }
 
 /// Triangle of a hull.
@@ -103,6 +105,11 @@ impl Hull {
     /// Flat faces.
     pub(crate) fn facets(&self) -> &[Facet] {
         &self.facets
+    }
+
+    /// Corners of all facets, one after the other.
+    pub(crate) fn outlines(&self) -> &[u32] {
+        &self.outlines
     }
 
     /// Indices of a facet's corners, anticlockwise seen from outside.

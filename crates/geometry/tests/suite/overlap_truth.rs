@@ -190,7 +190,7 @@ fn lying_and_standing_cylinder() {
     near(o.area / (2.0 * r * libm::sin(phi) * 2.0 * h), 1.0, 1e-6, "lying area");
 }
 
-/// The moments are those of the overlap's own columns, for every pose of a box or hull on a half-space and of two boxes.
+/// The moments are those of the overlap's own columns, for every pose of a box or hull on a half-space and of boxes and hulls.
 #[test]
 fn moments_agree_with_the_overlap() {
     let mut random = Random(11);
@@ -198,10 +198,12 @@ fn moments_agree_with_the_overlap() {
     let corners: Vec<Vec3> = (0..8).map(|_| random.direction() * 0.5).collect();
     let hull = Shape::Hull(Arc::new(Hull::new(&corners).unwrap()));
     let mut met = 0;
-    for k in 0..3000 {
-        let (a, b) = match k % 3 {
+    for k in 0..5000 {
+        let (a, b) = match k % 5 {
             0 => (Shape::HalfSpace, cuboid(Vec3::new(0.3, 0.2, 0.1))),
             1 => (hull.clone(), Shape::HalfSpace),
+            2 => (hull.clone(), hull.clone()),
+            3 => (cuboid(Vec3::new(0.2, 0.3, 0.1)), hull.clone()),
             _ => (cuboid(Vec3::new(0.3, 0.2, 0.1)), cuboid(Vec3::new(0.2, 0.25, 0.3))),
         };
         let pose = |r: &mut Random| Pose::new(r.rotation(), r.direction() * 0.3);

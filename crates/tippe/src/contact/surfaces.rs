@@ -52,6 +52,8 @@ const LEAST_SLOPE: f64 = 1e-4;
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
+/// How far apart surfaces are matters up to this share of the size [-].
+const NEAR: f64 = 0.25;
 
 thread_local! {
     static WORK: RefCell<Room> = RefCell::default();
@@ -259,22 +261,24 @@ impl SurfacePair {
                 let at = points.iter().map(|p| p.point * (p.area * p.depth)).sum::<Vec3>() / weight;
                 return (-sum.depth, n.try_normalize().unwrap_or(Vec3::Z), at, at);
             }
-            self.apart(X_ws)
+            self.apart(X_ws, f64::INFINITY)
         })
     }
 
-    /// Distance of surfaces that share no volume.
-    fn apart(&self, X: &[Pose; 2]) -> (f64, Vec3, Vec3, Vec3) {
+    /// Distance of surfaces that share no volume, or `limit` [m] if they are farther apart.
+    fn apart(&self, X: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
         match &self.kind {
-            Kind::Both([s1, s2]) => match surface_distance(s1, &X[0], s2, &X[1], f64::INFINITY, &mut Vec::new()) {
-                Some(gap) => {
-                    let d = gap.point2 - gap.point1;
-                    let between = (X[1].position - X[0].position).try_normalize();
-                    let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
-                    (gap.distance.max(0.0), n, gap.point1, gap.point2)
+            Kind::Both([s1, s2]) => {
+                let between = (X[1].position - X[0].position).try_normalize();
+                match surface_distance(s1, &X[0], s2, &X[1], limit, &mut Vec::new()) {
+                    Some(gap) => {
+                        let d = gap.point2 - gap.point1;
+                        let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
+                        (gap.distance.max(0.0), n, gap.point1, gap.point2)
+                    }
+                    None => (limit, between.unwrap_or(Vec3::Z), X[0].position, X[1].position),
                 }
-                None => (0.0, Vec3::Z, X[0].position, X[1].position),
-            },
+            }
             Kind::Ground { ground, solid, .. } => {
                 let (X_wg, X_ws) = (&X[*ground], &X[1 - ground]);
                 let n = X_wg.vector(Vec3::Z);
@@ -304,7 +308,7 @@ impl SurfacePair {
                 }
                 Kind::Both(_) if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
                 Kind::Both(_) => {
-                    let (gap, n, p1, p2) = self.apart(&X);
+                    let (gap, n, p1, p2) = self.apart(&X, margin);
                     if gap >= margin {
                         return;
                     }
@@ -394,7 +398,8 @@ impl SurfacePair {
         WORK.with_borrow_mut(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth <= 0.0 || sum.area <= 0.0 {
-                let (gap, n, p1, p2) = self.apart(X_ws);
+                let limit = if exact { f64::INFINITY } else { NEAR * self.size };
+                let (gap, n, p1, p2) = self.apart(X_ws, limit);
                 (reading.depth, reading.normal, reading.point) = (-gap, n, 0.5 * (p1 + p2));
                 reading.closing_speed = -n.dot(relative(sides, reading.point));
                 return;
@@ -409,7 +414,7 @@ impl SurfacePair {
             };
             if loads.is_empty() {
                 // edges that only graze each other: area without pressure
-                let (_, n, p1, p2) = self.apart(X_ws);
+                let (_, n, p1, p2) = self.apart(X_ws, f64::INFINITY);
                 (reading.normal, reading.point) = (n, 0.5 * (p1 + p2));
                 reading.closing_speed = -n.dot(relative(sides, reading.point));
                 return;

@@ -17,6 +17,8 @@ use tippe_numerics::root::locate;
 
 /// A touch stops the step if the step is longer than this share of the contact's duration [-].
 const TOUCH_STOP: f64 = 0.3;
+/// In islands with so many pairs a kink of one force stops no step: its error is judged with that of all others.
+pub const CROWD: usize = 64;
 /// Crossings closer together than this share of the step are one instant [-].
 const SAME_INSTANT: f64 = 1e-9;
 
@@ -114,20 +116,25 @@ impl Search<'_> {
     pub fn scan(&mut self, h: f64, fixed: bool, crossings: &mut Vec<Crossing>) -> Option<f64> {
         crossings.clear();
         let t = self.stepper.t0;
+        let ways: Vec<f64> = (0..self.dynamics.kinematics.len()).map(|side| self.way(side, h)).collect();
         for k in 0..self.dynamics.pairs.len() {
             let simple = self.dynamics.is_simple[k];
             let (gap0, gap1) = (self.begin_gaps[k], self.dynamics.gaps[k]);
             if simple && gap0 <= 0.0 && gap1 <= 0.0 {
                 continue;
             }
+            let travel = self.dynamics.ends[k].iter().map(|&side| ways[side as usize]).sum();
+            if gap1 > 0.0 && gap0.max(0.0) + gap1 > travel && !self.dynamics.touching[k] {
+                continue;
+            }
             let pair = &self.dynamics.pairs[k];
             let (begin, last) = if simple {
                 (Reading { gap: gap0, ..Reading::default() }, Reading { gap: gap1, ..Reading::default() })
             } else {
-                (self.begin[k], pair.last)
+                (Reading { gap: gap0, ..self.begin[k] }, Reading { gap: gap1, ..pair.last })
             };
             if !pair.memory.touching {
-                if let Some(theta) = self.first_touch(k, &begin, &last, h) {
+                if let Some(theta) = self.first_touch(k, &begin, &last, travel) {
                     crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
                     if last.gap > 0.0 && !self.is_stop(&crossings[crossings.len() - 1], h) {
                         // touched and left within the step
@@ -184,6 +191,9 @@ impl Search<'_> {
             return true;
         }
         let pair = &self.dynamics.pairs[crossing.pair];
+        if self.dynamics.general.len() >= CROWD && pair.lands_softly() {
+            return false;
+        }
         match crossing.what {
             What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
             What::Leave => pair.jumps_at_touch(),
@@ -212,8 +222,17 @@ impl Search<'_> {
         (largest(d.offset_of[side] + 6), largest(d.offset_of[side] + 9))
     }
 
+    /// A bound on the way of any point of a body in the attempted step [m].
+    fn way(&self, side: usize, h: f64) -> f64 {
+        let n = self.dynamics.bodies.len();
+        let body = if side < n { self.dynamics.bodies[side] } else { self.dynamics.externals[side - n] };
+        let ((v, w), body) = (self.fastest(side), &self.model.bodies[body as usize]);
+        let turns = body.oriented && w > 0.0 && body.radius.is_finite();
+        1.5 * h * (v + if turns { w * body.radius } else { 0.0 })
+    }
+
     /// Where in the attempted step a pair that is apart comes to touch: by its end, or by a dip in between.
-    fn first_touch(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64) -> Option<f64> {
+    fn first_touch(&mut self, k: usize, begin: &Reading, last: &Reading, travel: f64) -> Option<f64> {
         if last.gap <= 0.0 {
             if begin.gap <= 0.0 {
                 return Some(0.0);
@@ -223,16 +242,6 @@ impl Search<'_> {
                 return Some(0.0);
             }
             return Some(locate(0.0, start, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x)));
-        }
-        let pair = &self.dynamics.pairs[k];
-        let mut travel = 1.5 * self.approach_speed(pair) * h;
-        for side in pair.sides {
-            let n = self.dynamics.bodies.len();
-            let body = if side < n { self.dynamics.bodies[side] } else { self.dynamics.externals[side - n] };
-            let (w, radius) = (self.fastest(side).1, &self.model.bodies[body as usize]);
-            if radius.oriented && w > 0.0 && radius.radius.is_finite() {
-                travel += 1.5 * w * radius.radius * h;
-            }
         }
         if begin.gap.max(0.0) + last.gap > travel {
             return None;

@@ -19,6 +19,7 @@ use crate::event::Episode;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::BlockPattern;
@@ -27,8 +28,12 @@ use tippe_numerics::BlockPattern;
 pub const BODY_STATES: usize = 12;
 /// Integrals of the ledger per body.
 pub const ACCOUNTS: usize = 9;
-/// The skin is renewed when more than so many pairs, and an eighth of all, had to be read.
-const WORN: usize = 4;
+/// From this many readings on threads share them, this many at a time.
+const SHARED: usize = 32;
+/// See `SHARED`.
+const CHUNK: usize = 8;
+/// Pairs nearer than this share of the smallest bounding radius are near [-].
+const MARGIN: f64 = 0.05;
 /// A flat solid that touches down at a tangential speed above this share of its closing speed slips at first [-].
 const SLOW: f64 = 1e-6;
 
@@ -134,33 +139,69 @@ fn rotated(g: Vec3, x: Vec3) -> Vec3 {
     x + t + g.cross(t)
 }
 
-/// What keeps pairs that are far apart from being read at every evaluation: gaps at some instant, and how far each body
-/// has moved since. A gap cannot have shrunk by more; the pair cannot touch before that is used up. Nothing in the motion
-/// depends on when the skin is renewed.
+/// What keeps pairs that are far apart from being read at every evaluation: the gap a pair had when it was read, and where its bodies were
+/// then. A gap cannot have shrunk by more than both have moved since; the pair cannot touch before that is used up. Nothing in the motion
+/// depends on when a pair was read.
 #[derive(Clone, Debug, Default)]
 pub struct Skin {
     /// Asked for.
     pub used: bool,
-    /// Gaps, or less, when it was renewed [m].
+    /// Gaps, or less, when they were read, by pair; zero where that does not matter [m].
     gaps: Vec<f64>,
-    /// Motions of all bodies then.
-    kinematics: Vec<Kinematics>,
-    /// Farthest way of any point of each body since [m].
-    moved: Vec<f64>,
+    /// Places of the two bodies then, centre of mass [m] and orientation.
+    places: Vec<[(Vec3, Mat3); 2]>,
+    /// Bounding radii of the bodies [m].
+    radii: Vec<f64>,
+    /// Pairs that may touch before a body has moved by half of `margin` [m] from where it was when they were listed.
+    near: Vec<u32>,
+    listed: Vec<(Vec3, Mat3)>,
+    margin: f64,
 }
 
 impl Skin {
-    /// Farthest ways: |p - p0| + r |R - R0|/sqrt(2) (Frobenius), since a point at distance r from the axis of a turn by t
-    /// moves by 2 r sin(t/2) and |R - R0| = 2 sqrt(2) sin(t/2).
-    fn wear(&mut self, model: &Model, bodies: &[u32], externals: &[u32], now: &[Kinematics]) {
-        self.moved.clear();
-        for ((&body, now), then) in bodies.iter().chain(externals).zip(now).zip(&self.kinematics) {
-            let turned = now.R - then.R;
-            let turn = turned.x_axis.length_squared() + turned.y_axis.length_squared() + turned.z_axis.length_squared();
-            let radius = model.bodies[body as usize].radius;
-            let swing = if turn == 0.0 { 0.0 } else { radius * (0.5 * turn).sqrt() };
-            // what rounding may add
-            self.moved.push((1.0 + 1e-12) * ((now.p - then.p).length() + swing));
+    fn new(model: &Model, bodies: impl Iterator<Item = u32>, pairs: usize) -> Skin {
+        Skin {
+            used: false,
+            gaps: vec![0.0; pairs],
+            places: vec![[(Vec3::ZERO, Mat3::IDENTITY); 2]; pairs],
+            radii: bodies.map(|b| model.bodies[b as usize].radius).collect(),
+            ..Skin::default()
+        }
+    }
+
+    /// Farthest way of any point of a body from a place of its centre of mass and an orientation [m]: |p - p0| + r |R - R0|/sqrt(2) (Frobenius),
+    /// since a point at distance r from the axis of a turn by t moves by 2 r sin(t/2) and |R - R0| = 2 sqrt(2) sin(t/2).
+    fn way(&self, body: usize, (p, R): &(Vec3, Mat3), now: &Kinematics) -> f64 {
+        let turned = now.R - *R;
+        let turn = turned.x_axis.length_squared() + turned.y_axis.length_squared() + turned.z_axis.length_squared();
+        let swing = if turn == 0.0 { 0.0 } else { self.radii[body] * (0.5 * turn).sqrt() };
+        // and what rounding may add
+        (1.0 + 1e-12) * ((now.p - *p).length() + swing)
+    }
+
+    /// True when the list of near pairs is no longer all that may touch.
+    fn is_worn(&self, now: &[Kinematics]) -> bool {
+        let far = |(k, place): (usize, &(Vec3, Mat3))| 2.0 * self.way(k, place, &now[k]) >= self.margin;
+        self.listed.is_empty() || self.listed.iter().enumerate().any(far)
+    }
+
+    /// The gap of a pair has at least this size [m].
+    fn least(&self, pair: usize, ends: [u32; 2], now: &[Kinematics]) -> f64 {
+        let mut gap = self.gaps[pair];
+        for (place, end) in self.places[pair].iter().zip(ends) {
+            if gap <= 0.0 {
+                break;
+            }
+            gap -= self.way(end as usize, place, &now[end as usize]);
+        }
+        gap
+    }
+
+    /// The pair was read: it had this gap [m].
+    fn renew(&mut self, pair: usize, ends: [u32; 2], gap: f64, now: &[Kinematics]) {
+        self.gaps[pair] = gap;
+        if gap > 0.0 {
+            self.places[pair] = ends.map(|end| (now[end as usize].p, now[end as usize].R));
         }
     }
 }
@@ -237,6 +278,17 @@ pub struct Dynamics {
     pub skin: Skin,
     /// Where differences are taken from.
     held: Held,
+    /// Threads share the readings of many pairs.
+    pub parallel: bool,
+    /// Pairs read so far, and those that touched.
+    pub read: [u64; 2],
+    /// Pairs to be read, by index.
+    asked: Vec<bool>,
+    /// `sides` and `memory.touching` of the pairs, side by side: what is far apart is passed over without a look at the pair.
+    pub(super) ends: Vec<[u32; 2]>,
+    pub(super) touching: Vec<bool>,
+    /// Some pair has springs.
+    pub sprung: bool,
     /// Pairs with a short way to their force.
     pub simple: Vec<Simple>,
     /// All other pairs.
@@ -460,8 +512,14 @@ impl Dynamics {
                 general.iter().for_each(|&k| is[k as usize] = false);
                 is
             },
-            skin: Skin::default(),
+            skin: Skin::new(model, bodies.iter().chain(&externals).copied(), pairs.len()),
             held: Held::default(),
+            parallel: false,
+            read: [0; 2],
+            asked: vec![false; pairs.len()],
+            ends: pairs.iter().map(|p| p.sides.map(|s| s as u32)).collect(),
+            touching: vec![false; pairs.len()],
+            sprung: pairs.iter().any(|p| p.springs.is_some()),
             simple,
             general,
             forces: vec![Vec3::ZERO; pairs.len()],
@@ -654,30 +712,79 @@ impl Dynamics {
             self.gaps[s.pair as usize] = gap;
             self.forces[s.pair as usize] = force;
         }
-        let skips = self.skin.gaps.len() == self.pairs.len();
-        if skips {
-            self.skin.wear(model, &self.bodies, &self.externals, &self.kinematics);
+        if self.skin.used && self.skin.is_worn(&self.kinematics) {
+            self.list_near();
         }
-        let mut read = 0;
-        for &k in &self.general {
-            let pair = &mut self.pairs[k as usize];
-            if skips && !pair.memory.touching {
-                let least = self.skin.gaps[k as usize] - pair.sides.iter().map(|&s| self.skin.moved[s]).sum::<f64>();
+        let list = if self.skin.used { &self.skin.near } else { &self.general };
+        for &k in list {
+            let k = k as usize;
+            self.asked[k] = true;
+            if self.skin.used && !self.touching[k] {
+                let least = self.skin.least(k, self.ends[k], &self.kinematics);
                 if least > 0.0 {
-                    self.gaps[k as usize] = least;
-                    pair.last.gap = least;
-                    continue;
+                    if self.gaps[k] <= 0.0 {
+                        self.pairs[k].last.gap = least;
+                    }
+                    self.gaps[k] = least;
+                    self.asked[k] = false;
                 }
-                read += 1;
             }
-            pair.read_last(model, &self.kinematics, |pair| Dynamics::springs(pair, y));
-            self.gaps[k as usize] = pair.last.gap;
-            self.forces[k as usize] = pair.last.total;
         }
-        if self.skin.used && (!skips || read > WORN + self.general.len() / 8) {
-            self.skin.gaps.clone_from(&self.gaps);
-            self.skin.kinematics.clone_from(&self.kinematics);
+        self.read_asked(model, y);
+        if self.skin.used {
+            for i in 0..self.skin.near.len() {
+                let k = self.skin.near[i] as usize;
+                if self.asked[k] {
+                    self.skin.renew(k, self.ends[k], self.gaps[k], &self.kinematics);
+                }
+            }
         }
+    }
+
+    /// Lists the pairs that may touch soon; the gaps of all others are as small as they can become before the next list.
+    fn list_near(&mut self) {
+        let finite = self.skin.radii.iter().copied().filter(|r| r.is_finite() && *r > 0.0);
+        let margin = MARGIN * finite.fold(f64::INFINITY, f64::min);
+        self.skin.margin = if margin.is_finite() { margin } else { 0.0 };
+        self.skin.near.clear();
+        self.asked.fill(false);
+        for &k in &self.general {
+            let at = k as usize;
+            let least = self.skin.least(at, self.ends[at], &self.kinematics) - self.skin.margin;
+            if self.touching[at] || least <= 0.0 {
+                self.skin.near.push(k);
+                continue;
+            }
+            if self.gaps[at] <= 0.0 {
+                self.pairs[at].last.gap = least;
+            }
+            self.gaps[at] = least;
+        }
+        self.skin.listed.clear();
+        self.skin.listed.extend(self.kinematics.iter().map(|k| (k.p, k.R)));
+    }
+
+    /// Reads the pairs that are asked for, each on its own.
+    fn read_asked(&mut self, model: &Model, y: &[f64]) {
+        let kinematics = &self.kinematics;
+        let read = |pair: &mut Pair, asked: bool| {
+            if asked {
+                pair.read_last(model, kinematics, |pair| Dynamics::springs(pair, y));
+            }
+        };
+        let count = self.asked.iter().filter(|&&asked| asked).count();
+        if self.parallel && count >= SHARED {
+            let pairs = self.pairs.par_iter_mut().zip(&self.asked).with_min_len(CHUNK);
+            pairs.for_each(|(pair, &asked)| read(pair, asked));
+        } else {
+            self.pairs.iter_mut().zip(&self.asked).for_each(|(pair, &asked)| read(pair, asked));
+        }
+        let pairs = self.pairs.iter().zip(&self.asked).zip(self.gaps.iter_mut().zip(&mut self.forces));
+        for ((pair, _), (gap, force)) in pairs.filter(|((_, asked), _)| **asked) {
+            self.read[1] += u64::from(pair.last.gap <= 0.0);
+            (*gap, *force) = (pair.last.gap, pair.last.total);
+        }
+        self.read[0] += count as u64;
     }
 
     /// Differences are taken about y, the place of the last evaluation; with `None` no longer.
@@ -716,6 +823,7 @@ impl Dynamics {
         for ((moved, now), then) in held.moved.iter_mut().zip(&self.kinematics).zip(&held.kinematics) {
             *moved = now != then;
         }
+        self.asked.fill(false);
         for (i, &k) in held.touching.iter().enumerate() {
             let k = k as usize;
             if self.is_simple[k] {
@@ -724,17 +832,16 @@ impl Dynamics {
             let pair = &mut self.pairs[k];
             let pulled = pair.springs.is_some_and(|k| y[k..k + SPRING_STATES] != held.y[k..k + SPRING_STATES]);
             if pulled || pair.sides.iter().any(|&side| held.moved[side]) {
-                pair.read_last(model, &self.kinematics, |pair| Dynamics::springs(pair, y));
+                self.asked[k] = true;
                 held.stale[i] = true;
             } else if held.stale[i] {
                 pair.last = held.readings[i];
                 held.stale[i] = false;
-            } else {
-                continue;
+                self.gaps[k] = pair.last.gap;
+                self.forces[k] = pair.last.total;
             }
-            self.gaps[k] = pair.last.gap;
-            self.forces[k] = pair.last.total;
         }
+        self.read_asked(model, y);
     }
 
     /// Acceleration and angular acceleration of body `k` (local) under what was measured [m/s^2], [rad/s^2]; that of a body
@@ -841,8 +948,17 @@ impl Dynamics {
         }
     }
 
+    /// Gives a pair back what it remembered.
+    pub fn recall(&mut self, k: usize, memory: Memory) {
+        self.pairs[k].memory = memory;
+        self.touching[k] = memory.touching;
+        self.skin.listed.clear();
+    }
+
     /// A pair joins the contact set.
     pub fn touch(&mut self, k: usize, reading: &Reading, time: f64, y: &mut [f64]) {
+        self.touching[k] = true;
+        self.skin.listed.clear();
         let pair = &mut self.pairs[k];
         let speed = reading.closing_speed.max(0.0);
         pair.memory.touching = true;
@@ -871,8 +987,7 @@ impl Dynamics {
             self.book(y, pair.node, Account::Sliding, sliding);
             self.book(y, pair.node, Account::Rolling, rolling);
         }
-        let memory = &mut self.pairs[k].memory;
-        *memory = Memory::default();
+        self.recall(k, Memory::default());
     }
 
     /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.

@@ -52,8 +52,12 @@ const STALL: u64 = 3_000_000;
 const STALL_WINDOW: u64 = 500_000;
 /// See `STALL_WINDOW` [-].
 const STALL_SHARE: f64 = 5e-6;
-/// Attempted steps after which an island lets others have a look.
+/// Attempted steps after which an island lets others have a look ...
 const SLICE: u64 = 20_000;
+/// ... or readings of pairs, evaluation by evaluation; one of surfaces of triangles counts for `SURFACE_READINGS`.
+const SLICE_READINGS: u64 = 200_000;
+/// See `SLICE_READINGS`.
+const SURFACE_READINGS: u64 = 1000;
 /// Islands with so many pairs keep a skin.
 const MANY_PAIRS: usize = 12;
 /// A step that ends this share of itself short of an instant ends there [-].
@@ -94,6 +98,10 @@ pub struct Counts {
     pub rejected: u64,
     /// Evaluations of the right-hand side.
     pub evaluations: u64,
+    /// Pairs read by them.
+    pub pairs: u64,
+    /// Of these, those that touched.
+    pub contacts: u64,
 }
 
 /// One communication point of one island.
@@ -208,9 +216,9 @@ impl Island {
         dynamics.restore_actions(actions, &mut y);
         dynamics.remember(structure);
         dynamics.frame_time = t;
-        for (pair, record) in dynamics.pairs.iter_mut().zip(records) {
-            pair.memory = record.memory;
-            Dynamics::set_springs(pair, &mut y, &record.springs);
+        for (k, record) in records.iter().enumerate().take(dynamics.pairs.len()) {
+            dynamics.recall(k, record.memory);
+            Dynamics::set_springs(&dynamics.pairs[k], &mut y, &record.springs);
         }
         let method = settings.method.unwrap_or(Method::Dopri5);
         let mut island = Island {
@@ -354,7 +362,11 @@ impl Island {
         samples: &[f64],
         outcome: &mut Outcome,
     ) -> Result<(), Failure> {
+        self.dynamics.parallel = settings.threads != 1;
         let before = self.stepper.evaluations;
+        let read = self.dynamics.read;
+        let work: u64 = self.dynamics.pairs.iter().map(|p| if p.is_surface() { SURFACE_READINGS } else { 1 }).sum();
+        let most = before + SLICE_READINGS / work.max(1);
         if outcome.counts == Counts::default() {
             self.before = None;
             self.take_samples(model, samples, end, outcome);
@@ -365,8 +377,8 @@ impl Island {
         let slice = tried(&outcome.counts) + SLICE;
         while outcome.exit.is_none() && self.stepper.t0 < end {
             let tries = tried(&outcome.counts);
-            if tries >= slice {
-                outcome.counts.evaluations += self.stepper.evaluations - before;
+            if tries >= slice || self.stepper.evaluations > most {
+                self.count(before, read, &mut outcome.counts);
                 return Ok(());
             }
             self.keep(model);
@@ -383,9 +395,16 @@ impl Island {
             self.take_samples(model, samples, end, outcome);
         }
         self.log(model, end, outcome);
-        outcome.counts.evaluations += self.stepper.evaluations - before;
+        self.count(before, read, &mut outcome.counts);
         outcome.done = true;
         Ok(())
+    }
+
+    /// Adds the evaluations and readings made since there were so many.
+    fn count(&self, evaluations: u64, read: [u64; 2], counts: &mut Counts) {
+        counts.evaluations += self.stepper.evaluations - evaluations;
+        counts.pairs += self.dynamics.read[0] - read[0];
+        counts.contacts += self.dynamics.read[1] - read[1];
     }
 
     /// Time it has come to [s].
@@ -415,7 +434,12 @@ impl Island {
         self.begin_gaps.clone_from(&self.dynamics.gaps);
         self.begin.resize(self.dynamics.pairs.len(), Reading::default());
         for &k in &self.dynamics.general {
-            self.begin[k as usize] = self.dynamics.pairs[k as usize].last;
+            let k = k as usize;
+            let (begin, pair) = (&mut self.begin[k], &self.dynamics.pairs[k]);
+            if self.begin_gaps[k] <= 0.0 || self.dynamics.touching[k] {
+                *begin = pair.last;
+                begin.gap = self.begin_gaps[k];
+            }
         }
         let t = self.stepper.t0;
         let fixed = self.method.is_fixed();

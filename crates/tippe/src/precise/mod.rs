@@ -582,7 +582,7 @@ impl<'a> Clock<'a> {
                 false => island.advance(model, &settings, times, boxes, samples, outcome),
             };
             match &self.pool {
-                Some(pool) if self.islands.len() > 1 => {
+                Some(pool) => {
                     let both = self.islands.par_iter_mut().zip(&mut outcomes).with_min_len(8);
                     pool.install(|| both.map(one).collect::<Result<(), Failure>>())?;
                 }
@@ -699,6 +699,8 @@ impl<'a> Clock<'a> {
             self.summary.steps += c.steps;
             self.summary.rejected += c.rejected;
             self.summary.rhs_evaluations += c.evaluations;
+            self.summary.solutions.pairs += c.pairs;
+            self.summary.solutions.contacts += c.contacts;
             let explicit = self.settings.method.unwrap_or(Method::Dopri5).name();
             for (name, steps) in [(explicit, c.steps - c.implicit), (Method::Rodas4.name(), c.implicit)] {
                 if steps > 0 {

@@ -289,6 +289,16 @@ impl Pair {
         self.is_patch() || self.law.jumps_at_touch()
     }
 
+    /// True when a surface of triangles touches.
+    pub fn is_surface(&self) -> bool {
+        matches!(self.geometry, Geometry::Surfaces(_))
+    }
+
+    /// True when the force is continuous where the gap vanishes, whatever its slope, and remembers nothing.
+    pub fn lands_softly(&self) -> bool {
+        self.is_patch() && self.springs.is_none() && !self.has_memory() && !self.law.jumps_at_touch()
+    }
+
     /// True when the two touch over an area.
     pub fn is_patch(&self) -> bool {
         matches!(self.geometry, Geometry::Patch(_) | Geometry::Surfaces(_))

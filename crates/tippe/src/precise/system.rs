@@ -71,6 +71,9 @@ impl System for Bound<'_> {
             d.book_forces(model, y, f);
         }
         for &k in &d.general {
+            if !d.sprung && d.gaps[k as usize] > 0.0 {
+                continue;
+            }
             let pair = &d.pairs[k as usize];
             let last = &pair.last;
             if let Some(k) = pair.springs {
@@ -146,7 +149,7 @@ impl System for Bound<'_> {
         }
         for &k in &d.general {
             let pair = &d.pairs[k as usize];
-            if pair.last.gap > 0.0 && !pair.memory.touching {
+            if d.gaps[k as usize] > 0.0 && !d.touching[k as usize] {
                 continue;
             }
             let length = pair.scale.max(-pair.last.gap);

@@ -23,6 +23,12 @@ pub struct Report {
     pub rejected: u64,
     /// Evaluations of the right-hand side over all islands [-].
     pub rhs_evaluations: u64,
+    /// Pairs of shapes that were tested for contact, at all evaluations or steps [-].
+    #[serde(default)]
+    pub pairs_tested: u64,
+    /// Of these, those that touched [-].
+    #[serde(default)]
+    pub pairs_touched: u64,
     /// How the realtime clock solved its partitions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub solutions: Option<Solutions>,
@@ -161,6 +167,8 @@ impl Report {
             steps: summary.steps,
             rejected: summary.rejected,
             rhs_evaluations: summary.rhs_evaluations,
+            pairs_tested: summary.solutions.pairs,
+            pairs_touched: summary.solutions.contacts,
             solutions: (clock == Clock::Realtime).then_some(summary.solutions),
             pace: None,
             steps_by_integrator: summary.steps_by_integrator.clone(),

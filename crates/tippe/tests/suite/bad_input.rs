@@ -472,6 +472,68 @@ impl Observe for Points {
     }
 }
 
+/// Steps between two looks at a run, at most.
+#[derive(Default)]
+struct Looks {
+    steps: u64,
+    most: u64,
+    calls: usize,
+    stop_after: usize,
+}
+
+impl Observe for Looks {
+    fn progress(&mut self, progress: &Progress) -> bool {
+        self.most = self.most.max(progress.steps - self.steps);
+        self.steps = progress.steps;
+        self.calls += 1;
+        self.calls != self.stop_after
+    }
+}
+
+/// Steps of surfaces are slow: a run can be stopped after a few of them, wherever the horizon ends.
+#[test]
+fn slow_steps_can_be_stopped() {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, -9.81]
+[contact]
+friction = 0.3
+restitution = 0.3
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[solid]]
+name = "cube"
+kind = "box"
+size = [0.1, 0.1, 0.1]
+[[body]]
+name = "table"
+fixed = true
+material = "soft"
+shape = { kind = "half_space" }
+[[body]]
+name = "cube"
+material = "soft"
+shape = { kind = "mesh", solid = "cube" }
+position = [0, 0, 0.06]
+velocity = [1, 0, 0]
+"#;
+    let scene = Scene::parse("t.toml", text, &[]).unwrap();
+    let model = Model::compile(&scene).unwrap();
+    let run = |stop_after: usize| {
+        let mut looks = Looks { stop_after, ..Looks::default() };
+        let settings = Settings { tolerance: 1e-9, threads: 1, ..Settings::default() };
+        let summary = simulate(&model, &mut State::start(&model), 0.3, &settings, &mut looks).unwrap();
+        (looks, summary)
+    };
+    let (looks, summary) = run(0);
+    assert!(!summary.stopped && summary.steps > 200 && looks.most <= 50, "{} {}", summary.steps, looks.most);
+    let (looks, summary) = run(12);
+    assert!(summary.stopped && looks.calls == 12);
+}
+
 /// However many points are asked for, they are handed over in parts, and the run can be stopped between them.
 #[test]
 fn tiny_output_intervals() {

@@ -1,5 +1,6 @@
 //! What happens at the crossings of a step: contact sets, memories, modes of friction, episodes and the log.
 
+use super::super::crossing::CROWD;
 use super::Memory;
 use super::{
     Bound, Episode, Event, EventContact, EventKind, Failure, Island, Method, Model, Outcome, Reading, STIFF,
@@ -136,7 +137,8 @@ impl Island {
         self.dynamics.fasten(k, stick, &mut self.stepper.y0);
     }
 
-    /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located.
+    /// The contact of a pair up to `theta` of the last step: impulse by Simpson's rule, largest depth and force located. Where a crowd touches
+    /// the ends of the step must do.
     pub(super) fn episode(&mut self, model: &Model, k: usize, theta: f64) -> Episode {
         let pair = &self.dynamics.pairs[k];
         let mut episode = pair.memory.episode;
@@ -153,8 +155,14 @@ impl Island {
             return episode;
         }
         let normal_force = |r: &Reading| if r.gap <= 0.0 { r.force.total() } else { 0.0 };
-        let middle = normal_force(&self.read_at(model, k, 0.5 * theta));
         let (start, end) = (normal_force(&begin), normal_force(&last));
+        if self.dynamics.general.len() >= CROWD {
+            episode.impulse += 0.5 * h * (start + end);
+            episode.max_depth = episode.max_depth.max(-last.gap).max(-begin.gap);
+            episode.max_force = episode.max_force.max(start).max(end);
+            return episode;
+        }
+        let middle = normal_force(&self.read_at(model, k, 0.5 * theta));
         episode.impulse += h / 6.0 * (start + 4.0 * middle + end);
         episode.max_depth = episode.max_depth.max(-last.gap);
         episode.max_force = episode.max_force.max(end).max(middle);

@@ -84,8 +84,8 @@ impl Island {
         let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
         dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
         dynamics.remember(structure);
-        for (pair, saved) in dynamics.pairs.iter_mut().zip(&record.pairs) {
-            pair.memory = saved.memory;
+        for (k, saved) in record.pairs.iter().enumerate().take(dynamics.pairs.len()) {
+            dynamics.recall(k, saved.memory);
         }
         for (machine, saved) in dynamics.machines.iter_mut().zip(&record.machines) {
             machine.take_structure(saved);
