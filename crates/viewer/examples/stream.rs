@@ -77,7 +77,7 @@ fn main() -> Result<(), Trouble> {
     let n = numbers.next().transpose()?.unwrap_or(100_000);
     let steps = numbers.next().transpose()?.unwrap_or(40);
     let text = format!(
-        "format = 1\n[world]\ngravity = [0, 0, -9.81]\n[run]\nclock = \"realtime\"\nuntil = 1\n[[body]]\nname = \"ball_{{k}}\"\nrepeat = [{{ index = \"k\", from = 0, to = {} }}]\nmaterial = \"steel\"\nshape = {{ kind = \"sphere\", radius = 0.04 }}\nposition = [\"0.1*mod(k, 50)\", \"0.1*mod(floor(k/50), 50)\", \"0.1*floor(k/2500)\"]\n",
+        "format = 1\n[world]\ngravity = [0, 0, -0.1]\n[run]\nclock = \"realtime\"\nuntil = 1\n[[body]]\nname = \"ball_{{k}}\"\nrepeat = [{{ index = \"k\", from = 0, to = {} }}]\nmaterial = \"steel\"\nshape = {{ kind = \"sphere\", radius = 0.04 }}\nposition = [\"0.1*mod(k, 50)\", \"0.1*mod(floor(k/50), 50)\", \"0.1*floor(k/2500)\"]\n",
         n.max(1) - 1
     );
     let scene = Scene::parse("stream.toml", &text, &[])?;
