@@ -310,6 +310,47 @@ restitution = 0.5
     }
 }
 
+/// A cube of falling balls ends in a sink, all of it, in all clocks; what it takes away is booked.
+#[test]
+fn a_sink_takes_all_that_falls_into_it() {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, -9.81]
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[grains]]
+name = "fallen"
+material = "soft"
+packing = "lattice"
+low = [0, 0, 0.1]
+high = [0.05, 0.05, 0.15]
+radius = 0.005
+friction = 0.5
+restitution = 0.5
+[[sink]]
+name = "drain"
+low = [-1, -1, -0.5]
+high = [1, 1, 0]
+"#;
+    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
+        let settings = clock::Settings::from_scene(&scene, clock);
+        let mut state = settings.start(&model);
+        let end = clock::simulate(&model, &mut state, 0.25, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+        let value = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect("is there")];
+        let count = model.grains.as_ref().map_or(0.0, |own| own.start.len() as f64);
+        assert!(count >= 100.0);
+        assert_eq!((value("drain.count"), value("fallen.count")), (count, 0.0), "{clock:?}");
+        let mass = count * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.005f64.powi(3);
+        assert!((value("drain.mass") - mass).abs() < 1e-12, "{clock:?}");
+        assert!(end.energy.residual().abs() < 1e-6 * end.energy.initial, "{clock:?} {:?}", end.energy);
+    }
+}
+
 #[test]
 fn mutated_grains_never_panic() {
     for seed in 0..400 {
