@@ -153,17 +153,9 @@ impl<'a> Bed<'a> {
 
     /// The books of the grains.
     pub fn books(&self, record: &GrainRecord) -> Ledger {
-        let books = record.grains.ledger(&self.settings);
-        Ledger {
-            kinetic: books.kinetic,
-            potential: books.potential,
-            elastic: books.elastic,
-            contact_damping: books.losses.normal + books.losses.tangential + books.losses.cohesion,
-            sliding: books.losses.friction,
-            rolling: books.losses.rolling,
-            work: books.put_in - record.put_in - record.exchanged,
-            ..Ledger::default()
-        }
+        let mut ledger = Ledger::of_grains(&record.grains.ledger(&self.settings));
+        ledger.work -= record.put_in + record.exchanged;
+        ledger
     }
 
     /// Values of the model's signals of grains, by signal: loads are means of the last interval.

@@ -447,19 +447,9 @@ impl<'a> Clock<'a> {
 
     /// The books of grains and free bodies together.
     fn ledger(&self) -> Ledger {
-        let books = self.state.grains.ledger(&self.grains);
         let [initial, put_in] = self.state.initial.unwrap_or_default();
-        let mut ledger = Ledger {
-            kinetic: books.kinetic,
-            potential: books.potential,
-            elastic: books.elastic,
-            contact_damping: books.losses.normal + books.losses.tangential + books.losses.cohesion,
-            sliding: books.losses.friction,
-            rolling: books.losses.rolling,
-            work: books.put_in - put_in - self.state.exchanged,
-            initial,
-            ..Ledger::default()
-        };
+        let mut ledger = Ledger { initial, ..Ledger::of_grains(&self.state.grains.ledger(&self.grains)) };
+        ledger.work -= put_in + self.state.exchanged;
         for (body, motion) in self.model.bodies.iter().zip(&self.state.bodies) {
             if body.drive == Drive::Free {
                 let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };

@@ -63,6 +63,20 @@ impl std::ops::AddAssign for Ledger {
 }
 
 impl Ledger {
+    /// The books of grains; their work is all that was ever put into them.
+    pub(crate) fn of_grains(books: &tippe_granular::Ledger) -> Ledger {
+        Ledger {
+            kinetic: books.kinetic,
+            potential: books.potential,
+            elastic: books.elastic,
+            contact_damping: books.losses.normal + books.losses.tangential + books.losses.cohesion,
+            sliding: books.losses.friction,
+            rolling: books.losses.rolling,
+            work: books.put_in,
+            ..Ledger::default()
+        }
+    }
+
     /// kinetic + potential + elastic [J].
     pub fn stored(&self) -> f64 {
         self.kinetic + self.potential + self.elastic

@@ -108,47 +108,39 @@ impl WithSimd for Step<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Step { rubble, problem, follows, u0, h, count, moved } = self;
-        rubble.advance(problem, follows, u0, h, count, moved);
+        self.advance();
     }
 }
 
-impl Rubble {
+impl Step<'_> {
     #[inline(always)]
-    fn advance(
-        &mut self,
-        problem: &mut Problem,
-        follows: &[Follow],
-        u0: &[f64],
-        h: f64,
-        count: usize,
-        moved: &mut Vec<f64>,
-    ) {
+    fn advance(self) {
+        let Step { rubble, problem, follows, u0, h, count, moved } = self;
         let n = problem.mass.len();
         let share = 1.0 / count as f64;
         let dt = h * share;
-        self.gather(problem, follows, h, share);
+        rubble.gather(problem, follows, h, share);
         let Problem { inverse, momentum, u, rows, groups, .. } = problem;
         u.clear();
         u.extend_from_slice(u0);
         u.resize(6 * (n + 1), 0.0);
         moved.clear();
         moved.resize(6 * (n + 1), 0.0);
-        self.free.clear();
+        rubble.free.clear();
         for k in 0..n {
             let free = times(&inverse[k], &momentum[6 * k..6 * k + 6]);
-            self.free.extend((0..6).map(|i| (free[i] - u0[6 * k + i]) * share));
+            rubble.free.extend((0..6).map(|i| (free[i] - u0[6 * k + i]) * share));
         }
-        self.free.resize(6 * (n + 1), 0.0);
+        rubble.free.resize(6 * (n + 1), 0.0);
         for group in groups.iter_mut() {
             group.lambda = group.lambda.map(|x| x * share);
         }
-        self.sums.clear();
-        self.sums.resize(groups.len(), [0.0; 6]);
-        self.start(inverse, groups, u);
+        rubble.sums.clear();
+        rubble.sums.resize(groups.len(), [0.0; 6]);
+        rubble.start(inverse, groups, u);
         for step in 0..count {
             // the impulses of the substep before are where this one starts
-            for ((u, free), added) in u.iter_mut().zip(&self.free).zip(&mut self.added) {
+            for ((u, free), added) in u.iter_mut().zip(&rubble.free).zip(&mut rubble.added) {
                 *u += free + *added;
                 *added -= *u;
             }
@@ -158,17 +150,17 @@ impl Rubble {
                     super::sweep::settle(inverse, group, u);
                 }
                 let times = [dt, dt * (step + usize::from(relax)) as f64];
-                self.pass(moved, u, times, relax, backward);
+                rubble.pass(moved, u, times, relax, backward);
                 if !relax {
                     for (d, u) in moved.iter_mut().zip(u.iter()) {
                         *d += dt * u;
                     }
                 }
             }
-            for (added, u) in self.added.iter_mut().zip(u.iter()) {
+            for (added, u) in rubble.added.iter_mut().zip(u.iter()) {
                 *added += u;
             }
-            for (sum, group) in self.sums.iter_mut().zip(groups.iter()) {
+            for (sum, group) in rubble.sums.iter_mut().zip(groups.iter()) {
                 for r in 0..6 {
                     sum[r] += group.lambda[r];
                 }
@@ -176,14 +168,16 @@ impl Rubble {
         }
         u.truncate(6 * n);
         moved.truncate(6 * n);
-        for (row, quick) in rows.iter_mut().zip(&self.rows) {
+        for (row, quick) in rows.iter_mut().zip(&rubble.rows) {
             row.lambda = quick.sum;
         }
-        for (group, sum) in groups.iter_mut().zip(&self.sums) {
+        for (group, sum) in groups.iter_mut().zip(&rubble.sums) {
             group.lambda = *sum;
         }
     }
+}
 
+impl Rubble {
     /// What the impulses at the start add to the velocities.
     #[inline(always)]
     fn start(&mut self, inverse: &[Block], groups: &[Group], u: &[f64]) {

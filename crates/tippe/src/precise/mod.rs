@@ -12,6 +12,7 @@ mod patch;
 mod reach;
 mod set;
 mod signals;
+mod skin;
 mod structure;
 mod system;
 pub(crate) mod tangent;
@@ -26,7 +27,7 @@ use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progre
 use crate::scene::{Integrator, Scene};
 use crate::{EventKind, Ledger};
 pub(crate) use actions::{ActionRecord, coordinate_force};
-use dynamics::Account;
+use dynamics::{Account, SHARED};
 pub(crate) use dynamics::{gibbs_rate, prescribed};
 use grains::{Look, Pouring};
 use island::{Island, IslandRecord, Motion, Outcome};
@@ -581,8 +582,9 @@ impl<'a> Clock<'a> {
                 true => Ok(()),
                 false => island.advance(model, &settings, times, boxes, samples, outcome),
             };
+            let shared = self.islands.len() > 1 || self.islands.iter().any(|i| i.dynamics.pairs.len() >= SHARED);
             match &self.pool {
-                Some(pool) => {
+                Some(pool) if shared => {
                     let both = self.islands.par_iter_mut().zip(&mut outcomes).with_min_len(8);
                     pool.install(|| both.map(one).collect::<Result<(), Failure>>())?;
                 }

@@ -1,6 +1,7 @@
 //! Grains in this clock: an interval is a step, and what grains do to bodies in it acts in the next one (docs/theory/grains.md, eq. 23).
 
 use super::{Clock, Failure};
+use crate::joint::Six;
 use crate::ledger::Ledger;
 use crate::observe::Observe;
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
@@ -38,7 +39,7 @@ impl Clock<'_> {
     }
 
     /// What grains do to bodies in this step is no work from outside: the grains lost it in the last one. What differs is the step's.
-    pub(super) fn book_grains(&self, mean: &[crate::joint::Six], ledger: &mut Ledger) {
+    pub(super) fn book_grains(&self, mean: &[Six], ledger: &mut Ledger) {
         let Some(record) = &self.state.grains else { return };
         for (b, load) in record.loads.iter().enumerate() {
             if self.is_free(b) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::Drive;
-use crate::observe::BodyState;
+use crate::observe::{BodyState, Summary};
 use crate::scene::{Clock, Packing};
 use crate::{Model, clock};
 
@@ -273,6 +273,15 @@ fn through_text<T: serde::Serialize + serde::de::DeserializeOwned>(state: &T) ->
     serde_json::from_str(&text).expect("can be read")
 }
 
+/// A scene in a clock to a time.
+fn ran(text: &str, clock: Clock, until: f64) -> (Model, Summary) {
+    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene, clock);
+    let end = clock::simulate(&model, &mut settings.start(&model), until, &settings, &mut ());
+    (model, end.unwrap_or_else(|f| panic!("{f}")))
+}
+
 /// An emitter puts in what its rate says, to one grain, in all clocks.
 #[test]
 fn an_emitter_keeps_its_rate() {
@@ -296,12 +305,8 @@ velocity = [0, 0, -1]
 friction = 0.5
 restitution = 0.5
 "#;
-    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
-        let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
-        let settings = clock::Settings::from_scene(&scene, clock);
-        let mut state = settings.start(&model);
-        let end = clock::simulate(&model, &mut state, 0.2, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+        let (model, end) = ran(text, clock, 0.2);
         let count = end.signals[model.signals.iter().position(|s| s.name == "poured.count").expect("is there")];
         let mass = 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.002f64.powi(3);
         // what is due comes at the beginning of a puff or step
@@ -335,12 +340,8 @@ name = "drain"
 low = [-1, -1, -0.5]
 high = [1, 1, 0]
 "#;
-    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
-        let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
-        let settings = clock::Settings::from_scene(&scene, clock);
-        let mut state = settings.start(&model);
-        let end = clock::simulate(&model, &mut state, 0.25, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+        let (model, end) = ran(text, clock, 0.25);
         let value = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect("is there")];
         let count = model.grains.as_ref().map_or(0.0, |own| own.start.len() as f64);
         assert!(count >= 100.0);
