@@ -157,6 +157,10 @@ struct Held {
     readings: Vec<Reading>,
     /// Which of them have read something else since.
     stale: Vec<bool>,
+    /// Bodies on which a contact may act otherwise now.
+    pushed: Vec<bool>,
+    /// {torque, force} on the bodies there; empty where more than contacts acts.
+    loads: Vec<Six>,
 }
 
 /// Bodies and pairs of one island, and their equations.
@@ -312,12 +316,8 @@ impl Dynamics {
                 pairs.push(pair);
             }
         }
-        let mut springs = vec![0; nodes];
         let mut acting = vec![Vec::new(); n];
         for (k, pair) in pairs.iter().enumerate() {
-            if pair.friction_law.has_springs() {
-                springs[pair.node] += 1;
-            }
             let [a, b] = pair.sides;
             for (side, body) in [(0, a), (1, b)] {
                 if body < n {
@@ -331,17 +331,19 @@ impl Dynamics {
         }
         let mut offsets = vec![0];
         for k in 0..nodes {
-            offsets.push(offsets[k] + node_sizes[k] + SPRING_STATES * springs[k]);
+            offsets.push(offsets[k] + node_sizes[k]);
         }
         for (state, node) in block_states {
             actions.state_at[state] = offsets[node] + inner[node];
             inner[node] += 1;
         }
-        let mut next: Vec<usize> = offsets[..nodes].iter().zip(&node_sizes).map(|(o, size)| o + size).collect();
+        // springs are nodes of their own behind the bodies: those of a pair that is apart cost next to nothing
         for pair in pairs.iter_mut().filter(|p| p.friction_law.has_springs()) {
-            pair.springs = Some(next[pair.node]);
-            next[pair.node] += SPRING_STATES;
+            let start = offsets[offsets.len() - 1];
+            pair.springs = Some(start);
+            offsets.push(start + SPRING_STATES);
         }
+        let all_nodes = offsets.len() - 1;
         let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
         let mut acting_starts = vec![0];
         for list in &acting {
@@ -416,6 +418,7 @@ impl Dynamics {
             }
             integral_starts.push(end);
         }
+        integral_starts.resize(all_nodes + 1, integral_starts[nodes]);
         if !actions.is_empty() {
             actions.loads = vec![Six::default(); n];
         }
@@ -436,7 +439,7 @@ impl Dynamics {
             frame_time: 0.0,
             carried: vec![[0.0; ACCOUNTS]; nodes],
             tolerance,
-            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); nodes], priority: vec![0; nodes] },
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); all_nodes], priority: vec![0; all_nodes] },
             node_of,
             kinematics,
             worst: 0,
@@ -476,7 +479,11 @@ impl Dynamics {
     pub fn couple(&mut self, model: &Model) -> bool {
         let (n, nodes) = (self.bodies.len(), self.pattern.nodes());
         let mut neighbours = vec![Vec::new(); nodes];
+        let mut priority = vec![0; nodes];
+        let mut springs = self.first_of.len();
         for (pair, &gap) in self.pairs.iter().zip(&self.gaps) {
+            let own = springs;
+            springs += usize::from(pair.springs.is_some());
             if !pair.memory.touching && gap > 0.0 {
                 continue;
             }
@@ -484,6 +491,13 @@ impl Dynamics {
             if a < n && b < n && self.node_of[a] != self.node_of[b] {
                 neighbours[self.node_of[a]].push(self.node_of[b] as u32);
                 neighbours[self.node_of[b]].push(self.node_of[a] as u32);
+            }
+            if pair.springs.is_some() {
+                for node in pair.sides.into_iter().filter(|&side| side < n).map(|side| self.node_of[side]) {
+                    neighbours[node].push(own as u32);
+                    neighbours[own].push(node as u32);
+                }
+                priority[own] = pair.last.closing_speed.abs().to_bits();
             }
         }
         for force in &self.actions.forces {
@@ -500,7 +514,6 @@ impl Dynamics {
             list.dedup();
         }
         // whatever order a mirrored scene has, it eliminates mirrored bodies in the same order
-        let mut priority = vec![0; nodes];
         for (k, &node) in self.kinematics[..n].iter().zip(&self.node_of) {
             priority[node] = priority[node].max((k.v.length_squared() + k.w.length_squared()).to_bits());
         }
@@ -740,6 +753,13 @@ impl Dynamics {
         }
         held.stale.clear();
         held.stale.resize(held.touching.len(), false);
+        held.pushed.resize(self.kinematics.len(), false);
+        let mut loads = std::mem::take(&mut held.loads);
+        loads.clear();
+        if self.actions.is_empty() && self.simple.is_empty() {
+            loads.extend((0..self.bodies.len()).map(|k| self.load_anew(k)));
+        }
+        self.held.loads = loads;
     }
 
     /// [`Self::measure`] while differences are taken: pairs that were apart stay so, and those of which nothing has moved keep
@@ -758,6 +778,7 @@ impl Dynamics {
             *moved = now != then;
         }
         self.asked.fill(false);
+        held.pushed.fill(false);
         for (i, &k) in held.touching.iter().enumerate() {
             let k = k as usize;
             if self.is_simple[k] {
@@ -766,6 +787,7 @@ impl Dynamics {
             let pair = &mut self.pairs[k];
             let pulled = pair.springs.is_some_and(|k| y[k..k + SPRING_STATES] != held.y[k..k + SPRING_STATES]);
             if pulled || pair.sides.iter().any(|&side| held.moved[side]) {
+                pair.sides.iter().for_each(|&side| held.pushed[side] = true);
                 self.asked[k] = true;
                 held.stale[i] = true;
             } else if held.stale[i] {
@@ -797,6 +819,13 @@ impl Dynamics {
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
     fn load(&self, k: usize) -> Six {
+        match self.held.loads.get(k) {
+            Some(load) if self.held.on && !self.held.pushed[k] => *load,
+            _ => self.load_anew(k),
+        }
+    }
+
+    fn load_anew(&self, k: usize) -> Six {
         if self.acting_starts[k] == self.acting_starts[k + 1] && self.pushes.is_empty() {
             return self.actions.loads.get(k).copied().unwrap_or_default();
         }
@@ -970,7 +999,7 @@ impl Dynamics {
             self.exert(model, t, y, &mut []);
             elastic += self.actions.forces.iter().map(|f| f.effect.stored).sum::<f64>();
         }
-        for node in 0..self.pattern.nodes() {
+        for node in 0..self.first_of.len() {
             let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
             elastic += self.carried[node][Account::Elastic as usize] + since;
         }

@@ -12,7 +12,7 @@ use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{ContactKind, Pose, Shape, Vec3, contact_kind, separation};
+use tippe_geometry::{ContactKind, Moments, Pose, Shape, Vec3, contact_kind, separation};
 
 /// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
 const SCALE_SPEED: f64 = 0.01;
@@ -105,6 +105,8 @@ pub struct Pair {
     pub memory: Memory,
     /// What was read off it at the last evaluation of the right-hand side.
     pub last: Reading,
+    /// What the solids of a patch shared where it was last read.
+    shared: Option<([Pose; 2], Option<Moments>)>,
     /// Normal law.
     pub law: NormalLaw,
     /// Friction law.
@@ -236,6 +238,7 @@ impl Pair {
             hysteresis: HYSTERESIS * scale,
             memory: Memory::default(),
             last: Reading { gap: f64::INFINITY, ..Reading::default() },
+            shared: None,
             normal: NormalConstants::new(
                 &law,
                 mass,
@@ -302,6 +305,20 @@ impl Pair {
     /// True when the two touch over an area.
     pub fn is_patch(&self) -> bool {
         matches!(self.geometry, Geometry::Patch(_) | Geometry::Surfaces(_))
+    }
+
+    /// True when the two touch on surfaces that may face everywhere.
+    pub fn has_many_normals(&self) -> bool {
+        matches!(self.geometry, Geometry::Surfaces(_))
+    }
+
+    /// Half the mean extent of the smaller of two solids that touch over an area, as far as a patch reaches from its middle; zero for a
+    /// point [m].
+    pub fn half_extent(&self) -> f64 {
+        match &self.geometry {
+            Geometry::Patch(patch) => patch.size,
+            _ => 0.0,
+        }
     }
 
     /// True when the damping refers to the impact that goes on; that of surfaces is hysteresis.
@@ -489,7 +506,8 @@ impl Pair {
     ) {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
         if let Geometry::Patch(patch) = &self.geometry {
-            return self.read_patch(patch, model, sides, springs, always, reading);
+            let X_ws = self.poses(model, sides);
+            return self.read_patch(patch, &X_ws, patch.moments(&X_ws), sides, springs, always, reading);
         }
         if let Geometry::Surfaces(surfaces) = &self.geometry {
             return self.read_surfaces(surfaces, model, sides, springs, always, reading);
@@ -507,6 +525,19 @@ impl Pair {
     #[inline]
     pub fn read_last(&mut self, model: &Model, kinematics: &[Kinematics], springs: impl Fn(&Pair) -> Springs) {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
+        if let Geometry::Patch(patch) = &self.geometry {
+            let X_ws = self.poses(model, sides);
+            // where only velocities differ, as for half the columns of a Jacobian, the solids share the same
+            let m = match self.shared {
+                Some((there, m)) if there == X_ws => m,
+                _ => patch.moments(&X_ws),
+            };
+            let mut last = self.last;
+            self.read_patch(patch, &X_ws, m, sides, &springs(self), false, &mut last);
+            self.last = last;
+            self.shared = Some((X_ws, m));
+            return;
+        }
         if self.is_patch() {
             let mut last = self.last;
             self.read_into(model, kinematics, &springs(self), false, &mut last);
@@ -563,15 +594,15 @@ impl Pair {
     fn read_patch(
         &self,
         patch: &Patch,
-        model: &Model,
+        X_ws: &[Pose; 2],
+        m: Option<Moments>,
         sides: [&Kinematics; 2],
         springs: &Springs,
         always: bool,
         reading: &mut Reading,
     ) {
-        let X_ws = self.poses(model, sides);
-        let Some(m) = patch.moments(&X_ws) else {
-            let s = patch.separation(&X_ws, always);
+        let Some(m) = m else {
+            let s = patch.separation(X_ws, always);
             let gap = s.gap.max(0.0);
             *reading = Reading { gap, normal: s.normal, ..Reading::default() };
             if gap == 0.0 || always {
@@ -599,7 +630,7 @@ impl Pair {
             volume: m.volume,
             extent: m.extent,
             layer: patch.layer(),
-            sink: patch.sink(&X_ws, m.centroid),
+            sink: patch.sink(X_ws, m.centroid),
         };
         reading.force = self.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.normal);
         self.rub(sides, springs, reading);

@@ -112,8 +112,8 @@ impl System for Bound<'_> {
 
     /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
     ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
-    /// that along the contact against the size again; errors of flat patches and surfaces, which have many normals, against the depth
-    /// in all directions.
+    /// for a flat patch with |e_phi x n| a on top, a half the extent of the smaller solid. That along the contact counts against the size again;
+    /// errors of surfaces, which have many normals, against the depth in all directions.
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
         let d = &mut *self.dynamics;
         let tolerance = STEP_SHARE * d.tolerance;
@@ -154,14 +154,15 @@ impl System for Bound<'_> {
             }
             let length = pair.scale.max(-pair.last.gap);
             for side in pair.sides.into_iter().filter(|&side| side < d.bodies.len()) {
-                if pair.is_patch() {
+                if pair.has_many_normals() {
                     let size = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
                     d.lengths[side] = d.lengths[side].min(length);
                     d.turns[side] = d.turns[side].min(length / size);
                 } else if pair.last.gap <= 0.0 {
                     let (e, r) = (&d.errors[side], pair.last.point - d.kinematics[side].p);
                     let along = (e.linear + e.angular.cross(r)).dot(pair.last.normal);
-                    judge(along.abs() / (length * tolerance), side, &mut d.worst);
+                    let rocking = e.angular.cross(pair.last.normal).length() * pair.half_extent();
+                    judge((along.abs() + rocking) / (length * tolerance), side, &mut d.worst);
                 }
             }
             if let Some(k) = pair.springs {

@@ -176,12 +176,12 @@ fn cut_by(
         if n.dot(ball.0) - offset < -ball.1 {
             continue;
         }
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut above, mut below) = (false, false);
         for p in polygon.iter() {
             let h = n.dot(*p) - offset;
-            (low, high) = (low.min(h), high.max(h));
+            above |= h > same;
+            below |= h < -same;
         }
-        let (above, below) = (high > same, low < -same);
         if !above {
             if below || (of_first && normal.dot(n) > 0.0) {
                 continue;
