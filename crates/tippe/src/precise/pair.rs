@@ -307,9 +307,9 @@ impl Pair {
         matches!(self.geometry, Geometry::Patch(_) | Geometry::Surfaces(_))
     }
 
-    /// True when the two touch on surfaces that may face everywhere.
-    pub fn has_many_normals(&self) -> bool {
-        matches!(self.geometry, Geometry::Surfaces(_))
+    /// True when a displacement in any direction changes its force at once: surfaces face everywhere, and a patch that sticks is held along it.
+    pub fn holds_all_ways(&self) -> bool {
+        self.is_patch() && (self.springs.is_some() || matches!(self.geometry, Geometry::Surfaces(_)))
     }
 
     /// Half the mean extent of the smaller of two solids that touch over an area, as far as a patch reaches from its middle; zero for a

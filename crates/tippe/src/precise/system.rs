@@ -113,7 +113,7 @@ impl System for Bound<'_> {
     /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
     ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
     /// for a flat patch with |e_phi x n| a on top, a half the extent of the smaller solid. That along the contact counts against the size again;
-    /// errors of surfaces, which have many normals, against the depth in all directions.
+    /// errors of surfaces, which have many normals, and of patches that stick against the depth in all directions.
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
         let d = &mut *self.dynamics;
         let tolerance = STEP_SHARE * d.tolerance;
@@ -154,7 +154,7 @@ impl System for Bound<'_> {
             }
             let length = pair.scale.max(-pair.last.gap);
             for side in pair.sides.into_iter().filter(|&side| side < d.bodies.len()) {
-                if pair.has_many_normals() {
+                if pair.holds_all_ways() {
                     let size = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
                     d.lengths[side] = d.lengths[side].min(length);
                     d.turns[side] = d.turns[side].min(length / size);
