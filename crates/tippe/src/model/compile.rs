@@ -202,7 +202,7 @@ impl Compiler<'_> {
     }
 
     /// The body without its elements, and its shapes.
-    fn body<'s>(&mut self, spec: &'s scene::Body) -> Option<(Body, Vec<(&'s ShapeSpec, Vec<Shape>)>)> {
+    fn body<'s>(&mut self, spec: &'s scene::Body) -> Option<(Body, Vec<Made<'s>>)> {
         let mut shapes = Vec::new();
         for shape_spec in &spec.shapes {
             match shapes_of(&shape_spec.kind) {
@@ -294,7 +294,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn mass_from_shapes(&mut self, spec: &scene::Body, shapes: &[(&ShapeSpec, Vec<Shape>)]) -> Option<MassProperties> {
+    fn mass_from_shapes(&mut self, spec: &scene::Body, shapes: &[Made<'_>]) -> Option<MassProperties> {
         if shapes.is_empty() {
             self.fail(
                 spec.places.entity,
@@ -359,7 +359,7 @@ impl Compiler<'_> {
         mass: f64,
         inertia: &Mat3,
         center: Vec3,
-        shapes: &[(&ShapeSpec, Vec<Shape>)],
+        shapes: &[Made<'_>],
     ) -> Option<()> {
         let place = spec.places.of("inertia");
         let name = &spec.name;
@@ -451,6 +451,9 @@ impl Compiler<'_> {
         }
     }
 }
+
+/// A shape of a scene and what touches for it.
+type Made<'s> = (&'s ShapeSpec, Vec<Shape>);
 
 /// Pose of a body's frame c at the start.
 fn start_pose(model: &Model, body: usize) -> Pose {
