@@ -187,7 +187,7 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
 
 fn shapes_of(scene: &Scene, body: &str) -> Vec<(Pose, Shape)> {
     let spec = scene.bodies.iter().find(|spec| spec.name == body);
-    spec.map_or_else(Vec::new, |spec| spec.shapes.iter().filter_map(|shape| shape.placed().ok()).collect())
+    spec.map_or_else(Vec::new, |spec| spec.shapes.iter().filter_map(|shape| shape.placed().ok()).flatten().collect())
 }
 
 fn draw_bodies(picture: &mut Picture, model: &Model, states: &[BodyState], shapes: &[Vec<(Pose, Shape)>]) {

@@ -33,5 +33,5 @@ pub use overlap::{
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};
 pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, contact_kind};
-pub use solid::{Gear, Solid, SolidError, Thread};
+pub use solid::{Gear, Pieces, Solid, SolidError, Thread};
 pub use space::{Mat3, Pose, Quat, Vec3};

@@ -21,6 +21,10 @@ pub enum EventKind {
     RollEnd,
     /// A touching pair began to compress again: its restitution memory starts afresh.
     Recompression,
+    /// Regions of an overlap became fewer because two came to hang together; where its law jumps with them.
+    RegionsMerge,
+    /// Regions of an overlap became more because one came apart; where its law jumps with them.
+    RegionsSplit,
     /// A joint that moved came to stick by its dry friction.
     JointStick,
     /// A joint that stuck began to move against its dry friction.
@@ -41,7 +45,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All kinds, those of contacts first.
-    pub const ALL: [EventKind; 15] = [
+    pub const ALL: [EventKind; 17] = [
         EventKind::ContactStart,
         EventKind::ContactEnd,
         EventKind::SlipStart,
@@ -49,6 +53,8 @@ impl EventKind {
         EventKind::RollStart,
         EventKind::RollEnd,
         EventKind::Recompression,
+        EventKind::RegionsMerge,
+        EventKind::RegionsSplit,
         EventKind::JointStick,
         EventKind::JointSlip,
         EventKind::StopStart,
@@ -68,7 +74,9 @@ impl EventKind {
             | EventKind::StickStart
             | EventKind::RollStart
             | EventKind::RollEnd
-            | EventKind::Recompression => true,
+            | EventKind::Recompression
+            | EventKind::RegionsMerge
+            | EventKind::RegionsSplit => true,
             EventKind::JointStick
             | EventKind::JointSlip
             | EventKind::StopStart
@@ -90,6 +98,8 @@ impl EventKind {
             EventKind::RollStart => "roll_start",
             EventKind::RollEnd => "roll_end",
             EventKind::Recompression => "recompression",
+            EventKind::RegionsMerge => "regions_merge",
+            EventKind::RegionsSplit => "regions_split",
             EventKind::JointStick => "joint_stick",
             EventKind::JointSlip => "joint_slip",
             EventKind::StopStart => "stop_start",
@@ -137,6 +147,9 @@ pub struct EventContact {
     /// With `ContactEnd`: what the whole contact was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub episode: Option<Episode>,
+    /// With `RegionsMerge` and `RegionsSplit`: how many regions there were before and after [-].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub regions: Option<[u32; 2]>,
 }
 
 /// One contact from touch to separation.

@@ -87,6 +87,9 @@ pub struct DescribedShape {
     pub scale: [f64; 3],
     /// False if it has mass only.
     pub collide: bool,
+    /// Which of the convex pieces of a mesh it is; absent for all other shapes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub piece: Option<u32>,
 }
 
 /// A surface to draw.
@@ -241,7 +244,11 @@ fn shapes(spec: &tippe::scene::Body, geometries: &mut Vec<Geometry>) -> Vec<Desc
     // The scene was compiled: every shape in it is sound.
     let placed = spec.shapes.iter().filter_map(|shape| shape.placed().ok().map(|placed| (shape.collide, placed)));
     placed
-        .map(|(collide, (X_bs, shape))| {
+        .flat_map(|(collide, placed)| {
+            let apart = placed.len() > 1;
+            placed.into_iter().enumerate().map(move |(k, placed)| (collide, apart.then_some(k as u32), placed))
+        })
+        .map(|(collide, piece, (X_bs, shape))| {
             let (geometry, scale) = surface(&shape);
             // Geometries of unit size are few; a mesh is rarely there twice.
             let known = geometries.iter().position(|other| *other == geometry);
@@ -249,7 +256,8 @@ fn shapes(spec: &tippe::scene::Body, geometries: &mut Vec<Geometry>) -> Vec<Desc
                 geometries.push(geometry);
                 geometries.len() - 1
             });
-            DescribedShape { geometry, pose: numbers(&X_bs), scale: scale.to_array(), collide: collide && spec.collide }
+            let collide = collide && spec.collide;
+            DescribedShape { geometry, pose: numbers(&X_bs), scale: scale.to_array(), collide, piece }
         })
         .collect()
 }
@@ -325,4 +333,30 @@ fn springs(model: &Model) -> Vec<DescribedSpring> {
 fn numbers(X: &Pose) -> [f64; 7] {
     let (p, q) = (X.position, X.rotation);
     [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What collides is what is drawn: each convex piece of a mesh for itself, the mesh in its place nowhere.
+    #[test]
+    fn pieces_of_a_mesh_are_shapes_of_their_own() {
+        let text = include_str!("../../../scenes/convex_pieces.toml");
+        let scene = Scene::parse("convex_pieces.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
+        let described = Description::new("pieces", &scene, &model, Clock::Precise, serde_json::Value::Null);
+        let shapes = |name: &str| {
+            let body = described.bodies.iter().find(|body| body.name == name);
+            body.map_or(&[][..], |body| &body.shapes)
+        };
+        let kind = |shape: &DescribedShape| match &described.geometries[shape.geometry] {
+            Geometry::Mesh { shape, .. } => *shape,
+            _ => "",
+        };
+        let pieces: Vec<_> = shapes("apart").iter().map(|s| (s.piece, s.collide, kind(s))).collect();
+        assert_eq!(pieces, [0, 1, 2].map(|k| (Some(k), true, "hull")));
+        assert_eq!(shapes("whole").iter().map(|s| (s.piece, kind(s))).collect::<Vec<_>>(), [(None, "mesh")]);
+        assert!(described.warnings.iter().any(|w| w.contains("3 convex pieces touch instead of its mesh")));
+    }
 }

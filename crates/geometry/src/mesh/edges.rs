@@ -85,7 +85,7 @@ pub(crate) fn neighbours(triangles: &[[u32; 3]]) -> Result<Vec<[u32; 3]>, Flaw> 
 }
 
 /// Number of the connected part each triangle belongs to, and how many there are.
-pub(super) fn parts(neighbours: &[[u32; 3]]) -> (Vec<u32>, usize) {
+pub(crate) fn parts(neighbours: &[[u32; 3]]) -> (Vec<u32>, usize) {
     let mut part = vec![u32::MAX; neighbours.len()];
     let (mut count, mut stack) = (0, Vec::new());
     for seed in 0..neighbours.len() {

@@ -14,7 +14,7 @@ use crate::{Aabb, Mat3, Mesh, MeshError, Pose, Vec3};
 pub(crate) use core::{Core, Tag, core_of};
 pub use height_grid::HeightGrid;
 pub(crate) use hull::Facet;
-pub use hull::Hull;
+pub use hull::{Hull, HullFace};
 pub use mass::MassProperties;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

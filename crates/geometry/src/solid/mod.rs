@@ -14,12 +14,14 @@
 mod boolean;
 mod flat;
 mod gear;
+mod pieces;
 mod polygon;
 mod sweep;
 
 use crate::{Mesh, MeshError, Pose, Quat, Shape, TriMesh, Vec3};
 use boolean::{Operation, combine};
 pub use gear::Gear;
+pub use pieces::Pieces;
 use polygon::Polygon;
 pub(crate) use polygon::polygon_triangles;
 use serde::{Deserialize, Serialize};

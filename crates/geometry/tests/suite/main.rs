@@ -12,6 +12,7 @@ mod mesh_foundation;
 mod mesh_overlap;
 mod meshes;
 mod overlap_truth;
+mod pieces;
 mod random;
 mod random_pairs;
 mod rays;

@@ -394,3 +394,27 @@ fn half_space_in_closed_form() {
         assert!(points.iter().any(|p| p.depth < 0.0) && points.iter().all(|p| p.depth > -1.001e-3));
     }
 }
+
+/// A heavy pair is cut in lots: the same bits on any number of threads, and outside of all pools; what lots add up to is the closed form.
+#[test]
+fn heavy_pairs_on_any_number_of_threads() {
+    let s = surface(&ball(1.0, 100));
+    assert!(s.is_heavy_with(&s), "{}", s.len());
+    let q = Quat::from_xyzw(0.1, 0.2, 0.3, 0.9).normalize();
+    for distance in [1.97, 1.4] {
+        let X2 = Pose::new(q, Vec3::new(0.6, 0.3, 0.2).normalize() * distance);
+        let answer = || {
+            let (f, work) = solve(&s, &Pose::IDENTITY, &s, &X2);
+            (f, work.regions().to_vec(), work.points().to_vec())
+        };
+        let outside = answer();
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(answer) == outside, "{threads} threads");
+        }
+        let lens = std::f64::consts::PI * (4.0 + distance) * (2.0 - distance) * (2.0 - distance) / 12.0;
+        assert_eq!(outside.1.len(), 1);
+        let share = outside.1[0].volume / lens;
+        assert!((0.9..1.0).contains(&share), "{share}");
+    }
+}

@@ -22,8 +22,8 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Aabb, Foundation, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Shape, Surface, SurfaceWork, Vec3, foundation,
-    half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
+    Aabb, Foundation, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Region, Shape, Surface, SurfaceWork, Vec3,
+    foundation, half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -64,6 +64,14 @@ thread_local! {
 struct Room {
     surfaces: SurfaceWork,
     loads: Vec<Load>,
+}
+
+/// Lends the thread's buffers. They are taken, not borrowed: while a heavy pair is shared out, its thread may turn to another pair.
+fn with_room<T>(work: impl FnOnce(&mut Room) -> T) -> T {
+    let mut room = WORK.take();
+    let answer = work(&mut room);
+    WORK.set(room);
+    answer
 }
 
 /// One point of a patch under load.
@@ -164,6 +172,15 @@ pub struct SurfacePoint {
     pub region: u32,
 }
 
+/// Regions that a law of the overlap acts in, each for itself; none where a foundation carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RegionCount {
+    /// How many [-].
+    pub number: u32,
+    /// Volume of the smallest over that of all [-].
+    pub least: f64,
+}
+
 /// What a reading of two surfaces gives.
 pub struct SurfaceReading {
     /// Largest depth [m]; minus the distance where they are apart.
@@ -192,6 +209,8 @@ pub struct SurfaceReading {
     pub total: Vec3,
     /// Torques about the centres of mass of bodies 1 and 2 [N m].
     pub torques: [Vec3; 2],
+    /// Regions whose merging and splitting the law feels.
+    pub regions: RegionCount,
 }
 
 impl SurfacePair {
@@ -218,6 +237,11 @@ impl SurfacePair {
             hysteresis: hysteresis(e),
             reference,
         })
+    }
+
+    /// True when one reading of it is work for several threads.
+    pub fn is_heavy(&self) -> bool {
+        matches!(&self.kind, Kind::Both([s1, s2]) if s1.is_heavy_with(s2))
     }
 
     /// L of the foundation [m].
@@ -252,7 +276,7 @@ impl SurfacePair {
             let d = X_ws[1].position - X_ws[0].position;
             return (distance - self.bound, d / distance, X_ws[0].position, X_ws[1].position);
         }
-        WORK.with_borrow_mut(|room| {
+        with_room(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth > 0.0 {
                 let points = room.surfaces.points();
@@ -300,7 +324,7 @@ impl SurfacePair {
             return;
         }
         let X = if touching { paths.map(Path::end) } else { start };
-        WORK.with_borrow_mut(|room| {
+        with_room(|room| {
             let mut shift = Vec3::ZERO;
             match &self.kind {
                 Kind::Ground { ground, surface, .. } => {
@@ -352,7 +376,7 @@ impl SurfacePair {
 
     /// The polygons over which they touch; `push` and `normal` are from 1 to 2.
     pub fn patch(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
-        WORK.with_borrow_mut(|room| match &self.kind {
+        with_room(|room| match &self.kind {
             Kind::Both([s1, s2]) => surface_patch(s1, &X_ws[0], s2, &X_ws[1], &mut room.surfaces),
             Kind::Ground { ground, surface, .. } => {
                 let mut patch = half_space_patch(&X_ws[*ground], surface, &X_ws[1 - ground], &mut room.surfaces);
@@ -389,13 +413,14 @@ impl SurfacePair {
             stick_energy: 0.0,
             total: Vec3::ZERO,
             torques: [Vec3::ZERO; 2],
+            regions: RegionCount::default(),
         };
         if let (Some(distance), false) = (self.far(X_ws), exact) {
             reading.depth = self.bound - distance;
             reading.normal = (X_ws[1].position - X_ws[0].position) / distance;
             return reading;
         }
-        WORK.with_borrow_mut(|room| {
+        with_room(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth <= 0.0 || sum.area <= 0.0 {
                 let limit = if exact { f64::INFINITY } else { NEAR * self.size };
@@ -410,7 +435,10 @@ impl SurfacePair {
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {
                 NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, sum.energy, loads),
-                _ => self.press_regions(surfaces, sides, laws, loads),
+                _ => {
+                    reading.regions = count(surfaces.regions());
+                    self.press_regions(surfaces, sides, laws, loads)
+                }
             };
             if loads.is_empty() {
                 // edges that only graze each other: area without pressure
@@ -658,6 +686,12 @@ impl SurfacePair {
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
     }
+}
+
+fn count(regions: &[Region]) -> RegionCount {
+    let volumes = || regions.iter().map(|r| r.volume).filter(|v| *v > 0.0);
+    let least = volumes().fold(f64::INFINITY, f64::min) / volumes().sum::<f64>();
+    RegionCount { number: volumes().count() as u32, least: if least.is_finite() { least } else { 0.0 } }
 }
 
 /// b of the hysteresis that has this restitution.

@@ -6,7 +6,7 @@ use crate::capability;
 use crate::contact::surfaces::SurfacePair;
 use crate::material;
 use crate::observe::BodyState;
-use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec};
+use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec, Touching};
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{ContactKind, HeightGrid, Hull, Mat3, Pose, Quat, Shape, Surface, Vec3, contact_kind};
@@ -65,6 +65,7 @@ impl Compiler<'_> {
         for (index, spec) in self.scene.bodies.iter().enumerate() {
             let first = elements.len();
             let Some((mut body, shapes)) = self.body(spec) else { continue };
+            let shapes = shapes.into_iter().flat_map(|(spec, made)| made.into_iter().map(move |shape| (spec, shape)));
             for (shape_spec, shape) in shapes {
                 if !(spec.collide && shape_spec.collide) {
                     continue;
@@ -201,13 +202,13 @@ impl Compiler<'_> {
     }
 
     /// The body without its elements, and its shapes.
-    fn body<'s>(&mut self, spec: &'s scene::Body) -> Option<(Body, Vec<(&'s ShapeSpec, Shape)>)> {
+    fn body<'s>(&mut self, spec: &'s scene::Body) -> Option<(Body, Vec<Made<'s>>)> {
         let mut shapes = Vec::new();
         for shape_spec in &spec.shapes {
-            match shape(&shape_spec.kind) {
-                Ok(shape) => {
-                    self.note_hull(spec, shape_spec, &shape);
-                    shapes.push((shape_spec, shape));
+            match shapes_of(&shape_spec.kind) {
+                Ok(made) => {
+                    self.note_touching(spec, shape_spec, &made);
+                    shapes.push((shape_spec, made));
                 }
                 Err(error) => {
                     self.fail(shape_spec.places.entity, format!("body \"{}\": {error}", spec.name), "");
@@ -264,21 +265,36 @@ impl Compiler<'_> {
         Some((body, shapes))
     }
 
-    /// A hull in place of a mesh is said, with how much it adds; that of a convex mesh is the mesh.
-    fn note_hull(&mut self, spec: &scene::Body, shape_spec: &ShapeSpec, shape: &Shape) {
-        if let ShapeKind::Mesh { mesh, hull: true, .. } = &shape_spec.kind
-            && let Ok(hull) = shape.mass_properties(1.0)
-            && hull.mass > mesh.volume() * (1.0 + 1e-9)
-        {
-            self.warnings.push(format!(
-                "body \"{}\": the convex hull of its mesh touches instead of it, with {:.1} % more volume",
-                spec.name,
-                100.0 * (hull.mass / mesh.volume() - 1.0)
-            ));
+    /// A hull or pieces in place of a mesh are said, with how much they add; the hull of a convex mesh is the mesh.
+    fn note_touching(&mut self, spec: &scene::Body, shape_spec: &ShapeSpec, shapes: &[Shape]) {
+        let ShapeKind::Mesh { mesh, touches, .. } = &shape_spec.kind else { return };
+        let name = &spec.name;
+        match touches {
+            Touching::Mesh => {}
+            Touching::Hull => {
+                let more = shapes[0].mass_properties(1.0).map_or(0.0, |hull| hull.mass / mesh.volume() - 1.0);
+                if more > 1e-9 {
+                    self.warnings.push(format!(
+                        "body \"{name}\": the convex hull of its mesh touches instead of it, with {:.1} % more volume",
+                        100.0 * more
+                    ));
+                }
+            }
+            Touching::Pieces { pieces, .. } => {
+                let (count, more) = (pieces.hulls.len(), pieces.excess / mesh.volume());
+                let convex = if count == 1 { "convex piece touches" } else { "convex pieces touch" };
+                let left = if more > 1e-8 {
+                    let (share, depth) = (100.0 * more, 1e3 * pieces.depth);
+                    format!("with {share:.2} % more volume; its surface lies up to {depth:.3} mm under theirs")
+                } else {
+                    "which fill it exactly".into()
+                };
+                self.warnings.push(format!("body \"{name}\": {count} {convex} instead of its mesh, {left}"));
+            }
         }
     }
 
-    fn mass_from_shapes(&mut self, spec: &scene::Body, shapes: &[(&ShapeSpec, Shape)]) -> Option<MassProperties> {
+    fn mass_from_shapes(&mut self, spec: &scene::Body, shapes: &[Made<'_>]) -> Option<MassProperties> {
         if shapes.is_empty() {
             self.fail(
                 spec.places.entity,
@@ -288,7 +304,7 @@ impl Compiler<'_> {
             return None;
         }
         let mut parts = Vec::new();
-        for (shape_spec, shape) in shapes {
+        for (shape_spec, made) in shapes {
             let density = match shape_spec.density.or(spec.density) {
                 Some(density) => density,
                 None => match shape_spec.material.as_ref().or(spec.material.as_ref()) {
@@ -304,10 +320,10 @@ impl Compiler<'_> {
                     }
                 },
             };
-            // A hull that stands for a mesh does not change its mass.
+            // What touches in the place of a mesh does not change its mass.
             let own = match &shape_spec.kind {
-                ShapeKind::Mesh { mesh, hull: true, .. } => Shape::Mesh(mesh.clone()).mass_properties(density),
-                _ => shape.mass_properties(density),
+                ShapeKind::Mesh { mesh, .. } => Shape::Mesh(mesh.clone()).mass_properties(density),
+                _ => made[0].mass_properties(density),
             };
             match own {
                 Ok(m) => {
@@ -343,7 +359,7 @@ impl Compiler<'_> {
         mass: f64,
         inertia: &Mat3,
         center: Vec3,
-        shapes: &[(&ShapeSpec, Shape)],
+        shapes: &[Made<'_>],
     ) -> Option<()> {
         let place = spec.places.of("inertia");
         let name = &spec.name;
@@ -384,6 +400,7 @@ impl Compiler<'_> {
         }
         let reach = shapes
             .iter()
+            .flat_map(|(s, made)| made.iter().map(move |shape| (s, shape)))
             .map(|(s, shape)| (s.position - center).length() + shape.bounding_radius_about(Vec3::ZERO))
             .fold(0.0, f64::max);
         if reach > 0.0 && reach.is_finite() && p.z > mass * reach * reach {
@@ -435,6 +452,9 @@ impl Compiler<'_> {
     }
 }
 
+/// A shape of a scene and what touches for it.
+type Made<'s> = (&'s ShapeSpec, Vec<Shape>);
+
 /// Pose of a body's frame c at the start.
 fn start_pose(model: &Model, body: usize) -> Pose {
     let start = &model.start[body];
@@ -442,14 +462,15 @@ fn start_pose(model: &Model, body: usize) -> Pose {
 }
 
 impl ShapeSpec {
-    /// The geometry's shape, and its pose X_bs in the body (origin at the body's origin).
-    pub fn placed(&self) -> Result<(Pose, Shape), tippe_geometry::ShapeError> {
-        Ok((Pose::new(self.orientation * shape_rotation(&self.kind), self.position), shape(&self.kind)?))
+    /// What touches, each with its pose X_bs in the body (origin at the body's origin): one shape, or the pieces of a mesh.
+    pub fn placed(&self) -> Result<Vec<(Pose, Shape)>, tippe_geometry::ShapeError> {
+        let X_bs = Pose::new(self.orientation * shape_rotation(&self.kind), self.position);
+        Ok(shapes_of(&self.kind)?.into_iter().map(|shape| (X_bs, shape)).collect())
     }
 }
 
-/// The geometry's shape; its axis is z.
-fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
+/// The geometry's shapes, at least one; their axis is z.
+fn shapes_of(kind: &ShapeKind) -> Result<Vec<Shape>, tippe_geometry::ShapeError> {
     let shape = match kind {
         ShapeKind::Sphere { radius } => Shape::Sphere { radius: *radius },
         ShapeKind::Ellipsoid { semi_axes } => Shape::Ellipsoid { semi_axes: *semi_axes },
@@ -475,11 +496,14 @@ fn shape(kind: &ShapeKind) -> Result<Shape, tippe_geometry::ShapeError> {
                 [size[0] / columns.saturating_sub(1).max(1) as f64, size[1] / rows.saturating_sub(1).max(1) as f64];
             Shape::HeightGrid(Arc::new(HeightGrid::new(columns, rows, spacing, heights.concat())?))
         }
-        ShapeKind::Mesh { mesh, hull: true, .. } => Shape::Hull(Arc::new(Hull::new(mesh.vertices())?)),
-        ShapeKind::Mesh { mesh, .. } => Shape::Mesh(mesh.clone()),
+        ShapeKind::Mesh { touches: Touching::Pieces { pieces, .. }, .. } => {
+            return Ok(pieces.hulls.iter().map(|hull| Shape::Hull(hull.clone())).collect());
+        }
+        ShapeKind::Mesh { mesh, touches: Touching::Hull, .. } => Shape::Hull(Arc::new(Hull::new(mesh.vertices())?)),
+        ShapeKind::Mesh { mesh, touches: Touching::Mesh, .. } => Shape::Mesh(mesh.clone()),
     };
     shape.validate()?;
-    Ok(shape)
+    Ok(vec![shape])
 }
 
 /// Rotation that brings the geometry's z axis to the axis the scene asked for.

@@ -21,6 +21,10 @@ const TOUCH_STOP: f64 = 0.3;
 pub const CROWD: usize = 64;
 /// Crossings closer together than this share of the step are one instant [-].
 const SAME_INSTANT: f64 = 1e-9;
+/// Places in a step at which regions are counted where their number changed [-].
+const REGION_LOOKS: usize = 8;
+/// A region with less than this share of the overlap is one that has just come or is about to go [-].
+const SIZABLE: f64 = 1e-6;
 
 /// A change found within a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +58,12 @@ pub enum What {
     Recompress,
     /// The closing speed has its largest value.
     Peak,
+    /// Regions of the overlap merge: so many become so many.
+    Merge(u32, u32),
+    /// Regions of the overlap split.
+    Split(u32, u32),
+    /// A region of the overlap comes or goes.
+    Region,
     /// A watch rises through zero.
     Watch,
     /// Equations have a kink or a jump.
@@ -166,6 +176,10 @@ impl Search<'_> {
                 }
                 if self.dynamics.pairs[k].has_memory() {
                     self.scan_memory(k, &begin, &last, h, crossings);
+                }
+                let [fewest, most] = self.dynamics.pairs[k].regions_seen;
+                if fewest != most || begin.regions.number != most {
+                    self.scan_regions(k, &begin, &last, h, crossings);
                 }
             }
         }
@@ -324,6 +338,41 @@ impl Search<'_> {
         if let Some((theta, what)) = found {
             crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
         }
+    }
+
+    /// Where the number of regions first changes, by halving: it has no slope to go by.
+    fn scan_regions(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+        let (mut low, mut high) = (0.0, 0.0);
+        let (mut before, mut after) = (begin.regions, begin.regions);
+        for i in 1..=REGION_LOOKS {
+            high = i as f64 / REGION_LOOKS as f64;
+            after = if i == REGION_LOOKS { last.regions } else { self.read_at(k, high).regions };
+            // the first region comes with the touch
+            if before.number > 0 && after.number != before.number {
+                break;
+            }
+            (low, before) = (high, after);
+        }
+        if after.number == before.number || after.number == 0 {
+            return;
+        }
+        while high - low > 1e-13 {
+            let middle = 0.5 * (low + high);
+            let here = self.read_at(k, middle).regions;
+            if here.number == before.number {
+                (low, before) = (middle, here);
+            } else {
+                (high, after) = (middle, here);
+            }
+        }
+        let what = if after.number < before.number && before.least > SIZABLE {
+            What::Merge(before.number, after.number)
+        } else if after.number > before.number && after.least > SIZABLE {
+            What::Split(before.number, after.number)
+        } else {
+            What::Region
+        };
+        crossings.push(Crossing { time: self.stepper.t0 + high * h, pair: k, what, logged: false });
     }
 
     /// What is left of the crossings of a step of length h when it is cut after `cut`: those it passed, and at its end those

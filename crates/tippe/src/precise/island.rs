@@ -435,7 +435,8 @@ impl Island {
         self.begin.resize(self.dynamics.pairs.len(), Reading::default());
         for &k in &self.dynamics.general {
             let k = k as usize;
-            let (begin, pair) = (&mut self.begin[k], &self.dynamics.pairs[k]);
+            let (begin, pair) = (&mut self.begin[k], &mut self.dynamics.pairs[k]);
+            pair.regions_seen = [pair.last.regions.number; 2];
             if self.begin_gaps[k] <= 0.0 || self.dynamics.touching[k] {
                 *begin = pair.last;
                 begin.gap = self.begin_gaps[k];

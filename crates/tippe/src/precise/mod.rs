@@ -33,6 +33,7 @@ use grains::{Look, Pouring};
 use island::{Island, IslandRecord, Motion, Outcome};
 pub(crate) use machine::{MachineRecord, inertia};
 pub(crate) use pair::Hardness;
+use pair::Pair;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 pub(crate) use structure::{Parts, Structure, first_actions};
@@ -582,7 +583,8 @@ impl<'a> Clock<'a> {
                 true => Ok(()),
                 false => island.advance(model, &settings, times, boxes, samples, outcome),
             };
-            let shared = self.islands.len() > 1 || self.islands.iter().any(|i| i.dynamics.pairs.len() >= SHARED);
+            let heavy = |i: &Island| i.dynamics.pairs.len() >= SHARED || i.dynamics.pairs.iter().any(Pair::is_heavy);
+            let shared = self.islands.len() > 1 || self.islands.iter().any(heavy);
             match &self.pool {
                 Some(pool) if shared => {
                     let both = self.islands.par_iter_mut().zip(&mut outcomes).with_min_len(8);

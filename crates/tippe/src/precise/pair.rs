@@ -7,7 +7,7 @@ use crate::contact::friction::{
 use crate::contact::normal::{
     LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory, exact_damping,
 };
-use crate::contact::surfaces::{Laws, SurfacePair};
+use crate::contact::surfaces::{Laws, RegionCount, SurfacePair};
 use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
@@ -84,6 +84,8 @@ pub struct Reading {
     pub total: Vec3,
     /// Torques about the centres of mass of bodies 1 and 2 [N m].
     pub torques: [Vec3; 2],
+    /// Regions of the overlap, where the law jumps with their number.
+    pub regions: RegionCount,
 }
 
 /// A candidate pair.
@@ -107,6 +109,8 @@ pub struct Pair {
     pub last: Reading,
     /// What the solids of a patch shared where it was last read.
     shared: Option<([Pose; 2], Option<Moments>)>,
+    /// Fewest and most regions that evaluations of the attempted step found in its overlap.
+    pub regions_seen: [u32; 2],
     /// Normal law.
     pub law: NormalLaw,
     /// Friction law.
@@ -239,6 +243,7 @@ impl Pair {
             memory: Memory::default(),
             last: Reading { gap: f64::INFINITY, ..Reading::default() },
             shared: None,
+            regions_seen: [0; 2],
             normal: NormalConstants::new(
                 &law,
                 mass,
@@ -295,6 +300,11 @@ impl Pair {
     /// True when a surface of triangles touches.
     pub fn is_surface(&self) -> bool {
         matches!(self.geometry, Geometry::Surfaces(_))
+    }
+
+    /// True when one reading of it is work for several threads.
+    pub fn is_heavy(&self) -> bool {
+        matches!(&self.geometry, Geometry::Surfaces(surfaces) if surfaces.is_heavy())
     }
 
     /// True when the force is continuous where the gap vanishes, whatever its slope, and remembers nothing.
@@ -542,6 +552,8 @@ impl Pair {
             let mut last = self.last;
             self.read_into(model, kinematics, &springs(self), false, &mut last);
             self.last = last;
+            let ([fewest, most], number) = (self.regions_seen, last.regions.number);
+            self.regions_seen = [fewest.min(number), most.max(number)];
             return;
         }
         let placed = self.measure(model, sides, false);
@@ -684,6 +696,7 @@ impl Pair {
             stick_energy: s.stick_energy,
             total: s.total,
             torques: s.torques,
+            regions: s.regions,
         };
     }
 

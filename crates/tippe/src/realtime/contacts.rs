@@ -220,8 +220,9 @@ impl Clock<'_> {
             pairs.looks.resize_with(count, Look::default);
         }
         let Pairs { near, margins, looks, .. } = &mut pairs;
+        let heavy = near.iter().any(|near| near.surfaces.as_ref().is_some_and(|surfaces| surfaces.is_heavy()));
         match &self.pool {
-            Some(pool) if count >= SHARED => pool.install(|| {
+            Some(pool) if count >= SHARED || heavy => pool.install(|| {
                 let pairs = looks[..count].par_iter_mut().zip(near.par_iter()).with_min_len(SHARED / 4);
                 pairs.for_each(|(look, near)| self.probe(near, margins, look));
             }),

@@ -348,6 +348,7 @@ impl Clock<'_> {
                 normal: touch.map_or(Vec3::NAN, |t| t.axes[0]),
                 position: touch.map_or(Vec3::NAN, |t| t.point),
                 episode: None,
+                regions: None,
             };
             self.events.push(Event { time: self.state.time + self.h, kind, source: None, contact: Some(contact) });
         }

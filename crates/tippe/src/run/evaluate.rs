@@ -241,6 +241,8 @@ impl EventField {
             EventField::EpisodeMaxDepth => episode(|e| e.max_depth),
             EventField::EpisodeMaxForce => episode(|e| e.max_force),
             EventField::EpisodeImpulse => episode(|e| e.impulse),
+            EventField::RegionsBefore => contact(&|c| c.regions.map_or(f64::NAN, |[before, _]| before as f64)),
+            EventField::RegionsAfter => contact(&|c| c.regions.map_or(f64::NAN, |[_, after]| after as f64)),
         }
     }
 }

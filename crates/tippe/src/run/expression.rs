@@ -84,9 +84,11 @@ pub(super) enum EventField {
     EpisodeMaxDepth,
     EpisodeMaxForce,
     EpisodeImpulse,
+    RegionsBefore,
+    RegionsAfter,
 }
 
-const EVENT_FIELDS: [(&str, EventField); 15] = [
+const EVENT_FIELDS: [(&str, EventField); 17] = [
     ("time", EventField::Time),
     ("gap", EventField::Gap),
     ("closing_speed", EventField::ClosingSpeed),
@@ -102,6 +104,8 @@ const EVENT_FIELDS: [(&str, EventField); 15] = [
     ("episode.max_depth", EventField::EpisodeMaxDepth),
     ("episode.max_force", EventField::EpisodeMaxForce),
     ("episode.impulse", EventField::EpisodeImpulse),
+    ("regions.before", EventField::RegionsBefore),
+    ("regions.after", EventField::RegionsAfter),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -537,6 +541,11 @@ impl<'a> Parser<'a> {
         }
         if !matches!(filter.kind, EventKind::ContactEnd) && field.is_of_episode() {
             return Err(self.error("only contact_end has an episode", "ask event.contact_end[...].episode"));
+        }
+        let of_regions = matches!(filter.kind, EventKind::RegionsMerge | EventKind::RegionsSplit);
+        if !of_regions && matches!(field, EventField::RegionsBefore | EventField::RegionsAfter) {
+            let help = "ask event.regions_merge[...].regions.after";
+            return Err(self.error("only regions_merge and regions_split have regions", help));
         }
         Ok(Node::Event { filter, index, field })
     }

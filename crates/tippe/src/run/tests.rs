@@ -65,6 +65,7 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
                     normal: Vec3::Z,
                     position: Vec3::ZERO,
                     episode,
+                    regions: None,
                 }),
             };
             let episode = Episode { start: impact(bounces), start_closing_speed: v, ..Episode::default() };
@@ -296,6 +297,10 @@ fn mistakes_are_named() {
     refuse(
         "event.contact_start[0].episode.impulse",
         "column 39: only contact_end has an episode. help: ask event.contact_end[...].episode",
+    );
+    refuse(
+        "event.contact_end[0].regions.after",
+        "column 35: only regions_merge and regions_split have regions. help: ask event.regions_merge[...].regions.after",
     );
     refuse("sqrt(1, 2)", "column 11: sqrt does not take 2 arguments");
     refuse("sqroot(1)", "column 1: there is no body, signal or function `sqroot`. help: did you mean `sqrt`?");

@@ -116,7 +116,7 @@ const SURFACE_OF_SOLID: [Key; 6] = {
 };
 
 /// Keys of a mesh as a shape, beside its place.
-pub(super) const MESH_SHAPE: [Key; 8] = {
+pub(super) const MESH_SHAPE: [Key; 9] = {
     let [file, unit, vertices, triangles, weld, _] = SURFACE;
     [
         text("solid", "Name of a [[solid]]"),
@@ -127,5 +127,11 @@ pub(super) const MESH_SHAPE: [Key; 8] = {
         triangles,
         weld,
         flag("hull", "True if its convex hull touches instead of it; the mass stays that of the mesh"),
+        number(
+            "pieces",
+            D::ONE,
+            Count,
+            "At most so many convex pieces touch instead of it, which it is taken apart into",
+        ),
     ]
 };

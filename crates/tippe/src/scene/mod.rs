@@ -39,7 +39,7 @@ pub use law::LAW_INPUTS;
 pub use schema::schema;
 
 use std::sync::Arc;
-use tippe_geometry::{Mat3, Mesh, Quat, Solid, Vec3};
+use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
 
 /// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,6 +149,7 @@ impl Scene {
             turns: max_turns,
             files: std::mem::take(files),
             solids: Default::default(),
+            pieces: Vec::new(),
             notes: Vec::new(),
         };
         let mut scene = read::scene(&mut reader, &top, sets);
@@ -781,8 +782,24 @@ pub enum ShapeKind {
         mesh: Arc<Mesh>,
         /// Name of the solid it is, where it is one of the scene's.
         solid: Option<String>,
-        /// Its convex hull touches instead of it.
-        hull: bool,
+        /// What of it touches others.
+        touches: Touching,
+    },
+}
+
+/// What touches in the place of a mesh; the mass is that of the mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Touching {
+    /// The mesh itself.
+    Mesh,
+    /// Its convex hull.
+    Hull,
+    /// Convex pieces that it is taken apart into.
+    Pieces {
+        /// No more than this many [-].
+        most: u32,
+        /// The pieces.
+        pieces: Arc<Pieces>,
     },
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::path::Path;
 use tippe_geometry::file::{self, Contents, FileError, Format};
-use tippe_geometry::{Gear, Mesh, Pose, Solid, Thread, TriMesh};
+use tippe_geometry::{Gear, Mesh, Pieces, Pose, Solid, Thread, TriMesh};
 
 /// Reads all solids into `scene`; each may use those before it.
 pub(super) fn solids(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
@@ -376,6 +376,12 @@ fn inline(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<TriMesh> {
 /// A mesh as a shape: a solid by name, a file, or corners and triangles.
 pub(super) fn mesh_shape(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ShapeKind> {
     let hull = reader.flag(fields, "hull").unwrap_or(false);
+    let most = reader.number(fields, "pieces").map(|n| n as u32);
+    if hull && most.is_some() {
+        let message = format!("{}: both its hull and pieces of it are to touch", fields.what);
+        reader.error(fields.place_of("pieces"), message, "leave out `hull` or `pieces`; pieces = 1 is the hull");
+        return None;
+    }
     let factor = reader.number(fields, "scale");
     let source = only_one(reader, fields, &["solid", "file", "vertices"])?;
     let (mesh, solid) = match source {
@@ -401,5 +407,29 @@ pub(super) fn mesh_shape(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option
             }
         },
     };
-    Some(ShapeKind::Mesh { mesh, solid, hull })
+    let touches = match most {
+        None if hull => Touching::Hull,
+        None => Touching::Mesh,
+        Some(most) => Touching::Pieces { most, pieces: pieces(reader, fields, &mesh, most)? },
+    };
+    Some(ShapeKind::Mesh { mesh, solid, touches })
+}
+
+/// The mesh taken apart; equal ones once.
+fn pieces(reader: &mut Reader<'_>, fields: &Fields<'_>, mesh: &Arc<Mesh>, most: u32) -> Option<Arc<Pieces>> {
+    let known = reader.pieces.iter().find(|(of, n, _)| *n == most && (Arc::ptr_eq(of, mesh) || *of == *mesh));
+    if let Some((_, _, pieces)) = known {
+        return Some(pieces.clone());
+    }
+    match mesh.pieces(most) {
+        Ok(pieces) => {
+            let pieces = Arc::new(pieces);
+            reader.pieces.push((mesh.clone(), most, pieces.clone()));
+            Some(pieces)
+        }
+        Err(error) => {
+            reader.error(fields.place_of("pieces"), format!("{}: {error}", fields.what), "");
+            None
+        }
+    }
 }

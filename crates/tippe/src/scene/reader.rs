@@ -4,7 +4,8 @@ use super::format::{Form, Key, Measure, Range, SCENE, Table};
 use super::node::{Entry, MAX_ERRORS, Node, Value};
 use super::{Place, Places, SceneError, did_you_mean};
 use crate::equation::{Dimension, EquationError, Kind, Quantity, Scope};
-use tippe_geometry::{Quat, Vec3};
+use std::sync::Arc;
+use tippe_geometry::{Mesh, Pieces, Quat, Vec3};
 
 pub(super) struct Reader<'f> {
     pub file: &'f str,
@@ -16,7 +17,9 @@ pub(super) struct Reader<'f> {
     /// The files around this one.
     pub files: super::include::Files,
     /// Solids read so far, by name.
-    pub solids: std::collections::BTreeMap<String, std::sync::Arc<tippe_geometry::Mesh>>,
+    pub solids: std::collections::BTreeMap<String, Arc<Mesh>>,
+    /// Meshes taken apart so far into at most so many pieces.
+    pub pieces: Vec<(Arc<Mesh>, u32, Arc<Pieces>)>,
     /// What was changed or left out.
     pub notes: Vec<String>,
 }

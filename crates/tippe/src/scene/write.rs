@@ -322,13 +322,17 @@ fn shape(spec: &ShapeSpec) -> Writer {
             table.put("heights", list(heights, |row| numbers(row)));
             table.put("size", numbers(size));
         }
-        ShapeKind::Mesh { mesh, solid, hull } => {
+        ShapeKind::Mesh { mesh, solid, touches } => {
             kind("mesh");
             match solid {
                 Some(name) => table.text("solid", Some(name)),
                 None => write_solid::surface(&mut table, mesh.surface()),
             }
-            table.flag("hull", *hull, false);
+            match touches {
+                Touching::Mesh => {}
+                Touching::Hull => table.flag("hull", true, false),
+                Touching::Pieces { most, .. } => table.number("pieces", Some(*most as f64)),
+            }
         }
     }
     table.vector("position", spec.position);

@@ -240,7 +240,7 @@ export class Actors {
   private applyColours(): void {
     for (const { mesh, parts } of this.groups) {
       const attribute = mesh.instanceColor!;
-      parts.forEach((part, i) => this.colours[part.body].toArray(attribute.array as Float32Array, 3 * i));
+      parts.forEach((part, i) => tinted(this.colours[part.body], part.piece).toArray(attribute.array as Float32Array, 3 * i));
       attribute.needsUpdate = true;
     }
   }
@@ -382,6 +382,11 @@ function creased(mesh: THREE.BufferGeometry): THREE.BufferGeometry {
 function placed(geometry: THREE.BufferGeometry, pose: Pose7, scale: [number, number, number]): THREE.Box3 {
   if (!geometry.boundingBox) geometry.computeBoundingBox();
   return geometry.boundingBox!.clone().applyMatrix4(matrixOf(pose).scale(new THREE.Vector3(...scale)));
+}
+
+/** Colour of a body, lighter or darker by the convex piece of its mesh: each is seen for itself. */
+function tinted(colour: THREE.Color, piece?: number): THREE.Color {
+  return piece === undefined ? colour : colour.clone().offsetHSL(0.02 * ((piece % 3) - 1), 0, 0.06 * (((2 * piece) % 5) - 2));
 }
 
 /** Box around the shapes of a body in its own frame; without end for planes. */

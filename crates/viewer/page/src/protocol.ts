@@ -7,6 +7,8 @@ export interface Shape {
   pose: Pose7;
   scale: [number, number, number];
   collide: boolean;
+  /** Which of the convex pieces of a mesh it is. */
+  piece?: number;
 }
 
 export interface Body {

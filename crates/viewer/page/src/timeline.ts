@@ -9,6 +9,7 @@ const COLOURS: [RegExp, string][] = [
   [/^contact_end$/, "#7d8796"],
   [/slip/, "#ff5d73"],
   [/stick|roll_end/, "#35c38f"],
+  [/regions/, "#e879a8"],
   [/stop|limit/, "#c084fc"],
   [/change|crossing|motor/, "#38bdf8"],
 ];

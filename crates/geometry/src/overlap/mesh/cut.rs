@@ -8,97 +8,15 @@
 //!
 //! Integrals over the part are integrals over the chain, in any order; no loop needs to be walked, concave or with holes.
 
+use super::placement::{Below, Descent, Placement, placed_bounds, placed_box};
 use super::predicate::{Of, is_above, is_left, passes};
+use super::shared;
 use super::surface::{ROUNDING, Surface};
-use crate::tree::{Node, SMALL_ROUNDING, Small};
-use crate::{Aabb, Mat3, Pose, Vec3};
+use crate::Vec3;
+use crate::tree::Tree;
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
 const CLOSE: f64 = 1e-7;
-
-/// Solid 2 as seen from frame 1.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placement {
-    pub R_12: Mat3,
-    pub p_12: Vec3,
-    /// Components of R_12 without sign.
-    R_abs: Mat3,
-}
-
-impl Placement {
-    pub fn new(X_w1: &Pose, X_w2: &Pose) -> Placement {
-        let X_12 = X_w1.inverse().then(X_w2);
-        let R_12 = Mat3::from_quat(X_12.rotation);
-        let R_abs = Mat3::from_cols(R_12.x_axis.abs(), R_12.y_axis.abs(), R_12.z_axis.abs());
-        Placement { R_12, p_12: X_12.position, R_abs }
-    }
-
-    pub fn point(&self, p_2: Vec3) -> Vec3 {
-        self.R_12 * p_2 + self.p_12
-    }
-
-    pub fn point_into(&self, p_1: Vec3) -> Vec3 {
-        self.R_12.transpose() * (p_1 - self.p_12)
-    }
-
-    /// Point of solid `side` in frame 1.
-    pub fn of(&self, side: usize, p: Vec3) -> Vec3 {
-        if side == 0 { p } else { self.point(p) }
-    }
-
-    pub fn vector_of(&self, side: usize, v: Vec3) -> Vec3 {
-        if side == 0 { v } else { self.R_12 * v }
-    }
-
-    /// Lower bound of the distance of two boxes [m].
-    pub fn apart(&self, a: &Node, b: &Node) -> f64 {
-        let d = self.point(b.center) - a.center;
-        let e = self.R_12.transpose() * d;
-        let from_1 = (d.abs() - a.half - self.R_abs * b.half).max(Vec3::ZERO).length_squared();
-        let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
-        from_1.max(from_2).sqrt()
-    }
-}
-
-/// The placement in single precision, for boxes.
-struct Descent {
-    R: [[f32; 3]; 3],
-    R_abs: [[f32; 3]; 3],
-    p: [f32; 3],
-    margin: f32,
-}
-
-impl Descent {
-    /// `margin` [m] is what rounding in double precision may move corners by.
-    fn new(X: &Placement, margin: f64, size: f64) -> Descent {
-        let row = |m: &Mat3, i: usize| [m.x_axis[i] as f32, m.y_axis[i] as f32, m.z_axis[i] as f32];
-        let p = [X.p_12.x as f32, X.p_12.y as f32, X.p_12.z as f32];
-        let [R, R_abs] = [&X.R_12, &X.R_abs].map(|m| [row(m, 0), row(m, 1), row(m, 2)]);
-        Descent { R, R_abs, p, margin: (margin + SMALL_ROUNDING * size) as f32 }
-    }
-
-    /// True when two boxes may overlap: the six normals of their faces do not separate them.
-    fn meet(&self, a: &Small, b: &Small) -> bool {
-        let (R, S) = (&self.R, &self.R_abs);
-        let mut d = [0.0f32; 3];
-        for i in 0..3 {
-            let c = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i];
-            d[i] = c - a.center[i];
-            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
-            if d[i].abs() > reach {
-                return false;
-            }
-        }
-        for i in 0..3 {
-            let e = R[0][i] * d[0] + R[1][i] * d[1] + R[2][i] * d[2];
-            let reach = b.half[i] + S[0][i] * a.half[0] + S[1][i] * a.half[1] + S[2][i] * a.half[2] + self.margin;
-            if e.abs() > reach {
-                return false;
-            }
-        }
-        true
-    }
-}
 
 /// An edge of one solid passes a triangle of the other.
 #[derive(Clone, Copy, Debug)]
@@ -171,13 +89,33 @@ fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
     }
 }
 
+/// Where several threads share a pair, each begins at such boxes of its trees; their number is that of the lots [-].
+const LOTS: usize = 64;
+/// Segments on the triangles of one lot of chains, about [-].
+const CHAINS: usize = 512;
+
+/// What is found below one pair of boxes, and what is chained on some triangles. Lots are the same on any number of threads, and put together in their order.
+#[derive(Debug, Default)]
+struct Lot {
+    /// Pairs of boxes yet to be opened, the next one last.
+    stack: Vec<(u32, u32)>,
+    candidates: Vec<(u32, u32)>,
+    crossings: [Vec<Crossing>; 2],
+    segments: Vec<Segment>,
+    links: Vec<Link>,
+    parts: Vec<Part>,
+    /// Members of the union-find that belong together.
+    joined: Vec<(u32, u32)>,
+}
+
 /// Buffers for one pair of surfaces at a time; what they hold never changes a result.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     epoch: u32,
     marks: [Marks; 2],
-    stack: Vec<(u32, u32)>,
-    candidates: Vec<(u32, u32)>,
+    lots: Vec<Lot>,
+    /// Pairs of boxes from which lots begin.
+    starts: [Vec<(u32, u32)>; 2],
     /// Crossings of the edges of 1 and of 2, by edge and place.
     pub crossings: [Vec<Crossing>; 2],
     /// (edge, face, index) of the crossings, sorted.
@@ -196,81 +134,31 @@ pub(super) struct Cut {
     rays: Vec<u32>,
 }
 
-impl Cut {
-    /// Finds the parts of each surface that lie inside the other.
-    pub fn run(&mut self, surfaces: [&Surface; 2], X: &Placement) {
-        self.clear(surfaces);
-        self.collect_candidates(surfaces, X);
-        self.intersect(surfaces, X);
-        self.sort_crossings(surfaces);
-        for side in 0..2 {
-            self.label(side, surfaces, X);
-        }
-        self.link_segments();
-        for side in 0..2 {
-            self.chain(side, surfaces, X);
-        }
-        for side in 0..2 {
-            self.join_holes(side, surfaces, X);
-        }
-    }
-
-    fn clear(&mut self, surfaces: [&Surface; 2]) {
-        if self.epoch == u32::MAX {
-            self.marks = Default::default();
-            self.epoch = 0;
-        }
-        self.epoch += 1;
-        for (marks, s) in self.marks.iter_mut().zip(surfaces) {
-            grow(&mut marks.vertex, s.vertices.len());
-            grow(&mut marks.edge, s.edges.len());
-            grow(&mut marks.face, s.triangles.len());
-            grow(&mut marks.shell, s.shells.len());
-        }
-        for side in 0..2 {
-            self.crossings[side].clear();
-            self.lookup[side].clear();
-            self.touched[side].clear();
-            self.inside[side].clear();
-            self.parts[side].clear();
-        }
-        self.segments.clear();
-        self.parent.clear();
-        self.links.clear();
-    }
-
-    /// Pairs of triangles whose boxes overlap, in an order that does not depend on the pose.
-    fn collect_candidates(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+impl Lot {
+    /// Pairs of triangles whose boxes overlap.
+    fn collect(&mut self, trees: [&Tree; 2], descent: &Descent) {
         self.candidates.clear();
-        self.stack.clear();
-        let [t1, t2] = [&surfaces[0].tree, &surfaces[1].tree];
-        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
-        let descent = Descent::new(X, ROUNDING * size, size);
-        let extent = |n: &Small| n.half[0] * n.half[0] + n.half[1] * n.half[1] + n.half[2] * n.half[2];
-        self.stack.push((0, 0));
-        while let Some((i, j)) = self.stack.pop() {
-            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
-            if !descent.meet(a, b) {
-                continue;
-            }
-            if a.count > 0 && b.count > 0 {
-                for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
-                    for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
-                        self.candidates.push((f, g));
+        let [t1, t2] = trees;
+        while let Some(pair) = self.stack.pop() {
+            match descent.open(trees, pair) {
+                Below::Nothing => {}
+                Below::Pairs(first, second) => self.stack.extend([second, first]),
+                Below::Leaves => {
+                    let (a, b) = (&t1.small[pair.0 as usize], &t2.small[pair.1 as usize]);
+                    for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
+                        for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
+                            self.candidates.push((f, g));
+                        }
                     }
                 }
-            } else if b.count > 0 || (a.count == 0 && extent(a) >= extent(b)) {
-                self.stack.push((a.link, j));
-                self.stack.push((i + 1, j));
-            } else {
-                self.stack.push((i, b.link));
-                self.stack.push((i, j + 1));
             }
         }
     }
 
     /// Crossings and segments of all candidates.
     fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
+        self.crossings.iter_mut().for_each(Vec::clear);
+        self.segments.clear();
         let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
         let candidates = std::mem::take(&mut self.candidates);
         for &(f, g) in &candidates {
@@ -324,6 +212,155 @@ impl Cut {
         }
         if let [Some(start), Some(end)] = ends {
             self.segments.push(Segment { faces, ends: [start, end] });
+        }
+    }
+}
+
+impl Lot {
+    /// Chains of some triangles of one side, given with their segments.
+    fn chain(&mut self, cut: &Cut, side: usize, s: &Surface, touched: &[(u32, u32)], X: &Placement) {
+        self.links.clear();
+        self.parts.clear();
+        self.joined.clear();
+        for on_face in touched.chunk_by(|a, b| a.0 == b.0) {
+            let (face, first) = (on_face[0].0, self.links.len());
+            for (_, segment) in on_face {
+                let [start, end] = cut.segments[*segment as usize].ends;
+                let node = cut.node_of(&start).unwrap_or(0);
+                let (a, b) = if side == 0 { (start.point, end.point) } else { (end.point, start.point) };
+                self.links.push(Link { a, b, weight: 1.0, node });
+            }
+            for k in 0..3 {
+                self.chain_edge(cut, side, s, face, k, X);
+            }
+            let count = (self.links.len() - first) as u32;
+            self.parts.push(Part { face, first: first as u32, count, node: 0 });
+        }
+    }
+
+    /// The parts of an edge that lie inside the other solid, as the triangle runs it.
+    fn chain_edge(&mut self, cut: &Cut, side: usize, s: &Surface, face: u32, k: usize, X: &Placement) {
+        let edge = s.face_edges[face as usize][k];
+        let forward = s.is_forward(face, k);
+        let [va, vb] = s.edges[edge as usize];
+        let place = |v: u32| X.of(side, s.vertices[v as usize]);
+        let component = cut.component(side, va);
+        let mut weight = if component != OUTSIDE { 1 } else { 0 };
+        let (mut from, mut node) = (place(va), component);
+        let base = if side == 1 { cut.crossings[0].len() } else { 0 };
+        let emit = |links: &mut Vec<Link>, from: Vec3, to: Vec3, weight: i32, node: u32| {
+            let (a, b) = if forward { (from, to) } else { (to, from) };
+            links.push(Link { a, b, weight: weight as f64, node });
+        };
+        let (epoch, first) = cut.marks[side].edge[edge as usize];
+        if epoch == cut.epoch {
+            let mut c = first as usize;
+            while c < cut.crossings[side].len() && cut.crossings[side][c].edge == edge {
+                let Crossing { sign, point, .. } = cut.crossings[side][c];
+                let here = (base + c) as u32;
+                if weight != 0 {
+                    emit(&mut self.links, from, point, weight, here);
+                    if node != OUTSIDE {
+                        self.joined.push((node, here));
+                    }
+                }
+                weight += sign;
+                (from, node) = (point, here);
+                c += 1;
+            }
+        }
+        if weight != 0 {
+            emit(&mut self.links, from, place(vb), weight, node);
+            let end = cut.component(side, vb);
+            if end != OUTSIDE && node != OUTSIDE {
+                self.joined.push((node, end));
+            }
+        }
+    }
+}
+
+impl Cut {
+    /// Finds the parts of each surface that lie inside the other.
+    pub fn run(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        self.clear(surfaces);
+        self.intersect(surfaces, X);
+        self.sort_crossings(surfaces);
+        for side in 0..2 {
+            self.label(side, surfaces, X);
+        }
+        self.link_segments();
+        for side in 0..2 {
+            self.chain(side, surfaces, X);
+        }
+        for side in 0..2 {
+            self.join_holes(side, surfaces, X);
+        }
+    }
+
+    fn clear(&mut self, surfaces: [&Surface; 2]) {
+        if self.epoch == u32::MAX {
+            self.marks = Default::default();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        for (marks, s) in self.marks.iter_mut().zip(surfaces) {
+            grow(&mut marks.vertex, s.vertices.len());
+            grow(&mut marks.edge, s.edges.len());
+            grow(&mut marks.face, s.triangles.len());
+            grow(&mut marks.shell, s.shells.len());
+        }
+        for side in 0..2 {
+            self.crossings[side].clear();
+            self.lookup[side].clear();
+            self.touched[side].clear();
+            self.inside[side].clear();
+            self.parts[side].clear();
+        }
+        self.segments.clear();
+        self.parent.clear();
+        self.links.clear();
+    }
+
+    /// Crossings and segments of all pairs of triangles, in an order that does not depend on the pose.
+    fn intersect(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
+        let descent = Descent::new(X, ROUNDING * size, size);
+        let trees = surfaces.map(|s| &*s.tree);
+        let [starts, next] = &mut self.starts;
+        starts.clear();
+        starts.push((0, 0));
+        // level by level; what is a pair of leaves stays
+        while surfaces[0].is_heavy_with(surfaces[1]) && starts.len() < LOTS {
+            next.clear();
+            for &pair in starts.iter() {
+                match descent.open(trees, pair) {
+                    Below::Nothing => {}
+                    Below::Leaves => next.push(pair),
+                    Below::Pairs(first, second) => next.extend([first, second]),
+                }
+            }
+            std::mem::swap(starts, next);
+            if starts.is_empty() || starts == next {
+                break;
+            }
+        }
+        if self.lots.len() < starts.len() {
+            self.lots.resize_with(starts.len(), Lot::default);
+        }
+        let lots = &mut self.lots[..starts.len()];
+        for (lot, start) in lots.iter_mut().zip(starts.iter()) {
+            lot.stack.clear();
+            lot.stack.push(*start);
+        }
+        shared(surfaces, lots, |lot| {
+            lot.collect(trees, &descent);
+            lot.intersect(surfaces, X);
+        });
+        for lot in lots {
+            for side in 0..2 {
+                self.crossings[side].append(&mut lot.crossings[side]);
+            }
+            self.segments.append(&mut lot.segments);
         }
     }
 
@@ -558,66 +595,44 @@ impl Cut {
 
     /// Chains of the triangles that carry segments, before the whole triangles.
     fn chain(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
-        let s = surfaces[side];
         let touched = std::mem::take(&mut self.touched[side]);
-        let mut i = 0;
-        while i < touched.len() {
-            let face = touched[i].0;
-            let first = self.links.len();
-            while i < touched.len() && touched[i].0 == face {
-                let [start, end] = self.segments[touched[i].1 as usize].ends;
-                let node = self.node_of(&start).unwrap_or(0);
-                let (a, b) = if side == 0 { (start.point, end.point) } else { (end.point, start.point) };
-                self.links.push(Link { a, b, weight: 1.0, node });
-                i += 1;
+        let mut lots = std::mem::take(&mut self.lots);
+        // lots end where a triangle does
+        let [ranges, _] = &mut self.starts;
+        ranges.clear();
+        let mut from = 0;
+        while from < touched.len() {
+            let mut to = (from + CHAINS).min(touched.len());
+            while to < touched.len() && touched[to].0 == touched[to - 1].0 {
+                to += 1;
             }
-            for k in 0..3 {
-                self.chain_edge(side, s, face, k, X);
-            }
-            let count = (self.links.len() - first) as u32;
-            self.parts[side].push(Part { face, first: first as u32, count, node: 0 });
+            ranges.push((from as u32, to as u32));
+            from = to;
         }
+        let ranges = std::mem::take(ranges);
+        if lots.len() < ranges.len() {
+            lots.resize_with(ranges.len(), Lot::default);
+        }
+        for (lot, range) in lots.iter_mut().zip(&ranges) {
+            lot.stack.clear();
+            lot.stack.push(*range);
+        }
+        let cut = &*self;
+        shared(surfaces, &mut lots[..ranges.len()], |lot| {
+            let range = lot.stack.pop().map_or(0..0, |(from, to)| from as usize..to as usize);
+            lot.chain(cut, side, surfaces[side], &touched[range], X);
+        });
+        for lot in &mut lots[..ranges.len()] {
+            let first = self.links.len() as u32;
+            self.links.append(&mut lot.links);
+            self.parts[side].extend(lot.parts.iter().map(|p| Part { first: p.first + first, ..*p }));
+            for &(a, b) in &lot.joined {
+                self.unite(a, b);
+            }
+        }
+        self.starts[0] = ranges;
+        self.lots = lots;
         self.touched[side] = touched;
-    }
-
-    /// The parts of an edge that lie inside the other solid, as the triangle runs it.
-    fn chain_edge(&mut self, side: usize, s: &Surface, face: u32, k: usize, X: &Placement) {
-        let edge = s.face_edges[face as usize][k];
-        let forward = s.is_forward(face, k);
-        let [va, vb] = s.edges[edge as usize];
-        let place = |v: u32| X.of(side, s.vertices[v as usize]);
-        let component = self.component(side, va);
-        let mut weight = if component != OUTSIDE { 1 } else { 0 };
-        let (mut from, mut node) = (place(va), component);
-        let base = if side == 1 { self.crossings[0].len() } else { 0 };
-        let emit = |links: &mut Vec<Link>, from: Vec3, to: Vec3, weight: i32, node: u32| {
-            let (a, b) = if forward { (from, to) } else { (to, from) };
-            links.push(Link { a, b, weight: weight as f64, node });
-        };
-        let (epoch, first) = self.marks[side].edge[edge as usize];
-        if epoch == self.epoch {
-            let mut c = first as usize;
-            while c < self.crossings[side].len() && self.crossings[side][c].edge == edge {
-                let Crossing { sign, point, .. } = self.crossings[side][c];
-                let here = (base + c) as u32;
-                if weight != 0 {
-                    emit(&mut self.links, from, point, weight, here);
-                    if node != OUTSIDE {
-                        self.unite(node, here);
-                    }
-                }
-                weight += sign;
-                (from, node) = (point, here);
-                c += 1;
-            }
-        }
-        if weight != 0 {
-            emit(&mut self.links, from, place(vb), weight, node);
-            let end = self.component(side, vb);
-            if end != OUTSIDE && node != OUTSIDE {
-                self.unite(node, end);
-            }
-        }
     }
 
     /// A hole in the part of a triangle belongs to the region around it.
@@ -734,14 +749,4 @@ fn turn(x: Vec3, a: Vec3, b: Vec3, n: Vec3) -> f64 {
     } else {
         -1.0
     }
-}
-
-/// Box in frame 1 of a box of solid `side`.
-pub(super) fn placed_box(side: usize, b: &Aabb, X: &Placement) -> Aabb {
-    if side == 0 { *b } else { Aabb::around(X.point(b.center()), X.R_abs * b.half()) }
-}
-
-/// Box of a whole solid in frame 1.
-pub(super) fn placed_bounds(side: usize, s: &Surface, X: &Placement) -> Aabb {
-    placed_box(side, &s.bounds(), X)
 }

@@ -1,6 +1,6 @@
 //! Distance of two surfaces that do not touch.
 
-use super::cut::Placement;
+use super::placement::Placement;
 use super::surface::Surface;
 use crate::{Pose, Vec3};
 

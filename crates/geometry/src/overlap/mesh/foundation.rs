@@ -14,11 +14,13 @@
 //! that of the quarters, so it stays continuous in the pose.
 
 use super::closest::Closest;
-use super::cut::{Cut, Link, Placement};
+use super::cut::{Cut, Link};
+use super::placement::Placement;
 use super::region::{NONE, Regions};
+use super::shared;
 use super::surface::Surface;
 use crate::{Pose, Vec3};
-use rayon::prelude::*;
+use std::ops::Range;
 
 /// Wrench, energy and size of an elastic foundation of unit stiffness per length, `p = k d` with k = 1 N/m^3.
 ///
@@ -66,7 +68,7 @@ const TOLERANCE: f64 = 5e-4;
 /// Triangles smaller than this share of the patch are read at their centroid alone, those of twice the share by the full rule [-].
 const SMALL: f64 = 0.05;
 
-/// Triangles read one after the other; beyond two such lots they go to several threads.
+/// Triangles of a lot [-].
 const CHUNK: usize = 256;
 
 /// A link in the plane of its triangle, from the triangle's first corner.
@@ -170,12 +172,24 @@ struct Cell {
 /// Buffers.
 #[derive(Debug, Default)]
 pub(super) struct Quadrature {
+    lots: Vec<Lot>,
+    pub points: Vec<PressurePoint>,
+}
+
+/// Some triangles of one side, read one after the other: the same on any number of threads, and put together in their order.
+#[derive(Debug, Default)]
+struct Lot {
+    side: usize,
+    /// Its parts in the list of the cut.
+    parts: Range<usize>,
+    blobs: Vec<(u32, Blob)>,
+    area: f64,
+    cells: Vec<Cell>,
+    sums: Sums,
+    points: Vec<PressurePoint>,
     sides: Vec<Side>,
     levels: Vec<[Vec<Side>; 2]>,
-    cells: [Vec<Cell>; 2],
-    blobs: Vec<(u32, Blob)>,
     stack: Vec<(f64, u32)>,
-    pub points: Vec<PressurePoint>,
 }
 
 /// Frame of a triangle in its own solid, and everything needed to read depths at its points.
@@ -226,6 +240,17 @@ struct Sums {
 }
 
 impl Sums {
+    fn add(&mut self, other: &Sums) {
+        self.force += other.force;
+        self.moment += other.moment;
+        for side in 0..2 {
+            for k in 0..2 {
+                self.flux[side][k] += other.flux[side][k];
+            }
+        }
+        self.depth = self.depth.max(other.depth);
+    }
+
     /// Eq. 7 for both halves, for an overlap of this volume.
     fn energy(&self, volume: f64) -> f64 {
         let half = |[e1, e2]: [f64; 2]| {
@@ -246,100 +271,114 @@ impl Quadrature {
         X_w1: &Pose,
         about_w: Vec3,
     ) -> Foundation {
+        let sizes = [0, 1].map(|side| cut.parts[side].len());
+        let count = sizes[0].div_ceil(CHUNK) + sizes[1].div_ceil(CHUNK);
+        if self.lots.len() < count {
+            self.lots.resize_with(count, Lot::default);
+        }
+        let lots = &mut self.lots[..count];
+        let of_side = |side: usize| (0..sizes[side]).step_by(CHUNK).map(move |from| (side, from));
+        for (lot, (side, from)) in lots.iter_mut().zip(of_side(0).chain(of_side(1))) {
+            (lot.side, lot.parts) = (side, from..(from + CHUNK).min(sizes[side]));
+        }
+        shared(surfaces, lots, |lot| lot.measure(cut, surfaces, X));
+        let areas = [0, 1].map(|side| lots.iter().filter(|lot| lot.side == side).map(|lot| lot.area).sum::<f64>());
+        shared(surfaces, lots, |lot| lot.read(areas[lot.side], cut, surfaces, X));
+        let whole = [0, 1].map(|side| {
+            let cells = lots.iter().filter(|lot| lot.side == side).flat_map(|lot| &lot.cells);
+            cells.map(|c| c.blob.area * c.mean().abs()).sum::<f64>()
+        });
+        let whole = whole[0] + whole[1];
+        shared(surfaces, lots, |lot| lot.add_up(whole, cut, regions, surfaces, X, X_w1));
         self.points.clear();
-        if self.levels.len() < LEVELS {
-            self.levels.resize_with(LEVELS, Default::default);
-        }
-        let mut area = 0.0;
-        let mut whole = 0.0;
-        for side in 0..2 {
-            let (a, w) = self.read_side(side, cut, surfaces, X);
-            area += 0.5 * a;
-            whole += w;
-        }
         let mut sums = Sums::default();
-        for side in 0..2 {
-            let cells = std::mem::take(&mut self.cells[side]);
-            for cell in &cells {
-                let part = cut.parts[side][cell.part as usize];
-                let plane = Plane::new(side, part.face, surfaces, X);
-                let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
-                let first = self.points.len();
-                let split = Self::doubt(cell, whole);
-                if split > 0.0 {
-                    let mut sides = std::mem::take(&mut self.sides);
-                    unfold(&plane, links, surfaces[side], &mut sides);
-                    self.quarter(&plane, &sides, &cell.blob, split, 0, whole, cell.at_c.triangle, &mut sums);
-                    self.sides = sides;
-                }
-                self.emit(&plane, cell, 1.0 - split, &mut sums);
-                for p in &mut self.points[first..] {
-                    p.region = region_of(p.point, part.node, links, cut, regions);
-                    p.point = X_w1.point(p.point);
-                    p.normal = X_w1.vector(p.normal);
-                    p.axis = X_w1.vector(p.axis);
-                }
-            }
-            self.cells[side] = cells;
+        for lot in lots {
+            self.points.extend_from_slice(&lot.points);
+            sums.add(&lot.sums);
         }
         let force = X_w1.vector(sums.force);
         let moment = X_w1.vector(sums.moment) + (X_w1.position - about_w).cross(force);
         let volume = regions.list.iter().map(|r| r.volume).sum();
+        let area = 0.5 * areas[0] + 0.5 * areas[1];
         Foundation { force, moment, energy: sums.energy(volume), area, depth: sums.depth }
     }
+}
 
-    /// Moments of all parts of one surface and first readings; the area and the integral of the depth.
-    fn read_side(&mut self, side: usize, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) -> (f64, f64) {
-        let mut sides = std::mem::take(&mut self.sides);
-        let mut area = 0.0;
+impl Lot {
+    /// Moments of its parts.
+    fn measure(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
+        self.area = 0.0;
         self.blobs.clear();
-        for (i, part) in cut.parts[side].iter().enumerate() {
-            let plane = Plane::new(side, part.face, surfaces, X);
+        for i in self.parts.clone() {
+            let part = &cut.parts[self.side][i];
+            let plane = Plane::new(self.side, part.face, surfaces, X);
             let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
-            unfold(&plane, links, surfaces[side], &mut sides);
-            if let Some(blob) = blob(&sides) {
-                area += blob.area;
+            unfold(&plane, links, surfaces[self.side], &mut self.sides);
+            if let Some(blob) = blob(&self.sides) {
+                self.area += blob.area;
                 self.blobs.push((i as u32, blob));
             }
         }
-        self.sides = sides;
-        let read = |chunk: &[(u32, Blob)], stack: &mut Vec<(f64, u32)>, cells: &mut Vec<Cell>| {
-            let mut guess = 0;
-            for &(part, blob) in chunk {
-                let face = cut.parts[side][part as usize].face;
-                let plane = Plane::new(side, face, surfaces, X);
-                // the triangle, not its part, decides: the number of points is the same from pose to pose
-                let ring = slide((surfaces[side].areas[face as usize] / area).sqrt() / SMALL);
-                let at_c = plane.read(blob.c, guess, stack);
-                guess = at_c.triangle;
-                let mut at_ring = [at_c; 3];
-                if ring > 0.0 {
-                    for (k, reading) in at_ring.iter_mut().enumerate() {
-                        *reading = plane.read(blob.at(k), guess, stack);
-                    }
+    }
+
+    /// First readings of its parts, on a side with so much area in all.
+    fn read(&mut self, area: f64, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
+        self.cells.clear();
+        let mut guess = 0;
+        for &(part, blob) in &self.blobs {
+            let face = cut.parts[self.side][part as usize].face;
+            let plane = Plane::new(self.side, face, surfaces, X);
+            // the triangle, not its part, decides: the number of points is the same from pose to pose
+            let ring = slide((surfaces[self.side].areas[face as usize] / area).sqrt() / SMALL);
+            let at_c = plane.read(blob.c, guess, &mut self.stack);
+            guess = at_c.triangle;
+            let mut at_ring = [at_c; 3];
+            if ring > 0.0 {
+                for (k, reading) in at_ring.iter_mut().enumerate() {
+                    *reading = plane.read(blob.at(k), guess, &mut self.stack);
                 }
-                cells.push(Cell { part, blob, ring, at_c, at_ring });
             }
-        };
-        let cells = &mut self.cells[side];
-        cells.clear();
-        // the same chunks on any number of threads
-        if self.blobs.len() > 2 * CHUNK {
-            let read_chunks: Vec<Vec<Cell>> = self
-                .blobs
-                .par_chunks(CHUNK)
-                .map(|chunk| {
-                    let mut cells = Vec::with_capacity(CHUNK);
-                    read(chunk, &mut Vec::new(), &mut cells);
-                    cells
-                })
-                .collect();
-            cells.extend(read_chunks.into_iter().flatten());
-        } else {
-            self.blobs.chunks(CHUNK).for_each(|chunk| read(chunk, &mut self.stack, cells));
+            self.cells.push(Cell { part, blob, ring, at_c, at_ring });
         }
-        let whole = cells.iter().map(|c| c.blob.area * c.mean().abs()).sum();
-        (area, whole)
+    }
+
+    /// Points and sums of its parts, for an integral of the depth over both sides of about `whole`.
+    fn add_up(
+        &mut self,
+        whole: f64,
+        cut: &Cut,
+        regions: &Regions,
+        surfaces: [&Surface; 2],
+        X: &Placement,
+        X_w1: &Pose,
+    ) {
+        self.points.clear();
+        self.sums = Sums::default();
+        if self.levels.len() < LEVELS {
+            self.levels.resize_with(LEVELS, Default::default);
+        }
+        let cells = std::mem::take(&mut self.cells);
+        for cell in &cells {
+            let part = cut.parts[self.side][cell.part as usize];
+            let plane = Plane::new(self.side, part.face, surfaces, X);
+            let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
+            let first = self.points.len();
+            let split = Self::doubt(cell, whole);
+            if split > 0.0 {
+                let mut sides = std::mem::take(&mut self.sides);
+                unfold(&plane, links, surfaces[self.side], &mut sides);
+                self.quarter(&plane, &sides, &cell.blob, split, 0, whole, cell.at_c.triangle);
+                self.sides = sides;
+            }
+            self.emit(&plane, cell, 1.0 - split);
+            for p in &mut self.points[first..] {
+                p.region = region_of(p.point, part.node, links, cut, regions);
+                p.point = X_w1.point(p.point);
+                p.normal = X_w1.vector(p.normal);
+                p.axis = X_w1.vector(p.axis);
+            }
+        }
+        self.cells = cells;
     }
 
     /// How far the answer slides over to the quarters, 0 to 1.
@@ -358,7 +397,6 @@ impl Quadrature {
         level: usize,
         whole: f64,
         guess: u32,
-        sums: &mut Sums,
     ) {
         let [mut half, mut piece] = std::mem::take(&mut self.levels[level]);
         for low_x in [true, false] {
@@ -373,9 +411,9 @@ impl Quadrature {
                 let cell = Cell { part: 0, blob, ring: 1.0, at_c, at_ring };
                 let split = if level + 1 < LEVELS { Self::doubt(&cell, whole) } else { 0.0 };
                 if split > 0.0 {
-                    self.quarter(plane, &piece, &blob, weight * split, level + 1, whole, guess, sums);
+                    self.quarter(plane, &piece, &blob, weight * split, level + 1, whole, guess);
                 }
-                self.emit(plane, &cell, weight * (1.0 - split), sums);
+                self.emit(plane, &cell, weight * (1.0 - split));
             }
         }
         self.levels[level] = [half, piece];
@@ -383,7 +421,8 @@ impl Quadrature {
 
     /// Adds the points of a cell with this weight. Points that the rule puts outside the other solid pull: together with
     /// the others they give the integral.
-    fn emit(&mut self, plane: &Plane<'_>, cell: &Cell, weight: f64, sums: &mut Sums) {
+    fn emit(&mut self, plane: &Plane<'_>, cell: &Cell, weight: f64) {
+        let sums = &mut self.sums;
         let ring = cell.ring / 3.0;
         let readings = [
             (1.0 - cell.ring, cell.blob.c, cell.at_c),

@@ -6,17 +6,20 @@ mod distance;
 mod foundation;
 mod half_space;
 mod patch;
+mod placement;
 mod predicate;
 mod region;
 mod surface;
 
 use crate::{Pose, Vec3};
-use cut::{Cut, Placement};
+use cut::Cut;
 pub use distance::{Gap, surface_distance};
 use foundation::Quadrature;
 pub use foundation::{Foundation, PressurePoint};
 use half_space::HalfSpace;
 pub use patch::{PatchPolygon, half_space_patch, surface_patch};
+use placement::Placement;
+use rayon::prelude::*;
 pub use region::Region;
 use region::Regions;
 pub use surface::Surface;
@@ -105,4 +108,14 @@ pub fn half_space_points<'w>(
     let SurfaceWork { half_space, quadrature, .. } = work;
     half_space.points_below(X_w1, surface2, X_w2, above, &mut quadrature.points);
     &quadrature.points
+}
+
+/// Does the same to all lots of a pair: if it is heavy on several threads, where the caller is one of theirs.
+fn shared<L: Send>(surfaces: [&Surface; 2], lots: &mut [L], work: impl Fn(&mut L) + Sync + Send) {
+    let is_worth_it = lots.len() > 1 && surfaces[0].is_heavy_with(surfaces[1]);
+    if is_worth_it && rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1 {
+        lots.par_iter_mut().for_each(work);
+    } else {
+        lots.iter_mut().for_each(work);
+    }
 }

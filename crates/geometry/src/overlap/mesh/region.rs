@@ -5,9 +5,12 @@
 //! and the area vector is sum A n over the parts that lie on solid 1 (eq. 4). The extent is taken over the corners of the
 //! overlap: crossings and corners of one solid inside the other.
 
-use super::cut::{Cut, Placement};
+use super::cut::Cut;
+use super::placement::Placement;
+use super::shared;
 use super::surface::Surface;
 use crate::{Aabb, Pose, Vec3};
+use std::ops::Range;
 
 /// One connected region of what two surfaces share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +53,21 @@ pub(super) struct Regions {
     /// Root of the union-find to region in `list`; `NONE` for one without volume.
     of_root: Vec<u32>,
     pub list: Vec<Region>,
+    lots: Vec<Lot>,
 }
+
+/// Some parts of one side and what they add to each region.
+#[derive(Debug, Default)]
+struct Lot {
+    side: usize,
+    parts: Range<usize>,
+    sums: Vec<Sums>,
+}
+
+/// Parts of a lot [-].
+const CHUNK: usize = 1024;
+/// With more regions than this, parts are added one after the other [-].
+const FEW: usize = 16;
 
 pub(super) const NONE: u32 = u32::MAX;
 /// Area vectors smaller than this share of the area are rounding: the surface is closed [-].
@@ -64,10 +81,13 @@ impl Regions {
 
     pub fn run(&mut self, cut: &mut Cut, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
         self.gather_corners(cut, surfaces, X);
-        for side in 0..2 {
-            for i in 0..cut.parts[side].len() {
-                self.add_part(cut, side, i, surfaces, X);
+        let count = |side: usize| cut.parts[side].len();
+        if count(0).max(count(1)) <= CHUNK || self.sums.len() > FEW {
+            for side in 0..2 {
+                add_parts(&mut self.sums, &self.place, cut, side, 0..count(side), surfaces, X);
             }
+        } else {
+            self.add_in_lots(cut, surfaces, X);
         }
         self.attach_voids();
         self.finish(cut, surfaces, X, X_w1);
@@ -111,35 +131,29 @@ impl Regions {
         }
     }
 
-    fn add_part(&mut self, cut: &Cut, side: usize, i: usize, surfaces: [&Surface; 2], X: &Placement) {
-        let s = surfaces[side];
-        let part = cut.parts[side][i];
-        let n = X.vector_of(side, s.normals[part.face as usize]);
-        if part.count == 0 {
-            let [a, b, c] = s.corners(part.face).map(|v| X.of(side, v));
-            let sums = &mut self.sums[self.place[cut.flat_root(part.node) as usize] as usize];
-            let r = (a - sums.o) + ((b - a) + (c - a)) / 3.0;
-            sums.add(side, n, s.areas[part.face as usize], r, n.dot(a - sums.o));
-            return;
+    /// Sums over lots of parts, the same on any number of threads, added in their order.
+    fn add_in_lots(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
+        let lots = [0, 1].map(|side| cut.parts[side].len().div_ceil(CHUNK));
+        let count = lots[0] + lots[1];
+        if self.lots.len() < count {
+            self.lots.resize_with(count, Lot::default);
         }
-        let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
-        // Each region that has a share of this triangle, once: at the first of its links.
-        for (k, link) in links.iter().enumerate() {
-            let root = cut.flat_root(link.node);
-            if k > 0 && links[..k].iter().any(|l| cut.flat_root(l.node) == root) {
-                continue;
+        let of_side = |side: usize| (0..lots[side]).map(move |k| (side, k * CHUNK));
+        for (lot, (side, from)) in self.lots.iter_mut().zip(of_side(0).chain(of_side(1))) {
+            (lot.side, lot.parts) = (side, from..(from + CHUNK).min(cut.parts[side].len()));
+            lot.sums.clone_from(&self.sums);
+        }
+        let place = &self.place;
+        shared(surfaces, &mut self.lots[..count], |lot| {
+            add_parts(&mut lot.sums, place, cut, lot.side, lot.parts.clone(), surfaces, X);
+        });
+        for lot in &self.lots[..count] {
+            for (sum, own) in self.sums.iter_mut().zip(&lot.sums) {
+                sum.volume += own.volume;
+                sum.first += own.first;
+                sum.vector = [sum.vector[0] + own.vector[0], sum.vector[1] + own.vector[1]];
+                sum.surface += own.surface;
             }
-            let o = link.a;
-            let (mut area, mut first) = (0.0, Vec3::ZERO);
-            for l in links[k..].iter().filter(|l| cut.flat_root(l.node) == root) {
-                let (a, b) = (l.a - o, l.b - o);
-                let twice = l.weight * n.dot(a.cross(b));
-                area += 0.5 * twice;
-                first += (a + b) * (twice / 6.0);
-            }
-            let sums = &mut self.sums[self.place[root as usize] as usize];
-            let r = o - sums.o;
-            sums.add_first(side, n, area, first + r * area, n.dot(r));
         }
     }
 
@@ -206,6 +220,48 @@ impl Regions {
         }
         self.of_root.clear();
         self.of_root.extend(self.place.iter().map(|&p| if p == NONE { NONE } else { self.sums[p as usize].index }));
+    }
+}
+
+/// Adds some parts of one side to the sums of their regions.
+fn add_parts(
+    all: &mut [Sums],
+    place: &[u32],
+    cut: &Cut,
+    side: usize,
+    parts: Range<usize>,
+    surfaces: [&Surface; 2],
+    X: &Placement,
+) {
+    let s = surfaces[side];
+    for part in &cut.parts[side][parts] {
+        let n = X.vector_of(side, s.normals[part.face as usize]);
+        if part.count == 0 {
+            let [a, b, c] = s.corners(part.face).map(|v| X.of(side, v));
+            let sums = &mut all[place[cut.flat_root(part.node) as usize] as usize];
+            let r = (a - sums.o) + ((b - a) + (c - a)) / 3.0;
+            sums.add(side, n, s.areas[part.face as usize], r, n.dot(a - sums.o));
+            continue;
+        }
+        let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
+        // Each region that has a share of this triangle, once: at the first of its links.
+        for (k, link) in links.iter().enumerate() {
+            let root = cut.flat_root(link.node);
+            if k > 0 && links[..k].iter().any(|l| cut.flat_root(l.node) == root) {
+                continue;
+            }
+            let o = link.a;
+            let (mut area, mut first) = (0.0, Vec3::ZERO);
+            for l in links[k..].iter().filter(|l| cut.flat_root(l.node) == root) {
+                let (a, b) = (l.a - o, l.b - o);
+                let twice = l.weight * n.dot(a.cross(b));
+                area += 0.5 * twice;
+                first += (a + b) * (twice / 6.0);
+            }
+            let sums = &mut all[place[root as usize] as usize];
+            let r = o - sums.o;
+            sums.add_first(side, n, area, first + r * area, n.dot(r));
+        }
     }
 }
 

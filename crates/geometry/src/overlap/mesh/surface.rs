@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 pub(super) use crate::tree::ROUNDING;
 
+/// Triangles of two surfaces together from which on they are cut in lots [-].
+const HEAVY: usize = 8_000;
+
 /// A connected piece of a surface.
 #[derive(Clone, Debug)]
 pub(super) struct Shell {
@@ -142,6 +145,11 @@ impl Surface {
     /// Never true: a surface has triangles.
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
+    }
+
+    /// True when the overlap with another surface is shared out to the threads of the pool that the caller runs in.
+    pub fn is_heavy_with(&self, other: &Surface) -> bool {
+        self.len() + other.len() >= HEAVY
     }
 
     /// Enclosed volume [m^3].

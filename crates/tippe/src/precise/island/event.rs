@@ -1,6 +1,6 @@
 //! What happens at the crossings of a step: contact sets, memories, modes of friction, episodes and the log.
 
-use super::super::crossing::CROWD;
+use super::super::crossing::{CROWD, Crossing};
 use super::Memory;
 use super::{
     Bound, Episode, Event, EventContact, EventKind, Failure, Island, Method, Model, Outcome, Reading, STIFF,
@@ -84,6 +84,8 @@ impl Island {
                     restart = true;
                     shortest = shortest.min(0.2 * self.h.max(h));
                 }
+                // the law jumps with the number of regions, or its slope does
+                What::Merge(..) | What::Split(..) | What::Region => restart = true,
                 What::Watch | What::Instant => {}
             }
         }
@@ -203,6 +205,11 @@ impl Island {
         episode
     }
 
+    /// True at the end of the last step, if that is where the crossing is, while there are still so many regions.
+    fn is_still(&self, crossing: &Crossing, regions: u32) -> bool {
+        crossing.time >= self.stepper.t0 && self.dynamics.pairs[crossing.pair].last.regions.number == regions
+    }
+
     /// Writes crossings up to time t into the log.
     pub(super) fn log(&mut self, model: &Model, t: f64, outcome: &mut Outcome) {
         for i in 0..self.crossings.len() {
@@ -220,12 +227,16 @@ impl Island {
                 What::Roll => EventKind::RollStart,
                 What::Rest => EventKind::RollEnd,
                 What::Recompress => EventKind::Recompression,
+                // the step cut there may end a little before it: then the next one finds it
+                What::Merge(from, _) | What::Split(from, _) if self.is_still(&crossing, from) => continue,
+                What::Merge(..) => EventKind::RegionsMerge,
+                What::Split(..) => EventKind::RegionsSplit,
                 What::Watch => {
                     let (kind, source) = self.dynamics.tripping(model, crossing.pair);
                     outcome.events.push(Event { time: crossing.time, kind, source: Some(source), contact: None });
                     continue;
                 }
-                What::Peak | What::Instant => continue,
+                What::Peak | What::Region | What::Instant => continue,
             };
             let theta = self.theta(crossing.time);
             let reading = self.read_at(model, crossing.pair, theta);
@@ -247,6 +258,10 @@ impl Island {
                     normal: reading.normal,
                     position: reading.point,
                     episode,
+                    regions: match crossing.what {
+                        What::Merge(from, to) | What::Split(from, to) => Some([from, to]),
+                        _ => None,
+                    },
                 }),
             });
         }

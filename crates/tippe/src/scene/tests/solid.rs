@@ -50,6 +50,13 @@ fn meshes_have_the_mass_of_their_solid() {
     // A hull that touches in its place changes nothing, and is said.
     assert!((mass("hulled") / (8.0 * mass("wheel")) - 1.0).abs() < 1e-12);
     assert!(model.warnings.iter().any(|w| w.contains("convex hull") && w.contains("hulled")), "{:?}", model.warnings);
+    // Nor do pieces.
+    assert!((mass("apart") / mass("wheel") - 1.0).abs() < 1e-12);
+    let apart = model.bodies.iter().find(|body| body.name == "apart").expect("is there");
+    let pieces = apart.elements.len();
+    assert!((4..=12).contains(&pieces), "{pieces}");
+    let said = format!("body \"apart\": {pieces} convex pieces touch instead of its mesh");
+    assert!(model.warnings.iter().any(|w| w.starts_with(&said)), "{:?}", model.warnings);
 }
 
 #[test]
@@ -67,6 +74,10 @@ fn what_is_wrong_with_a_solid_is_said_where_it_stands() {
     has(said("teeth = 8", ""), "has no `teeth`");
     has(said("addendum = 0.9", "addendum = 9"), "pointed");
     has(said("[1, 2, 3]]\nweld", "[1, 2, 4]]\nweld"), "no corner 4");
+    has(said("pieces = 12", "pieces = 0"), "a whole number, 1 or more");
+    has(said("pieces = 12", "pieces = 5000"), "pieces must be from 1 to 4096, but is 5000");
+    has(said("pieces = 12", "pieces = 12, hull = true"), "both its hull and pieces of it are to touch");
+    has(said(", [1, 2, 3]], weld = \"1 um\"", "], weld = \"1 um\", pieces = 3"), "not closed: 3 edges");
     has(said(", [1, 2, 3]]\nweld", "]\nweld"), "not closed: 3 edges");
     has(said("step = [0, \"20 mm\", 0]", ""), "has `along` but no `step`");
     has(said("unit = \"mm\"", ""), "SVG files have no unit");
