@@ -6,8 +6,8 @@
 //! one, and each chunk keeps its own half. So chunks share nothing while forces are summed, and the bits are the same for any
 //! number of threads.
 //!
-//! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per listed
-//! pair and carried over when lists are made anew; a pair that parts forgets.
+//! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per
+//! pair that may touch soon (`crate::chunk`) and carried over when lists are made anew; a pair that parts forgets.
 
 use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::clump::NONE;
@@ -16,7 +16,9 @@ use crate::law::full::{Extra, NO_EXTRA, pull_range};
 use crate::law::{V3, V4};
 use crate::wall::WallHistory;
 use crate::{GrainError, Grains, Settings, Wall};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use std::ops::Range;
 use tippe_geometry::Vec3;
 
 /// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
@@ -499,20 +501,20 @@ impl Job<'_> {
         chunk.listed.reserve(5 * (end - start));
         let mut cell = self.cells.start.partition_point(|s| *s as usize <= start) - 1;
         let mut near: Vec<(u32, u32)> = Vec::new();
+        let mut others = Others::default();
         let mut listed = usize::MAX;
-        let mut close = [(0, 0.0); 32];
+        let mut before = 0;
         for i in start..end {
             while self.cells.start[cell + 1] as usize <= i {
                 cell += 1;
             }
+            let first = self.cells.start[cell];
             if listed != cell {
                 listed = cell;
                 self.earlier_cells(cell, &mut near);
+                before = others.fill(&near, first..self.cells.start[cell + 1], position);
             }
-            for &(from, to) in &near {
-                self.pairs_of(i, from as usize..to as usize, &mut close, &mut chunk.listed)?;
-            }
-            self.pairs_of(i, self.cells.start[cell] as usize..i, &mut close, &mut chunk.listed)?;
+            self.pairs_of(i, before + i - first as usize, &mut others, &mut chunk.listed)?;
         }
         chunk.listed_own = chunk.listed.len() as u32;
         Ok(chunk)
@@ -550,43 +552,96 @@ impl Job<'_> {
         !clump.is_empty() && clump[i] != NONE && clump[i] == clump[j]
     }
 
-    /// Pairs of grain `i` with a run of grains before it. Most are too far apart: their distances are tested without a branch,
-    /// a few dozen at a time, and only those near enough are looked at.
+    /// Pairs of grain `i` with the first `count` of the others. Most are too far apart: distances are tested in lanes, and only
+    /// those near enough are looked at.
     fn pairs_of(
         &self,
         i: usize,
-        others: std::ops::Range<usize>,
-        near: &mut [(u32, f64); 32],
+        count: usize,
+        others: &mut Others,
         pairs: &mut Vec<[u32; 2]>,
     ) -> Result<(), GrainError> {
         let g = self.grains;
         let p = g.position[i];
-        for from in others.clone().step_by(near.len()) {
-            let mut count = 0;
-            for (k, q) in g.position[from..others.end.min(from + near.len())].iter().enumerate() {
-                let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
-                if self.sizes.any {
-                    d = [0, 1, 2].map(|i| nearest_image(d[i], self.sizes.size[i], self.sizes.inv[i]));
-                }
-                let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-                let far = p[3] + q[3] + self.reach;
-                near[count] = ((from + k) as u32, dd);
-                count += usize::from(dd < far * far);
+        let near = Arch::new().dispatch(Distances { p, count, others, sizes: self.sizes, reach: self.reach });
+        for &k in &others.near[..near] {
+            let j = others.who[k as usize] as usize;
+            if self.same_clump(i, j) || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0) {
+                continue;
             }
-            for &(j, dd) in &near[..count] {
-                let k = j as usize;
-                if self.same_clump(i, k) || (g.motion[i].linear[3] == 0.0 && g.motion[k].linear[3] == 0.0) {
-                    continue;
-                }
-                let r = g.position[k][3];
-                let (sum, limit) = (p[3] + r, self.deepest * p[3].min(r));
-                if sum * sum > dd && sum - dd.sqrt() > limit {
-                    let depth = sum - dd.sqrt();
-                    return Err(GrainError::Overlap { id1: g.id[k], id2: g.id[i], depth, limit });
-                }
-                pairs.push([j, i as u32]);
+            let (dd, r) = (others.dd[k as usize], g.position[j][3]);
+            let (sum, limit) = (p[3] + r, self.deepest * p[3].min(r));
+            if sum * sum > dd && sum - dd.sqrt() > limit {
+                let depth = sum - dd.sqrt();
+                return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
             }
+            pairs.push([j as u32, i as u32]);
         }
         Ok(())
+    }
+}
+
+/// Grains that those of one cell may pair with, and the cell's own behind them, one array for each number.
+#[derive(Default)]
+struct Others {
+    who: Vec<u32>,
+    x: [Vec<f64>; 3],
+    r: Vec<f64>,
+    /// Squares of their distances from the grain at work [m^2], and which of them are near.
+    dd: Vec<f64>,
+    near: Vec<u32>,
+}
+
+impl Others {
+    /// Fills it and returns the number of those before the cell's own.
+    fn fill(&mut self, near: &[(u32, u32)], own: Range<u32>, position: &[V4]) -> usize {
+        self.who.clear();
+        near.iter().for_each(|run| self.who.extend(run.0..run.1));
+        let before = self.who.len();
+        self.who.extend(own);
+        let n = self.who.len();
+        self.x.iter_mut().chain([&mut self.r, &mut self.dd]).for_each(|a| a.resize(n, 0.0));
+        self.near.resize(n, 0);
+        let [x, y, z] = &mut self.x;
+        let to = x.iter_mut().zip(y).zip(z).zip(&mut self.r);
+        for ((((x, y), z), r), who) in to.zip(&self.who) {
+            [*x, *y, *z, *r] = position[*who as usize];
+        }
+        before
+    }
+}
+
+/// Squares of the distances of the first `count` others from `p`; gives the number of those near.
+struct Distances<'a> {
+    p: V4,
+    count: usize,
+    others: &'a mut Others,
+    sizes: &'a PeriodicSizes,
+    reach: f64,
+}
+
+impl WithSimd for Distances<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        let Distances { p, count, others: Others { x, r, dd, near, .. }, sizes, reach } = self;
+        let [x, y, z] = x;
+        let (x, y, z, r) = (&x[..count], &y[..count], &z[..count], &r[..count]);
+        let (dd, near) = (&mut dd[..count], &mut near[..count]);
+        for k in 0..count {
+            let mut d = [x[k] - p[0], y[k] - p[1], z[k] - p[2]];
+            if sizes.any {
+                d = [0, 1, 2].map(|i| nearest_image(d[i], sizes.size[i], sizes.inv[i]));
+            }
+            dd[k] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        }
+        let mut found = 0;
+        for k in 0..count {
+            let far = p[3] + r[k] + reach;
+            near[found] = k as u32;
+            found += usize::from(dd[k] < far * far);
+        }
+        found
     }
 }
