@@ -5,10 +5,11 @@
 //! Between the first and the last step of an advance a chunk's forces never leave the cache: as soon as they are summed, they
 //! kick and move its grains into second arrays, and the arrays change places when all chunks are done.
 
+use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::grains::Six;
-use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range};
+use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range, pull_range};
 use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4};
-use crate::neighbours::{Chunk, DEEPEST, PeriodicSizes, TOUCH, chunk_length, nearest_image};
+use crate::neighbours::{DEEPEST, PeriodicSizes, chunk_length, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{GrainError, Grains, Settings, Wall};
@@ -63,6 +64,9 @@ impl Grains {
         if steps == 0 {
             return Ok(Report { rayleigh_share, ..Report::default() });
         }
+        if !self.chunks.iter().all(|c| c.lists == pass.lists()) {
+            self.travel = f64::MAX;
+        }
         if !self.fresh {
             self.list_if_due(settings, walls, &pass)?;
             let held = self.books.elastic;
@@ -73,6 +77,9 @@ impl Grains {
         let mut top_speed = self.kick(&pass, false, true)?;
         for left in (0..steps).rev() {
             self.travel += top_speed * h;
+            if self.travel < f64::MAX {
+                self.pace(h);
+            }
             self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
             walls.iter_mut().for_each(|w| w.move_by(h));
             self.list_if_due(settings, walls, &pass)?;
@@ -107,9 +114,18 @@ impl Grains {
         self.position.iter().fold(0.0f64, |m, p| m.max((Vec3::new(p[0], p[1], p[2]) - o).length() + p[3]))
     }
 
+    /// Grains have moved for a step `h` [s]: how much closer may they have come?
+    fn pace(&mut self, h: f64) {
+        for (c, chunk) in self.chunks.iter_mut().enumerate() {
+            chunk.set_pace(c, &self.top_speeds, h);
+            chunk.moved();
+        }
+    }
+
     fn list_if_due(&mut self, settings: &Settings, walls: &[Wall], pass: &Pass) -> Result<(), GrainError> {
-        if 2.0 * self.travel >= self.skin || self.travel + self.wall_travel >= self.skin {
-            self.rebuild(settings, walls, pass.full, DEEPEST)?;
+        let met = self.chunks.iter().any(|c| c.since_listing >= self.skin);
+        if met || self.travel + self.wall_travel >= self.skin {
+            self.rebuild(settings, walls, pass.lists(), DEEPEST)?;
         }
         Ok(())
     }
@@ -123,19 +139,22 @@ impl Grains {
         let top = chunks.zip(self.load.par_chunks(length)).map(|((x, motion), load)| {
             arch.dispatch(Kick { x, motion, load, by: Kicks { h: pass.h, gravity: pass.gravity, finish, begin } })
         });
-        let top = top.reduce(|| 0, u64::max);
-        let top = self.finite_top(top, pass.h)?;
+        let tops: Vec<u64> = top.collect();
+        let top = self.finite_top(&tops, pass.h)?;
         let g = Vec3::new(pass.gravity[0], pass.gravity[1], pass.gravity[2]);
-        let top = top.max(self.kick_clumps(pass.h, g, finish, begin));
+        let of_clumps = self.kick_clumps(pass.h, g, finish, begin).sqrt();
+        self.top_speeds.iter_mut().for_each(|v| *v = v.max(of_clumps));
         self.fresh = !begin;
-        Ok(top.sqrt())
+        Ok(top.max(of_clumps))
     }
 
-    /// Square of the largest speed [m^2/s^2] from its bits; an error where a speed is no number.
-    fn finite_top(&self, bits: u64, step: f64) -> Result<f64, GrainError> {
-        let top = f64::from_bits(bits);
+    /// Largest speed [m/s], and that of each chunk, from the bits of the squares; an error where a speed is no number.
+    fn finite_top(&mut self, tops: &[u64], step: f64) -> Result<f64, GrainError> {
+        self.top_speeds.clear();
+        self.top_speeds.extend(tops.iter().map(|bits| f64::from_bits(*bits).sqrt()));
+        let top = f64::from_bits(tops.iter().copied().fold(0, u64::max));
         if top.is_finite() {
-            return Ok(top);
+            return Ok(top.sqrt());
         }
         let lost = self.motion.iter().position(|m| !m.linear[..3].iter().sum::<f64>().is_finite()).unwrap_or(0);
         Err(GrainError::NotFinite { time: self.time, id: self.id[lost], step })
@@ -145,8 +164,8 @@ impl Grains {
     fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
-        let Grains { position, motion, class, chunks, load, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals };
+        let Grains { position, motion, class, chunks, load, skin, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
         let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
             .zip(load.par_chunks_mut(length))
@@ -160,8 +179,8 @@ impl Grains {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         self.next_position.resize(self.len(), [0.0; 4]);
-        let Grains { position, motion, class, chunks, load: next_motion, next_position, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals };
+        let Grains { position, motion, class, chunks, load: next_motion, next_position, skin, .. } = self;
+        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
         let arch = Arch::new();
         let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
         let (sums, tops): (Vec<ChunkSums>, Vec<u64>) = chunks
@@ -181,8 +200,7 @@ impl Grains {
         std::mem::swap(&mut self.position, &mut self.next_position);
         std::mem::swap(&mut self.motion, &mut self.load);
         self.book(&sums, walls, pass.h);
-        let top = tops.into_iter().fold(0, u64::max);
-        Ok(self.finite_top(top, pass.h)?.sqrt())
+        self.finite_top(&tops, pass.h)
     }
 
     /// What the chunks found goes to the books and the walls.
@@ -216,6 +234,9 @@ type ChunkSums = (Vec<WallSum>, ChunkBooks);
 /// Forces and torques on the grains of one chunk.
 fn forces_of(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkSums {
     load.fill(Six::default());
+    if chunk.is_due() {
+        chunk.choose(view.position, &pass.sizes, view.skin, pass.pull);
+    }
     match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
         _ if pass.full => {
             let mut books = full_pairs(chunk, view, pass, load);
@@ -243,9 +264,15 @@ pub(crate) struct Pass {
     pub alike: Option<[f64; 3]>,
     /// The law has more than Hertz, Mindlin and Coulomb, or books are kept.
     pub full: bool,
+    /// Largest gap at which any pair still attracts [m].
+    pub pull: f64,
 }
 
 impl Pass {
+    fn lists(&self) -> Lists {
+        if self.full { Lists::Full } else { Lists::Plain }
+    }
+
     fn new(grains: &Grains, settings: &Settings) -> Pass {
         let g = settings.gravity;
         let table = settings.coefficients();
@@ -267,6 +294,7 @@ impl Pass {
             sizes: PeriodicSizes::new(settings),
             alike,
             full,
+            pull: pull_range(settings, grains.position.iter().map(|p| p[3]).fold(0.0, f64::max)),
         }
     }
 }
@@ -279,6 +307,8 @@ struct View<'a> {
     walls: &'a [Wall],
     /// z axes of the walls.
     normals: &'a [Vec3],
+    /// `Grains::skin`.
+    skin: f64,
 }
 
 /// Half kicks and drift.
@@ -359,10 +389,13 @@ impl WithSimd for KickInto<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
         let mut top = 0u64;
-        let from = self.from_x.iter().zip(self.from_motion).zip(self.load);
-        for ((x, motion), ((from_x, from_motion), load)) in self.x.iter_mut().zip(self.motion).zip(from) {
+        let KickInto { x, motion, from_x, from_motion, load, by } = self;
+        let n = x.len().min(motion.len()).min(from_x.len()).min(from_motion.len()).min(load.len());
+        for k in 0..n {
+            ask_to_write(x, k + 16);
+            ask_to_write(motion, k + 16);
             let speed;
-            (*x, *motion, speed) = self.by.of(*from_x, from_motion, load);
+            (x[k], motion[k], speed) = by.of(from_x[k], &from_motion[k], &load[k]);
             top = top.max(speed);
         }
         top
@@ -392,7 +425,8 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         let (mut batch, mut between) = (Batch::new(), Between::new());
         let Chunk { start, pairs, memory, .. } = chunk;
         let one = pass.alike.unwrap_or([1.0; 3]);
-        let mut slot = 0;
+        let (mut slot, mut asked) = (0, 0);
+        let far = view.position.len() > IN_CACHE;
         while slot < pairs.len() {
             let mut count = 0;
             for (pair, memory) in pairs[slot..].iter_mut().zip(&mut memory[slot..]) {
@@ -404,9 +438,46 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
                 count += usize::from(touches);
                 slot += 1;
             }
+            if far {
+                let ahead = (slot + AHEAD).min(pairs.len());
+                for k in asked..ahead {
+                    ask_for(view.position, pairs[k][0] as usize);
+                    ask_for(view.motion, pairs[k][0] as usize);
+                }
+                for k in (asked..ahead).step_by(2) {
+                    let second = (pairs[k][1] & !TOUCH) as usize;
+                    ask_for(view.position, second);
+                    ask_for(view.motion, second);
+                    ask_for(memory, k);
+                }
+                asked = ahead;
+            }
             batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
             scatter::<ALIKE>(&batch, count, one[0], memory, *start, load);
         }
+    }
+}
+
+/// Pairs ahead of the one at work that are asked for, where there are more grains than the second cache holds. A list in the
+/// order of the second grains brings them by itself but for every new page; first grains come from anywhere before.
+const AHEAD: usize = 96;
+const IN_CACHE: usize = 8000;
+
+/// Asks for a line of memory that will be needed soon.
+#[inline(always)]
+fn ask_for<T>(all: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(one) = all.get(place) {
+        safe_arch::prefetch_t0(one);
+    }
+}
+
+/// The same for one that will be overwritten.
+#[inline(always)]
+fn ask_to_write<T>(all: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(one) = all.get(place) {
+        safe_arch::prefetch_et0(one);
     }
 }
 
@@ -522,7 +593,7 @@ impl WithSimd for WallTouches<'_> {
             for k in 0..count.min(BATCH) {
                 let [grain, wall, slot, _] = batch.who[k];
                 wall_history[slot as usize].memory = batch.memory[k];
-                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.rw[k][1]);
+                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.force[k][3]);
                 let i = (grain - *start) as usize;
                 let to = &mut load[i];
                 to.linear = each4(|c| to.linear[c] + f[c]);
@@ -570,13 +641,14 @@ fn find_wall_contacts(
     for (slot, touch) in found[..count].iter().enumerate() {
         let n = touch.normal;
         let k = at + slot;
-        let lever = radius - touch.depth;
-        let turn = Vec3::new(w4[0], w4[1], w4[2]).cross(n) * lever;
-        let v = Vec3::new(v4[0], v4[1], v4[2]) - turn - wall.velocity_at(p - n * lever);
         batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
         batch.d[k] = [n.x, n.y, n.z, touch.depth];
-        batch.v[k] = [v.x, v.y, v.z, v4[3]];
-        batch.rw[k] = [radius, lever, 0.0, 0.0];
+        batch.v[k] = v4;
+        if wall.velocity != Vec3::ZERO || wall.spin != Vec3::ZERO {
+            let u = wall.velocity_at(p - n * (radius - touch.depth));
+            batch.v[k] = [v4[0] - u.x, v4[1] - u.y, v4[2] - u.z, v4[3]];
+        }
+        batch.rw[k] = [w4[0], w4[1], w4[2], radius];
         batch.class[k] = u32::from(wall.class) * pass.classes as u32 + u32::from(view.class[i]);
         batch.memory[k] = history[slot].memory;
     }

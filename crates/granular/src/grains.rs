@@ -1,9 +1,9 @@
 //! The state of all grains: everything that survives a step.
 
+use crate::chunk::{Chunk, TOUCH};
 use crate::clump::{Clump, NONE};
 use crate::law::V4;
 use crate::ledger::Books;
-use crate::neighbours::{Chunk, TOUCH};
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -45,6 +45,14 @@ pub(crate) struct Six {
     pub angular: V4,
 }
 
+impl Six {
+    /// Square of the speed, where this is a motion [m^2/s^2].
+    pub fn speed_squared(&self) -> f64 {
+        let v = &self.linear;
+        v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
+    }
+}
+
 /// All grains, a structure of arrays in the order of their Morton codes. Ids stay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Grains {
@@ -69,11 +77,14 @@ pub struct Grains {
     pub(crate) places: Vec<u32>,
     /// Pairs that may touch, with the memory of those that do.
     pub(crate) chunks: Vec<Chunk>,
+    /// Largest speed in each chunk since the last kick [m/s].
+    #[serde(skip)]
+    pub(crate) top_speeds: Vec<f64>,
     /// Forces belong to the present positions.
     pub(crate) fresh: bool,
     /// Distance beyond touch up to which pairs are listed [m].
     pub(crate) skin: f64,
-    /// Bound on how far any grain has moved since the lists were made [m]; infinite without lists.
+    /// Bound on how far any grain has moved since the lists were made [m]; without end where there are none.
     pub(crate) travel: f64,
     /// The same for walls [m].
     pub(crate) wall_travel: f64,

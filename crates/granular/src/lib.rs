@@ -9,6 +9,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x > 0.0)` on purpose: NaN must take the safe branch
 
 mod advance;
+mod chunk;
 mod clump;
 mod error;
 mod files;

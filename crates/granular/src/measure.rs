@@ -1,7 +1,8 @@
 //! What is measured on grains: packing fraction, stress, mass flow, angle of repose.
 
+use crate::chunk::TOUCH;
 use crate::law::{dot, each};
-use crate::neighbours::{PeriodicSizes, TOUCH, nearest_image};
+use crate::neighbours::{PeriodicSizes, nearest_image};
 use crate::{Grains, Settings};
 use std::f64::consts::PI;
 use tippe_geometry::{Mat3, Vec3};

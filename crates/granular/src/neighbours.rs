@@ -6,84 +6,31 @@
 //! one, and each chunk keeps its own half. So chunks share nothing while forces are summed, and the bits are the same for any
 //! number of threads.
 //!
-//! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per listed
-//! pair and carried over when lists are made anew; a pair that parts forgets.
+//! Pairs are listed up to a skin beyond touch and kept until a grain may have crossed it. History is kept per
+//! pair that may touch soon (`crate::chunk`) and carried over when lists are made anew; a pair that parts forgets.
 
+use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::clump::NONE;
 use crate::grains::Six;
-use crate::law::full::{Extra, NO_EXTRA};
+use crate::law::full::{Extra, NO_EXTRA, pull_range};
 use crate::law::{V3, V4};
-use crate::wall::{WallHistory, WallPair};
+use crate::wall::WallHistory;
 use crate::{GrainError, Grains, Settings, Wall};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use tippe_geometry::Vec3;
 
-/// Marks a listed pair that touches.
-pub(crate) const TOUCH: u32 = 1 << 31;
 /// Least and largest number of grains of a chunk: pairs across chunks are computed twice, so chunks should be large.
 const CHUNK: (usize, usize) = (2500, 8192);
 /// Steps for which lists should last.
-const STEPS_PER_LIST: f64 = 60.0;
+const STEPS_PER_LIST: f64 = 150.0;
 /// Least and largest skin found from the speed, in radii.
-const SKIN_RADII: (f64, f64) = (0.05, 0.6);
+const SKIN_RADII: (f64, f64) = (0.1, 0.6);
 /// Depth above which the law of forces does not hold, in smaller radii.
 pub(crate) const DEEPEST: f64 = 0.5;
 /// Bits of a cell coordinate.
 const CELL_BITS: u32 = 21;
-
-/// A run of grains with its pairs.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Chunk {
-    /// First grain.
-    pub start: u32,
-    /// Number of grains.
-    pub len: u32,
-    /// First grain, and second grain with the mark: pairs whose second grain is in this chunk in its order, then pairs
-    /// whose second grain is in a later one. The first grain comes earlier in the arrays: it has just been in the cache, and the
-    /// second ones are fetched in a row.
-    pub pairs: Vec<[u32; 2]>,
-    /// Number of the former.
-    pub own: u32,
-    /// For every pair the spring force on its second grain [N] and the patch radius it belongs to [m].
-    pub memory: Vec<V4>,
-    /// More memory of every pair where the law needs it: see `crate::law::full`.
-    pub extra: Vec<Extra>,
-    /// Grains of this chunk near walls.
-    pub walls: Vec<WallPair>,
-    /// Triangles of those pairs.
-    pub triangles: Vec<u32>,
-    /// Contacts of those pairs.
-    pub wall_history: Vec<WallHistory>,
-    /// More memory of those contacts where the law needs it.
-    pub wall_extra: Vec<Extra>,
-}
-
-impl Chunk {
-    /// Pairs that no other chunk counts.
-    pub fn own_pairs(&self) -> &[[u32; 2]] {
-        &self.pairs[..self.own as usize]
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.pairs.capacity() * 8
-            + self.memory.capacity() * size_of::<V4>()
-            + self.extra.capacity() * size_of::<Extra>()
-            + self.walls.capacity() * size_of::<WallPair>()
-            + self.triangles.capacity() * 4
-            + self.wall_history.capacity() * size_of::<WallHistory>()
-            + self.wall_extra.capacity() * size_of::<Extra>()
-    }
-
-    /// Everything that survives, word by word.
-    pub fn words(&self, word: &mut impl FnMut(u64)) {
-        self.pairs.iter().flatten().for_each(|x| word(u64::from(*x)));
-        self.memory.iter().flatten().for_each(|x| word(x.to_bits()));
-        self.extra.iter().flatten().for_each(|x| word(x.to_bits()));
-        self.wall_history.iter().for_each(|h| h.words(word));
-        self.wall_extra.iter().flatten().for_each(|x| word(x.to_bits()));
-    }
-}
 
 /// Length of chunks for so many grains.
 pub(crate) fn chunk_length(grains: usize) -> usize {
@@ -263,7 +210,7 @@ impl Kept {
             for (s, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| touching(p)) {
                 kept.row.resize((pair[1] & !TOUCH) as usize + 1, kept.first.len() as u32);
                 kept.first.push(pair[0]);
-                kept.memory.push(chunk.memory[s]);
+                kept.memory.push(chunk.memory.get(s).copied().unwrap_or_default());
                 if !chunk.extra.is_empty() {
                     kept.extra.push(chunk.extra[s]);
                 }
@@ -313,7 +260,7 @@ impl Grains {
         &mut self,
         settings: &Settings,
         walls: &[Wall],
-        full: bool,
+        lists: Lists,
         deepest: f64,
     ) -> Result<(), GrainError> {
         let sizes = PeriodicSizes::new(settings);
@@ -326,7 +273,8 @@ impl Grains {
         }
         let auto = 2.0 * v_max.sqrt() * settings.step * STEPS_PER_LIST;
         self.skin = settings.skin.unwrap_or(auto.clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max));
-        let reach = self.skin + crate::law::full::pull_range(settings, r_max);
+        let pull = pull_range(settings, r_max);
+        let reach = self.skin + pull;
         let grid = Grid::new(&self.position, 2.0 * r_max + reach, settings);
         let mut kept = Kept::take(self);
         kept.walls.sort_by_key(|w| (w.0, w.1));
@@ -363,7 +311,7 @@ impl Grains {
         // pairs, second grain in the chunk
         let length = chunk_length(self.len());
         let count = self.len().div_ceil(length);
-        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, reach, deepest };
+        let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, lists, reach, deepest };
         let built: Vec<Result<Chunk, GrainError>> =
             (0..count).into_par_iter().map(|c| job.rows(c * length, length)).collect();
         let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
@@ -373,20 +321,33 @@ impl Grains {
         for c in 0..count {
             let start = (c * length) as u32;
             let (before, after) = chunks.split_at_mut(c);
-            for pair in after[0].own_pairs().iter().filter(|p| p[0] < start) {
-                before[pair[0] as usize / length].pairs.push(*pair);
+            for pair in after[0].listed_own().iter().filter(|p| p[0] < start) {
+                before[pair[0] as usize / length].listed.push(*pair);
             }
         }
 
-        // history
-        chunks.par_iter_mut().for_each(|chunk| {
-            chunk.pairs.shrink_to_fit();
-            chunk.memory = vec![[0.0; 4]; chunk.pairs.len()];
-            chunk.extra = if full { vec![NO_EXTRA; chunk.pairs.len()] } else { Vec::new() };
+        // those that may touch soon, and history
+        self.top_speeds = self
+            .motion
+            .chunks(length)
+            .map(|chunk| chunk.iter().map(Six::speed_squared).fold(0.0, f64::max).sqrt())
+            .collect();
+        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+            chunk.listed.shrink_to_fit();
+            if lists != Lists::Positions {
+                chunk.find_around(c, length);
+                chunk.set_pace(c, &self.top_speeds, settings.step);
+            }
+            chunk.choose(&self.position, &sizes, self.skin, pull);
+            if kept.first.is_empty() {
+                return;
+            }
             for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
                 if let Some((memory, extra)) = kept.find(order[*first as usize], order[*mark as usize]) {
                     *mark |= TOUCH;
-                    chunk.memory[s] = memory;
+                    if let Some(slot) = chunk.memory.get_mut(s) {
+                        *slot = memory;
+                    }
                     if let Some(slot) = chunk.extra.get_mut(s) {
                         *slot = extra;
                     }
@@ -394,7 +355,7 @@ impl Grains {
             }
         });
         self.chunks = chunks;
-        self.list_walls(walls, reach, full, |grain, wall| {
+        self.list_walls(walls, reach, lists == Lists::Full, |grain, wall| {
             kept.walls_of(order[grain as usize], wall).copied().collect::<Vec<(WallHistory, Extra)>>()
         });
         self.travel = 0.0;
@@ -411,14 +372,17 @@ impl Grains {
         }
         let held = self.books.elastic;
         for chunk in &mut self.chunks {
-            let Chunk { pairs, own, memory, extra, walls, .. } = chunk;
+            let Chunk { listed, pairs, own, memory, extra, walls, .. } = chunk;
+            listed.clear();
             let mut kept = 0;
             let mut kept_own = 0;
             for k in 0..pairs.len() {
                 let [i, j] = [pairs[k][0], pairs[k][1] & !TOUCH].map(|i| place[i as usize]);
                 if i != u32::MAX && j != u32::MAX {
                     pairs[kept] = [i, j | pairs[k][1] & TOUCH];
-                    memory[kept] = memory[k];
+                    if !memory.is_empty() {
+                        memory[kept] = memory[k];
+                    }
                     if !extra.is_empty() {
                         extra[kept] = extra[k];
                     }
@@ -523,6 +487,7 @@ struct Job<'a> {
     grid: &'a Grid,
     cells: &'a Cells,
     sizes: &'a PeriodicSizes,
+    lists: Lists,
     reach: f64,
     deepest: f64,
 }
@@ -532,25 +497,26 @@ impl Job<'_> {
     fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
         let position = &self.grains.position;
         let end = (start + length).min(position.len());
-        let mut chunk = Chunk { start: start as u32, len: (end - start) as u32, ..Chunk::default() };
-        chunk.pairs.reserve(4 * (end - start));
+        let mut chunk = Chunk::new(start, end, self.lists);
+        chunk.listed.reserve(5 * (end - start));
         let mut cell = self.cells.start.partition_point(|s| *s as usize <= start) - 1;
         let mut near: Vec<(u32, u32)> = Vec::new();
+        let mut others = Others::default();
         let mut listed = usize::MAX;
+        let mut before = 0;
         for i in start..end {
             while self.cells.start[cell + 1] as usize <= i {
                 cell += 1;
             }
+            let first = self.cells.start[cell];
             if listed != cell {
                 listed = cell;
                 self.earlier_cells(cell, &mut near);
+                before = others.fill(&near, first..self.cells.start[cell + 1], position);
             }
-            for &(from, to) in &near {
-                self.pairs_of(i, from as usize..to as usize, &mut chunk.pairs)?;
-            }
-            self.pairs_of(i, self.cells.start[cell] as usize..i, &mut chunk.pairs)?;
+            self.pairs_of(i, before + i - first as usize, &mut others, &mut chunk.listed)?;
         }
-        chunk.own = chunk.pairs.len() as u32;
+        chunk.listed_own = chunk.listed.len() as u32;
         Ok(chunk)
     }
 
@@ -586,25 +552,25 @@ impl Job<'_> {
         !clump.is_empty() && clump[i] != NONE && clump[i] == clump[j]
     }
 
-    fn pairs_of(&self, i: usize, others: std::ops::Range<usize>, pairs: &mut Vec<[u32; 2]>) -> Result<(), GrainError> {
+    /// Pairs of grain `i` with the first `count` of the others. Most are too far apart: distances are tested in lanes, and only
+    /// those near enough are looked at.
+    fn pairs_of(
+        &self,
+        i: usize,
+        count: usize,
+        others: &mut Others,
+        pairs: &mut Vec<[u32; 2]>,
+    ) -> Result<(), GrainError> {
         let g = self.grains;
         let p = g.position[i];
-        for (k, q) in g.position[others.clone()].iter().enumerate() {
-            let j = others.start + k;
-            let mut d = [q[0] - p[0], q[1] - p[1], q[2] - p[2]];
-            if self.sizes.any {
-                d = [0, 1, 2].map(|i| nearest_image(d[i], self.sizes.size[i], self.sizes.inv[i]));
-            }
-            let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-            let sum = p[3] + q[3];
-            let far = sum + self.reach;
-            if !(dd < far * far)
-                || self.same_clump(i, j)
-                || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0)
-            {
+        let near = Arch::new().dispatch(Distances { p, count, others, sizes: self.sizes, reach: self.reach });
+        for &k in &others.near[..near] {
+            let j = others.who[k as usize] as usize;
+            if self.same_clump(i, j) || (g.motion[i].linear[3] == 0.0 && g.motion[j].linear[3] == 0.0) {
                 continue;
             }
-            let limit = self.deepest * p[3].min(q[3]);
+            let (dd, r) = (others.dd[k as usize], g.position[j][3]);
+            let (sum, limit) = (p[3] + r, self.deepest * p[3].min(r));
             if sum * sum > dd && sum - dd.sqrt() > limit {
                 let depth = sum - dd.sqrt();
                 return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
@@ -612,5 +578,70 @@ impl Job<'_> {
             pairs.push([j as u32, i as u32]);
         }
         Ok(())
+    }
+}
+
+/// Grains that those of one cell may pair with, and the cell's own behind them, one array for each number.
+#[derive(Default)]
+struct Others {
+    who: Vec<u32>,
+    x: [Vec<f64>; 3],
+    r: Vec<f64>,
+    /// Squares of their distances from the grain at work [m^2], and which of them are near.
+    dd: Vec<f64>,
+    near: Vec<u32>,
+}
+
+impl Others {
+    /// Fills it and returns the number of those before the cell's own.
+    fn fill(&mut self, near: &[(u32, u32)], own: Range<u32>, position: &[V4]) -> usize {
+        self.who.clear();
+        near.iter().for_each(|run| self.who.extend(run.0..run.1));
+        let before = self.who.len();
+        self.who.extend(own);
+        let n = self.who.len();
+        self.x.iter_mut().chain([&mut self.r, &mut self.dd]).for_each(|a| a.resize(n, 0.0));
+        self.near.resize(n, 0);
+        let [x, y, z] = &mut self.x;
+        let to = x.iter_mut().zip(y).zip(z).zip(&mut self.r);
+        for ((((x, y), z), r), who) in to.zip(&self.who) {
+            [*x, *y, *z, *r] = position[*who as usize];
+        }
+        before
+    }
+}
+
+/// Squares of the distances of the first `count` others from `p`; gives the number of those near.
+struct Distances<'a> {
+    p: V4,
+    count: usize,
+    others: &'a mut Others,
+    sizes: &'a PeriodicSizes,
+    reach: f64,
+}
+
+impl WithSimd for Distances<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        let Distances { p, count, others: Others { x, r, dd, near, .. }, sizes, reach } = self;
+        let [x, y, z] = x;
+        let (x, y, z, r) = (&x[..count], &y[..count], &z[..count], &r[..count]);
+        let (dd, near) = (&mut dd[..count], &mut near[..count]);
+        for k in 0..count {
+            let mut d = [x[k] - p[0], y[k] - p[1], z[k] - p[2]];
+            if sizes.any {
+                d = [0, 1, 2].map(|i| nearest_image(d[i], sizes.size[i], sizes.inv[i]));
+            }
+            dd[k] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        }
+        let mut found = 0;
+        for k in 0..count {
+            let far = p[3] + r[k] + reach;
+            near[found] = k as u32;
+            found += usize::from(dd[k] < far * far);
+        }
+        found
     }
 }

@@ -7,9 +7,10 @@
 //! lambda_a = F_a h^2 is the pull the pair can bear; alpha = 1/k the compliance. Then v = (x - x_before)/h. Grains do not turn: friction acts
 //! on their centres, so a pile is steeper than that of rolling balls.
 
+use crate::chunk::{Lists, TOUCH};
 use crate::grains::Six;
 use crate::law::{V4, dot, each};
-use crate::neighbours::{DEEPEST, PeriodicSizes, TOUCH, nearest_image};
+use crate::neighbours::{DEEPEST, PeriodicSizes, nearest_image};
 use crate::wall::{CONTACTS, WallContact};
 use crate::{Cohesion, GrainError, Grains, Settings, Wall};
 use std::f64::consts::PI;
@@ -67,6 +68,9 @@ impl Grains {
         let r_max = self.position.iter().map(|p| p[3]).fold(0.0, f64::max);
         let fall = settings.gravity.length() * h;
         let mut speed = self.motion.iter().map(|m| v3(&m.linear).length_squared()).fold(0.0, f64::max).sqrt();
+        if !self.chunks.iter().all(|c| c.lists == Lists::Positions) {
+            self.travel = f64::MAX;
+        }
         let impulses: Vec<[Vec3; 2]> = walls.iter().map(|w| [w.impulse, w.angular_impulse]).collect();
         for _ in 0..frame.substeps {
             let walls_speed = walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max);
@@ -82,7 +86,7 @@ impl Grains {
                 if settings.pairs.iter().all(|law| law.cohesion == Cohesion::None) {
                     self.chunks.clear();
                 }
-                self.rebuild(&listed, walls, false, deepest)?;
+                self.rebuild(&listed, walls, Lists::Positions, deepest)?;
                 self.listed_at.clone_from(&self.position);
             }
             self.wall_travel += wall_travel;

@@ -3,9 +3,9 @@
 //! The caller sets pose and velocity before an interval and finds the impulse after it. A wall is body 1 of its
 //! contacts, the grain body 2: normals point from the wall into the grain.
 
+use crate::chunk::Chunk;
 use crate::law::V4;
 use crate::law::full::{Extra, NO_EXTRA};
-use crate::neighbours::Chunk;
 use crate::{GrainError, Grains};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

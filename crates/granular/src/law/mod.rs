@@ -132,7 +132,7 @@ impl Patch {
 }
 
 /// Contacts evaluated together.
-pub(crate) const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 16;
 /// Lanes that are always evaluated together: a batch is padded with stale lanes up to a multiple of it.
 const LANES: usize = 8;
 
@@ -250,8 +250,8 @@ impl Batch {
         }
     }
 
-    /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity at the contact [m/s] and
-    /// 1/m [1/kg], `rw` radius and lever [m], `class` the row of the table.
+    /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity of the grain relative to
+    /// the wall there [m/s] and 1/m [1/kg], `rw` spin [rad/s] and radius [m], `class` the row of the table. Levers are lengths [m].
     #[inline(always)]
     pub fn evaluate_walls<const TABLE: bool>(&mut self, count: usize, table: &[Coefficients], h: f64) {
         let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
@@ -260,12 +260,15 @@ impl Batch {
             let c = if TABLE { table[self.class[k] as usize] } else { c0 };
             let [d0, d1, d2, depth] = self.d[k];
             let [v0, v1, v2, inv_mass] = self.v[k];
-            let [radius, lever, r2, r3] = self.rw[k];
+            let [w0, w1, w2, radius] = self.rw[k];
+            let lever = radius - depth;
             let patch = Patch::new([d0, d1, d2], depth, radius, short_ratio(1.0, inv_mass));
-            let touch = patch.contact(&c, h, depth, [v0, v1, v2], self.memory[k]);
+            let turn = cross([w0, w1, w2], patch.n);
+            let v = [v0 - lever * turn[0], v1 - lever * turn[1], v2 - lever * turn[2]];
+            let touch = patch.contact(&c, h, depth, v, self.memory[k]);
             let twist = cross(touch.force, patch.n);
             self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], r2 + r3];
+            self.twist[k] = [twist[0], twist[1], twist[2], radius];
             self.memory[k] = touch.memory;
         }
     }

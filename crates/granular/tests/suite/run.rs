@@ -38,6 +38,36 @@ fn momentum_is_kept_to_rounding() {
     assert!((after.1 - before.1).length() < 1e-13 * scale * 0.1, "{:?}", after.1 - before.1);
 }
 
+/// Pairs are chosen from lists that are made from cells: none that touches may be left out, whatever flies about.
+#[test]
+fn every_pair_that_touches_is_found() {
+    let s = settings(0.6, 0.3, 1e-5, 9.81);
+    let mut grains = cloud(&s, [20, 20, 20], 0.2, 11);
+    for k in 0..12 {
+        let x = 0.006 + 0.009 * f64::from(k);
+        let fast = Grain { velocity: Vec3::new(0.3, -0.2, 3.0), ..Grain::at(Vec3::new(x, x, -0.02), 0.002) };
+        grains.insert(&fast, &s).unwrap();
+    }
+    let mut walls = box_walls(0.115, 0.115);
+    walls.remove(0);
+    let mut most = 0.0f64;
+    for _ in 0..12 {
+        grains.advance(&s, &mut walls, 25).unwrap();
+        let all: Vec<Grain> = (0..grains.len()).map(|k| grains.grain(k)).collect();
+        let touching = |k: usize| {
+            let near = |b: &&Grain| {
+                let (d, sum) = (all[k].position - b.position, all[k].radius + b.radius);
+                d.length_squared() < sum * sum
+            };
+            all[..k].iter().filter(near).count()
+        };
+        let pairs: usize = (0..all.len()).map(touching).sum();
+        assert_eq!((0.5 * grains.coordination() * all.len() as f64).round() as usize, pairs);
+        most = most.max(grains.coordination());
+    }
+    assert!(most > 0.02, "{most}");
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let s = settings(0.5, 0.5, 1e-5, 9.81);
