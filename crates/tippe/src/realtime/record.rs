@@ -254,6 +254,7 @@ impl Clock<'_> {
         struck.clear();
         struck.extend(self.blows.iter().map(|blow| blow.pair));
         struck.sort_unstable();
+        struck.dedup();
         for touch in &mut self.touches {
             touch.memory.normal = rows.rows[touch.row].lambda;
             // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
@@ -263,6 +264,10 @@ impl Clock<'_> {
             touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
             contacts.push(touch.memory);
         }
+        // what was struck and has flown too far to be looked at
+        let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
+        let left = struck.iter().filter(|pair| gone(pair));
+        contacts.extend(left.map(|&pair| Memory { pair, struck: true, ..Memory::default() }));
         self.state.holds.clear();
         for grip in &mut self.grips {
             let (first, count) = grip.touches;
@@ -337,16 +342,23 @@ impl Clock<'_> {
         {
             let first = self.touches.partition_point(|t| t.memory.pair < pair);
             let touch = self.touches.get(first).filter(|t| t.memory.pair == pair);
+            let flown = touch.is_none() && kind == EventKind::ContactStart;
+            let blow = if flown { self.blows.iter().find(|blow| blow.pair == pair) } else { None };
             let [b1, b2] = [pair.0, pair.1].map(|e| self.model.elements[e as usize].body as usize);
             let at = |b: usize, p: Vec3| self.kin[b].v + self.kin[b].w.cross(p - self.kin[b].p);
+            let (gap, normal, position) = match (touch, blow) {
+                (Some(t), _) => (t.gap, t.axes[0], t.point),
+                (None, Some(blow)) => (0.0, blow.normal, blow.point),
+                (None, None) => (f64::NAN, Vec3::NAN, Vec3::NAN),
+            };
             let contact = EventContact {
                 body1: b1,
                 body2: b2,
                 pair,
-                gap: touch.map_or(f64::NAN, |t| t.gap),
-                closing_speed: touch.map_or(f64::NAN, |t| t.axes[0].dot(at(b1, t.point) - at(b2, t.point))),
-                normal: touch.map_or(Vec3::NAN, |t| t.axes[0]),
-                position: touch.map_or(Vec3::NAN, |t| t.point),
+                gap,
+                closing_speed: normal.dot(at(b1, position) - at(b2, position)),
+                normal,
+                position,
                 episode: None,
                 regions: None,
             };
