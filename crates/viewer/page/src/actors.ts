@@ -16,6 +16,8 @@ interface Part {
   pose: Pose7;
   scale: [number, number, number];
   collide: boolean;
+  /** Which of the convex pieces of a mesh it is. */
+  piece?: number;
 }
 
 interface Group {
