@@ -371,11 +371,15 @@ test("keys and a gamepad move inputs while the run goes on", async () => {
     navigator.getGamepads = () => [{ connected: true, axes: [0, window.stick, 0, 0], buttons: [] }];
   });
   await page.waitForFunction(() => document.querySelector(".slider output").textContent === "-5");
+  // The run takes the inputs of an instant: held until it has gone on.
+  const { time } = await state(page);
+  await page.waitForFunction((then) => window.tippe.state().time > then + 0.2, time);
   await page.evaluate(() => (window.stick = 0.05));
   await page.waitForFunction(() => document.querySelector(".slider output").textContent === "0");
   // A slider rules where neither key nor stick is moved; held, the arrows step.
   await page.locator(".slider input").fill("3");
-  await page.waitForTimeout(100);
+  const { time: moved } = await state(page);
+  await page.waitForFunction((then) => window.tippe.state().time > then + 0.2, moved);
   assert.equal(await shown(), "3");
   await close(page);
   await stop(server);
