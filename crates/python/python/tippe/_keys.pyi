@@ -101,6 +101,7 @@ class HeightGridBody(ShapedBody, total=False):
 class MeshBody(ShapedBody, total=False):
     file: str | Any
     hull: bool
+    pieces: int | str
     scale: Number
     solid: str | Any
     triangles: Sequence[Any] | Any
@@ -122,6 +123,7 @@ class AnyShape(TypedDict, total=False):
     material: str | Any
     normal: Vector
     orientation: Any
+    pieces: int | str
     points: Sequence[Any] | Any
     position: Vector
     radius: Number

@@ -45,7 +45,7 @@ _SHAPE_KEYS = {
     "half_space": ("normal",),
     "hull": ("points", "smoothing"),
     "height_grid": ("heights", "size"),
-    "mesh": ("solid", "file", "unit", "scale", "vertices", "triangles", "hull", "weld"),
+    "mesh": ("solid", "file", "unit", "scale", "vertices", "triangles", "hull", "pieces", "weld"),
 }
 
 
