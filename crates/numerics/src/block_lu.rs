@@ -1,4 +1,5 @@
-//! Block-sparse LU of a matrix whose block graph is symmetric: one node per body, one edge per pair that interacts.
+//! Block-sparse LU of a matrix whose block graph is symmetric: a node for a body, for the springs of a contact, ...,
+//! an edge between two that interact.
 //!
 //! Elimination in minimum-degree order. With A_kk = P_k L_k U_k (partial pivoting inside the block) and X_kj = A_kk^-1 A_kj:
 //!   A_ij <- A_ij - A_ik X_kj   for all later neighbours i, j of k            (Duff, Erisman, Reid 2017, chapter 10)

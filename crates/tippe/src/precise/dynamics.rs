@@ -204,7 +204,7 @@ pub struct Dynamics {
     pub accelerations: Vec<Vec3>,
     /// Relative tolerance [-].
     pub tolerance: f64,
-    /// Where each node's states start; blocks of the Jacobian.
+    /// Where each node's states start, those of bodies and mechanisms first, then the springs of every pair that has some; blocks of the Jacobian.
     pub pattern: BlockPattern,
     /// Motion of the free bodies, then of the externals, at the last evaluation.
     pub kinematics: Vec<Kinematics>,

@@ -95,7 +95,7 @@ pub struct Pair {
     pub id: (u32, u32),
     /// Its two bodies, as indices in the island's list of kinematics.
     pub sides: [usize; 2],
-    /// Owner of its states and of its part of the ledger: the first free body, by local index.
+    /// Owner of its part of the ledger: the node of its first free body.
     pub node: usize,
     /// First of its spring states in the island's vector.
     pub springs: Option<usize>,
