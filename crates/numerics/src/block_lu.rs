@@ -28,6 +28,11 @@ impl BlockPattern {
         self.offsets[k + 1] - self.offsets[k]
     }
 
+    /// Where the block of rows of node `i` and columns of node `j` stands in its row, see [`BlockMatrix::block`]; `None` if it is zero.
+    pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        if i == j { Some(0) } else { self.neighbours[i].binary_search(&(j as u32)).ok().map(|k| k + 1) }
+    }
+
     /// Number of rows of the whole matrix.
     pub fn rows(&self) -> usize {
         self.offsets.last().copied().unwrap_or(0)
@@ -93,6 +98,11 @@ impl BlockMatrix {
     /// Mutable [`Self::block`].
     pub fn block_mut(&mut self, row: usize, slot: usize, length: usize) -> &mut [f64] {
         &mut self.values[self.starts[row][slot]..][..length]
+    }
+
+    /// All blocks zero.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
     }
 
     /// y = A x.

@@ -12,5 +12,5 @@ pub mod root;
 pub mod semidefinite;
 
 pub use block_lu::{BlockLu, BlockMatrix, BlockPattern};
-pub use ode::{Method, Stepper, System};
+pub use ode::{Jacobian, Method, Stepper, System};
 pub use semidefinite::Semidefinite;

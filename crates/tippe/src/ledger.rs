@@ -6,6 +6,11 @@
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
 
+/// Residual over what was turned over that calls for a warning [-].
+const IMBALANCE: f64 = 1e-2;
+/// Share of the energy at the start that counts as turned over where nothing moves [-].
+const STANDING: f64 = 1e-4;
+
 /// Energy of the whole model at one time [J], and what left it since the start [J].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -99,6 +104,19 @@ impl Ledger {
         self.stored() + self.dissipated() - self.work - self.initial
     }
 
+    /// A warning where the books explain less than they should: the residual is more than a hundredth of what was turned over.
+    pub fn imbalance(&self) -> Option<String> {
+        let losses: f64 = self.causes().iter().map(|(_, loss)| loss.abs()).sum();
+        let held = self.kinetic.abs() + self.elastic.abs() + STANDING * self.initial.abs();
+        let turned = self.work.abs() + losses + held;
+        let residual = self.residual();
+        (residual.abs() > IMBALANCE * turned).then(|| {
+            format!(
+                "the energy books do not balance: {residual:.3e} J of {turned:.3e} J turned over are not explained. help: a smaller tolerance or step"
+            )
+        })
+    }
+
     /// Losses by cause, in the order they are written to files [J].
     pub fn causes(&self) -> [(&'static str, f64); 8] {
         [
@@ -111,5 +129,23 @@ impl Ledger {
             ("fastening", self.fastening),
             ("integration", self.integration),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ledger;
+
+    #[test]
+    fn books_that_do_not_balance_say_so() {
+        let balanced = Ledger { kinetic: 3.0, sliding: 2.0, work: 4.0, initial: 1.0, ..Ledger::default() };
+        assert_eq!(balanced.residual(), 0.0);
+        assert_eq!(balanced.imbalance(), None);
+        let rounding = Ledger { potential: 100.0 + 1e-9, initial: 100.0, ..Ledger::default() };
+        assert_eq!(rounding.imbalance(), None);
+        let wrong = Ledger { kinetic: 3.2, ..balanced };
+        let text = wrong.imbalance().expect("a fiftieth is too much");
+        assert!(text.contains("2.000e-1 J"), "{text}");
+        assert_eq!(Ledger::default().imbalance(), None);
     }
 }

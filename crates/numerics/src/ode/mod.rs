@@ -37,6 +37,64 @@ pub trait System {
     /// Called before the differences of the Jacobian about `y`, the place of the last evaluation, are taken, and with `None` behind
     /// them: in between, what does not act there (two bodies just apart) must not act in its neighbourhood either.
     fn hold(&mut self, _y: Option<&[f64]>) {}
+    /// Writes its derivatives at (t, y), the place of the last evaluation, into `J`, which is all zero. False where it leaves them to
+    /// differences of all its rates.
+    fn jacobian(&mut self, _t: f64, _y: &[f64], _J: &mut Jacobian) -> bool {
+        false
+    }
+}
+
+/// Derivatives of a system's rates, block by block.
+#[derive(Clone, Debug, Default)]
+pub struct Jacobian {
+    /// Those of the states by the states.
+    pub states: BlockMatrix,
+    /// df/dt.
+    pub f_t: Vec<f64>,
+    /// Those of the quadratures: for each node the blocks by its own states and by those of each neighbour.
+    quadratures: Vec<f64>,
+    starts: Vec<Vec<usize>>,
+}
+
+impl Jacobian {
+    /// All zero.
+    pub fn new(system: &dyn System) -> Self {
+        let pattern = system.pattern();
+        let mut next = 0;
+        let mut starts = Vec::with_capacity(pattern.nodes());
+        for i in 0..pattern.nodes() {
+            let columns = std::iter::once(i).chain(pattern.neighbours[i].iter().map(|&j| j as usize));
+            let mut start_of = |j: usize| {
+                let start = next;
+                next += system.quadratures(i).len() * pattern.size(j);
+                start
+            };
+            starts.push(columns.map(&mut start_of).collect());
+        }
+        Jacobian {
+            states: BlockMatrix::new(pattern),
+            f_t: vec![0.0; system.len()],
+            quadratures: vec![0.0; next],
+            starts,
+        }
+    }
+
+    /// All zero again.
+    fn clear(&mut self) {
+        self.states.clear();
+        self.f_t.fill(0.0);
+        self.quadratures.fill(0.0);
+    }
+
+    /// Those of the quadratures of a node by its own states (`slot` 0) or by those of its neighbour `slot - 1`: row major, from the first row on.
+    pub fn quadratures_mut(&mut self, node: usize, slot: usize) -> &mut [f64] {
+        &mut self.quadratures[self.starts[node][slot]..]
+    }
+
+    /// As [`Self::quadratures_mut`].
+    pub fn quadratures(&self, node: usize, slot: usize) -> &[f64] {
+        &self.quadratures[self.starts[node][slot]..]
+    }
 }
 
 /// The integrators.
@@ -124,12 +182,7 @@ struct Implicit {
     colours: Vec<u32>,
     colour_count: u32,
     lu: BlockLu,
-    J: BlockMatrix,
-    /// Rows of the quadratures: for each node its own block, then one per neighbour.
-    J_quadratures: Vec<f64>,
-    quadrature_starts: Vec<Vec<usize>>,
-    /// df/dt.
-    f_t: Vec<f64>,
+    J: Jacobian,
     delta: Vec<f64>,
     central: Vec<bool>,
     /// Rates on the other side of a central difference.

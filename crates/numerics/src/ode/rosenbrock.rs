@@ -2,11 +2,11 @@
 //!
 //! With W = I/(gamma h) - J, and u_i the transformed stages (Hairer, Wanner 1996, IV.7, eq. 7.25 and the method RODAS):
 //!   W u_i = f(t + alpha_i h, y0 + sum_j a_ij u_j) + sum_j (c_ij / h) u_j + gamma_i h f_t ,   y1 = y0 + sum_j m_j u_j
-//! The last stage is the error estimate. J comes from differences, one evaluation per colour and column of the block
-//! pattern; it is exact to about 1e-5 of its size, which costs Rodas none of its stability and little of its order.
+//! The last stage is the error estimate. J is the system's own or comes from differences, one evaluation per colour and column of
+//! the block pattern; it is exact to about 1e-5 of its size, which costs Rodas none of its stability and little of its order.
 
-use super::{Implicit, Stepper, System, Trouble};
-use crate::{BlockLu, BlockMatrix, BlockPattern};
+use super::{Implicit, Jacobian, Stepper, System, Trouble};
+use crate::{BlockLu, BlockPattern};
 
 const GAMMA: f64 = 0.25;
 const ALPHA: [f64; 6] = [0.0, 0.386, 0.21, 0.63, 1.0, 1.0];
@@ -40,15 +40,11 @@ impl Stepper {
         let mut implicit = self.implicit.take().unwrap_or_else(|| {
             let pattern = system.pattern();
             let colours = pattern.colours();
-            let (quadrature_starts, quadrature_length) = quadrature_layout(system);
             Box::new(Implicit {
                 colour_count: colours.iter().max().map_or(0, |c| c + 1),
                 colours,
                 lu: BlockLu::new(pattern),
-                J: BlockMatrix::new(pattern),
-                J_quadratures: vec![0.0; quadrature_length],
-                quadrature_starts,
-                f_t: vec![0.0; n],
+                J: Jacobian::new(system),
                 delta: vec![0.0; n],
                 central: vec![false; n],
                 f_back: vec![0.0; n],
@@ -60,7 +56,7 @@ impl Stepper {
             self.jacobian(system, &mut implicit);
         }
         let shift = 1.0 / (GAMMA * h);
-        if let Err(e) = implicit.lu.factor(system.pattern(), &implicit.J, shift) {
+        if let Err(e) = implicit.lu.factor(system.pattern(), &implicit.J.states, shift) {
             self.implicit = Some(implicit);
             return Err(Trouble::Singular(e.0));
         }
@@ -91,7 +87,7 @@ impl Stepper {
             }
             let g = GAMMA_SUM[s] * h;
             for i in 0..n {
-                u[i] += g * implicit.f_t[i];
+                u[i] += g * implicit.J.f_t[i];
             }
             implicit.lu.solve(&mut u[..m]);
             // quadratures: u_q = gamma h (r_q + J_q u)
@@ -125,12 +121,22 @@ impl Stepper {
         Ok(system.error_norm(&self.y0, &self.y1, &self.error))
     }
 
-    /// Differences for J, the rows of the quadratures and df/dt at (t0, y0).
+    /// J, the rows of the quadratures and df/dt at (t0, y0): the system's own, or differences.
     fn jacobian(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
-        let n = self.y0.len();
-        let m = system.pattern().rows();
         implicit.central.fill(false);
         system.increments(&self.y0, &mut implicit.delta, &mut implicit.central);
+        implicit.J.clear();
+        if !system.jacobian(self.t0, &self.y0, &mut implicit.J) {
+            self.differences(system, implicit);
+        }
+        implicit.largest_eigenvalue = largest_eigenvalue(system.pattern(), implicit);
+        implicit.fresh = true;
+    }
+
+    /// Differences of all rates for J, the rows of the quadratures and df/dt at (t0, y0).
+    fn differences(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
+        let n = self.y0.len();
+        let m = system.pattern().rows();
         system.hold(Some(&self.y0));
         let pattern = system.pattern().clone();
         let widest = (0..pattern.nodes()).map(|k| pattern.size(k)).max().unwrap_or(0);
@@ -171,24 +177,22 @@ impl Stepper {
                     let size = pattern.size(k);
                     for (r, q) in system.quadratures(k).enumerate() {
                         let i = m + q;
-                        implicit.J_quadratures[implicit.quadrature_starts[k][0] + r * size + c] =
-                            (self.f1[i] - from[i]) * inverse;
+                        implicit.J.quadratures_mut(k, 0)[r * size + c] = (self.f1[i] - from[i]) * inverse;
                     }
-                    let own = implicit.J.block_mut(k, 0, size * size);
+                    let own = implicit.J.states.block_mut(k, 0, size * size);
                     for r in 0..size {
                         let i = pattern.offsets[k] + r;
                         own[r * size + c] = (self.f1[i] - from[i]) * inverse;
                     }
                     for &row in &pattern.neighbours[k] {
                         let row = row as usize;
-                        let slot = 1 + pattern.neighbours[row].binary_search(&(k as u32)).unwrap_or(0);
+                        let slot = pattern.slot(row, k).unwrap_or(0);
                         for (r, q) in system.quadratures(row).enumerate() {
                             let i = m + q;
-                            implicit.J_quadratures[implicit.quadrature_starts[row][slot] + r * size + c] =
-                                (self.f1[i] - from[i]) * inverse;
+                            implicit.J.quadratures_mut(row, slot)[r * size + c] = (self.f1[i] - from[i]) * inverse;
                         }
                         let rows = pattern.size(row);
-                        let block = implicit.J.block_mut(row, slot, rows * size);
+                        let block = implicit.J.states.block_mut(row, slot, rows * size);
                         for r in 0..rows {
                             let i = pattern.offsets[row] + r;
                             block[r * size + c] = (self.f1[i] - from[i]) * inverse;
@@ -202,31 +206,10 @@ impl Stepper {
         system.rates(self.t0 + dt, &self.y0, &mut self.f1);
         self.evaluations += 1;
         for i in 0..n {
-            implicit.f_t[i] = (self.f1[i] - self.f0[i]) / dt;
+            implicit.J.f_t[i] = (self.f1[i] - self.f0[i]) / dt;
         }
         system.hold(None);
-        implicit.largest_eigenvalue = largest_eigenvalue(&pattern, implicit);
-        implicit.fresh = true;
     }
-}
-
-/// Where the blocks of the quadratures' rows start, and how long they are together.
-fn quadrature_layout(system: &dyn System) -> (Vec<Vec<usize>>, usize) {
-    let pattern = system.pattern();
-    let mut next = 0;
-    let starts = (0..pattern.nodes())
-        .map(|i| {
-            let columns = std::iter::once(i).chain(pattern.neighbours[i].iter().map(|&j| j as usize));
-            columns
-                .map(|j| {
-                    let start = next;
-                    next += system.quadratures(i).len() * pattern.size(j);
-                    start
-                })
-                .collect()
-        })
-        .collect();
-    (starts, next)
 }
 
 /// u_q = gamma h (r_q + J_q u), in place of r_q.
@@ -235,10 +218,10 @@ fn integrate_quadratures(system: &dyn System, implicit: &Implicit, shift: f64, s
     for i in 0..pattern.nodes() {
         for (r, q) in system.quadratures(i).enumerate() {
             let mut sum = integrals[q];
-            for (slot, &start) in implicit.quadrature_starts[i].iter().enumerate() {
+            for slot in 0..=pattern.neighbours[i].len() {
                 let j = if slot == 0 { i } else { pattern.neighbours[i][slot - 1] as usize };
                 let size = pattern.size(j);
-                let row = &implicit.J_quadratures[start + r * size..][..size];
+                let row = &implicit.J.quadratures(i, slot)[r * size..][..size];
                 for (a, u) in row.iter().zip(&states[pattern.offsets[j]..][..size]) {
                     sum += a * u;
                 }
@@ -257,7 +240,7 @@ fn largest_eigenvalue(pattern: &BlockPattern, implicit: &mut Implicit) -> f64 {
     let mut counted = 0;
     for iteration in 0..12 {
         let before = norm(&x[..m]);
-        implicit.J.multiply(pattern, &x[..m], y);
+        implicit.J.states.multiply(pattern, &x[..m], y);
         let after = norm(y);
         if before == 0.0 || after == 0.0 || !after.is_finite() {
             return 0.0;

@@ -2,6 +2,7 @@
 
 mod actions;
 mod crossing;
+mod differences;
 mod dynamics;
 mod generalised;
 mod grains;
@@ -13,6 +14,7 @@ mod reach;
 mod set;
 mod signals;
 mod skin;
+mod slopes;
 mod structure;
 mod system;
 pub(crate) mod tangent;
@@ -806,6 +808,7 @@ impl<'a> Clock<'a> {
         self.summary.mechanisms = self.mechanism_summaries();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
+        self.summary.warnings.extend(self.summary.energy.imbalance());
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }

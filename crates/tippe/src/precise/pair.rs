@@ -519,6 +519,36 @@ impl Pair {
             let X_ws = self.poses(model, sides);
             return self.read_patch(patch, &X_ws, patch.moments(&X_ws), sides, springs, always, reading);
         }
+        self.read_sides(model, sides, springs, always, reading);
+    }
+
+    /// [`Self::read_into`] where its two bodies move like this; what a patch shares is known where it was last read.
+    pub fn read_beside(&self, model: &Model, sides: [&Kinematics; 2], springs: &Springs, reading: &mut Reading) {
+        if let Geometry::Patch(patch) = &self.geometry {
+            let X_ws = self.poses(model, sides);
+            return self.read_patch(patch, &X_ws, self.shared_at(patch, &X_ws), sides, springs, false, reading);
+        }
+        self.read_sides(model, sides, springs, false, reading);
+    }
+
+    /// What the solids of a patch share; where only velocities differ, as for half the columns of a Jacobian, it is the same.
+    fn shared_at(&self, patch: &Patch, X_ws: &[Pose; 2]) -> Option<Moments> {
+        match self.shared {
+            Some((there, m)) if there == *X_ws => m,
+            _ => patch.moments(X_ws),
+        }
+    }
+
+    /// [`Self::read_into`] for all but flat solids.
+    #[inline]
+    fn read_sides(
+        &self,
+        model: &Model,
+        sides: [&Kinematics; 2],
+        springs: &Springs,
+        always: bool,
+        reading: &mut Reading,
+    ) {
         if let Geometry::Surfaces(surfaces) = &self.geometry {
             return self.read_surfaces(surfaces, model, sides, springs, always, reading);
         }
@@ -537,11 +567,7 @@ impl Pair {
         let sides = [&kinematics[self.sides[0]], &kinematics[self.sides[1]]];
         if let Geometry::Patch(patch) = &self.geometry {
             let X_ws = self.poses(model, sides);
-            // where only velocities differ, as for half the columns of a Jacobian, the solids share the same
-            let m = match self.shared {
-                Some((there, m)) if there == X_ws => m,
-                _ => patch.moments(&X_ws),
-            };
+            let m = self.shared_at(patch, &X_ws);
             let mut last = self.last;
             self.read_patch(patch, &X_ws, m, sides, &springs(self), false, &mut last);
             self.last = last;

@@ -6,10 +6,10 @@ use super::pair::SPRING_STATES;
 use crate::joint::Six;
 use crate::model::Model;
 use tippe_geometry::Vec3;
-use tippe_numerics::{BlockPattern, System};
+use tippe_numerics::{BlockPattern, Jacobian, System};
 
 /// Speed below which the velocity error of a body is measured against this [m/s].
-const SPEED_FLOOR: f64 = 0.01;
+pub(super) const SPEED_FLOOR: f64 = 0.01;
 /// States of components below this are measured against it [SI].
 const STATE_FLOOR: f64 = 1e-3;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
@@ -212,6 +212,10 @@ impl System for Bound<'_> {
 
     fn hold(&mut self, y: Option<&[f64]>) {
         self.dynamics.hold(y);
+    }
+
+    fn jacobian(&mut self, t: f64, y: &[f64], J: &mut Jacobian) -> bool {
+        self.dynamics.write_slopes(self.model, t, y, J)
     }
 
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {

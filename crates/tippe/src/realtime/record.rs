@@ -736,6 +736,7 @@ impl Clock<'_> {
         };
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
+        summary.warnings.extend(summary.energy.imbalance());
         if self.tally.unconverged > 0 {
             summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",

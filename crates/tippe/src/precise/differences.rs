@@ -1,0 +1,166 @@
+//! What the implicit method asks of an island besides its rates: which blocks of the Jacobian are not zero, and differences of the rates
+//! about one place, for which only what has moved is read again. Islands of contacts alone have `slopes.rs` instead of differences.
+
+use super::dynamics::Dynamics;
+use super::pair::{Reading, SPRING_STATES};
+use crate::joint::Six;
+use crate::kinematics::Kinematics;
+use crate::model::Model;
+
+/// Where differences are taken from: what moves little by little about it touches what touches there, nothing else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// Differences are being taken.
+    pub(super) on: bool,
+    /// The states.
+    y: Vec<f64>,
+    /// The motions, those of externals last.
+    kinematics: Vec<Kinematics>,
+    /// Bodies that are elsewhere now.
+    moved: Vec<bool>,
+    /// Pairs that touch, ascending.
+    touching: Vec<u32>,
+    /// What they read.
+    readings: Vec<Reading>,
+    /// Which of them have read something else since.
+    stale: Vec<bool>,
+    /// Bodies on which a contact may act otherwise now.
+    pushed: Vec<bool>,
+    /// {torque, force} on the bodies there; empty where more than contacts acts.
+    loads: Vec<Six>,
+}
+
+impl Dynamics {
+    /// Blocks of the Jacobian for the present contact set: bodies apart do not act on each other. True if they changed.
+    pub fn couple(&mut self, model: &Model) -> bool {
+        let (n, nodes) = (self.bodies.len(), self.pattern.nodes());
+        let mut neighbours = vec![Vec::new(); nodes];
+        let mut priority = vec![0; nodes];
+        let mut springs = self.first_of.len();
+        for (pair, &gap) in self.pairs.iter().zip(&self.gaps) {
+            let own = springs;
+            springs += usize::from(pair.springs.is_some());
+            if !pair.memory.touching && gap > 0.0 {
+                continue;
+            }
+            let [a, b] = pair.sides;
+            if a < n && b < n && self.node_of[a] != self.node_of[b] {
+                neighbours[self.node_of[a]].push(self.node_of[b] as u32);
+                neighbours[self.node_of[b]].push(self.node_of[a] as u32);
+            }
+            if pair.springs.is_some() {
+                for node in pair.sides.into_iter().filter(|&side| side < n).map(|side| self.node_of[side]) {
+                    neighbours[node].push(own as u32);
+                    neighbours[own].push(node as u32);
+                }
+                priority[own] = pair.last.closing_speed.abs().to_bits();
+            }
+        }
+        for force in &self.actions.forces {
+            for &a in &self.element_nodes(model, force.element) {
+                for &b in &self.element_nodes(model, force.element) {
+                    if a != b {
+                        neighbours[a].push(b as u32);
+                    }
+                }
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        // whatever order a mirrored scene has, it eliminates mirrored bodies in the same order
+        for (k, &node) in self.kinematics[..n].iter().zip(&self.node_of) {
+            priority[node] = priority[node].max((k.v.length_squared() + k.w.length_squared()).to_bits());
+        }
+        let changed = neighbours != self.pattern.neighbours || priority != self.pattern.priority;
+        self.pattern.priority = priority;
+        self.pattern.neighbours = neighbours;
+        changed
+    }
+
+    /// Nodes that a force element joins.
+    fn element_nodes(&self, model: &Model, element: u32) -> Vec<usize> {
+        let bodies = &model.forces[element as usize].bodies;
+        let mut nodes: Vec<usize> =
+            bodies.iter().filter_map(|b| self.bodies.binary_search(b).ok()).map(|k| self.node_of[k]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// Differences are taken about y, the place of the last evaluation; with `None` no longer.
+    pub(super) fn hold(&mut self, y: Option<&[f64]>) {
+        let held = &mut self.held;
+        held.on = y.is_some();
+        let Some(y) = y else { return };
+        held.y.clear();
+        held.y.extend_from_slice(y);
+        held.kinematics.clone_from(&self.kinematics);
+        held.moved.resize(self.kinematics.len(), false);
+        held.touching.clear();
+        held.readings.clear();
+        for (k, (pair, &gap)) in self.pairs.iter().zip(&self.gaps).enumerate() {
+            if gap <= 0.0 || pair.memory.touching {
+                held.touching.push(k as u32);
+                held.readings.push(pair.last);
+            }
+        }
+        held.stale.clear();
+        held.stale.resize(held.touching.len(), false);
+        held.pushed.resize(self.kinematics.len(), false);
+        let mut loads = std::mem::take(&mut held.loads);
+        loads.clear();
+        if self.actions.is_empty() && self.simple.is_empty() {
+            loads.extend((0..self.bodies.len()).map(|k| self.load_anew(k)));
+        }
+        self.held.loads = loads;
+    }
+
+    /// [`Self::measure`] while differences are taken: pairs that were apart stay so, and those of which nothing has moved keep
+    /// what was read where the differences start.
+    pub(super) fn measure_moved(&mut self, model: &Model, y: &[f64]) {
+        for s in &self.simple {
+            if self.held.touching.binary_search(&s.pair).is_err() {
+                continue;
+            }
+            let (gap, force) = s.press(y);
+            self.gaps[s.pair as usize] = gap;
+            self.forces[s.pair as usize] = force;
+        }
+        let held = &mut self.held;
+        for ((moved, now), then) in held.moved.iter_mut().zip(&self.kinematics).zip(&held.kinematics) {
+            *moved = now != then;
+        }
+        self.asked.fill(false);
+        held.pushed.fill(false);
+        for (i, &k) in held.touching.iter().enumerate() {
+            let k = k as usize;
+            if self.is_simple[k] {
+                continue;
+            }
+            let pair = &mut self.pairs[k];
+            let pulled = pair.springs.is_some_and(|k| y[k..k + SPRING_STATES] != held.y[k..k + SPRING_STATES]);
+            if pulled || pair.sides.iter().any(|&side| held.moved[side]) {
+                pair.sides.iter().for_each(|&side| held.pushed[side] = true);
+                self.asked[k] = true;
+                held.stale[i] = true;
+            } else if held.stale[i] {
+                pair.last = held.readings[i];
+                held.stale[i] = false;
+                self.gaps[k] = pair.last.gap;
+                self.forces[k] = pair.last.total;
+            }
+        }
+        self.read_asked(model, y);
+    }
+
+    /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass; while differences are taken, those that
+    /// hold where nothing that touches it has moved.
+    pub(super) fn load(&self, k: usize) -> Six {
+        match self.held.loads.get(k) {
+            Some(load) if self.held.on && !self.held.pushed[k] => *load,
+            _ => self.load_anew(k),
+        }
+    }
+}
