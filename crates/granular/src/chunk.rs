@@ -28,7 +28,7 @@ pub(crate) enum Lists {
     Plain,
     /// The same with the memory of the whole law.
     Full,
-    /// All within the skin, without memory: positions are corrected.
+    /// All within the skin whose second grain is in the chunk, without memory: positions are corrected.
     Positions,
 }
 
@@ -148,6 +148,7 @@ impl Chunk {
     /// other up to the gap `pull` [m].
     pub fn choose(&mut self, position: &[V4], sizes: &PeriodicSizes, skin: f64, pull: f64) {
         if self.lists == Lists::Positions {
+            self.listed.truncate(self.listed_own as usize);
             (self.pairs, self.own) = (std::mem::take(&mut self.listed), self.listed_own);
             return;
         }

@@ -4,6 +4,7 @@ use crate::chunk::{Chunk, TOUCH};
 use crate::clump::{Clump, NONE};
 use crate::law::V4;
 use crate::ledger::Books;
+use crate::relist::Whereabouts;
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -66,8 +67,11 @@ pub struct Grains {
     /// Room for the positions of the next step.
     #[serde(skip)]
     pub(crate) next_position: Vec<V4>,
-    /// Positions when the lists were made; kept in real time only.
+    /// Where each grain was when it was listed last; kept in real time only.
     pub(crate) listed_at: Vec<V4>,
+    /// The same, cell by cell.
+    #[serde(skip)]
+    pub(crate) whereabouts: Box<Whereabouts>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
     /// Clump of each grain; empty without clumps.
@@ -84,7 +88,7 @@ pub struct Grains {
     pub(crate) fresh: bool,
     /// Distance beyond touch up to which pairs are listed [m].
     pub(crate) skin: f64,
-    /// Bound on how far any grain has moved since the lists were made [m]; without end where there are none.
+    /// Bound on how far any grain has moved since the lists were made [m], zero in real time; without end where there are none.
     pub(crate) travel: f64,
     /// The same for walls [m].
     pub(crate) wall_travel: f64,

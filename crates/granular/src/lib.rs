@@ -22,6 +22,7 @@ mod measure;
 mod neighbours;
 mod packing;
 mod realtime;
+mod relist;
 mod settings;
 mod wall;
 
