@@ -1,9 +1,10 @@
 //! The state of all grains: everything that survives a step.
 
-use crate::chunk::{Chunk, TOUCH};
+use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::clump::{Clump, NONE};
 use crate::law::V4;
 use crate::ledger::Books;
+use crate::neighbours::chunk_length;
 use crate::relist::Whereabouts;
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
@@ -269,6 +270,42 @@ impl Grains {
         }
         let limit = RAYLEIGH_SHARE_MAX;
         Err(GrainError::Step { step: settings.step, rayleigh, id, share, limit, try_step: 0.2 * rayleigh })
+    }
+
+    /// An error unless all arrays and lists fit each other. A state that has been read needs it, one that was made here does not.
+    pub fn validate(&self) -> Result<(), GrainError> {
+        let n = self.len();
+        let wrong = |what| Err(GrainError::State { what });
+        let of_clumps = self.clumps.is_empty() && self.clump.is_empty() || self.clump.len() == n;
+        if [self.motion.len(), self.load.len(), self.class.len(), self.id.len()] != [n; 4] || !of_clumps {
+            return wrong("arrays of grains have different lengths");
+        }
+        if self.id.iter().any(|id| *id >= self.next_id) {
+            return wrong("a grain has an id that is yet to be given");
+        }
+        let known = |k: &u32| *k == NONE || (*k as usize) < self.clumps.len();
+        // places and lists that are out of date are made anew before they are used
+        let listed = self.travel < f64::MAX;
+        let placed = |id: &u32| !listed || self.places.get(*id as usize).is_some_and(|k| (*k as usize) < n);
+        let whole = |c: &Clump| c.ids.len() == c.offsets.len() && c.ids.iter().all(placed);
+        if !self.clump.iter().all(known) || !self.clumps.iter().all(whole) {
+            return wrong("a clump has other spheres than the grains say");
+        }
+        if !self.chunks.iter().all(|c| c.fits(n, self.chunks.len())) {
+            return wrong("a list has grains that there are not");
+        }
+        if listed {
+            let length = chunk_length(n);
+            let cut = |c: usize| [c * length, length.min(n - c * length)];
+            let same = |(c, chunk): (usize, &Chunk)| [chunk.start as usize, chunk.len as usize] == cut(c);
+            if self.chunks.len() != n.div_ceil(length) || !self.chunks.iter().enumerate().all(same) {
+                return wrong("grains are cut into other chunks");
+            }
+            if self.chunks.iter().any(|c| c.lists == Lists::Positions) && self.listed_at.len() != n {
+                return wrong("arrays of grains have different lengths");
+            }
+        }
+        Ok(())
     }
 
     /// Bytes held by all arrays.

@@ -269,6 +269,12 @@ impl WallPair {
         self.slot as usize..(self.slot + self.slots) as usize
     }
 
+    /// Whether its triangles and contacts are among those of its chunk.
+    pub fn fits(&self, triangles: &[u32], contacts: &[WallHistory]) -> bool {
+        let within = |first: u32, count: u32, all: usize| u64::from(first) + u64::from(count) <= all as u64;
+        within(self.first, self.count, triangles.len()) && within(self.slot, self.slots, contacts.len())
+    }
+
     fn triangles(&self) -> Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
