@@ -28,7 +28,7 @@ pub(crate) enum Lists {
     Plain,
     /// The same with the memory of the whole law.
     Full,
-    /// All within the skin, without memory: positions are corrected.
+    /// All within the skin whose second grain is in the chunk, without memory: positions are corrected.
     Positions,
 }
 
@@ -100,6 +100,24 @@ impl Chunk {
             + self.wall_extra.capacity() * size_of::<Extra>()
     }
 
+    /// Whether its lists are whole and name none but the `n` grains and the chunks there are.
+    pub fn fits(&self, n: usize, chunks: usize) -> bool {
+        let inside = |p: &[u32; 2]| (p[0] as usize) < n && ((p[1] & !TOUCH) as usize) < n;
+        let memories = match self.lists {
+            Lists::Plain => [self.pairs.len(), 0],
+            Lists::Full => [self.pairs.len(); 2],
+            Lists::Positions => [0; 2],
+        };
+        let wall_extra = if self.lists == Lists::Full { self.wall_history.len() } else { 0 };
+        self.listed.iter().chain(&self.pairs).all(inside)
+            && (self.listed.is_empty() || self.listed_own as usize <= self.listed.len())
+            && self.around.iter().all(|c| (*c as usize) < chunks)
+            && self.own as usize <= self.pairs.len()
+            && [self.memory.len(), self.extra.len()] == memories
+            && self.wall_extra.len() == wall_extra
+            && self.walls.iter().all(|w| (w.grain as usize) < n && w.fits(&self.triangles, &self.wall_history))
+    }
+
     /// Everything that survives, word by word.
     pub fn words(&self, word: &mut impl FnMut(u64)) {
         self.pairs.iter().flatten().for_each(|x| word(u64::from(*x)));
@@ -148,6 +166,7 @@ impl Chunk {
     /// other up to the gap `pull` [m].
     pub fn choose(&mut self, position: &[V4], sizes: &PeriodicSizes, skin: f64, pull: f64) {
         if self.lists == Lists::Positions {
+            self.listed.truncate(self.listed_own as usize);
             (self.pairs, self.own) = (std::mem::take(&mut self.listed), self.listed_own);
             return;
         }

@@ -61,6 +61,12 @@ pub enum GrainError {
         /// Largest depth accepted [m].
         limit: f64,
     },
+    /// A state that was read is not whole, or was made by a version that lays grains out otherwise.
+    #[error("the state of the grains does not hold together: {what}")]
+    State {
+        /// What does not fit.
+        what: &'static str,
+    },
     /// Motion became infinite or not a number.
     #[error("at t = {time} s the motion of grain {id} is no longer finite; try a smaller step than {step} s")]
     NotFinite {

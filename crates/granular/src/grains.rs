@@ -1,9 +1,11 @@
 //! The state of all grains: everything that survives a step.
 
-use crate::chunk::{Chunk, TOUCH};
+use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::clump::{Clump, NONE};
 use crate::law::V4;
 use crate::ledger::Books;
+use crate::neighbours::chunk_length;
+use crate::relist::Whereabouts;
 use crate::{GrainError, RAYLEIGH_SHARE_MAX, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -66,8 +68,11 @@ pub struct Grains {
     /// Room for the positions of the next step.
     #[serde(skip)]
     pub(crate) next_position: Vec<V4>,
-    /// Positions when the lists were made; kept in real time only.
+    /// Where each grain was when it was listed last; kept in real time only.
     pub(crate) listed_at: Vec<V4>,
+    /// The same, cell by cell.
+    #[serde(skip)]
+    pub(crate) whereabouts: Box<Whereabouts>,
     pub(crate) class: Vec<u8>,
     pub(crate) id: Vec<u32>,
     /// Clump of each grain; empty without clumps.
@@ -84,7 +89,7 @@ pub struct Grains {
     pub(crate) fresh: bool,
     /// Distance beyond touch up to which pairs are listed [m].
     pub(crate) skin: f64,
-    /// Bound on how far any grain has moved since the lists were made [m]; without end where there are none.
+    /// Bound on how far any grain has moved since the lists were made [m], zero in real time; without end where there are none.
     pub(crate) travel: f64,
     /// The same for walls [m].
     pub(crate) wall_travel: f64,
@@ -265,6 +270,42 @@ impl Grains {
         }
         let limit = RAYLEIGH_SHARE_MAX;
         Err(GrainError::Step { step: settings.step, rayleigh, id, share, limit, try_step: 0.2 * rayleigh })
+    }
+
+    /// An error unless all arrays and lists fit each other. A state that has been read needs it, one that was made here does not.
+    pub fn validate(&self) -> Result<(), GrainError> {
+        let n = self.len();
+        let wrong = |what| Err(GrainError::State { what });
+        let of_clumps = self.clumps.is_empty() && self.clump.is_empty() || self.clump.len() == n;
+        if [self.motion.len(), self.load.len(), self.class.len(), self.id.len()] != [n; 4] || !of_clumps {
+            return wrong("arrays of grains have different lengths");
+        }
+        if self.id.iter().any(|id| *id >= self.next_id) {
+            return wrong("a grain has an id that is yet to be given");
+        }
+        let known = |k: &u32| *k == NONE || (*k as usize) < self.clumps.len();
+        // places and lists that are out of date are made anew before they are used
+        let listed = self.travel < f64::MAX;
+        let placed = |id: &u32| !listed || self.places.get(*id as usize).is_some_and(|k| (*k as usize) < n);
+        let whole = |c: &Clump| c.ids.len() == c.offsets.len() && c.ids.iter().all(placed);
+        if !self.clump.iter().all(known) || !self.clumps.iter().all(whole) {
+            return wrong("a clump has other spheres than the grains say");
+        }
+        if !self.chunks.iter().all(|c| c.fits(n, self.chunks.len())) {
+            return wrong("a list has grains that there are not");
+        }
+        if listed {
+            let length = chunk_length(n);
+            let cut = |c: usize| [c * length, length.min(n - c * length)];
+            let same = |(c, chunk): (usize, &Chunk)| [chunk.start as usize, chunk.len as usize] == cut(c);
+            if self.chunks.len() != n.div_ceil(length) || !self.chunks.iter().enumerate().all(same) {
+                return wrong("grains are cut into other chunks");
+            }
+            if self.chunks.iter().any(|c| c.lists == Lists::Positions) && self.listed_at.len() != n {
+                return wrong("arrays of grains have different lengths");
+            }
+        }
+        Ok(())
     }
 
     /// Bytes held by all arrays.

@@ -13,13 +13,16 @@ mod chunk;
 mod clump;
 mod error;
 mod files;
+mod forces;
 mod grains;
+mod kick;
 mod law;
 mod ledger;
 mod measure;
 mod neighbours;
 mod packing;
 mod realtime;
+mod relist;
 mod settings;
 mod wall;
 

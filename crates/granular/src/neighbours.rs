@@ -30,7 +30,7 @@ const SKIN_RADII: (f64, f64) = (0.1, 0.6);
 /// Depth above which the law of forces does not hold, in smaller radii.
 pub(crate) const DEEPEST: f64 = 0.5;
 /// Bits of a cell coordinate.
-const CELL_BITS: u32 = 21;
+pub(crate) const CELL_BITS: u32 = 21;
 
 /// Length of chunks for so many grains.
 pub(crate) fn chunk_length(grains: usize) -> usize {
@@ -47,13 +47,25 @@ fn spread(x: u32) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
+/// Steps from a cell to itself and the cells around it.
+pub(crate) const STEPS: [[i32; 3]; 27] = {
+    let mut steps = [[0; 3]; 27];
+    let mut k = 0;
+    while k < 27 {
+        steps[k as usize] = [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1];
+        k += 1;
+    }
+    steps
+};
+
 /// Morton code of a cell.
 fn morton(c: [u32; 3]) -> u64 {
     spread(c[0]) | spread(c[1]) << 1 | spread(c[2]) << 2
 }
 
 /// Cells of one size over the grains; periodic axes have a whole number of them.
-struct Grid {
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
     low: V3,
     inv: V3,
     count: [u32; 3],
@@ -61,7 +73,8 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(position: &[V4], cutoff: f64, settings: &Settings) -> Grid {
+    /// Cells of at least the size `cutoff` [m] over these grains.
+    pub fn new(position: &[V4], cutoff: f64, settings: &Settings) -> Grid {
         let mut low = [f64::MAX; 3];
         let mut high = [f64::MIN; 3];
         for p in position {
@@ -92,7 +105,7 @@ impl Grid {
         grid
     }
 
-    fn cell(&self, p: &V4) -> [u32; 3] {
+    pub fn cell(&self, p: &V4) -> [u32; 3] {
         [0, 1, 2].map(|i| {
             let (x, n) = ((p[i] - self.low[i]) * self.inv[i], f64::from(self.count[i]));
             // spheres of clumps may stick out of a periodic box
@@ -108,7 +121,7 @@ impl Grid {
 
     /// The neighbour of a cell, none beyond the end. With one or two cells along a periodic axis some neighbours are
     /// the same cell: only the first of them counts.
-    fn neighbour(&self, c: [u32; 3], step: [i32; 3]) -> Option<[u32; 3]> {
+    pub fn neighbour(&self, c: [u32; 3], step: [i32; 3]) -> Option<[u32; 3]> {
         let mut out = c;
         for i in 0..3 {
             let n = self.count[i] as i32;
@@ -441,6 +454,9 @@ impl Grains {
         self.next_position.resize(n, [0.0; 4]);
         self.next_position.par_iter_mut().zip(order).for_each(|(to, from)| *to = self.position[*from as usize]);
         std::mem::swap(&mut self.position, &mut self.next_position);
+        if self.listed_at.len() == self.class.len() {
+            self.listed_at = order.iter().map(|k| self.listed_at[*k as usize]).collect();
+        }
         self.class = order.iter().map(|k| self.class[*k as usize]).collect();
         self.id = order.iter().map(|k| self.id[*k as usize]).collect();
         if !self.clump.is_empty() {
@@ -475,7 +491,14 @@ impl PeriodicSizes {
         sizes
     }
 
-    fn holds(&self, p: &V4) -> bool {
+    /// The shortest of all ways that are the same as this one [m].
+    #[inline(always)]
+    pub fn shortest(&self, way: V3) -> V3 {
+        if self.any { [0, 1, 2].map(|c| nearest_image(way[c], self.size[c], self.inv[c])) } else { way }
+    }
+
+    /// Whether a grain is within the bounds.
+    pub fn holds(&self, p: &V4) -> bool {
         self.bounds
             .is_none_or(|(low, high, periodic)| (0..3).all(|i| periodic[i] || (low[i]..=high[i]).contains(&p[i])))
     }
@@ -524,16 +547,11 @@ impl Job<'_> {
     fn earlier_cells(&self, cell: usize, near: &mut Vec<(u32, u32)>) {
         near.clear();
         let c = self.grid.cell(&self.grains.position[self.cells.start[cell] as usize]);
-        for z in -1..=1 {
-            for y in -1..=1 {
-                for x in -1..=1 {
-                    let Some(other) = self.grid.neighbour(c, [x, y, z]) else { continue };
-                    if let Some(k) = self.cells.find(self.grid, other)
-                        && k < cell
-                    {
-                        near.push((self.cells.start[k], self.cells.start[k + 1]));
-                    }
-                }
+        for other in STEPS.iter().filter_map(|step| self.grid.neighbour(c, *step)) {
+            if let Some(k) = self.cells.find(self.grid, other)
+                && k < cell
+            {
+                near.push((self.cells.start[k], self.cells.start[k + 1]));
             }
         }
         near.sort_unstable();

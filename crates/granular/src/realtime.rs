@@ -10,16 +10,11 @@
 use crate::chunk::{Lists, TOUCH};
 use crate::grains::Six;
 use crate::law::{V4, dot, each};
-use crate::neighbours::{DEEPEST, PeriodicSizes, nearest_image};
+use crate::neighbours::{DEEPEST, PeriodicSizes};
 use crate::wall::{CONTACTS, WallContact};
 use crate::{Cohesion, GrainError, Grains, Settings, Wall};
 use std::f64::consts::PI;
 use tippe_geometry::Vec3;
-
-/// Substeps for which lists are meant to last.
-const SUBSTEPS_PER_LIST: f64 = 6.0;
-/// Least and largest skin, in radii, but for what one substep needs.
-const SKIN_RADII: (f64, f64) = (0.25, 0.8);
 
 /// Settings of a frame in real time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,34 +60,18 @@ impl Grains {
         let h = frame.time / f64::from(frame.substeps);
         let inv_h = 1.0 / h;
         let compliance = 1.0 / (frame.stiffness * h * h);
-        let r_max = self.position.iter().map(|p| p[3]).fold(0.0, f64::max);
-        let fall = settings.gravity.length() * h;
-        let mut speed = self.motion.iter().map(|m| v3(&m.linear).length_squared()).fold(0.0, f64::max).sqrt();
-        if !self.chunks.iter().all(|c| c.lists == Lists::Positions) {
-            self.travel = f64::MAX;
+        let sizes = PeriodicSizes::new(settings);
+        let mut before = std::mem::take(&mut self.whereabouts.before);
+        if self.travel == f64::MAX || !self.chunks.iter().all(|c| c.lists == Lists::Positions) {
+            // a packing must not start overlapped; what overlaps later is pushed apart
+            let deepest = if self.rebuilds == 0 { DEEPEST } else { f64::INFINITY };
+            before.clear();
+            self.list_positions(settings, walls, deepest, &mut before)?;
         }
         let impulses: Vec<[Vec3; 2]> = walls.iter().map(|w| [w.impulse, w.angular_impulse]).collect();
         for _ in 0..frame.substeps {
-            let walls_speed = walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max);
-            let (travel, wall_travel) = ((speed + fall) * h, walls_speed * h);
-            let (far, far_walls) = (self.travel + travel, self.wall_travel + wall_travel);
-            if 2.0 * far >= self.skin || far + far_walls >= self.skin {
-                let most = travel.max(0.5 * (travel + wall_travel));
-                let skin = (2.0 * SUBSTEPS_PER_LIST * most).clamp(SKIN_RADII.0 * r_max, SKIN_RADII.1 * r_max);
-                let listed = Settings { skin: Some(skin.max(2.1 * most)), step: h, ..settings.clone() };
-                // a packing must not start overlapped; what overlaps later is pushed apart
-                let deepest = if self.rebuilds == 0 { DEEPEST } else { f64::INFINITY };
-                // only pairs that stick must know that they touched
-                if settings.pairs.iter().all(|law| law.cohesion == Cohesion::None) {
-                    self.chunks.clear();
-                }
-                self.rebuild(&listed, walls, Lists::Positions, deepest)?;
-                self.listed_at.clone_from(&self.position);
-            }
-            self.wall_travel += wall_travel;
-            let mut before = std::mem::take(&mut self.load);
-            for ((x, m), b) in self.position.iter_mut().zip(&mut self.motion).zip(&mut before) {
-                b.linear = *x;
+            before.clone_from(&self.position);
+            for (x, m) in self.position.iter_mut().zip(&mut self.motion) {
                 if m.linear[3] > 0.0 {
                     for c in 0..3 {
                         m.linear[c] += h * settings.gravity[c];
@@ -100,20 +79,17 @@ impl Grains {
                     }
                 }
             }
+            self.wall_travel += walls.iter().map(|w| w.top_speed(|| self.reach_from(w))).fold(0.0, f64::max) * h;
             walls.iter_mut().for_each(|w| w.move_by(h));
-            self.correct_pairs(settings, &before, compliance, h);
-            self.correct_walls(settings, walls, &before, compliance, h);
-            let (mut top, mut way) = (0.0f64, 0.0f64);
-            for (((x, m), b), at) in self.position.iter().zip(&mut self.motion).zip(&before).zip(&self.listed_at) {
-                let v = each(|c| (x[c] - b.linear[c]) * inv_h);
-                m.linear = [v[0], v[1], v[2], m.linear[3]];
-                let gone = each(|c| x[c] - at[c]);
-                top = top.max(dot(v, v));
-                way = way.max(dot(gone, gone));
+            self.list_worn(settings, walls, &mut before)?;
+            self.correct_pairs(settings, &sizes, &before, compliance, h);
+            self.correct_walls(settings, walls, &sizes, &before, compliance, h);
+            for ((x, m), b) in self.position.iter().zip(&mut self.motion).zip(&before) {
+                let way = sizes.shortest(each(|c| x[c] - b[c]));
+                m.linear = [way[0] * inv_h, way[1] * inv_h, way[2] * inv_h, m.linear[3]];
             }
-            (speed, self.travel) = (top.sqrt(), way.sqrt());
-            self.load = before;
         }
+        self.whereabouts.before = before;
         self.load.fill(Six::default());
         for (wall, [impulse, angular]) in walls.iter_mut().zip(impulses) {
             let (impulse, angular) = (wall.impulse - impulse, wall.angular_impulse - angular);
@@ -129,8 +105,7 @@ impl Grains {
         lost.map_or(Ok(()), |k| Err(GrainError::NotFinite { time: self.time, id: self.id[k], step: h }))
     }
 
-    fn correct_pairs(&mut self, settings: &Settings, before: &[Six], compliance: f64, h: f64) {
-        let sizes = PeriodicSizes::new(settings);
+    fn correct_pairs(&mut self, settings: &Settings, sizes: &PeriodicSizes, before: &[V4], compliance: f64, h: f64) {
         let classes = settings.materials.len();
         let Grains { position, motion, class, chunks, .. } = self;
         for chunk in chunks {
@@ -138,10 +113,7 @@ impl Grains {
             for [first, mark] in &mut chunk.pairs[..own] {
                 let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
                 let (p, q) = (position[i], position[j]);
-                let image = |d: [f64; 3]| {
-                    if sizes.any { each(|c| nearest_image(d[c], sizes.size[c], sizes.inv[c])) } else { d }
-                };
-                let d = image(each(|c| q[c] - p[c]));
+                let d = sizes.shortest(each(|c| q[c] - p[c]));
                 let (dd, sum) = (dot(d, d), p[3] + q[3]);
                 let touched = *mark & TOUCH != 0;
                 *mark &= !TOUCH;
@@ -156,9 +128,10 @@ impl Grains {
                 }
                 let dist = dd.sqrt();
                 let (w1, w2) = (motion[i].linear[3], motion[j].linear[3]);
-                let (b1, b2) = (&before[i].linear, &before[j].linear);
-                let moved = image(each(|c| (q[c] - b2[c]) - (p[c] - b1[c])));
-                let (n, moved) = (Vec3::from_array(d) / dist, Vec3::from_array(moved));
+                let (b1, b2) = (&before[i], &before[j]);
+                let moved = sizes.shortest(each(|c| (q[c] - b2[c]) - (p[c] - b1[c])));
+                // the root and the quotient at once: pairs of one grain wait for each other
+                let (n, moved) = (Vec3::from_array(d) * (dist * (1.0 / dd)), Vec3::from_array(moved));
                 let Some(way) = correction(dist - sum, n, moved, w1 + w2, pull, law.friction, compliance) else {
                     continue;
                 };
@@ -171,7 +144,15 @@ impl Grains {
         }
     }
 
-    fn correct_walls(&mut self, settings: &Settings, walls: &mut [Wall], before: &[Six], compliance: f64, h: f64) {
+    fn correct_walls(
+        &mut self,
+        settings: &Settings,
+        walls: &mut [Wall],
+        sizes: &PeriodicSizes,
+        before: &[V4],
+        compliance: f64,
+        h: f64,
+    ) {
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         for chunk in &mut self.chunks {
             for pair in &chunk.walls {
@@ -185,9 +166,10 @@ impl Grains {
                 let mut found = [WallContact::default(); CONTACTS];
                 let n = normals[pair.wall as usize];
                 let touching = wall.contacts(n, v3(&p), p[3], 0.0, pair.triangles_of(&chunk.triangles), &mut found);
+                let own_way = Vec3::from_array(sizes.shortest(each(|c| p[c] - before[i][c])));
                 for touch in &found[..touching] {
                     let at = v3(&p) - touch.normal * p[3];
-                    let moved = v3(&p) - v3(&before[i].linear) - wall.velocity_at(at) * h;
+                    let moved = own_way - wall.velocity_at(at) * h;
                     let pull = pull_of(law.cohesion, p[3]) * h * h;
                     let way = correction(-touch.depth, touch.normal, moved, inv_mass, pull, law.friction, compliance);
                     let Some(way) = way else { continue };
@@ -221,13 +203,13 @@ fn correction(
     friction: f64,
     compliance: f64,
 ) -> Option<Vec3> {
-    let lambda = -gap / (inv_mass + compliance);
+    let lambda = -gap * (1.0 / (inv_mass + compliance));
     if lambda < -pull {
         return None;
     }
     let slip = moved - n * n.dot(moved);
-    let size = slip.length();
-    let most = friction * (lambda + pull);
-    let back = if size > 0.0 { (most / size).min(1.0 / inv_mass) } else { 0.0 };
+    let (far, most) = (slip.length_squared(), friction * (lambda + pull) * inv_mass);
+    let share = if far <= most * most { 1.0 } else { most / far.sqrt() };
+    let back = share * (1.0 / inv_mass);
     Some(n * lambda - slip * back)
 }

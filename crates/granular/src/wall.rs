@@ -269,6 +269,12 @@ impl WallPair {
         self.slot as usize..(self.slot + self.slots) as usize
     }
 
+    /// Whether its triangles and contacts are among those of its chunk.
+    pub fn fits(&self, triangles: &[u32], contacts: &[WallHistory]) -> bool {
+        let within = |first: u32, count: u32, all: usize| u64::from(first) + u64::from(count) <= all as u64;
+        within(self.first, self.count, triangles.len()) && within(self.slot, self.slots, contacts.len())
+    }
+
     fn triangles(&self) -> Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
@@ -414,51 +420,66 @@ impl Grains {
     ) {
         let position = &self.position;
         self.chunks.par_iter_mut().for_each(|chunk| {
-            let (start, len) = (chunk.start, chunk.len);
-            let Chunk { walls: pairs, triangles, wall_history, wall_extra, .. } = chunk;
-            pairs.clear();
-            triangles.clear();
-            wall_history.clear();
-            wall_extra.clear();
+            chunk.walls.clear();
+            chunk.triangles.clear();
+            chunk.wall_history.clear();
+            chunk.wall_extra.clear();
             let mut near = Vec::new();
-            for grain in start..start + len {
-                let p = position[grain as usize];
-                let (centre, radius) = (Vec3::new(p[0], p[1], p[2]), p[3]);
-                for (wall, w) in walls.iter().enumerate() {
-                    near.clear();
-                    let mut slots = 1;
-                    if let Surface::Mesh(mesh) = &w.surface {
-                        mesh.near(w.X_ws.point_into(centre), radius + reach, &mut near);
-                        if near.is_empty() {
-                            continue;
-                        }
-                        near.sort_unstable();
-                        slots = CONTACTS;
-                    } else if !w.is_near(centre, radius, reach) {
-                        continue;
-                    }
-                    let slot = wall_history.len();
-                    let (first, count) = (triangles.len() as u32, near.len() as u32);
-                    triangles.extend_from_slice(&near);
-                    wall_history.resize(slot + slots, WallHistory::default());
-                    if full {
-                        wall_extra.resize(slot + slots, NO_EXTRA);
-                    }
-                    for (k, (history, extra)) in recall(grain, wall as u32).into_iter().take(slots).enumerate() {
-                        wall_history[slot + k] = history;
-                        if full {
-                            wall_extra[slot + k] = extra;
-                        }
-                    }
-                    let (slot, slots, wall) = (slot as u32, slots as u32, wall as u32);
-                    pairs.push(WallPair { grain, wall, first, count, slot, slots });
+            for grain in chunk.start..chunk.start + chunk.len {
+                chunk.list_walls_of(grain, &position[grain as usize], walls, reach, full, &mut near, &recall);
+            }
+            chunk.walls.shrink_to_fit();
+            chunk.triangles.shrink_to_fit();
+            chunk.wall_history.shrink_to_fit();
+            chunk.wall_extra.shrink_to_fit();
+        });
+    }
+}
+
+impl Chunk {
+    /// Lists the walls within `reach` of a grain [m]; `near` is room for triangles.
+    #[allow(clippy::too_many_arguments)]
+    pub fn list_walls_of<H: IntoIterator<Item = (WallHistory, Extra)>>(
+        &mut self,
+        grain: u32,
+        p: &V4,
+        walls: &[Wall],
+        reach: f64,
+        full: bool,
+        near: &mut Vec<u32>,
+        recall: impl Fn(u32, u32) -> H,
+    ) {
+        let (centre, radius) = (Vec3::new(p[0], p[1], p[2]), p[3]);
+        let Chunk { walls: pairs, triangles, wall_history, wall_extra, .. } = self;
+        for (wall, w) in walls.iter().enumerate() {
+            near.clear();
+            let mut slots = 1;
+            if let Surface::Mesh(mesh) = &w.surface {
+                mesh.near(w.X_ws.point_into(centre), radius + reach, near);
+                if near.is_empty() {
+                    continue;
+                }
+                near.sort_unstable();
+                slots = CONTACTS;
+            } else if !w.is_near(centre, radius, reach) {
+                continue;
+            }
+            let slot = wall_history.len();
+            let (first, count) = (triangles.len() as u32, near.len() as u32);
+            triangles.extend_from_slice(near);
+            wall_history.resize(slot + slots, WallHistory::default());
+            if full {
+                wall_extra.resize(slot + slots, NO_EXTRA);
+            }
+            for (k, (history, extra)) in recall(grain, wall as u32).into_iter().take(slots).enumerate() {
+                wall_history[slot + k] = history;
+                if full {
+                    wall_extra[slot + k] = extra;
                 }
             }
-            pairs.shrink_to_fit();
-            triangles.shrink_to_fit();
-            wall_history.shrink_to_fit();
-            wall_extra.shrink_to_fit();
-        });
+            let (slot, slots, wall) = (slot as u32, slots as u32, wall as u32);
+            pairs.push(WallPair { grain, wall, first, count, slot, slots });
+        }
     }
 }
 

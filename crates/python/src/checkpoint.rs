@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use tippe::clock::State;
+use tippe::grains::Grains;
+use tippe::run::{CHECKPOINT_FORMAT, OtherLayout};
 use tippe::{BodyState, ContactSample, Ledger, Observe, Sample};
 
 /// Everything at the time the simulation has come to.
@@ -63,6 +65,7 @@ impl Checkpoint {
         };
         let Latest { time, bodies, contacts, energy, signals } = &self.latest;
         let whole = json!({
+            "format": CHECKPOINT_FORMAT,
             "scene_hash": self.scene_hash,
             "clock": self.state.clock().name(),
             "state": state.map_err(unwritable)?,
@@ -74,8 +77,10 @@ impl Checkpoint {
     /// From what [`Checkpoint::to_bytes`] gave.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Checkpoint> {
-        let wrong = |what: &str| PyValueError::new_err(format!("this is no checkpoint: {what}"));
+        let wrong = |what: &str| PyValueError::new_err(format!("this is no checkpoint to go on from: {what}"));
         let mut whole: Value = serde_json::from_slice(bytes).map_err(|error| wrong(&error.to_string()))?;
+        OtherLayout::refuse(whole.get("format").and_then(Value::as_u64))
+            .map_err(|layout| wrong(&layout.to_string()))?;
         let mut take = |name: &str| whole.get_mut(name).map(Value::take).unwrap_or_default();
         let (state, clock, hash, mut latest) = (take("state"), take("clock"), take("scene_hash"), take("latest"));
         let state = match clock.as_str() {
@@ -84,6 +89,7 @@ impl Checkpoint {
             Some("granular") => State::Granular(serde_json::from_value(state).map_err(|e| wrong(&e.to_string()))?),
             _ => return Err(wrong("it names no clock")),
         };
+        state.grains().map_or(Ok(()), Grains::validate).map_err(|error| wrong(&error.to_string()))?;
         let mut part = |name: &str| latest.get_mut(name).map(Value::take).unwrap_or_default();
         let (time, bodies, contacts) = (part("time"), part("bodies"), part("contacts"));
         let (energy, signals) = (part("energy"), part("signals"));

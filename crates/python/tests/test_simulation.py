@@ -80,6 +80,8 @@ def test_checkpoints_have_the_same_bits(drop, clock):
         other.simulation(clock).restore(mark)
     with pytest.raises(ValueError, match="no checkpoint"):
         tippe.Checkpoint.from_bytes(b"{}")
+    with pytest.raises(ValueError, match="layout 0"):
+        tippe.Checkpoint.from_bytes(mark.to_bytes().replace(b'"format":1', b'"format":0'))
     with pytest.raises(ValueError, match="cannot go on"):
         drop.simulation("realtime" if clock == "precise" else "precise").restore(mark)
 

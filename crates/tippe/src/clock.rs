@@ -121,6 +121,15 @@ impl State {
             State::Granular(_) => Clock::Granular,
         }
     }
+
+    /// Its grains, if it has any.
+    pub fn grains(&self) -> Option<&tippe_granular::Grains> {
+        match self {
+            State::Precise(state) => state.grains(),
+            State::Realtime(state) => state.grains(),
+            State::Granular(state) => Some(state.grains()),
+        }
+    }
 }
 
 /// Something a program sets between two stretches of a run.

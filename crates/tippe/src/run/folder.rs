@@ -3,10 +3,10 @@
 use super::manifest::read_json;
 use super::table::TableReader;
 use super::tables::{RunTables, real};
-use super::writer::{Checkpoint, EventLine};
-use super::{Manifest, Recording, Report, RunError, Wanted};
+use super::writer::EventLine;
+use super::{Manifest, Recording, Report, RunError, Wanted, checkpoint};
 use crate::scene::Clock;
-use crate::{Event, clock, granular, precise, realtime};
+use crate::{Event, clock};
 use std::path::{Path, PathBuf};
 
 /// A run folder opened for reading.
@@ -65,21 +65,7 @@ impl Run {
 
     /// State stored in a checkpoint of this scene, for a run with this clock.
     pub fn checkpoint(path: &Path, scene_hash: &str, clock: Clock) -> Result<clock::State, RunError> {
-        let head: Checkpoint<serde::de::IgnoredAny> = read_json(path)?;
-        if head.scene_hash != scene_hash {
-            return Err(RunError::read(path, "it belongs to another scene or another version of this one"));
-        }
-        if head.clock != clock.name() {
-            let (own, asked) = (&head.clock, clock.name());
-            let reason =
-                format!("it is a state of the {own} clock, the run is {asked}. help: continue it with --clock {own}");
-            return Err(RunError::read(path, reason));
-        }
-        Ok(match clock {
-            Clock::Precise => clock::State::Precise(read_json::<Checkpoint<precise::State>>(path)?.state),
-            Clock::Realtime => clock::State::Realtime(read_json::<Checkpoint<realtime::State>>(path)?.state),
-            Clock::Granular => clock::State::Granular(read_json::<Checkpoint<granular::State>>(path)?.state),
-        })
+        checkpoint::read(path, scene_hash, clock)
     }
 
     /// Loads the motions and signals that are wanted, and all else; see [`Recording::only`]. [`RunTables`] reads a part.

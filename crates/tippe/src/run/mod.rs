@@ -20,6 +20,7 @@
 //!
 //! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
 
+mod checkpoint;
 pub mod compare;
 mod evaluate;
 mod expect;
@@ -36,6 +37,7 @@ mod table;
 mod tables;
 mod writer;
 
+pub use checkpoint::{CHECKPOINT_FORMAT, OtherLayout};
 pub use compare::{Comparison, Gap, GapKind, GapName, Gaps};
 pub use evaluate::NoAnswer;
 pub use expect::{Case, Questions, Runs, Verdict, cases};
@@ -75,6 +77,14 @@ pub enum RunError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A checkpoint of another version, which lays states out otherwise.
+    #[error("cannot continue from {}: {layout}", .path.display())]
+    Layout {
+        /// File.
+        path: PathBuf,
+        /// Which layout it has.
+        layout: OtherLayout,
     },
     /// A folder that is not a run stands where the run should go.
     #[error("{} exists and is not a run folder. help: choose another folder with --out", .0.display())]

@@ -4,6 +4,7 @@ use super::*;
 use crate::event::{Episode, Event, EventContact, EventKind};
 use crate::scene::{Clock, Scene};
 use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Model, Observe, Sample, Summary, clock};
+use std::collections::BTreeSet;
 use std::path::Path;
 use tippe_geometry::{Quat, Vec3};
 
@@ -415,6 +416,129 @@ fn checkpoints_of_both_clocks() {
         let failure = clock::simulate(&model, &mut state.clone(), 1.0, &settings, &mut ()).unwrap_err();
         assert_eq!(failure, clock::Failure::Mixed { state: own, settings: other });
     }
+}
+
+/// Balls and clumps of grains a few hundredths of a second after they were let go, and where the clock can a ball that lies on the floor.
+fn with_grains(clock: Clock) -> clock::State {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, -9.81]
+[run]
+output_interval = 0.01
+[granular]
+step = 1e-4
+[contact]
+restitution = 0.5
+friction = 0.5
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[body]]
+name = "floor"
+fixed = true
+material = "soft"
+shapes = [{ kind = "half_space" }]
+[[grains]]
+name = "balls"
+material = "soft"
+packing = "lattice"
+low = [0, 0, 0]
+high = [0.1, 0.1, 0.1]
+count = 30
+radius = "1 cm"
+[[grains]]
+name = "pairs"
+material = "soft"
+packing = "lattice"
+low = [0.2, 0, 0]
+high = [0.4, 0.1, 0.1]
+count = 2
+clump = [[0, 0, 0, "1 cm"], ["1 cm", 0, 0, "1 cm"]]
+"#;
+    let ball = "[[body]]\nname = \"ball\"\nmaterial = \"soft\"\nposition = [1, 0, \"49 mm\"]\n\
+                shapes = [{ kind = \"sphere\", radius = \"5 cm\" }]\n";
+    // bodies do not touch each other in the granular clock
+    let text = if clock == Clock::Granular { text.to_owned() } else { format!("{text}{ball}") };
+    let scene = Scene::parse("grains.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene, clock);
+    let mut state = settings.start(&model);
+    clock::simulate(&model, &mut state, 0.035, &settings, &mut ()).unwrap_or_else(|failure| panic!("{failure}"));
+    state
+}
+
+/// A checkpoint of another version is refused by name in every clock, and so is one whose grains do not hold together.
+#[test]
+fn checkpoints_of_other_versions() {
+    let dir = tempfile::tempdir().unwrap();
+    let hash = manifest().scene.hash;
+    for clock in [Clock::Precise, Clock::Realtime, Clock::Granular] {
+        let state = with_grains(clock);
+        let mut writer = RunWriter::create(&dir.path().join(clock.name()), manifest(), false).unwrap();
+        let path = writer.checkpoint(0.02, &state).unwrap();
+        assert_eq!(Run::checkpoint(&path, &hash, clock).unwrap(), state);
+        let whole: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let read = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut other = whole.clone();
+            change(&mut other);
+            std::fs::write(&path, other.to_string()).unwrap();
+            Run::checkpoint(&path, &hash, clock).unwrap_err()
+        };
+        // before layouts had numbers, and a later one
+        let unnumbered = read(&|file| drop(file.as_object_mut().unwrap().remove("format")));
+        assert!(matches!(unnumbered, RunError::Layout { layout: OtherLayout { found: 0 }, .. }), "{unnumbered}");
+        let later = read(&|file| file["format"] = (CHECKPOINT_FORMAT + 1).into());
+        let words = format!("layout {}, those of this version layout {CHECKPOINT_FORMAT}", CHECKPOINT_FORMAT + 1);
+        assert!(later.to_string().contains(&words), "{later}");
+        // the right number over something else
+        let grains = match clock {
+            Clock::Precise => "/state/grains/record/grains",
+            Clock::Realtime => "/state/grains/grains",
+            Clock::Granular => "/state/grains",
+        };
+        let cut = |place: &str, to: serde_json::Value| {
+            let error = read(&|file| *file.pointer_mut(&format!("{grains}{place}")).unwrap() = to.clone());
+            assert!(error.to_string().contains("does not hold together"), "{place}: {error}");
+        };
+        cut("/class", vec![0; 3].into());
+        cut("/next_id", 1.into());
+        cut("/chunks/0/pairs/0/0", 1000.into());
+        cut("/chunks/0/memory", serde_json::json!([]));
+        cut("/chunks/0/len", 7.into());
+        cut("/chunks/0/walls/0/grain", 1000.into());
+        cut("/clumps/0/ids/0", 1000.into());
+    }
+}
+
+/// What states consist of belongs to the number of their layout: a change of the one is a change of the other.
+#[test]
+fn layout_of_checkpoints() {
+    fn collect(value: &serde_json::Value, place: &str, all: &mut BTreeSet<String>) {
+        all.insert(place.to_owned());
+        match value {
+            serde_json::Value::Array(items) => items.iter().for_each(|v| collect(v, &format!("{place}[]"), all)),
+            serde_json::Value::Object(keys) => keys.iter().for_each(|(k, v)| collect(v, &format!("{place}.{k}"), all)),
+            _ => (),
+        }
+    }
+    let mut all = BTreeSet::new();
+    for clock in [Clock::Precise, Clock::Realtime, Clock::Granular] {
+        let state = match with_grains(clock) {
+            clock::State::Precise(state) => serde_json::to_value(state),
+            clock::State::Realtime(state) => serde_json::to_value(state),
+            clock::State::Granular(state) => serde_json::to_value(state),
+        };
+        collect(&state.unwrap(), clock.name(), &mut all);
+    }
+    let text = all.into_iter().collect::<Vec<String>>().join("\n");
+    let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
+    assert_eq!(
+        layout,
+        (1, "21f8ecaefe9d0ead".to_owned()),
+        "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
+    );
 }
 
 /// Settings of both clocks come back from a manifest.

@@ -4,8 +4,7 @@ use super::manifest::write_json;
 use super::patches::PatchLog;
 use super::reach::ReachLog;
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
-use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects};
-use crate::scene::Clock;
+use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects, checkpoint};
 use crate::{Event, Model, Observe, Sample, clock};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -105,12 +104,7 @@ impl RunWriter {
     /// Writes a state from which the run can be continued at `time` [s].
     pub fn checkpoint(&mut self, time: f64, state: &clock::State) -> Result<PathBuf, RunError> {
         let path = self.folder.join(format!("checkpoint-{time:.9}.json"));
-        let (scene_hash, clock) = (self.manifest.scene.hash.clone(), state.clock().name().to_owned());
-        match state {
-            clock::State::Precise(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
-            clock::State::Realtime(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
-            clock::State::Granular(state) => write_json(&path, &Checkpoint { scene_hash, clock, state })?,
-        }
+        checkpoint::write(&path, &self.manifest.scene.hash, state)?;
         Ok(path)
     }
 
@@ -248,20 +242,6 @@ struct Series<'a> {
     #[serde(rename = "file-series-version")]
     version: &'static str,
     files: &'a [Snapshot],
-}
-
-/// A checkpoint file: a state, its clock, and the scene it belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Checkpoint<S> {
-    pub(super) scene_hash: String,
-    #[serde(default = "first_clock")]
-    pub(super) clock: String,
-    pub(super) state: S,
-}
-
-/// The clock of checkpoints that do not name theirs.
-fn first_clock() -> String {
-    Clock::Precise.name().to_owned()
 }
 
 fn body_name(subjects: &Subjects, body: usize) -> &str {

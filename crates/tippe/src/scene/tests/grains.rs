@@ -121,11 +121,7 @@ fn a_continued_run_has_the_same_bits() {
 
 /// Linear and angular momentum about the origin, of free bodies and grains.
 fn momenta(model: &Model, state: &clock::State, bodies: &[BodyState]) -> [Vec3; 2] {
-    let grains = match state {
-        clock::State::Granular(state) => state.grains(),
-        clock::State::Realtime(state) => state.grains().expect("has grains"),
-        clock::State::Precise(state) => state.grains().expect("has grains"),
-    };
+    let grains = state.grains().expect("has grains");
     let mut sum = [Vec3::ZERO; 2];
     for (body, at) in model.bodies.iter().zip(bodies).filter(|(body, _)| body.drive == Drive::Free) {
         let arm = at.orientation * body.p_bc;
