@@ -17,6 +17,7 @@
 //! [`Problem::residual`] judges both.
 
 mod joined;
+mod lanes;
 mod ldl;
 mod newton;
 mod skew;
@@ -86,7 +87,8 @@ impl Row {
     }
 }
 
-/// The bound of a row (of all rows of its ball) is a factor times the impulses of other rows: friction.
+/// The bound of a row (of all rows of its ball) is a factor times the impulses of other rows: friction. For [`Solver::substeps`] these stand
+/// before it, with nothing but rows between the same two bodies in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Follow {
     /// First of the rows it follows; `u32::MAX` for none.

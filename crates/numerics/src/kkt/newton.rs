@@ -57,13 +57,21 @@ impl Solver {
     /// groups are the start and the answer.
     pub fn newton(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.has_factors = false;
-        self.newton_again(problem, limit, tolerance)
+        self.pattern(problem);
+        self.measure(problem);
+        self.find_sets(problem, limit, tolerance)
     }
 
     /// As [`Solver::newton`], for the problem it has just solved with other bounds: its factors serve as long as the sets are the same.
     pub fn newton_again(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
-        self.pattern(problem);
-        self.measure(problem);
+        match self.has_factors {
+            true => self.find_sets(problem, limit, tolerance),
+            false => self.newton(problem, limit, tolerance),
+        }
+    }
+
+    /// Block pivoting, and projected Newton where that does not settle.
+    fn find_sets(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.first_impulses(problem);
         let mut report = Report::default();
         let mut energy = f64::INFINITY;
@@ -403,7 +411,6 @@ impl Solver {
     /// the rounds came to rest.
     fn linear_solution(&mut self, problem: &mut Problem, tolerance: f64, rounds: usize) -> bool {
         let n = problem.mass.len();
-        let m = n + problem.groups.len();
         // impulses of rows at bounds, of rims at the present velocities
         let mut k = 0;
         while k < problem.rows.len() {
@@ -431,43 +438,7 @@ impl Solver {
         let mut last = f64::INFINITY;
         for round in 0..=rounds {
             let mut pushed: f64 = 0.0;
-            // what the equations miss
-            self.x.clear();
-            self.x.extend_from_slice(&problem.momentum);
-            for (k, M) in problem.mass.iter().enumerate() {
-                let u = &problem.u[6 * k..][..6];
-                for i in 0..6 {
-                    self.x[6 * k + i] -= (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>();
-                }
-            }
-            for row in &problem.rows {
-                push(row, row.lambda, &mut self.x);
-            }
-            for group in &problem.groups {
-                push_group(group, &group.lambda, &mut self.x);
-            }
-            self.x.resize(6 * m, 0.0);
-            for (g, group) in problem.groups.iter().enumerate() {
-                for r in 0..group.count {
-                    let miss =
-                        group.target[r] - group_rate(group, r, &problem.u) - group.compliance[r] * group.lambda[r];
-                    self.x[6 * (n + g) + r] = miss;
-                }
-            }
-            self.slack.resize(problem.rows.len(), 0.0);
-            let mut k = 0;
-            while k < problem.rows.len() {
-                let n = problem.rows[k].ball.max(1) as usize;
-                if self.states[k] == Status::Free {
-                    for k in k..k + n {
-                        let row = &problem.rows[k];
-                        let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
-                        self.slack[k] = miss;
-                        push(row, miss / row.compliance, &mut self.x);
-                    }
-                }
-                k += n;
-            }
+            self.missed(problem);
             self.ldl.solve(&mut self.x);
             self.joined.correct(problem, &mut self.x);
             for (u, x) in problem.u.iter_mut().zip(&self.x) {
@@ -507,15 +478,54 @@ impl Solver {
             }
             let change = self.x[..6 * n].iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let change = if borrowed { change.max(pushed) } else { change };
-            if round > 0 && change <= 1e-3 * tolerance {
+            // what the next round would change: each one leaves about the same share
+            let next = if borrowed { change } else { change.max(pushed) * (change.max(pushed) / last) };
+            if round > 0 && change.min(next) <= 1e-3 * tolerance {
                 return true;
             }
             if borrowed && round > 0 && (change > CONTRACTION * last || !change.is_finite()) {
                 return false;
             }
-            last = change;
+            last = if borrowed { change } else { change.max(pushed) };
         }
         false
+    }
+
+    /// What the equations miss at the velocities and impulses at hand, in velocities: p - M u + J^T (lambda + miss/eps), and miss by row.
+    fn missed(&mut self, problem: &Problem) {
+        let n = problem.mass.len();
+        self.x.clear();
+        self.x.extend_from_slice(&problem.momentum);
+        for (k, M) in problem.mass.iter().enumerate() {
+            let u = &problem.u[6 * k..][..6];
+            for i in 0..6 {
+                self.x[6 * k + i] -= (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>();
+            }
+        }
+        self.slack.resize(problem.rows.len(), 0.0);
+        let mut free = false;
+        for (k, row) in problem.rows.iter().enumerate() {
+            if self.states[k] != Status::Later {
+                free = self.states[k] == Status::Free;
+            }
+            let mut lambda = row.lambda;
+            if free {
+                let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
+                self.slack[k] = miss;
+                lambda += miss / row.compliance;
+            }
+            push(row, lambda, &mut self.x);
+        }
+        for group in &problem.groups {
+            push_group(group, &group.lambda, &mut self.x);
+        }
+        self.x.resize(6 * (n + problem.groups.len()), 0.0);
+        for (g, group) in problem.groups.iter().enumerate() {
+            for r in 0..group.count {
+                let miss = group.target[r] - group_rate(group, r, &problem.u) - group.compliance[r] * group.lambda[r];
+                self.x[6 * (n + g) + r] = miss;
+            }
+        }
     }
 
     /// b - J u of the rows of a ball.

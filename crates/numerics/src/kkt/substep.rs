@@ -5,31 +5,32 @@
 //! m = 1/(J M^-1 J^T) it sees:   k = m omega^2,  c = 2 m zeta omega,  eps = 1/(dt (k dt + c)),  b = -phi k/(k dt + c).
 //! omega is that of the substep, or of the row's own stiffness where that is lower: columns of a patch share what it carries by their areas.
 //!
-//! Rows between the same two bodies that stand together are a run: the velocities of both bodies stay at hand for all of them. Forces of a
-//! row on its two bodies are opposite ([`Problem::is_rubble`]), so it sees its bodies by x = {w1, w2, v2 - v1} and needs 15 numbers:
-//!   J u = {a1, a2, d} . x,   x+ = x + {W1 a1, W2 a2, d (1/m1 + 1/m2)} lambda.
+//! Forces of a row on its two bodies are opposite ([`Row::is_opposite`]), and angular velocities are scaled, w = K y with K K^T = W the inverse
+//! inertia, so a row sees its bodies by x = {y1, y2, v2 - v1} and the same numbers tell what its impulse does:
+//!   J u = {a1, a2, d} . x,   x+ = x + {a1, a2, d (1/m1 + 1/m2)} lambda,   a = K^T J_w.
+//! Contacts go through a pass eight at a time (`lanes.rs`). Other rows between the same two bodies that stand together are a run: what they see stays at
+//! hand for all of them.
 
+use super::lanes::{Lanes, Turn};
 use super::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// omega dt of the springs [-].
-const FREQUENCY: f64 = 0.6;
+pub(super) const FREQUENCY: f64 = 0.6;
 /// Their damping ratio [-].
-const RATIO: f64 = 2.0;
+pub(super) const RATIO: f64 = 2.0;
 /// Largest push [m/s].
-const PUSH: f64 = 3.0;
+pub(super) const PUSH: f64 = 3.0;
 
-/// What a row sees of the velocities or displacements of its bodies, {w1, w2, v2 - v1}, or its derivatives by that.
+/// What a row sees of the velocities or displacements of its bodies, {y1, y2, v2 - v1}, or its derivatives by that.
 type Seen = [f64; 9];
 
-/// A row with what it needs at hand.
+/// A row that is not one of a contact in lanes, with what it needs at hand.
 #[derive(Clone, Copy, Debug)]
 struct Quick {
     /// {a1, a2, d}.
     J: Seen,
-    /// {W1 a1, W2 a2}.
-    W: [f64; 6],
     /// NaN: a row of velocity.
     gap: f64,
     /// What bodies whose motion is given add to the rate.
@@ -46,6 +47,8 @@ struct Quick {
     sum: f64,
     /// Its place among those that follow others; `u32::MAX` for none.
     follow: u32,
+    /// Its place in the problem.
+    row: u32,
     ball: u8,
     /// It overlapped when the substep began.
     closed: bool,
@@ -61,23 +64,37 @@ struct Run {
     yields: [f64; 2],
 }
 
+/// What comes next in a pass.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Batch(u32),
+    Run(u32),
+}
+
 /// All rows of a problem at hand.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rubble {
+    lanes: Lanes,
     rows: Vec<Quick>,
     runs: Vec<Run>,
+    order: Vec<Next>,
+    /// K of each body, its lower triangle by rows.
+    roots: Vec<[f64; 6]>,
     /// What bounds of friction follow, by substep.
     follows: Vec<Follow>,
     /// What free motion adds to the velocities in a substep, and what rows added in the last one.
     free: Vec<f64>,
     added: Vec<f64>,
-    /// Impulses of the exact rows, summed up.
+    /// Exact rows and inverse masses by scaled velocities; impulses, summed up.
+    groups: Vec<Group>,
+    inverse: Vec<Block>,
     sums: Vec<[f64; 6]>,
 }
 
 impl Solver {
     /// Goes from the velocities `u0` through a step of length `h` in `count` substeps; `follows` are the bounds of friction, by row. The
-    /// displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer.
+    /// displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer; bounds that
+    /// follow others are those of the answer.
     pub fn substeps(
         &mut self,
         problem: &mut Problem,
@@ -107,14 +124,14 @@ impl WithSimd for Step<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.advance();
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.advance(simd);
     }
 }
 
 impl Step<'_> {
     #[inline(always)]
-    fn advance(self) {
+    fn advance<S: Simd>(self, simd: S) {
         let Step { rubble, problem, follows, u0, h, count, moved } = self;
         let n = problem.mass.len();
         let share = 1.0 / count as f64;
@@ -132,12 +149,8 @@ impl Step<'_> {
             rubble.free.extend((0..6).map(|i| (free[i] - u0[6 * k + i]) * share));
         }
         rubble.free.resize(6 * (n + 1), 0.0);
-        for group in groups.iter_mut() {
-            group.lambda = group.lambda.map(|x| x * share);
-        }
-        rubble.sums.clear();
-        rubble.sums.resize(groups.len(), [0.0; 6]);
-        rubble.start(inverse, groups, u);
+        scale(&rubble.roots, unturned, u);
+        scale(&rubble.roots, unturned, &mut rubble.free);
         for step in 0..count {
             // the impulses of the substep before are where this one starts
             for ((u, free), added) in u.iter_mut().zip(&rubble.free).zip(&mut rubble.added) {
@@ -146,11 +159,11 @@ impl Step<'_> {
             }
             let backward = step % 2 == 1;
             for relax in [false, true] {
-                for group in groups.iter_mut() {
-                    super::sweep::settle(inverse, group, u);
+                for group in rubble.groups.iter_mut() {
+                    super::sweep::settle(&rubble.inverse, group, u);
                 }
-                let times = [dt, dt * (step + usize::from(relax)) as f64];
-                rubble.pass(moved, u, times, relax, backward);
+                let elapsed = dt * (step + usize::from(relax)) as f64;
+                rubble.pass(simd, Turn { moved, dt, elapsed, relax }, u, backward);
                 if !relax {
                     for (d, u) in moved.iter_mut().zip(u.iter()) {
                         *d += dt * u;
@@ -160,7 +173,7 @@ impl Step<'_> {
             for (added, u) in rubble.added.iter_mut().zip(u.iter()) {
                 *added += u;
             }
-            for (sum, group) in rubble.sums.iter_mut().zip(groups.iter()) {
+            for (sum, group) in rubble.sums.iter_mut().zip(&rubble.groups) {
                 for r in 0..6 {
                     sum[r] += group.lambda[r];
                 }
@@ -168,8 +181,19 @@ impl Step<'_> {
         }
         u.truncate(6 * n);
         moved.truncate(6 * n);
-        for (row, quick) in rows.iter_mut().zip(&rubble.rows) {
-            row.lambda = quick.sum;
+        scale(&rubble.roots, turned, u);
+        scale(&rubble.roots, turned, moved);
+        rubble.lanes.tell(rows, follows);
+        for quick in &rubble.rows {
+            let k = quick.row as usize;
+            rows[k].lambda = quick.sum;
+            let Follow { first, count, .. } = follows[k];
+            if first != u32::MAX {
+                // normals stand before what follows them
+                let normals = &rows[first as usize..][..count as usize];
+                let bound = follows[k].bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
+                (rows[k].lower, rows[k].upper) = (-bound, bound);
+            }
         }
         for (group, sum) in groups.iter_mut().zip(&rubble.sums) {
             group.lambda = *sum;
@@ -178,43 +202,51 @@ impl Step<'_> {
 }
 
 impl Rubble {
-    /// What the impulses at the start add to the velocities.
-    #[inline(always)]
-    fn start(&mut self, inverse: &[Block], groups: &[Group], u: &[f64]) {
-        self.added.clear();
-        self.added.resize(u.len(), 0.0);
-        for run in &self.runs {
-            let before = run.see(&self.added);
-            let mut x = before;
-            for row in &self.rows[run.rows()] {
-                row.shift(row.lambda, run.both(), &mut x);
-            }
-            run.store(&mut self.added, &before, &x);
-        }
-        for group in groups {
-            super::sweep::shift_group(inverse, group, &group.lambda, &mut self.added);
-        }
-    }
-
+    /// All rows by scaled velocities, and what the impulses at the start add to them.
     #[inline(always)]
     fn gather(&mut self, problem: &Problem, follows: &[Follow], h: f64, share: f64) {
-        let ground = problem.mass.len() as u32;
+        let n = problem.mass.len();
+        let ground = n as u32;
+        self.roots.clear();
+        self.roots.extend(problem.inverse.iter().map(root));
+        self.lanes.clear(n);
         self.rows.clear();
         self.runs.clear();
+        self.order.clear();
         self.follows.clear();
-        for (k, (row, follow)) in problem.rows.iter().zip(follows).enumerate() {
-            let bodies = row.bodies.map(|b| if b == GROUND { ground } else { b });
-            let yields = row.bodies.map(|b| if b == GROUND { 0.0 } else { problem.inverse[b as usize][35] });
-            match self.runs.last_mut() {
-                Some(run) if run.bodies == bodies => run.end += 1,
-                _ => self.runs.push(Run { bodies, first: k as u32, end: k as u32 + 1, yields }),
+        self.added.clear();
+        self.added.resize(6 * (n + 1), 0.0);
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let batches = self.lanes.len();
+            if let Some(rows) = self.lanes.take(problem, follows, k, &self.roots, [h, share], &mut self.added) {
+                if self.lanes.len() > batches {
+                    self.order.push(Next::Batch(batches as u32));
+                }
+                k += rows;
+                continue;
             }
-            let mut quick = Quick::of(row, &problem.inverse, h, share);
+            let (row, follow) = (&problem.rows[k], &follows[k]);
+            let bodies = row.bodies.map(|b| b.min(ground));
+            let yields = row.bodies.map(|b| if b == GROUND { 0.0 } else { problem.inverse[b as usize][35] });
+            let at = self.rows.len() as u32;
+            match (self.runs.last_mut(), self.order.last()) {
+                (Some(run), Some(Next::Run(_))) if run.bodies == bodies => run.end += 1,
+                _ => {
+                    self.order.push(Next::Run(self.runs.len() as u32));
+                    self.runs.push(Run { bodies, first: at, end: at + 1, yields });
+                }
+            }
+            let mut quick = Quick::of(row, &self.roots, yields[0] + yields[1], h, share);
+            quick.row = k as u32;
             if follow.first != u32::MAX {
                 quick.follow = self.follows.len() as u32;
-                self.follows.push(Follow { most: follow.most * share, ..*follow });
+                // it follows rows just before it
+                let first = at - (k as u32 - follow.first);
+                self.follows.push(Follow { first, most: follow.most * share, ..*follow });
             }
             self.rows.push(quick);
+            k += 1;
         }
         // rows of a ball share the mass of the one that yields most
         for k in 0..self.rows.len() {
@@ -224,44 +256,89 @@ impl Rubble {
                 self.rows[k..k + n].iter_mut().for_each(|row| row.mass[0] = least);
             }
         }
+        for run in &self.runs {
+            let before = run.see(&self.added);
+            let mut x = before;
+            for row in &self.rows[run.rows()] {
+                row.shift(row.lambda, run.both(), &mut x);
+            }
+            run.store(&mut self.added, &before, &x);
+        }
+        self.gather_groups(problem, share);
     }
 
-    /// One pass over all rows, runs in order or backwards, of a substep `dt` when `elapsed` is over; `relax`: without push and compliance.
-    #[inline(always)]
-    fn pass(&mut self, moved: &[f64], u: &mut [f64], times: [f64; 2], relax: bool, backward: bool) {
-        for k in 0..self.runs.len() {
-            let run = self.runs[if backward { self.runs.len() - 1 - k } else { k }];
-            let before = run.see(u);
-            let mut x = before;
-            let way = run.see(moved);
-            let mut at = run.first as usize;
-            while at < run.end as usize {
-                let n = self.rows[at].ball.max(1) as usize;
-                if let Some(follow) = self.follows.get(self.rows[at].follow as usize) {
-                    let from = follow.first as usize;
-                    let normals = &self.rows[from..from + follow.count as usize];
-                    let bound = follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
-                    let rows = &mut self.rows[at..at + n];
-                    // what does not press does not rub
-                    if bound == 0.0 && rows.iter().all(|row| row.lambda == 0.0) {
-                        at += n;
-                        continue;
-                    }
-                    for row in rows {
-                        (row.lower, row.upper) = (-bound, bound);
-                    }
-                }
-                match n {
-                    1 => self.rows[at].push(&way, run.both(), &mut x, times, relax),
-                    _ => hold(&mut self.rows[at..at + n], run.both(), &mut x),
-                }
-                if relax {
-                    self.rows[at..at + n].iter_mut().for_each(|row| row.sum += row.lambda);
-                }
-                at += n;
-            }
-            run.store(u, &before, &x);
+    /// Exact rows by scaled velocities: there the inverse inertia is 1.
+    fn gather_groups(&mut self, problem: &Problem, share: f64) {
+        self.sums.clear();
+        self.sums.resize(problem.groups.len(), [0.0; 6]);
+        self.inverse.clear();
+        self.groups.clear();
+        if problem.groups.is_empty() {
+            return;
         }
+        for W in &problem.inverse {
+            self.inverse.push(std::array::from_fn(|k| match k {
+                0 | 7 | 14 => 1.0,
+                21 | 28 | 35 => W[k],
+                _ => 0.0,
+            }));
+        }
+        for group in &problem.groups {
+            let mut group = Group { lambda: group.lambda.map(|x| x * share), ..*group };
+            for (J, body) in group.J.iter_mut().zip(group.bodies).filter(|(_, b)| *b != GROUND) {
+                for row in J.chunks_exact_mut(6).take(group.count) {
+                    let a = transposed(&self.roots[body as usize], [row[0], row[1], row[2]]);
+                    row[..3].copy_from_slice(&a);
+                }
+            }
+            super::sweep::shift_group(&self.inverse, &group, &group.lambda, &mut self.added);
+            self.groups.push(group);
+        }
+    }
+
+    /// One pass over all rows, in order or backwards.
+    #[inline(always)]
+    fn pass<S: Simd>(&mut self, simd: S, turn: Turn<'_>, u: &mut [f64], backward: bool) {
+        for k in 0..self.order.len() {
+            match self.order[if backward { self.order.len() - 1 - k } else { k }] {
+                Next::Batch(batch) => self.lanes.pass(simd, batch as usize, turn, u),
+                Next::Run(run) => self.go_through(self.runs[run as usize], turn, u),
+            }
+        }
+    }
+
+    /// The rows of a run take the impulses that satisfy them.
+    fn go_through(&mut self, run: Run, Turn { moved, dt, elapsed, relax }: Turn<'_>, u: &mut [f64]) {
+        let before = run.see(u);
+        let mut x = before;
+        let way = run.see(moved);
+        let mut at = run.first as usize;
+        while at < run.end as usize {
+            let n = self.rows[at].ball.max(1) as usize;
+            if let Some(follow) = self.follows.get(self.rows[at].follow as usize) {
+                let from = follow.first as usize;
+                let normals = &self.rows[from..from + follow.count as usize];
+                let bound = follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
+                let rows = &mut self.rows[at..at + n];
+                // what does not press does not rub
+                if bound == 0.0 && rows.iter().all(|row| row.lambda == 0.0) {
+                    at += n;
+                    continue;
+                }
+                for row in rows {
+                    (row.lower, row.upper) = (-bound, bound);
+                }
+            }
+            match n {
+                1 => self.rows[at].push(&way, run.both(), &mut x, [dt, elapsed], relax),
+                _ => hold(&mut self.rows[at..at + n], run.both(), &mut x),
+            }
+            if relax {
+                self.rows[at..at + n].iter_mut().for_each(|row| row.sum += row.lambda);
+            }
+            at += n;
+        }
+        run.store(u, &before, &x);
     }
 }
 
@@ -298,41 +375,24 @@ impl Run {
 
 impl Quick {
     #[inline(always)]
-    fn of(row: &Row, inverse: &[Block], h: f64, share: f64) -> Quick {
+    fn of(row: &Row, roots: &[[f64; 6]], both: f64, h: f64, share: f64) -> Quick {
         let dt = h * share;
-        let (mut J, mut W) = ([0.0; 9], [0.0; 6]);
-        let mut both = 0.0;
-        for s in 0..2 {
-            if row.bodies[s] == GROUND {
-                continue;
-            }
-            let (own, inverse) = (&row.J[s], &inverse[row.bodies[s] as usize]);
-            both += inverse[35];
-            for i in 0..3 {
-                J[3 * s + i] = own[i];
-                J[6 + i] = if s == 0 { -own[3 + i] } else { own[3 + i] };
-                W[3 * s + i] = inverse[i] * own[0] + inverse[6 + i] * own[1] + inverse[12 + i] * own[2];
-            }
-        }
-        let [.., x, y, z] = J;
-        let turning: f64 = (0..6).map(|i| J[i] * W[i]).sum();
+        let [a, b, c, d, e, f] = scaled(row, roots);
+        let [x, y, z] = direction(row);
+        let J = [a, b, c, d, e, f, x, y, z];
+        let turning: f64 = (0..6).map(|i| J[i] * J[i]).sum();
         let yields = turning + both * (x * x + y * y + z * z);
-        // at rest a row carries b/eps in the step: h k |phi|
-        let own = (row.target + row.given) / (row.compliance * -row.gap * h);
-        let own = if row.gap < 0.0 && own > 0.0 { (own * yields).sqrt() } else { f64::INFINITY };
-        let omega = (FREQUENCY / dt).min(own);
-        let soft = !row.gap.is_nan();
-        let eps = match soft {
-            true => yields / (dt * omega * (omega * dt + 2.0 * RATIO)),
+        let (soft, pull) = softness(row, yields, h, dt);
+        let (eps, pull) = match row.gap.is_nan() {
             // impulses are those of a substep
-            false => row.compliance / share,
+            true => (row.compliance / share, row.target),
+            false => (yields * (1.0 - soft) / soft, pull),
         };
         Quick {
             J,
-            W,
             gap: row.gap,
             given: row.given,
-            pull: if soft { omega / (omega * dt + 2.0 * RATIO) } else { row.target },
+            pull,
             eps,
             mass: [1.0 / yields, 1.0 / (yields + eps)],
             lower: row.lower * share,
@@ -340,6 +400,7 @@ impl Quick {
             lambda: if row.lambda.is_nan() { 0.0 } else { row.lambda * share },
             sum: 0.0,
             follow: u32::MAX,
+            row: 0,
             ball: row.ball,
             closed: false,
         }
@@ -354,7 +415,7 @@ impl Quick {
     #[inline(always)]
     fn shift(&self, lambda: f64, both: f64, x: &mut Seen) {
         for i in 0..6 {
-            x[i] += self.W[i] * lambda;
+            x[i] += self.J[i] * lambda;
         }
         let lambda = both * lambda;
         for i in 6..9 {
@@ -406,6 +467,79 @@ fn hold(rows: &mut [Quick], both: f64, x: &mut Seen) {
     }
 }
 
+/// d: what a row sees of v2 - v1.
+#[inline(always)]
+pub(super) fn direction(row: &Row) -> [f64; 3] {
+    match row.bodies[1] {
+        GROUND => [-row.J[0][3], -row.J[0][4], -row.J[0][5]],
+        _ => [row.J[1][3], row.J[1][4], row.J[1][5]],
+    }
+}
+
+/// {a1, a2}: what a row sees of the scaled angular velocities.
+#[inline(always)]
+pub(super) fn scaled(row: &Row, roots: &[[f64; 6]]) -> [f64; 6] {
+    let [[a, b, c], [d, e, f]] = [0, 1].map(|s| match row.bodies[s] {
+        GROUND => [0.0; 3],
+        body => transposed(&roots[body as usize], [row.J[s][0], row.J[s][1], row.J[s][2]]),
+    });
+    [a, b, c, d, e, f]
+}
+
+/// k of a row that overlaps; infinite for others. At rest it carries b/eps in the step: h k |phi|.
+#[inline(always)]
+pub(super) fn spring(row: &Row, h: f64) -> f64 {
+    let own = (row.target + row.given) / (row.compliance * -row.gap * h);
+    if row.gap < 0.0 && own > 0.0 { own } else { f64::INFINITY }
+}
+
+/// For a row with the spring it has: 1/(1 + eps m), and b over the violation.
+#[inline(always)]
+pub(super) fn softness(row: &Row, yields: f64, h: f64, dt: f64) -> (f64, f64) {
+    let omega = (FREQUENCY / dt).min((spring(row, h) * yields).sqrt());
+    let stiff = omega * dt * (omega * dt + 2.0 * RATIO);
+    (stiff / (1.0 + stiff), omega / (omega * dt + 2.0 * RATIO))
+}
+
+/// Applies `by` to the angular velocities of all bodies.
+#[inline(always)]
+fn scale(roots: &[[f64; 6]], by: impl Fn(&[f64; 6], [f64; 3]) -> [f64; 3], u: &mut [f64]) {
+    for (K, u) in roots.iter().zip(u.chunks_exact_mut(6)) {
+        let y = by(K, [u[0], u[1], u[2]]);
+        u[..3].copy_from_slice(&y);
+    }
+}
+
+/// K of K K^T = W, the angular part of an inverse mass.
+#[inline(always)]
+fn root(W: &Block) -> [f64; 6] {
+    let a = W[0].sqrt();
+    let (b, c) = (W[6] / a, W[12] / a);
+    let d = (W[7] - b * b).sqrt();
+    let e = (W[13] - c * b) / d;
+    [a, b, d, c, e, (W[14] - c * c - e * e).sqrt()]
+}
+
+/// K y.
+#[inline(always)]
+fn turned(K: &[f64; 6], y: [f64; 3]) -> [f64; 3] {
+    [K[0] * y[0], K[1] * y[0] + K[2] * y[1], K[3] * y[0] + K[4] * y[1] + K[5] * y[2]]
+}
+
+/// K^-1 w.
+#[inline(always)]
+fn unturned(K: &[f64; 6], w: [f64; 3]) -> [f64; 3] {
+    let x = w[0] / K[0];
+    let y = (w[1] - K[1] * x) / K[2];
+    [x, y, (w[2] - K[3] * x - K[4] * y) / K[5]]
+}
+
+/// K^T a.
+#[inline(always)]
+fn transposed(K: &[f64; 6], a: [f64; 3]) -> [f64; 3] {
+    [K[0] * a[0] + K[1] * a[1] + K[3] * a[2], K[2] * a[1] + K[4] * a[2], K[5] * a[2]]
+}
+
 /// W x of a symmetric block.
 #[inline(always)]
 fn times(W: &Block, x: &[f64]) -> [f64; 6] {
@@ -418,13 +552,10 @@ fn times(W: &Block, x: &[f64]) -> [f64; 6] {
     y
 }
 
-impl Problem {
-    /// True if the forces of every row on its two bodies are opposite, as those of contacts and springs are: what [`Solver::substeps`] can do.
-    pub fn is_rubble(&self) -> bool {
-        let opposite = |row: &Row| {
-            let [a, b] = &row.J;
-            row.bodies.contains(&GROUND) || (3..6).all(|i| (a[i] + b[i]).abs() <= 1e-12 * (a[i].abs() + b[i].abs()))
-        };
-        self.forces.is_empty() && self.rows.iter().all(opposite)
+impl Row {
+    /// True if its forces on its two bodies are opposite, as those of contacts and springs are: what [`Solver::substeps`] can do.
+    pub fn is_opposite(&self) -> bool {
+        let [a, b] = &self.J;
+        self.bodies.contains(&GROUND) || (3..6).all(|i| (a[i] + b[i]).abs() <= 1e-12 * (a[i].abs() + b[i].abs()))
     }
 }

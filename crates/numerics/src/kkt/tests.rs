@@ -421,3 +421,98 @@ fn rows_that_push_elsewhere_are_pivoted() {
         }
     }
 }
+
+/// Contacts between pairs of tumbling bodies go in lanes; the same ones with a row more, that does nothing, go row by row.
+#[test]
+fn contacts_in_lanes_do_what_rows_do() {
+    let mut dice = Dice(5);
+    let (h, pairs) = (1.0 / 60.0, 21);
+    let mut lanes = Problem::default();
+    let mut follows = Vec::new();
+    for _ in 0..2 * pairs {
+        let mass = 1.0 + dice.next();
+        let skew: [f64; 3] = std::array::from_fn(|_| 0.3 * dice.around());
+        let mut W = [0.0; 36];
+        for i in 0..3 {
+            W[7 * i] = 1.0 + dice.next();
+            W[7 * (3 + i)] = 1.0 / mass;
+            let (a, b) = ([0, 0, 1][i], [1, 2, 2][i]);
+            (W[6 * a + b], W[6 * b + a]) = (skew[i], skew[i]);
+        }
+        lanes.inverse.push(W);
+        lanes.mass.push([0.0; 36]);
+        lanes.momentum.extend((0..6).map(|_| dice.around()));
+    }
+    let mut rows = lanes.clone();
+    let (mut row_follows, mut from) = (Vec::new(), Vec::new());
+    for p in 0..pairs {
+        let limited = p % 3 == 2;
+        let bodies = [2 * p as u32, if p % 7 == 6 { GROUND } else { 2 * p as u32 + 1 }];
+        let n = unit(std::array::from_fn(|_| dice.around()));
+        let t1 = unit(cross(n, [0.3, -0.5, 0.8]));
+        let t2 = cross(n, t1);
+        let mut add = |d: [f64; 3], turns: bool, row: Row| {
+            let mut row = Row { bodies, ..row };
+            for (s, sign) in [(0, -1.0), (1, 1.0)] {
+                let a = if turns { d } else { cross(std::array::from_fn(|_| dice.around()), d) };
+                for i in 0..3 {
+                    row.J[s][i] = sign * a[i];
+                    row.J[s][3 + i] = if turns { 0.0 } else { sign * d[i] };
+                }
+            }
+            lanes.rows.push(row);
+        };
+        // some along two directions: they go row by row in both
+        let mut first = add_normals(&mut add, n, 1 + p % 4, limited);
+        if p % 5 == 4 {
+            first += add_normals(&mut add, unit(std::array::from_fn(|i| n[i] + 0.1 * t1[i])), 1 + p % 3, limited);
+        }
+        let begin = follows.len() as u32;
+        for (k, (d, turns)) in [(t1, false), (t2, false), (n, true), (t1, true), (t2, true)].into_iter().enumerate() {
+            let ball = [3, 0, 0, 2, 0][k];
+            add(d, turns, Row { ball, shared: true, gap: f64::NAN, lambda: 0.02, ..Row::default() });
+        }
+        let follow =
+            |factor: f64, begin: u32| Follow { first: begin, count: first as u32, factor, most: f64::INFINITY };
+        follows.extend((0..first).map(|_| Follow::NONE));
+        follows.extend((0..5).map(|k| follow(if k < 3 { 0.4 } else { 0.1 }, begin)));
+        let begin_rows = rows.rows.len() as u32;
+        from.extend(begin_rows as usize..begin_rows as usize + first + 5);
+        rows.rows.extend_from_slice(&lanes.rows[begin as usize..]);
+        row_follows.extend((0..first).map(|_| Follow::NONE));
+        row_follows.extend((0..5).map(|k| follow(if k < 3 { 0.4 } else { 0.1 }, begin_rows)));
+        rows.rows.push(Row {
+            J: lanes.rows[begin as usize].J,
+            bodies,
+            gap: f64::NAN,
+            compliance: 1.0,
+            ..Row::default()
+        });
+        row_follows.push(follow(0.0, begin_rows));
+    }
+    let u0: Vec<f64> = (0..12 * pairs).map(|_| dice.around()).collect();
+    let mut solver = Solver::default();
+    let (mut moved, mut row_moved) = (Vec::new(), Vec::new());
+    solver.substeps(&mut lanes, &follows, &u0, h, 7, &mut moved);
+    solver.substeps(&mut rows, &row_follows, &u0, h, 7, &mut row_moved);
+    let off = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+    assert!(off(&lanes.u, &rows.u) < 1e-12 && off(&moved, &row_moved) < 1e-13);
+    assert!(lanes.rows.iter().any(|row| row.lambda > 0.1));
+    for (row, k) in lanes.rows.iter().zip(from) {
+        let other = &rows.rows[k];
+        assert!((row.lambda - other.lambda).abs() < 1e-12);
+        assert!(row.upper == other.upper || (row.upper - other.upper).abs() < 1e-12);
+    }
+}
+
+/// Adds this many normals along `n`, some with limits, springs and given motions of their own.
+fn add_normals(add: &mut impl FnMut([f64; 3], bool, Row), n: [f64; 3], count: usize, limited: bool) -> usize {
+    for k in 0..count {
+        let gap = [-1e-3, 2e-4, -2e-3, 1e-3][k];
+        let row =
+            Row { gap, compliance: 1e-6, lambda: 0.1, target: -gap / 0.05, upper: f64::INFINITY, ..Row::default() };
+        let own = Row { upper: 0.4, lower: -0.05, compliance: 2e-1, given: 0.02, ..row };
+        add(n, false, if limited { own } else { row });
+    }
+    count
+}

@@ -183,6 +183,8 @@ pub struct Pairs {
     last: Vec<Near>,
     boxes: Vec<Aabb>,
     margins: Vec<f64>,
+    /// Poses of the elements.
+    X_ws: Vec<Pose>,
     found: Vec<(u32, u32)>,
     scratch: BroadScratch,
     looks: Vec<Look>,
@@ -219,25 +221,30 @@ impl Clock<'_> {
         if pairs.looks.len() < count {
             pairs.looks.resize_with(count, Look::default);
         }
-        let Pairs { near, margins, looks, .. } = &mut pairs;
+        let Pairs { near, margins, X_ws, looks, .. } = &mut pairs;
         let heavy = near.iter().any(|near| near.surfaces.as_ref().is_some_and(|surfaces| surfaces.is_heavy()));
         match &self.pool {
             Some(pool) if count >= SHARED || heavy => pool.install(|| {
                 let pairs = looks[..count].par_iter_mut().zip(near.par_iter()).with_min_len(SHARED / 4);
-                pairs.for_each(|(look, near)| self.probe(near, margins, look));
+                pairs.for_each(|(look, near)| self.probe(near, margins, X_ws, look));
             }),
-            _ => looks.iter_mut().zip(near.iter()).for_each(|(look, near)| self.probe(near, margins, look)),
+            _ => looks.iter_mut().zip(near.iter()).for_each(|(look, near)| self.probe(near, margins, X_ws, look)),
         }
         // pairs and what they remember are in the same order
-        let mut memories = self.state.contacts.as_slice();
+        let (mut memories, mut holds) = (self.state.contacts.as_slice(), self.state.holds.as_slice());
         for (near, look) in near.iter().zip(looks) {
             while let [first, rest @ ..] = memories
                 && first.pair < near.pair
             {
                 memories = rest;
             }
+            while let [first, rest @ ..] = holds
+                && first.pair < near.pair
+            {
+                holds = rest;
+            }
             if near.surfaces.is_some() {
-                self.touch_surfaces(near, &mut look.points, &mut touches, &mut grips);
+                self.touch_surfaces(near, holds, &mut look.points, &mut touches, &mut grips);
                 continue;
             }
             if !look.touches {
@@ -263,7 +270,7 @@ impl Clock<'_> {
                 touches.push(touch);
             }
             touches[from..].sort_by_key(|t| t.memory.id);
-            let grip = self.grip(near, normal, from, &touches[from..], &[]);
+            let grip = self.grip(near, holds, normal, from, &touches[from..], &[]);
             for touch in &mut touches[from..] {
                 touch.axes = grip.axes;
             }
@@ -275,15 +282,11 @@ impl Clock<'_> {
     }
 
     /// Where the elements of a pair touch or soon may.
-    fn probe(&self, near: &Near, margins: &[f64], look: &mut Look) {
+    fn probe(&self, near: &Near, margins: &[f64], X_ws: &[Pose], look: &mut Look) {
         let (e1, e2) = near.pair;
         let [a, b] = [e1, e2].map(|e| &self.model.elements[e as usize]);
-        let pose = |e: &crate::model::Element| {
-            let kin = &self.kin[e.body as usize];
-            Pose::new(self.orientation(e.body as usize), kin.p).then(&e.X_cs)
-        };
         let margin = margins[e1 as usize] + margins[e2 as usize];
-        let (X_1, X_2) = (pose(a), pose(b));
+        let (X_1, X_2) = (X_ws[e1 as usize], X_ws[e2 as usize]);
         let Some(surfaces) = &near.surfaces else {
             look.touches = manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut look.manifold);
             return;
@@ -307,6 +310,7 @@ impl Clock<'_> {
     fn touch_surfaces(
         &self,
         near: &Near,
+        holds: &[Hold],
         points: &mut [SurfacePoint],
         touches: &mut Vec<Touch>,
         grips: &mut Vec<Grip>,
@@ -367,7 +371,7 @@ impl Clock<'_> {
                 touches.push(touch);
                 id += 1;
             }
-            let grip = self.grip(near, normal, from, &touches[from..], &grips[first..]);
+            let grip = self.grip(near, holds, normal, from, &touches[from..], &grips[first..]);
             grips.push(grip);
             left = rest;
         }
@@ -380,6 +384,7 @@ impl Clock<'_> {
         let g = model.gravity.length();
         pairs.boxes.clear();
         pairs.margins.clear();
+        pairs.X_ws.clear();
         for e in &model.elements {
             let body = &model.bodies[e.body as usize];
             let kin = &self.kin[e.body as usize];
@@ -394,6 +399,7 @@ impl Clock<'_> {
             };
             pairs.boxes.push(e.aabb(&X_wc).grown(margin));
             pairs.margins.push(margin);
+            pairs.X_ws.push(X_wc.then(&e.X_cs));
         }
         let method = if pairs.boxes.len() < FEW { Broad::All } else { Broad::Bvh };
         pairs_into(&pairs.boxes, method, &mut pairs.scratch, &mut pairs.found);
@@ -441,12 +447,19 @@ impl Clock<'_> {
         }
     }
 
-    /// Friction of a pair over its contact points; `others` are the grips it has already.
-    fn grip(&self, near: &Near, normal: Vec3, first: usize, touches: &[Touch], others: &[Grip]) -> Grip {
+    /// Friction of a pair over its contact points; `holds` begin with what it remembers, `others` are the grips it has already.
+    fn grip(
+        &self,
+        near: &Near,
+        holds: &[Hold],
+        normal: Vec3,
+        first: usize,
+        touches: &[Touch],
+        others: &[Grip],
+    ) -> Grip {
         // it goes on with the nearest of those of the pair that nobody else has
         let at = touches.iter().map(|t| t.point).sum::<Vec3>() / touches.len() as f64;
-        let first_hold = self.state.holds.partition_point(|m| m.pair < near.pair);
-        let of_pair = self.state.holds[first_hold..].iter().take_while(|m| m.pair == near.pair);
+        let of_pair = holds.iter().take_while(|m| m.pair == near.pair);
         let of_pair = of_pair.filter(|m| others.iter().all(|o| o.before != m.point));
         let nearest = of_pair.min_by(|a, b| (a.point - at).length().total_cmp(&(b.point - at).length()));
         let (mut memory, known) = match nearest {

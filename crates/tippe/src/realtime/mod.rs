@@ -112,7 +112,7 @@ impl Default for Settings {
             points: 4,
             solve: Solve::Auto,
             coupled: Coupled::Merged,
-            sweeps: 11,
+            sweeps: 13,
             sleeping: false,
         }
     }

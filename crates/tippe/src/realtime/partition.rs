@@ -45,6 +45,13 @@ pub enum Owner {
     Custom(u32),
 }
 
+impl Owner {
+    /// True for rows of a grip: they follow the normals of their pair and act between the same bodies.
+    fn is_friction(self) -> bool {
+        matches!(self, Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..))
+    }
+}
+
 /// All rows of a step, with model indices of bodies.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -83,6 +90,8 @@ pub struct Partition {
     pub swept: bool,
     /// Displacements of the bodies, if it was swept.
     pub moved: Vec<f64>,
+    /// True if the forces of every row on its two bodies are opposite: it may be swept.
+    rubble: bool,
     /// Velocities at the beginning of the step.
     start: Vec<f64>,
     follows: Vec<Follow>,
@@ -246,8 +255,8 @@ impl Clock<'_> {
         let mut root = std::mem::take(&mut self.root);
         root.clear();
         root.extend(0..n as u32);
-        for row in &self.rows.rows {
-            if row.bodies[0] != GROUND && row.bodies[1] != GROUND {
+        for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners) {
+            if !owner.is_friction() && row.bodies[0] != GROUND && row.bodies[1] != GROUND {
                 join(&mut root, row.bodies[0], row.bodies[1]);
             }
         }
@@ -289,10 +298,15 @@ impl Clock<'_> {
         }
         self.partitions.truncate(count);
         self.row_of.resize(self.rows.rows.len(), u32::MAX);
-        for (k, row) in self.rows.rows.iter().enumerate() {
-            let b = if row.bodies[0] != GROUND { row.bodies[0] } else { row.bodies[1] };
-            if b != GROUND {
-                let partition = &mut self.partitions[self.partition_of[b as usize] as usize];
+        let mut own = u32::MAX;
+        for (k, owner) in self.rows.owners.iter().enumerate() {
+            if !owner.is_friction() {
+                let [b1, b2] = self.rows.rows[k].bodies;
+                let b = if b1 != GROUND { b1 } else { b2 };
+                own = if b != GROUND { self.partition_of[b as usize] } else { u32::MAX };
+            }
+            if own != u32::MAX {
+                let partition = &mut self.partitions[own as usize];
                 self.row_of[k] = partition.rows.len() as u32;
                 partition.rows.push(k as u32);
                 partition.active = true;
@@ -399,9 +413,11 @@ impl Clock<'_> {
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
+        partition.rubble = true;
         for &k in &partition.rows {
             let mut row = self.rows.rows[k as usize];
             row.bodies = row.bodies.map(local);
+            partition.rubble &= row.is_opposite();
             partition.problem.rows.push(row);
             let follow = self.rows.follows[k as usize];
             let normal = follow.first;
@@ -458,12 +474,12 @@ impl Partition {
             Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
             Solve::Direct => false,
             Solve::Sweeps => true,
-        } && self.problem.is_rubble();
+        } && self.rubble
+            && self.problem.forces.is_empty();
         self.report = Report { converged: true, ..Report::default() };
         if self.swept {
             let Partition { solver, problem, follows, start, moved, .. } = self;
             self.report = solver.substeps(problem, follows, start, settings.step, settings.sweeps.max(1), moved);
-            self.follow();
             return;
         }
         let passes = settings.passes.max(1);

@@ -257,7 +257,7 @@ impl Default for Realtime {
             points: 4,
             solver: Solver::Auto,
             coupled: Coupled::Merged,
-            sweeps: 11,
+            sweeps: 13,
             sleeping: false,
             places: Places::default(),
         }
