@@ -138,7 +138,9 @@ impl From<tippe::run::RunError> for Stop {
     fn from(error: tippe::run::RunError) -> Stop {
         match error {
             tippe::run::RunError::Write { .. } => Stop::Resource(error.to_string()),
-            tippe::run::RunError::Read { .. } | tippe::run::RunError::Occupied(_) => Stop::Usage(error.to_string()),
+            tippe::run::RunError::Read { .. }
+            | tippe::run::RunError::Layout { .. }
+            | tippe::run::RunError::Occupied(_) => Stop::Usage(error.to_string()),
         }
     }
 }
