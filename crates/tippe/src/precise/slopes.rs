@@ -31,6 +31,8 @@ const FORCE_SHARE: f64 = 1e-6;
 const ROUNDING: f64 = 1e-13;
 /// Ways to move: shift, turn, velocity, angular velocity.
 const WAYS: usize = 12;
+/// Readings for them: those of velocities are central.
+const READINGS: usize = 15;
 /// The powers among what a pair gives, in the order of the accounts.
 const POWERS: usize = 5;
 
@@ -267,6 +269,10 @@ impl Dynamics {
         self.read_asked(model, y);
         let mut slopes = std::mem::take(&mut self.slopes);
         self.find_slopes(model, y, &mut slopes);
+        for slopes in &slopes {
+            let springs = if self.pairs[slopes.pair as usize].springs.is_some() { SPRING_STATES } else { 0 };
+            self.read = self.read.map(|count| count + (READINGS + springs) as u64);
+        }
         for k in 0..self.bodies.len() {
             self.write_body(model, k, y, J);
         }
