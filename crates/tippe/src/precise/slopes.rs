@@ -149,7 +149,10 @@ impl Slopes {
         // what slips by rounding alone has no direction
         let slip = pair.last.v_t.try_normalize().map(|s| s - s.dot(inward) * inward).and_then(Vec3::try_normalize);
         let slip = slip.filter(|s| s.dot(inward).abs() < 1e-12).unwrap_or_else(|| inward.any_orthonormal_vector());
-        let axes = [inward, slip, inward.cross(slip)];
+        // a cross product turns round in a mirror, this does not
+        let across = inward.cross(slip);
+        let across = if across.dot(pair.last.point - sides[0].p) < 0.0 { -across } else { across };
+        let axes = [inward, slip, across];
         // where solids just touch a turn one way is not that the other way: as they turn
         let w_rel = here.w - sides[o].w;
         let turning = axes.map(|a| if a.dot(w_rel) < 0.0 { -a } else { a });
@@ -251,9 +254,12 @@ impl Slopes {
 }
 
 impl Dynamics {
-    /// True when nothing acts in the island but gravity, contacts and constant pushes, all of it on bodies that hang on nothing.
+    /// True when nothing acts in the island but gravity, contacts and constant pushes, all of it on bodies that hang on nothing, and some
+    /// touch over an area. Points cost next to nothing to read, and differences of all rates keep a mirrored rack of balls mirrored to the bit.
     fn is_pairs_alone(&self) -> bool {
-        self.machines.is_empty() && self.actions.is_empty() && self.simple.is_empty() && self.efforts.is_empty()
+        let pairs_alone =
+            self.machines.is_empty() && self.actions.is_empty() && self.simple.is_empty() && self.efforts.is_empty();
+        pairs_alone && self.pairs.iter().any(|pair| pair.is_patch() && (pair.last.gap <= 0.0 || pair.memory.touching))
     }
 
     /// Writes the derivatives at (t, y), where the frames start, into `J`; false where more than contacts acts.
