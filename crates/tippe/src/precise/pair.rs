@@ -18,6 +18,8 @@ use tippe_geometry::{ContactKind, Moments, Pose, Shape, Vec3, contact_kind, sepa
 const SCALE_SPEED: f64 = 0.01;
 /// Membership ends when the gap exceeds this share of the pair's scale [-]; force and memory end at gap zero.
 const HYSTERESIS: f64 = 1e-9;
+/// Accounts that a contact alone fills.
+pub const POWERS: usize = 5;
 /// Number of states of an elastic-stick contact.
 pub const SPRING_STATES: usize = 7;
 
@@ -389,6 +391,18 @@ impl Pair {
     /// True when the law's own energy is exact: it has one, and the stiffness does not change with the place of contact.
     pub fn energy_is_closed(&self, reading: &Reading) -> bool {
         self.has_closed_energy() && !reading.force.energy.is_nan()
+    }
+
+    /// Powers of a reading that touches [W], in the order of the accounts from damping to elastic; the last is zero where the energy is closed.
+    pub fn powers(&self, reading: &Reading) -> [f64; POWERS] {
+        let elastic = if self.energy_is_closed(reading) { 0.0 } else { reading.force.elastic * reading.closing_speed };
+        [
+            reading.force.damping * reading.closing_speed + reading.rocking,
+            reading.friction.sliding,
+            reading.friction.spin,
+            reading.friction.rolling,
+            elastic,
+        ]
     }
 
     /// Gap, normal, witness points; cheap lower bound of the gap while the bounding balls are apart unless `exact`.

@@ -12,13 +12,13 @@
 //!   dg' = dw/2 - dg x w     (w in world axes;  dg' = R dw/2 with w in the body's own).
 
 use super::dynamics::{Account, BODY_STATES, Dynamics, vector};
-use super::pair::{Pair, Reading, SPRING_STATES};
+use super::pair::{POWERS, Pair, Reading, SPRING_STATES};
 use super::system::SPEED_FLOOR;
 use crate::contact::friction::Springs;
 use crate::kinematics::Kinematics;
 use crate::model::{Body, Model};
 use rayon::prelude::*;
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::Jacobian;
 
 /// A shift or a turn, as a share of the length that matters to the pair [-].
@@ -33,9 +33,6 @@ const ROUNDING: f64 = 1e-13;
 const WAYS: usize = 12;
 /// Readings for them: those of velocities are central.
 const READINGS: usize = 15;
-/// The powers among what a pair gives, in the order of the accounts.
-const POWERS: usize = 5;
-
 /// What a pair gives, or a derivative of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Given {
@@ -55,18 +52,11 @@ impl Given {
         if reading.gap > 0.0 {
             return Given::default();
         }
-        let elastic = if pair.energy_is_closed(reading) { 0.0 } else { reading.force.elastic * reading.closing_speed };
         Given {
             force: reading.total,
             torques: reading.torques,
             springs: if pair.memory.touching { reading.friction.rates } else { Springs::default() },
-            powers: [
-                reading.force.damping * reading.closing_speed + reading.rocking,
-                reading.friction.sliding,
-                reading.friction.spin,
-                reading.friction.rolling,
-                elastic,
-            ],
+            powers: pair.powers(reading),
         }
     }
 
@@ -163,7 +153,7 @@ impl Slopes {
         let by_axes = [
             axes.map(|a| moved(&Kinematics { p: here.p + shift * a, ..here }).slope(&at, shift)),
             turning.map(|a| {
-                let R = Mat3::from_quat(tippe_geometry::Quat::from_scaled_axis(turn * a)) * here.R;
+                let R = Mat3::from_quat(Quat::from_scaled_axis(turn * a)) * here.R;
                 moved(&Kinematics { R, ..here }).slope(&at, turn)
             }),
             axes.map(|a| {
@@ -289,7 +279,7 @@ impl Dynamics {
         true
     }
 
-    /// Derivatives of the pairs that touch.
+    /// Derivatives of the pairs that were asked for.
     fn find_slopes(&mut self, model: &Model, y: &[f64], slopes: &mut Vec<Slopes>) {
         let size = |side: usize| match self.bodies.get(side) {
             Some(&body) => model.bodies[body as usize].size.max(1e-9),
@@ -299,7 +289,7 @@ impl Dynamics {
             let sides = pair.sides.map(|side| &self.kinematics[side]);
             Slopes::new(model, k as u32, pair, sides, pair.sides.map(size), &Dynamics::springs(pair, y))
         };
-        let touches = |(k, pair): &(usize, &Pair)| self.gaps[*k] <= 0.0 || pair.memory.touching;
+        let touches = |(k, _): &(usize, &Pair)| self.asked[*k];
         slopes.clear();
         if self.parallel {
             slopes.par_extend(self.pairs.par_iter().enumerate().filter(touches).map(find));

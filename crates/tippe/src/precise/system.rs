@@ -87,12 +87,8 @@ impl System for Bound<'_> {
             }
             let start = d.account_start(pair.node);
             let books = &mut f[start..][..accounts];
-            books[Account::Damping as usize] += last.force.damping * last.closing_speed + last.rocking;
-            books[Account::Sliding as usize] += last.friction.sliding;
-            books[Account::Spin as usize] += last.friction.spin;
-            books[Account::Rolling as usize] += last.friction.rolling;
-            if !pair.energy_is_closed(last) {
-                books[Account::Elastic as usize] += last.force.elastic * last.closing_speed;
+            for (book, power) in books[Account::Damping as usize..].iter_mut().zip(pair.powers(last)) {
+                *book += power;
             }
             for side in 0..2 {
                 if pair.sides[side] < d.bodies.len() {
