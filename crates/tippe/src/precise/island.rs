@@ -476,6 +476,8 @@ impl Island {
                 return Err(self.failure(model, t, h, Trouble::StepTooSmall));
             }
         };
+        // of the step the error allows, however near an event cuts it
+        let stiffness = if self.method == Method::Dopri5 { stiffest } else { self.stepper.stiffness };
         let mut next = h;
         if !fixed {
             let order = self.method.control_order();
@@ -508,7 +510,7 @@ impl Island {
             stop = Some(cut / h);
         }
         self.crossings = crossings;
-        self.choose_method(stiffest, outcome);
+        self.choose_method(stiffness, outcome);
         self.stepper.accept();
         std::mem::swap(&mut self.watched, &mut self.watched_end);
         self.project(model);
@@ -555,7 +557,7 @@ impl Island {
 
     /// A step that is held back by stability goes to the implicit method, one that is not comes back. Held back means that
     /// any attempt at it was, so that steps which keep bouncing off the limit count too.
-    fn choose_method(&mut self, stiffest: f64, outcome: &mut Outcome) {
+    fn choose_method(&mut self, stiffness: f64, outcome: &mut Outcome) {
         if self.method == Method::Rodas4 {
             outcome.counts.implicit += 1;
         }
@@ -563,11 +565,11 @@ impl Island {
             return;
         }
         let wanted = match self.method {
-            Method::Dopri5 if stiffest > STIFF => Method::Rodas4,
-            Method::Rodas4 if self.stepper.stiffness < NOT_STIFF => Method::Dopri5,
+            Method::Dopri5 if stiffness > STIFF => Method::Rodas4,
+            Method::Rodas4 if stiffness < NOT_STIFF => Method::Dopri5,
             method => method,
         };
-        if self.method == Method::Rodas4 && self.stepper.stiffness > WORTH_IT {
+        if self.method == Method::Rodas4 && stiffness > WORTH_IT {
             self.reluctance = DECISION;
         }
         if wanted == self.method {
