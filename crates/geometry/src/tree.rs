@@ -21,11 +21,19 @@ pub(crate) struct Node {
     pub count: u32,
 }
 
-/// The same box in single precision, rounded outwards: half the memory for the descent of two trees at once.
+/// The same box in single precision, rounded outwards, for the descent of two trees at once; and a disc around the same triangles, which is
+/// thin where they are nearly flat, however they lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Small {
     pub center: [f32; 3],
     pub half: [f32; 3],
+    /// Axis of the disc: the mean normal of the triangles.
+    pub normal: [f32; 3],
+    /// The disc begins and ends there, along its axis from the centre [m].
+    pub low: f32,
+    pub high: f32,
+    /// Largest distance from the axis through the centre [m].
+    pub radius: f32,
     /// As in [`Node`].
     pub link: u32,
     pub count: u32,
@@ -56,11 +64,28 @@ impl Node {
 /// Rounding of single precision, with a safe factor, relative to the coordinates it is applied to [-].
 pub(crate) const SMALL_ROUNDING: f64 = 1e-6;
 
-fn small(node: &Node) -> Small {
+/// A node in single precision, with the disc around its triangles `who`.
+fn small(node: &Node, mesh: &TriMesh, who: &[u32]) -> Small {
     let round = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
+    let exact = |v: [f32; 3]| Vec3::new(v[0] as f64, v[1] as f64, v[2] as f64);
     let error = SMALL_ROUNDING * (node.center.abs() + node.half).max_element();
     let half = node.half + Vec3::splat(error);
-    Small { center: round(node.center), half: round(half), link: node.link, count: node.count }
+    let corners = |i: u32| mesh.triangles[i as usize].map(|v| mesh.vertices[v as usize]);
+    let twice_area = |i: u32| {
+        let [a, b, c] = corners(i);
+        (b - a).cross(c - a)
+    };
+    let mean = who.iter().map(|&i| twice_area(i)).sum::<Vec3>();
+    let (center, normal) = (round(node.center), round(mean.try_normalize().unwrap_or(Vec3::Z)));
+    let (o, n) = (exact(center), exact(normal));
+    let (mut low, mut high, mut square) = (f64::INFINITY, f64::NEG_INFINITY, 0.0f64);
+    for p in who.iter().flat_map(|&i| corners(i)) {
+        let along = n.dot(p - o);
+        (low, high) = (low.min(along), high.max(along));
+        square = square.max((p - o - n * along).length_squared());
+    }
+    let (low, high, radius) = ((low - error) as f32, (high + error) as f32, (square.sqrt() + error) as f32);
+    Small { center, half: round(half), normal, low, high, radius, link: node.link, count: node.count }
 }
 
 impl Tree {
@@ -72,14 +97,13 @@ impl Tree {
         if !boxes.is_empty() {
             tree.nodes.reserve(2 * boxes.len().div_ceil(LEAF));
             let mut order = std::mem::take(&mut tree.order);
-            tree.build(&boxes, ROUNDING * size, &mut order, 0);
+            tree.build(mesh, &boxes, ROUNDING * size, &mut order, 0);
             tree.order = order;
-            tree.small = tree.nodes.iter().map(small).collect();
         }
         tree
     }
 
-    fn build(&mut self, boxes: &[Aabb], margin: f64, who: &mut [u32], first: u32) {
+    fn build(&mut self, mesh: &TriMesh, boxes: &[Aabb], margin: f64, who: &mut [u32], first: u32) {
         let mut bounds = Aabb::EMPTY;
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &i in who.iter() {
@@ -90,6 +114,7 @@ impl Tree {
         let here = self.nodes.len();
         let half = bounds.half() + Vec3::splat(margin);
         self.nodes.push(Node { center: bounds.center(), half, link: first, count: who.len() as u32 });
+        self.small.push(small(&self.nodes[here], mesh, who));
         if who.len() <= LEAF {
             return;
         }
@@ -100,10 +125,11 @@ impl Tree {
             x.total_cmp(&y).then(a.cmp(b))
         });
         let (left, right) = who.split_at_mut(middle);
-        self.build(boxes, margin, left, first);
-        self.nodes[here].link = self.nodes.len() as u32;
-        self.nodes[here].count = 0;
-        self.build(boxes, margin, right, first + middle as u32);
+        self.build(mesh, boxes, margin, left, first);
+        let right_child = self.nodes.len() as u32;
+        (self.nodes[here].link, self.nodes[here].count) = (right_child, 0);
+        (self.small[here].link, self.small[here].count) = (right_child, 0);
+        self.build(mesh, boxes, margin, right, first + middle as u32);
     }
 
     /// Triangles of a leaf.

@@ -1,7 +1,7 @@
 //! Distance of two surfaces that do not touch.
 
-use super::placement::Placement;
-use super::surface::Surface;
+use super::placement::{Descent, Placement};
+use super::surface::{ROUNDING, Surface};
 use crate::{Pose, Vec3};
 
 /// Closest points of two surfaces.
@@ -36,8 +36,11 @@ pub fn surface_distance(
     let (s1, s2) = (surface1, surface2);
     let mut best = limit;
     let mut found: Option<Gap> = None;
+    let size = s1.size + s2.size + X.p_12.abs().max_element();
+    let descent = Descent::new(&X, ROUNDING * size, size);
+    let apart = |i: u32, j: u32| descent.apart(&s1.tree.small[i as usize], &s2.tree.small[j as usize]);
     stack.clear();
-    stack.push((X.apart(&s1.tree.nodes[0], &s2.tree.nodes[0]), 0, 0));
+    stack.push((apart(0, 0), 0, 0));
     while let Some((least, i, j)) = stack.pop() {
         if least * PRUNE >= best {
             continue;
@@ -70,7 +73,7 @@ pub fn surface_distance(
         }
         let splits_1 = b.count > 0 || (a.count == 0 && a.half.length_squared() >= b.half.length_squared());
         let next = if splits_1 { [(i + 1, j), (a.link, j)] } else { [(i, j + 1), (i, b.link)] };
-        let mut next = next.map(|(i, j)| (X.apart(&s1.tree.nodes[i as usize], &s2.tree.nodes[j as usize]), i, j));
+        let mut next = next.map(|(i, j)| (apart(i, j), i, j));
         if next[0].0 < next[1].0 {
             next.swap(0, 1);
         }

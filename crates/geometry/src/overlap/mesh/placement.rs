@@ -1,7 +1,7 @@
 //! Where solid 2 is as seen from solid 1, for points and for the boxes of their trees.
 
 use super::surface::Surface;
-use crate::tree::{Node, SMALL_ROUNDING, Small, Tree};
+use crate::tree::{SMALL_ROUNDING, Small, Tree};
 use crate::{Aabb, Mat3, Pose, Vec3};
 
 /// Solid 2 as seen from frame 1.
@@ -37,18 +37,12 @@ impl Placement {
     pub fn vector_of(&self, side: usize, v: Vec3) -> Vec3 {
         if side == 0 { v } else { self.R_12 * v }
     }
-
-    /// Lower bound of the distance of two boxes [m].
-    pub fn apart(&self, a: &Node, b: &Node) -> f64 {
-        let d = self.point(b.center) - a.center;
-        let e = self.R_12.transpose() * d;
-        let from_1 = (d.abs() - a.half - self.R_abs * b.half).max(Vec3::ZERO).length_squared();
-        let from_2 = (e.abs() - b.half - self.R_abs.transpose() * a.half).max(Vec3::ZERO).length_squared();
-        from_1.max(from_2).sqrt()
-    }
 }
 
-/// The placement in single precision, for boxes.
+/// Rounding of the square of a sine in single precision, with a safe factor [-].
+const SMALL_SQUARE: f32 = 2e-6;
+
+/// The placement in single precision, for boxes and discs.
 pub(super) struct Descent {
     R: [[f32; 3]; 3],
     R_abs: [[f32; 3]; 3],
@@ -65,26 +59,55 @@ impl Descent {
         Descent { R, R_abs, p, margin: (margin + SMALL_ROUNDING * size) as f32 }
     }
 
-    /// True when two boxes may overlap: the six normals of their faces do not separate them.
+    /// Centre of b from that of a, and by how much their boxes are apart along the axes of frame 1 (negative where they overlap) [m].
+    #[inline(always)]
+    fn boxes(&self, a: &Small, b: &Small) -> ([f32; 3], [f32; 3]) {
+        let (R, S) = (&self.R, &self.R_abs);
+        let (mut d, mut gap) = ([0.0f32; 3], [0.0f32; 3]);
+        for i in 0..3 {
+            d[i] = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i] - a.center[i];
+            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
+            gap[i] = d[i].abs() - reach;
+        }
+        (d, gap)
+    }
+
+    /// By how much their discs are apart along the axis of either, for the distance `d` of the centres [m]. With c and s the cosine and
+    /// sine between the axes, disc b reaches along n_a from n_a.d + (c low_b, c high_b in order) - s r_b to the same + s r_b.
+    #[inline(always)]
+    fn discs(&self, a: &Small, b: &Small, d: [f32; 3]) -> [f32; 2] {
+        let (R, n) = (&self.R, &b.normal);
+        let m: [f32; 3] = std::array::from_fn(|i| R[i][0] * n[0] + R[i][1] * n[1] + R[i][2] * n[2]);
+        let dot = |x: &[f32; 3], y: &[f32; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+        let c = dot(&a.normal, &m);
+        let s = ((1.0 - c * c).max(0.0) + SMALL_SQUARE).sqrt();
+        let apart = |own: &Small, other: &Small, along: f32| {
+            let (x, y) = (c * other.low, c * other.high);
+            let spread = s * other.radius + self.margin;
+            (along + x.min(y) - spread - own.high).max(own.low - along - x.max(y) - spread)
+        };
+        [apart(a, b, dot(&a.normal, &d)), apart(b, a, -dot(&m, &d))]
+    }
+
+    /// True when two nodes may overlap: neither axes of frame 1 separate their boxes nor their own ones their discs.
     #[inline(always)]
     fn meet(&self, a: &Small, b: &Small) -> bool {
-        let (R, S) = (&self.R, &self.R_abs);
-        let (mut d, mut apart) = ([0.0f32; 3], false);
-        for i in 0..3 {
-            let c = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i];
-            d[i] = c - a.center[i];
-            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
-            apart |= d[i].abs() > reach;
-        }
-        if apart {
+        let (d, gap) = self.boxes(a, b);
+        if gap[0] > 0.0 || gap[1] > 0.0 || gap[2] > 0.0 {
             return false;
         }
-        for i in 0..3 {
-            let e = R[0][i] * d[0] + R[1][i] * d[1] + R[2][i] * d[2];
-            let reach = b.half[i] + S[0][i] * a.half[0] + S[1][i] * a.half[1] + S[2][i] * a.half[2] + self.margin;
-            apart |= e.abs() > reach;
-        }
-        !apart
+        let [along_a, along_b] = self.discs(a, b, d);
+        along_a <= 0.0 && along_b <= 0.0
+    }
+
+    /// Lower bound of the distance of what two nodes hold [m].
+    pub fn apart(&self, a: &Small, b: &Small) -> f64 {
+        let (d, gap) = self.boxes(a, b);
+        let [x, y, z] = gap.map(|g| g.max(0.0));
+        let [along_a, along_b] = self.discs(a, b, d);
+        // rounding of the root itself
+        let boxes = (x * x + y * y + z * z).sqrt() * (1.0 - 4.0 * f32::EPSILON);
+        boxes.max(along_a).max(along_b) as f64
     }
 
     /// What there is below a pair of boxes.
