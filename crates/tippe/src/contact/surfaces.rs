@@ -42,6 +42,8 @@ const SMALLEST_PATCH: f64 = 1e-4;
 const SLOWEST: f64 = 1e-4;
 /// Columns push one way where their sum is at least this share of their sizes [-].
 const ONE_WAY: f64 = 0.5;
+/// Columns that lean farther than this from the shortest way of two surfaces apart are none of it: cosine [-].
+const ALONG: f64 = 0.1;
 /// Columns of one region, about, that a solver with a row for each of them gets.
 const MANY: usize = 64;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
@@ -326,6 +328,7 @@ impl SurfacePair {
         let X = if touching { paths.map(Path::end) } else { start };
         with_room(|room| {
             let mut shift = Vec3::ZERO;
+            let mut ahead = None;
             match &self.kind {
                 Kind::Ground { ground, surface, .. } => {
                     half_space_points(&X[*ground], surface, &X[1 - ground], margin, &mut room.surfaces);
@@ -349,12 +352,23 @@ impl SurfacePair {
                         }
                         push = (4.0 * push).min(PUSHED[1]);
                     }
+                    ahead = Some((gap, n));
                 }
             }
             let sense = self.sense();
             for p in room.surfaces.points() {
                 let area = p.area * p.normal.dot(p.axis);
                 if area <= 0.0 {
+                    continue;
+                }
+                if let Some((least, n)) = ahead {
+                    // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
+                    // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
+                    let (slope, area) = (p.axis.dot(n), p.area * p.normal.dot(n));
+                    if slope > ALONG && area > 0.0 {
+                        let gap = (shift.length() - p.depth / slope).max(least);
+                        out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
+                    }
                     continue;
                 }
                 let normal = p.axis * sense;
@@ -367,8 +381,8 @@ impl SurfacePair {
                 }
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
-            if matches!(self.kind, Kind::Both(_)) {
-                carry_regions(room.surfaces.points(), out);
+            if matches!(self.kind, Kind::Both(_)) && ahead.is_none() {
+                carry_regions(room.surfaces.points(), touching, out);
             }
         });
         join_columns(out);
@@ -725,8 +739,8 @@ fn hysteresis(restitution: f64) -> f64 {
 }
 
 /// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
-/// where they push one way.
-fn carry_regions(points: &[PressurePoint], columns: &mut [SurfacePoint]) {
+/// where they push one way. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
+fn carry_regions(points: &[PressurePoint], touching: bool, columns: &mut [SurfacePoint]) {
     let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
     let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
     for p in points {
@@ -737,17 +751,18 @@ fn carry_regions(points: &[PressurePoint], columns: &mut [SurfacePoint]) {
             *all += column;
         }
     }
-    let corrections: Vec<Option<(Quat, f64)>> = sums
+    let corrections: Vec<Option<(Quat, Vec3, f64)>> = sums
         .iter()
         .map(|(force, pushed, all)| {
             let one_way = pushed.length() > ONE_WAY * all && force.dot(*pushed) > ONE_WAY * all * force.length();
             let factor = (force.length() / pushed.length()).clamp(0.5, 2.0);
-            one_way.then(|| (Quat::from_rotation_arc(pushed.normalize(), force.normalize()), factor))
+            let n = force.normalize();
+            one_way.then(|| (Quat::from_rotation_arc(pushed.normalize(), n), n, factor))
         })
         .collect();
     for c in columns {
-        if let Some(Some((turn, factor))) = corrections.get(c.region as usize) {
-            c.normal = *turn * c.normal;
+        if let Some(Some((turn, n, factor))) = corrections.get(c.region as usize) {
+            c.normal = if touching { *turn * c.normal } else { *n };
             c.area *= factor;
         }
     }

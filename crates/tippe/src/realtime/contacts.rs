@@ -3,13 +3,13 @@
 use super::{Clock, FrictionBound};
 use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
-use crate::model::Drive;
+use crate::model::{Drive, Model};
 use crate::precise::Hardness;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
-use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into};
+use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into, separation};
 
 /// Below this many elements all pairs of boxes are tried.
 const FEW: usize = 24;
@@ -204,6 +204,19 @@ impl Pairs {
     /// How far beyond each element contacts are looked for [m].
     pub fn margins(&self) -> &[f64] {
         &self.margins
+    }
+
+    /// Gap [m], normal and middle of two elements, which may be far apart; of meshes whose boxes are apart that of their hulls.
+    pub fn between(&self, model: &Model, pair: (u32, u32)) -> (f64, Vec3, Vec3) {
+        let X_ws = [pair.0, pair.1].map(|e| self.X_ws[e as usize]);
+        let near = self.near.iter().find(|near| near.pair == pair);
+        if let Some(surfaces) = near.and_then(|near| near.surfaces.as_ref()) {
+            let (gap, normal, p1, p2) = surfaces.measure(&X_ws, true);
+            return (gap, normal, 0.5 * (p1 + p2));
+        }
+        let [a, b] = [pair.0, pair.1].map(|e| &model.elements[e as usize].shape);
+        let s = separation(a, &X_ws[0], b, &X_ws[1]);
+        (s.gap, s.normal, 0.5 * (s.point1 + s.point2))
     }
 }
 

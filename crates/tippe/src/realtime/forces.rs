@@ -426,7 +426,7 @@ impl Clock<'_> {
         let part = part as usize;
         let half = |stiffness: f64, x: f64| 0.5 * stiffness * x * x;
         match &self.model.forces[k].kind {
-            ForceKind::Spring { ends, stiffness, rest, law: None, rope, .. } => {
+            ForceKind::Spring { ends, stiffness, rest, law: None, rope, .. } if part == 0 => {
                 let [f1, f2] = [0, 1].map(|k| self.anchored(&ends[k], true));
                 let stretch = (f2.p - f1.p).length() - rest;
                 half(*stiffness, if *rope { stretch.max(0.0) } else { stretch })
@@ -440,10 +440,10 @@ impl Clock<'_> {
                     _ => 0.0,
                 }
             }
-            ForceKind::Coordinate { at, stiffness, rest, .. } => {
+            ForceKind::Coordinate { at, stiffness, rest, .. } if part == 0 => {
                 half(*stiffness, self.state.machines[at.mechanism as usize].q[at.coordinate as usize] - rest)
             }
-            ForceKind::Stop { at, bounds, stiffness, exponent, .. } => {
+            ForceKind::Stop { at, bounds, stiffness, exponent, .. } if part < 2 => {
                 let q = self.state.machines[at.mechanism as usize].q[at.coordinate as usize];
                 let depth = if part == 0 { bounds[0] - q } else { q - bounds[1] };
                 if depth > 0.0 { stiffness * libm::pow(depth, exponent + 1.0) / (exponent + 1.0) } else { 0.0 }

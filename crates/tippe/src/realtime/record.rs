@@ -349,7 +349,7 @@ impl Clock<'_> {
             let (gap, normal, position) = match (touch, blow) {
                 (Some(t), _) => (t.gap, t.axes[0], t.point),
                 (None, Some(blow)) => (0.0, blow.normal, blow.point),
-                (None, None) => (f64::NAN, Vec3::NAN, Vec3::NAN),
+                (None, None) => self.pairs.between(self.model, pair),
             };
             let contact = EventContact {
                 body1: b1,

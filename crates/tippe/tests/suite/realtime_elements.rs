@@ -295,3 +295,44 @@ fn a_run_from_a_saved_state_goes_on_the_same() {
         assert_eq!(serde_json::to_string(&whole).unwrap(), serde_json::to_string(&half).unwrap(), "{name}");
     }
 }
+
+/// What is stored at the start, k x^2/2 for each spring, is counted once.
+#[test]
+fn springs_are_wound_up_once() {
+    let scene = parse(
+        r#"
+        [world]
+        gravity = [0, 0, 0]
+        [[body]]
+        name = "rotor"
+        mass = 1
+        inertia = [1, 1, 1]
+        [[joint]]
+        name = "hinge"
+        kind = "revolute"
+        bodies = ["world", "rotor"]
+        at = [0, 0, 0]
+        axis = "z"
+        angle = 2
+        spring = { stiffness = 3 }
+        limit = { upper = 1.5, stiffness = 8 }
+        [[body]]
+        name = "weight"
+        mass = 1
+        inertia = [1, 1, 1]
+        position = [4, 0, 0]
+        [[force]]
+        name = "coil"
+        kind = "spring"
+        between = ["world", "weight"]
+        stiffness = 5
+        rest = 3
+        "#,
+    );
+    let hinge = 0.5 * 3.0 * 4.0;
+    let stop = 8.0 * 0.5f64.powf(2.5) / 2.5;
+    let coil = 0.5 * 5.0;
+    let [fast, exact] = [stepped(&scene, 1e-3, 1e-3), precise(&scene, 1e-3, 1e-3)].map(|run| run.energy[0].elastic);
+    assert!((exact - fast).abs() < 1e-12, "{exact} {fast}");
+    assert!((fast - hinge - coil - stop).abs() < 1e-9, "{fast}");
+}

@@ -23,12 +23,70 @@ pub(super) struct Closest {
 
 /// Boxes are dropped only when farther than the best by more than rounding.
 const PRUNE: f64 = 1.0 + 1e-12;
+/// So many triangles about a place are looked at one after the other; more of them through the tree.
+const FEW: usize = 24;
+
+/// Where closest points are looked for; what it holds changes no bit of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    stack: Vec<(f64, u32)>,
+    /// All triangles that can be closest to a point of the ball of this radius [m] about `center`, and their planes; none if they are many.
+    near: Vec<(u32, Vec3, f64)>,
+    center: Vec3,
+    radius: f64,
+}
+
+impl Search {
+    /// Knows no place.
+    pub fn forget(&mut self) {
+        self.near.clear();
+    }
+}
 
 impl Surface {
+    /// Prepares a search for points of a ball about `center`, which has `at_center` closest.
+    ///
+    /// A point x of it is no farther from the surface than d(center) + r, so what is closest to x is no farther from the centre than
+    /// d(center) + 2 r.
+    pub(super) fn approach(&self, center: Vec3, at_center: &Closest, radius: f64, search: &mut Search) {
+        let reach = at_center.depth.abs() + 2.0 * radius * PRUNE;
+        let limit = reach * reach * PRUNE;
+        let Search { stack, near, .. } = search;
+        near.clear();
+        stack.clear();
+        stack.push((self.tree.nodes[0].distance_squared(center), 0));
+        while let Some((least, i)) = stack.pop() {
+            if least > limit {
+                continue;
+            }
+            let node = &self.tree.nodes[i as usize];
+            if node.count == 0 {
+                for k in [i + 1, node.link] {
+                    stack.push((self.tree.nodes[k as usize].distance_squared(center), k));
+                }
+                continue;
+            }
+            for &f in self.tree.leaf(node) {
+                let (middle, r) = self.balls[f as usize];
+                let far = reach + r;
+                let n = self.normals[f as usize];
+                let h = n.dot(center - middle).abs() - self.slack[f as usize];
+                if (center - middle).length_squared() <= far * far * PRUNE && h <= reach {
+                    if near.len() == FEW {
+                        near.clear();
+                        return;
+                    }
+                    near.push((f, n, n.dot(middle)));
+                }
+            }
+        }
+        (search.center, search.radius) = (center, radius);
+    }
+
     /// Closest point, looked for from triangle `guess` on; all in the surface's own frame.
     ///
     /// The sign is that of the angle-weighted normal of the closest feature (Baerentzen and Aanaes 2005).
-    pub(super) fn closest(&self, x: Vec3, guess: u32, stack: &mut Vec<(f64, u32)>) -> Closest {
+    pub(super) fn closest(&self, x: Vec3, guess: u32, search: &mut Search) -> Closest {
         let (mut best, mut found) = (f64::INFINITY, guess);
         let (mut point, mut feature) = (x, Feature::Face);
         let mut consider = |f: u32, best: &mut f64, found: &mut u32| {
@@ -39,27 +97,37 @@ impl Surface {
             }
         };
         consider(guess, &mut best, &mut found);
-        stack.clear();
-        stack.push((self.tree.nodes[0].distance_squared(x), 0));
-        while let Some((least, i)) = stack.pop() {
-            if least > best * PRUNE {
-                continue;
-            }
-            let node = &self.tree.nodes[i as usize];
-            if node.count > 0 {
-                for &f in self.tree.leaf(node) {
+        let Search { stack, near, center, radius } = search;
+        if !near.is_empty() && (x - *center).length_squared() <= *radius * *radius {
+            for &(f, n, offset) in near.iter() {
+                let h = (n.dot(x) - offset).abs() - self.slack[f as usize];
+                if f != guess && (h <= 0.0 || h * h <= best * PRUNE) {
                     consider(f, &mut best, &mut found);
                 }
-                continue;
             }
-            let (left, right) = (i + 1, node.link);
-            let near = [left, right].map(|k| self.tree.nodes[k as usize].distance_squared(x));
-            if near[0] <= near[1] {
-                stack.push((near[1], right));
-                stack.push((near[0], left));
-            } else {
-                stack.push((near[0], left));
-                stack.push((near[1], right));
+        } else {
+            stack.clear();
+            stack.push((self.tree.nodes[0].distance_squared(x), 0));
+            while let Some((least, i)) = stack.pop() {
+                if least > best * PRUNE {
+                    continue;
+                }
+                let node = &self.tree.nodes[i as usize];
+                if node.count > 0 {
+                    for &f in self.tree.leaf(node) {
+                        consider(f, &mut best, &mut found);
+                    }
+                    continue;
+                }
+                let (left, right) = (i + 1, node.link);
+                let near = [left, right].map(|k| self.tree.nodes[k as usize].distance_squared(x));
+                if near[0] <= near[1] {
+                    stack.push((near[1], right));
+                    stack.push((near[0], left));
+                } else {
+                    stack.push((near[0], left));
+                    stack.push((near[1], right));
+                }
             }
         }
         let t = self.triangles[found as usize];

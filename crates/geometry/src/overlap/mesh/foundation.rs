@@ -13,7 +13,7 @@
 //! is exact for quadratic d. Where it differs from A d(c), the part is cut in four at c and the answer slides over to
 //! that of the quarters, so it stays continuous in the pose.
 
-use super::closest::Closest;
+use super::closest::{Closest, Search};
 use super::cut::{Cut, Link};
 use super::placement::Placement;
 use super::region::{NONE, Regions};
@@ -126,6 +126,21 @@ impl Blob {
         let ([x, y], [xx, xy, yy]) = (RING[k], self.spread);
         [self.c[0] + xx * x + xy * y, self.c[1] + xy * x + yy * y]
     }
+
+    /// No point of the ring is farther from the centroid [m].
+    fn reach(&self) -> f64 {
+        let [xx, xy, yy] = self.spread;
+        (1.0 + 1e-9) * (xx * xx + 2.0 * xy * xy + yy * yy).sqrt()
+    }
+
+    /// No corner of the chain is farther from the centroid [m].
+    fn around(&self, sides: &[Side]) -> f64 {
+        let square = |s: &Side| {
+            let (x, y) = (s.a[0] - self.c[0], s.a[1] - self.c[1]);
+            x * x + y * y
+        };
+        (1.0 + 1e-9) * sides.iter().map(square).fold(0.0, f64::max).sqrt()
+    }
 }
 
 /// Part of a closed chain below (or above) a value of one coordinate, again closed: what is cut runs along the line to `o`.
@@ -189,7 +204,7 @@ struct Lot {
     points: Vec<PressurePoint>,
     sides: Vec<Side>,
     levels: Vec<[Vec<Side>; 2]>,
-    stack: Vec<(f64, u32)>,
+    search: Search,
 }
 
 /// Frame of a triangle in its own solid, and everything needed to read depths at its points.
@@ -217,10 +232,19 @@ impl<'a> Plane<'a> {
         self.o + self.e[0] * p[0] + self.e[1] * p[1]
     }
 
-    fn read(&self, p: [f64; 2], guess: u32, stack: &mut Vec<(f64, u32)>) -> Closest {
+    /// The same point in the other solid.
+    fn place(&self, p: [f64; 2]) -> Vec3 {
         let x = self.point(p);
-        let x = if self.side == 0 { self.X.point_into(x) } else { self.X.point(x) };
-        self.other.closest(x, guess, stack)
+        if self.side == 0 { self.X.point_into(x) } else { self.X.point(x) }
+    }
+
+    fn read(&self, p: [f64; 2], guess: u32, search: &mut Search) -> Closest {
+        self.other.closest(self.place(p), guess, search)
+    }
+
+    /// Prepares readings within `radius` [m] of the centroid of a part, which reads `at_c`.
+    fn approach(&self, blob: &Blob, at_c: &Closest, radius: f64, search: &mut Search) {
+        self.other.approach(self.place(blob.c), at_c, radius, search);
     }
 
     /// The gradient of the depth in frame 1.
@@ -330,12 +354,14 @@ impl Lot {
             let plane = Plane::new(self.side, face, surfaces, X);
             // the triangle, not its part, decides: the number of points is the same from pose to pose
             let ring = slide((surfaces[self.side].areas[face as usize] / area).sqrt() / SMALL);
-            let at_c = plane.read(blob.c, guess, &mut self.stack);
+            self.search.forget();
+            let at_c = plane.read(blob.c, guess, &mut self.search);
             guess = at_c.triangle;
             let mut at_ring = [at_c; 3];
             if ring > 0.0 {
+                plane.approach(&blob, &at_c, blob.reach(), &mut self.search);
                 for (k, reading) in at_ring.iter_mut().enumerate() {
-                    *reading = plane.read(blob.at(k), guess, &mut self.stack);
+                    *reading = plane.read(blob.at(k), guess, &mut self.search);
                 }
             }
             self.cells.push(Cell { part, blob, ring, at_c, at_ring });
@@ -367,6 +393,7 @@ impl Lot {
             if split > 0.0 {
                 let mut sides = std::mem::take(&mut self.sides);
                 unfold(&plane, links, surfaces[self.side], &mut sides);
+                plane.approach(&cell.blob, &cell.at_c, cell.blob.around(&sides), &mut self.search);
                 self.quarter(&plane, &sides, &cell.blob, split, 0, whole, cell.at_c.triangle);
                 self.sides = sides;
             }
@@ -405,9 +432,9 @@ impl Lot {
                 // cut along the line through c: from there the other cut starts anew
                 clip(&half, 1, whole_part.c, low_y, &mut piece);
                 let Some(blob) = blob(&piece) else { continue };
-                let at_c = plane.read(blob.c, guess, &mut self.stack);
+                let at_c = plane.read(blob.c, guess, &mut self.search);
                 let guess = at_c.triangle;
-                let at_ring = [0, 1, 2].map(|k| plane.read(blob.at(k), guess, &mut self.stack));
+                let at_ring = [0, 1, 2].map(|k| plane.read(blob.at(k), guess, &mut self.search));
                 let cell = Cell { part: 0, blob, ring: 1.0, at_c, at_ring };
                 let split = if level + 1 < LEVELS { Self::doubt(&cell, whole) } else { 0.0 };
                 if split > 0.0 {
