@@ -9,7 +9,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
-use tippe_geometry::{Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into, separation};
+use tippe_geometry::{
+    Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into, separation,
+};
 
 /// Below this many elements all pairs of boxes are tried.
 const FEW: usize = 24;
