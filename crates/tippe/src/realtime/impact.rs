@@ -55,10 +55,9 @@ struct Striking {
     /// How often the geometry was looked at, and whether that of the impact is found.
     looks: u8,
     ready: bool,
-    /// Until the impact, at the rates at hand [s].
-    time: f64,
-    /// Gap at the present instant [m].
+    /// Gap at the instant `since` [m], [s]; it goes on with the rates at hand.
     gap: f64,
+    since: f64,
     /// What bodies whose motion is given add to the rates.
     given: [f64; 3],
     /// J M^-1 J^T of the normal, and the larger of the tangents.
@@ -72,6 +71,14 @@ struct Striking {
 }
 
 impl Striking {
+    /// Brings the gap to an instant.
+    fn settle(&mut self, now: f64, u: &[f64]) {
+        if now > self.since && self.gap.is_finite() {
+            self.gap += (now - self.since) * self.rate(0, u);
+        }
+        self.since = now;
+    }
+
     fn rate(&self, axis: usize, u: &[f64]) -> f64 {
         let mut sum = self.given[axis];
         for s in 0..2 {
@@ -85,6 +92,69 @@ impl Striking {
     }
 }
 
+/// The contact points of a round of impacts and what moves them. An impact costs what hangs together with it, however large the scene.
+struct Melee {
+    list: Vec<Striking>,
+    /// Instants of the impacts to come, one for each of the list [s].
+    times: Vec<f64>,
+    /// Which group of contact points each belongs to.
+    grip_of: Vec<u32>,
+    /// Bodies of the model that take part.
+    bodies: Vec<usize>,
+    /// Contact points of each body: `of_body[starts[b]..starts[b + 1]]`.
+    of_body: Vec<u32>,
+    starts: Vec<u32>,
+    /// Velocities, angular before linear.
+    u: Vec<f64>,
+    /// Paths until the instants `since`, as [`Clock::path`].
+    path: Vec<f64>,
+    since: Vec<f64>,
+    response: Response,
+    /// Bodies that hang together with an impact, and whether each does.
+    reached: Vec<u32>,
+    is_reached: Vec<bool>,
+    /// Momenta of a micro-step.
+    push: Vec<f64>,
+}
+
+impl Melee {
+    /// Contact points of a body.
+    fn contacts(&self, body: u32) -> impl Iterator<Item = usize> {
+        let range = self.starts[body as usize] as usize..self.starts[body as usize + 1] as usize;
+        self.of_body[range].iter().map(|&k| k as usize)
+    }
+
+    /// A body hangs together with the impact; all of mechanisms do where one does.
+    fn reach(&mut self, body: u32) {
+        if std::mem::replace(&mut self.is_reached[body as usize], true) {
+            return;
+        }
+        self.reached.push(body);
+        if let Some((_, held, _)) = &self.response.joined
+            && held[body as usize]
+        {
+            for b in 0..held.len() {
+                if held[b] && !std::mem::replace(&mut self.is_reached[b], true) {
+                    self.reached.push(b as u32);
+                }
+            }
+        }
+    }
+
+    /// Gaps and paths of all that is reached are those of this instant.
+    fn settle(&mut self, now: f64) {
+        for b in self.reached.iter().map(|&b| b as usize) {
+            for &k in &self.of_body[self.starts[b] as usize..self.starts[b + 1] as usize] {
+                self.list[k as usize].settle(now, &self.u);
+            }
+            for i in 6 * b..6 * b + 6 {
+                self.path[i] += (now - self.since[b]) * self.u[i];
+            }
+            self.since[b] = now;
+        }
+    }
+}
+
 /// What impulses do to velocities: free bodies one by one, bodies of mechanisms together with their joints.
 struct Response {
     inverse: Vec<Block>,
@@ -92,10 +162,12 @@ struct Response {
 }
 
 impl Response {
-    /// u += answer to the momenta `push`, which are cleared.
-    fn apply(&mut self, push: &mut [f64], u: &mut [f64]) {
+    /// u += answer to the momenta `push` of these bodies, which are cleared.
+    fn apply(&mut self, bodies: &[u32], push: &mut [f64], u: &mut [f64]) {
         let n = self.inverse.len();
-        if let Some((ldl, held, x)) = &mut self.joined {
+        if let Some((ldl, held, x)) = &mut self.joined
+            && bodies.iter().any(|&b| held[b as usize])
+        {
             x.fill(0.0);
             for b in (0..n).filter(|&b| held[b]) {
                 x[6 * b..6 * b + 6].copy_from_slice(&push[6 * b..6 * b + 6]);
@@ -108,7 +180,8 @@ impl Response {
                 }
             }
         }
-        for (b, W) in self.inverse.iter().enumerate() {
+        for &b in bodies {
+            let (b, W) = (b as usize, &self.inverse[b as usize]);
             let p: [f64; 6] = std::array::from_fn(|i| push[6 * b + i]);
             if p == [0.0; 6] {
                 continue;
@@ -182,64 +255,59 @@ impl Clock<'_> {
     /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last.
     fn strike_once(&mut self, start: f64) -> f64 {
         let h = self.h;
-        let (mut list, bodies, mut response) = self.gather(start);
-        let mut u: Vec<f64> = bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect();
-        let before = u.clone();
-        let mut path: Vec<f64> = bodies.iter().flat_map(|&b| flat(self.path(b, start))).collect();
-        let mut push = vec![0.0; u.len()];
+        let mut melee = self.gather(start);
+        let before = melee.u.clone();
         let mut elapsed = start;
         let mut ledger = self.state.ledger;
-        for _ in 0..(IMPACTS * list.len() * LOOKS as usize) {
-            // the next ones that close fast enough to rebound; those of one instant go together, so that a mirrored scene stays mirrored
-            for s in &mut list {
-                let t = &self.touches[s.touch as usize];
-                let speed = -s.rate(0, &u);
-                let strikes = t.restitution > 0.0 && speed > t.rest_speed;
-                s.time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
-            }
-            self.wait_for_patches(&mut list, &u);
-            let time = list.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
-            if elapsed + time > h {
+        for grip in 0..self.grips.len() {
+            self.foresee(&mut melee, grip);
+        }
+        for _ in 0..(IMPACTS * melee.list.len() * LOOKS as usize) {
+            // those of one instant go together, so that a mirrored scene stays mirrored
+            let time = melee.times.iter().copied().fold(f64::INFINITY, f64::min);
+            if time > h {
                 break;
             }
             let soon = time + SAME * h;
+            let next: Vec<usize> = (0..melee.times.len()).filter(|&k| melee.times[k] <= soon).collect();
             let mut sought = false;
-            for k in 0..list.len() {
-                if list[k].time <= soon && !list[k].ready {
-                    list[k].ready = self.meets(&mut list, k, &path, &u, elapsed);
+            for &k in next.iter() {
+                if !melee.list[k].ready {
+                    let instant = melee.times[k];
+                    melee.list[k].ready = self.meets(&mut melee, k, instant);
                     sought = true;
                 }
             }
             if sought {
+                self.foresee_again(&mut melee, next.iter().copied());
                 continue;
             }
-            for s in &mut list {
-                s.gap += time * s.rate(0, &u);
-                s.active = s.time <= soon;
+            elapsed = time.max(elapsed);
+            next.iter().for_each(|&k| melee.list[k].active = true);
+            self.collide(&next, elapsed, &mut melee, &mut ledger);
+            let moved: Vec<usize> = melee.reached.iter().flat_map(|&b| melee.contacts(b)).collect();
+            for &k in &moved {
+                let s = &mut melee.list[k];
+                (s.active, s.looks, s.ready) = (false, 0, false);
             }
-            for (p, u) in path.iter_mut().zip(&u) {
-                *p += time * u;
-            }
-            elapsed += time;
-            self.collide(&mut list, &mut response, &mut u, &mut push, &mut ledger);
-            for s in &mut list {
-                (s.looks, s.ready) = (0, false);
-            }
+            self.foresee_again(&mut melee, moved);
         }
+        melee.reached = (0..melee.bodies.len() as u32).collect();
+        melee.settle(elapsed);
         self.state.ledger = ledger;
-        for s in list.iter().filter(|s| s.total[0] > 0.0) {
+        for s in melee.list.iter().filter(|s| s.total[0] > 0.0) {
             let t = &self.touches[s.touch as usize];
             let push = (0..3).map(|a| s.axes[a] * s.total[a]).sum::<Vec3>();
             self.blows.push(Blow { pair: t.memory.pair, point: s.point, normal: s.axes[0], bodies: t.bodies, push });
         }
         let six = |x: &[f64]| Six::new(Vec3::new(x[0], x[1], x[2]), Vec3::new(x[3], x[4], x[5]));
         let mut taking_part = vec![false; self.kin.len()];
-        for (k, &b) in bodies.iter().enumerate() {
+        for (k, &b) in melee.bodies.iter().enumerate() {
             taking_part[b] = true;
-            let after = six(&u[6 * k..6 * k + 6]);
+            let after = six(&melee.u[6 * k..6 * k + 6]);
             self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
             if self.struck[b] {
-                self.hops[b] = six(&path[6 * k..6 * k + 6]);
+                self.hops[b] = six(&melee.path[6 * k..6 * k + 6]);
                 (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
             }
         }
@@ -251,35 +319,59 @@ impl Clock<'_> {
         elapsed
     }
 
-    /// Columns of a patch do not strike one by one, for one that rolls or slides on closes in front and opens behind: they do where those
-    /// that touch when the first one would, close in the mean.
-    fn wait_for_patches(&self, list: &mut [Striking], u: &[f64]) {
-        for grip in &self.grips {
-            let (first, count) = grip.touches;
-            let touches = &self.touches[first..first + count];
-            let patch = &mut list[first..first + count];
-            let soon = patch.iter().map(|s| s.time).fold(f64::INFINITY, f64::min);
-            if !touches[0].column || soon.is_infinite() {
-                continue;
-            }
-            let (mut hardness, mut approach) = (0.0, 0.0);
-            for (s, t) in patch.iter().zip(touches) {
-                let closing = -s.rate(0, u);
-                if s.gap <= closing * soon * (1.0 + SAME) {
-                    hardness += t.hardness;
-                    approach += t.hardness * closing;
-                }
-            }
-            if approach <= touches[0].rest_speed * hardness {
-                patch.iter_mut().for_each(|s| s.time = f64::INFINITY);
-            }
+    /// The contact points of a pair, which stand together.
+    fn of_pair_with(&self, touch: usize) -> std::ops::Range<usize> {
+        let pair = self.touches[touch].memory.pair;
+        let same = |t: &&super::Touch| t.memory.pair == pair;
+        let from = touch - self.touches[..touch].iter().rev().take_while(same).count();
+        from..touch + self.touches[touch..].iter().take_while(same).count()
+    }
+
+    /// Instants of the groups of these contact points, anew.
+    fn foresee_again(&self, melee: &mut Melee, contacts: impl IntoIterator<Item = usize>) {
+        let mut grips: Vec<u32> = contacts.into_iter().map(|k| melee.grip_of[k]).collect();
+        grips.sort_unstable();
+        grips.dedup();
+        for grip in grips {
+            self.foresee(melee, grip as usize);
         }
     }
 
-    /// Looks at the pair of a contact point where its bodies will be when they meet: true if they touch there, and impulses act at that
+    /// Instants at which the contact points of a group close fast enough to rebound.
+    ///
+    /// Columns of a patch do not strike one by one, for one that rolls or slides on closes in front and opens behind: they do where those
+    /// that touch when the first one would, close in the mean.
+    fn foresee(&self, melee: &mut Melee, grip: usize) {
+        let (first, count) = self.grips[grip].touches;
+        let range = first..first + count;
+        let (touches, patch, times) =
+            (&self.touches[range.clone()], &melee.list[range.clone()], &mut melee.times[range]);
+        for ((s, t), time) in patch.iter().zip(touches).zip(&mut *times) {
+            let speed = -s.rate(0, &melee.u);
+            let strikes = t.restitution > 0.0 && speed > t.rest_speed;
+            *time = if strikes { s.since + (s.gap / speed).max(0.0) } else { f64::INFINITY };
+        }
+        let soon = times.iter().copied().fold(f64::INFINITY, f64::min);
+        if !touches[0].column || soon.is_infinite() {
+            return;
+        }
+        let (mut hardness, mut approach) = (0.0, 0.0);
+        for (s, t) in patch.iter().zip(touches) {
+            let closing = -s.rate(0, &melee.u);
+            if s.gap <= closing * (soon - s.since) * (1.0 + SAME) {
+                hardness += t.hardness;
+                approach += t.hardness * closing;
+            }
+        }
+        if approach <= touches[0].rest_speed * hardness {
+            times.fill(f64::INFINITY);
+        }
+    }
+
+    /// Looks at the pair of a contact point where its bodies will be at the instant at which they meet: true if they touch there, and impulses act at that
     /// geometry; otherwise its gap is corrected. Meshes and bodies of mechanisms meet at the geometry of the step's beginning.
-    fn meets(&self, list: &mut [Striking], first: usize, path: &[f64], u: &[f64], elapsed: f64) -> bool {
-        let time = list[first].time;
+    fn meets(&self, melee: &mut Melee, first: usize, instant: f64) -> bool {
+        let Melee { list, u, path, since, .. } = melee;
         let touch = &self.touches[list[first].touch as usize];
         let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
         let elements = [touch.memory.pair.0, touch.memory.pair.1].map(|e| &self.model.elements[e as usize]);
@@ -287,10 +379,10 @@ impl Clock<'_> {
         if jointed || mesh || list[first].looks >= LOOKS {
             return true;
         }
-        let pair = touch.memory.pair;
         let moved = [0, 1].map(|s| match list[first].bodies[s] {
-            GROUND => self.path(touch.bodies[s], elapsed + time),
+            GROUND => self.path(touch.bodies[s], instant),
             k => {
+                let time = instant - since[k as usize];
                 let at = |i: usize| path[6 * k as usize + i] + time * u[6 * k as usize + i];
                 Six::new(Vec3::new(at(0), at(1), at(2)), Vec3::new(at(3), at(4), at(5)))
             }
@@ -314,10 +406,7 @@ impl Clock<'_> {
         let t1 = tippe_geometry::space::any_orthogonal(n);
         let axes = [n, t1, n.cross(t1)];
         let mut gap_then = f64::INFINITY;
-        for k in 0..list.len() {
-            if self.touches[list[k].touch as usize].memory.pair != pair {
-                continue;
-            }
+        for k in self.of_pair_with(first) {
             let id = self.touches[list[k].touch as usize].memory.id;
             let nearest = || found.points().iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
             let Some(p) = same(id).or_else(|| if k == first { nearest() } else { None }) else { continue };
@@ -335,7 +424,7 @@ impl Clock<'_> {
                     }
                 }
             }
-            s.gap = p.gap - time * s.rate(0, u);
+            s.gap = p.gap - (instant - s.since) * s.rate(0, u);
             if k == first {
                 gap_then = p.gap;
             }
@@ -347,7 +436,7 @@ impl Clock<'_> {
     }
 
     /// Contact points and bodies that take part, with the bodies' answer to impulses.
-    fn gather(&mut self, start: f64) -> (Vec<Striking>, Vec<usize>, Response) {
+    fn gather(&mut self, start: f64) -> Melee {
         let model = self.model;
         let mut index = vec![GROUND; model.bodies.len()];
         let mut bodies: Vec<usize> = Vec::new();
@@ -425,8 +514,8 @@ impl Clock<'_> {
                 axes: touch.axes,
                 looks: 0,
                 ready: false,
-                time: f64::INFINITY,
                 gap: 0.0,
+                since: start,
                 given: [0.0; 3],
                 yields: [0.0; 2],
                 fastest: 0.0,
@@ -461,59 +550,89 @@ impl Clock<'_> {
             s.gap = if touch.on { (touch.gap + moved).max(0.0) } else { f64::INFINITY };
             list.push(s);
         }
-        (list, bodies, Response { inverse, joined })
+        let n = bodies.len();
+        let mut starts = vec![0u32; n + 1];
+        let each = |s: &Striking| s.bodies.into_iter().filter(|&b| b != GROUND);
+        for b in list.iter().flat_map(each) {
+            starts[b as usize + 1] += 1;
+        }
+        for b in 0..n {
+            starts[b + 1] += starts[b];
+        }
+        let mut fill = starts.clone();
+        let mut of_body = vec![0u32; starts[n] as usize];
+        for (k, s) in list.iter().enumerate() {
+            for b in each(s) {
+                of_body[fill[b as usize] as usize] = k as u32;
+                fill[b as usize] += 1;
+            }
+        }
+        let mut grip_of = vec![0u32; list.len()];
+        for (g, grip) in self.grips.iter().enumerate() {
+            grip_of[grip.touches.0..grip.touches.0 + grip.touches.1].fill(g as u32);
+        }
+        Melee {
+            times: vec![f64::INFINITY; list.len()],
+            grip_of,
+            of_body,
+            starts,
+            u: bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect(),
+            path: bodies.iter().flat_map(|&b| flat(self.path(b, start))).collect(),
+            since: vec![start; n],
+            response: Response { inverse, joined },
+            reached: Vec::new(),
+            is_reached: vec![false; n],
+            push: vec![0.0; 6 * n],
+            list,
+            bodies,
+        }
     }
 
-    /// The active contacts and those that touch them, directly or through others, compress and separate.
-    fn collide(
-        &self,
-        list: &mut [Striking],
-        response: &mut Response,
-        u: &mut [f64],
-        push: &mut [f64],
-        ledger: &mut crate::Ledger,
-    ) {
+    /// The contacts that strike and those that touch them, directly or through others, compress and separate.
+    fn collide(&self, strikes: &[usize], now: f64, melee: &mut Melee, ledger: &mut crate::Ledger) {
+        let touch_of = |s: &Striking| &self.touches[s.touch as usize];
         let near = |s: &Striking| {
-            let t = &self.touches[s.touch as usize];
-            TOUCHING * t.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min)
+            TOUCHING * touch_of(s).bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min)
         };
-        // all that hang together by touching
-        let mut reached = vec![false; response.inverse.len()];
-        let mut cluster: Vec<usize> = Vec::new();
-        cluster.extend((0..list.len()).filter(|&k| list[k].active));
-        let mut grown = true;
-        while grown {
-            grown = false;
-            let mut struck: Vec<(u32, u32)> =
-                cluster.iter().map(|&k| self.touches[list[k].touch as usize].memory.pair).collect();
-            struck.sort_unstable();
-            struck.dedup();
-            for &k in &cluster {
-                for b in list[k].bodies.into_iter().filter(|&b| b != GROUND) {
-                    reached[b as usize] = true;
-                }
+        // all that hang together by touching, body by body
+        for b in melee.reached.drain(..) {
+            melee.is_reached[b as usize] = false;
+        }
+        let mut cluster = strikes.to_vec();
+        let (mut seen, mut looked) = (0, 0);
+        while seen < cluster.len() {
+            for b in melee.list[cluster[seen]].bodies.into_iter().filter(|&b| b != GROUND) {
+                melee.reach(b);
             }
-            if let Some((_, held, _)) = &response.joined
-                && reached.iter().zip(held).any(|(r, h)| *r && *h)
-            {
-                for (r, h) in reached.iter_mut().zip(held) {
-                    *r |= *h;
+            seen += 1;
+            while seen == cluster.len() && looked < melee.reached.len() {
+                let body = melee.reached[looked] as usize;
+                for at in melee.starts[body]..melee.starts[body + 1] {
+                    let k = melee.of_body[at as usize] as usize;
+                    let s = &mut melee.list[k];
+                    s.settle(now, &melee.u);
+                    if !s.active && s.gap <= near(s) {
+                        s.active = true;
+                        cluster.push(k);
+                    }
                 }
+                looked += 1;
             }
-            for k in 0..list.len() {
-                let touches = list[k].gap <= near(&list[k]);
-                let meets = list[k].bodies.iter().any(|&b| b != GROUND && reached[b as usize]);
-                // all columns of a pair that strikes, those that do not touch yet too
-                let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
-                let column = self.touches[list[k].touch as usize].column && list[k].gap.is_finite();
-                let touches = touches || (column && struck.binary_search(&pair(k)).is_ok());
-                if !list[k].active && touches && meets {
-                    list[k].active = true;
-                    cluster.push(k);
-                    grown = true;
+        }
+        // all columns of a pair that strikes, those that do not touch yet too
+        for k in 0..cluster.len() {
+            if touch_of(&melee.list[cluster[k]]).column {
+                for other in self.of_pair_with(cluster[k]) {
+                    let s = &mut melee.list[other];
+                    if !s.active && s.gap.is_finite() {
+                        s.active = true;
+                        cluster.push(other);
+                    }
                 }
             }
         }
+        melee.settle(now);
+        let Melee { list, u, response, reached, push, .. } = melee;
         cluster.sort_unstable();
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
@@ -541,12 +660,15 @@ impl Clock<'_> {
             list[k].gap = 0.0;
         }
         let shortest = if columns > 0.0 { 3.0 * (lightest / columns).sqrt() / RESOLUTION } else { 0.0 };
-        let mut started = u.to_vec();
+        let mut started = u.clone();
         // the last micro-step in which columns touched
         let mut last = f64::INFINITY;
         for _ in 0..LONGEST {
             let mut busy = false;
-            started.copy_from_slice(u);
+            for &b in reached.iter() {
+                let range = 6 * b as usize..6 * b as usize + 6;
+                started[range.clone()].copy_from_slice(&u[range]);
+            }
             let (mut stiffness, mut first) = (0.0, f64::INFINITY);
             for (depth, &k) in
                 depths.iter().zip(&cluster).filter(|(_, k)| self.touches[list[**k].touch as usize].column)
@@ -615,7 +737,7 @@ impl Clock<'_> {
                     }
                 }
             }
-            response.apply(push, u);
+            response.apply(reached, push, u);
             for &k in &cluster {
                 let s = &list[k];
                 if s.impulse[0] == 0.0 {
