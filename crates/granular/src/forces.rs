@@ -168,7 +168,7 @@ fn ask_for_pair(view: &View<'_>, pairs: &[[u32; 2]], memory: &[V4], place: usize
     ask_for(view.position, *first as usize);
     ask_for(view.motion, *first as usize);
     // two memories are one line, and most second grains have two pairs or more
-    if place % 2 == 0 {
+    if place.is_multiple_of(2) {
         let second = (second & !TOUCH) as usize;
         ask_for(view.position, second);
         ask_for(view.motion, second);
