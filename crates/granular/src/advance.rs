@@ -162,6 +162,7 @@ impl Grains {
         let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
         let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
+            .with_max_len(1)
             .zip(load.par_chunks_mut(length))
             .map(|(chunk, load)| forces_of(chunk, &view, pass, load))
             .collect();
@@ -177,8 +178,10 @@ impl Grains {
         let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
         let arch = Arch::new();
         let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
+        // chunk by chunk: whoever is done first finds more to do
         let (sums, tops): (Vec<ChunkSums>, Vec<u64>) = chunks
             .par_iter_mut()
+            .with_max_len(1)
             .zip(next)
             .map(|(chunk, (x, next_motion))| {
                 LOAD.with_borrow_mut(|load| {

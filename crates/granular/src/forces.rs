@@ -4,7 +4,7 @@
 use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range, pull_range};
-use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4};
+use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4, square};
 use crate::neighbours::{PeriodicSizes, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
@@ -126,35 +126,23 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
         let (mut batch, mut between) = (Batch::new(), Between::new());
         let Chunk { start, pairs, memory, .. } = chunk;
         let one = pass.alike.unwrap_or([1.0; 3]);
-        let (mut slot, mut asked) = (0, 0);
         let far = view.position.len() > IN_CACHE;
+        let (pairs, memory) = (&mut pairs[..], &mut memory[..]);
+        let mut slot = 0;
         while slot < pairs.len() {
             let mut count = 0;
-            for (pair, memory) in pairs[slot..].iter_mut().zip(&mut memory[slot..]) {
-                if count >= BATCH {
-                    break;
+            while count < BATCH && slot < pairs.len() {
+                if far {
+                    ask_for_pair(view, pairs, memory, slot + AHEAD);
                 }
+                let (pair, memory) = (&mut pairs[slot], &mut memory[slot]);
                 let place = [count, slot];
                 let touches = gather::<ALIKE, TABLE, PERIODIC>(&mut batch, place, view, pass, pair, memory, one[0]);
                 count += usize::from(touches);
                 slot += 1;
             }
-            if far {
-                let ahead = (slot + AHEAD).min(pairs.len());
-                for k in asked..ahead {
-                    ask_for(view.position, pairs[k][0] as usize);
-                    ask_for(view.motion, pairs[k][0] as usize);
-                }
-                for k in (asked..ahead).step_by(2) {
-                    let second = (pairs[k][1] & !TOUCH) as usize;
-                    ask_for(view.position, second);
-                    ask_for(view.motion, second);
-                    ask_for(memory, k);
-                }
-                asked = ahead;
-            }
             batch.evaluate::<ALIKE, TABLE>(count, &pass.table, pass.h, one, &mut between);
-            scatter::<ALIKE>(&batch, count, one[0], memory, *start, load);
+            scatter::<ALIKE>(&batch, count, memory, *start, load);
         }
     }
 }
@@ -170,6 +158,21 @@ fn ask_for<T>(all: &[T], place: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(one) = all.get(place) {
         safe_arch::prefetch_t0(one);
+    }
+}
+
+/// Asks for what the pair at this place will need: a pair at a time, since only so many lines can be on their way at once.
+#[inline(always)]
+fn ask_for_pair(view: &View<'_>, pairs: &[[u32; 2]], memory: &[V4], place: usize) {
+    let Some([first, second]) = pairs.get(place) else { return };
+    ask_for(view.position, *first as usize);
+    ask_for(view.motion, *first as usize);
+    // two memories are one line, and most second grains have two pairs or more
+    if place.is_multiple_of(2) {
+        let second = (second & !TOUCH) as usize;
+        ask_for(view.position, second);
+        ask_for(view.motion, second);
+        ask_for(memory, place);
     }
 }
 
@@ -189,19 +192,23 @@ fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
     let (i, j) = (*first as usize, second as usize);
     let (p, q) = (&view.position[i], &view.position[j]);
     let (m1, m2) = (&view.motion[i], &view.motion[j]);
-    let mut d = each(|c| q[c] - p[c]);
-    if PERIODIC {
-        d = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
+    // the fourth numbers are radii
+    let mut d = each4(|c| q[c] - p[c]);
+    if !ALIKE {
+        d[3] = 0.0;
     }
-    let dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if PERIODIC {
+        let [x, y, z] = each(|c| nearest_image(d[c], pass.sizes.size[c], pass.sizes.inv[c]));
+        d = [x, y, z, 0.0];
+    }
     let sum = if ALIKE { 2.0 * radius } else { p[3] + q[3] };
-    let touches = dd < sum * sum;
+    let touches = square(d) < sum * sum;
     if touches != (*mark & TOUCH != 0) {
         *mark ^= TOUCH;
         *memory = [0.0; 4];
     }
     batch.who[k] = [*first, second, slot as u32, 0];
-    batch.d[k] = [d[0], d[1], d[2], dd];
+    batch.d[k] = d;
     batch.memory[k] = *memory;
     let (v1, v2, w1, w2) = (&m1.linear, &m2.linear, &m1.angular, &m2.angular);
     if ALIKE {
@@ -221,29 +228,20 @@ fn gather<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool>(
 
 /// Adds the answers to the grains of this chunk. The fourth numbers of forces and torques mean nothing.
 #[inline(always)]
-fn scatter<const ALIKE: bool>(
-    batch: &Batch,
-    count: usize,
-    radius: f64,
-    memory: &mut [V4],
-    start: u32,
-    load: &mut [Six],
-) {
+fn scatter<const ALIKE: bool>(batch: &Batch, count: usize, memory: &mut [V4], start: u32, load: &mut [Six]) {
     for k in 0..count.min(BATCH) {
         let [first, second, slot, _] = batch.who[k];
         memory[slot as usize] = batch.memory[k];
-        let (f, t) = (batch.force[k], batch.twist[k]);
-        let [r1, r2] = if ALIKE { [radius; 2] } else { batch.r[k] };
+        let (f, t) = (batch.force[k], batch.torque[k]);
+        let [r1, r2] = if ALIKE { [1.0; 2] } else { batch.r[k] };
         let (i, j) = (first.wrapping_sub(start) as usize, second.wrapping_sub(start) as usize);
         if let Some(to) = load.get_mut(i) {
-            let l = f[3] * r1;
             to.linear = each4(|c| to.linear[c] - f[c]);
-            to.angular = each4(|c| to.angular[c] + l * t[c]);
+            to.angular = each4(|c| to.angular[c] + r1 * t[c]);
         }
         if let Some(to) = load.get_mut(j) {
-            let l = f[3] * r2;
             to.linear = each4(|c| to.linear[c] + f[c]);
-            to.angular = each4(|c| to.angular[c] + l * t[c]);
+            to.angular = each4(|c| to.angular[c] + r2 * t[c]);
         }
     }
 }
@@ -285,11 +283,11 @@ impl WithSimd for WallTouches<'_> {
             for k in 0..count.min(BATCH) {
                 let [grain, wall, slot, _] = batch.who[k];
                 wall_history[slot as usize].memory = batch.memory[k];
-                let (f, t, lever) = (batch.force[k], batch.twist[k], batch.force[k][3]);
+                let (f, t, lever) = (batch.force[k], batch.torque[k], batch.force[k][3]);
                 let i = (grain - *start) as usize;
                 let to = &mut load[i];
                 to.linear = each4(|c| to.linear[c] + f[c]);
-                to.angular = each4(|c| to.angular[c] + lever * t[c]);
+                to.angular = each4(|c| to.angular[c] + t[c]);
                 let (p, n) = (&view.position[grain as usize], &batch.d[k]);
                 let wall = wall as usize;
                 let arm = Vec3::from_array(each(|c| p[c] - lever * n[c])) - view.walls[wall].X_ws.position;

@@ -32,9 +32,9 @@ pub(crate) const DEEPEST: f64 = 0.5;
 /// Bits of a cell coordinate.
 pub(crate) const CELL_BITS: u32 = 21;
 
-/// Length of chunks for so many grains.
+/// Length of chunks for so many grains: sixteen of them where that many are large enough, for threads to share.
 pub(crate) fn chunk_length(grains: usize) -> usize {
-    grains.div_ceil(8).clamp(CHUNK.0, CHUNK.1)
+    grains.div_ceil(16).clamp(CHUNK.0, CHUNK.1)
 }
 
 /// Spreads 21 bits so that two zeros follow each.
@@ -326,7 +326,7 @@ impl Grains {
         let count = self.len().div_ceil(length);
         let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, lists, reach, deepest };
         let built: Vec<Result<Chunk, GrainError>> =
-            (0..count).into_par_iter().map(|c| job.rows(c * length, length)).collect();
+            (0..count).into_par_iter().with_max_len(1).map(|c| job.rows(c * length, length)).collect();
         let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
         drop(cells);
 
@@ -345,7 +345,7 @@ impl Grains {
             .chunks(length)
             .map(|chunk| chunk.iter().map(Six::speed_squared).fold(0.0, f64::max).sqrt())
             .collect();
-        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+        chunks.par_iter_mut().with_max_len(1).enumerate().for_each(|(c, chunk)| {
             chunk.listed.shrink_to_fit();
             if lists != Lists::Positions {
                 chunk.find_around(c, length);

@@ -419,7 +419,7 @@ impl Grains {
         recall: impl Fn(u32, u32) -> Vec<(WallHistory, Extra)> + Sync,
     ) {
         let position = &self.position;
-        self.chunks.par_iter_mut().for_each(|chunk| {
+        self.chunks.par_iter_mut().with_max_len(1).for_each(|chunk| {
             chunk.walls.clear();
             chunk.triangles.clear();
             chunk.wall_history.clear();

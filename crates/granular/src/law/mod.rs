@@ -27,6 +27,12 @@ pub(crate) fn dot(a: V3, b: V3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+/// Square of the length of four numbers, two and two at once.
+#[inline(always)]
+pub(crate) fn square(a: V4) -> f64 {
+    (a[0] * a[0] + a[2] * a[2]) + (a[1] * a[1] + a[3] * a[3])
+}
+
 #[inline(always)]
 pub(crate) fn cross(a: V3, b: V3) -> V3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
@@ -142,7 +148,7 @@ const LANES: usize = 8;
 pub(crate) struct Batch {
     /// First grain, second grain, place of the pair in the chunk.
     pub who: [[u32; 4]; BATCH],
-    /// Centre of 2 minus centre of 1 [m], and the square of its length [m^2].
+    /// Centre of 2 minus centre of 1 [m], and zero.
     pub d: [V4; BATCH],
     /// Velocity of 2 relative to 1 [m/s]; 1/m1 + 1/m2 [1/kg], where all grains are alike zero.
     pub v: [V4; BATCH],
@@ -152,10 +158,10 @@ pub(crate) struct Batch {
     pub r: [[f64; 2]; BATCH],
     pub class: [u32; BATCH],
     pub memory: [V4; BATCH],
-    /// Answers: force on 2 [N], and dist/(r1 + r2) [-]: times the radius it is the lever.
+    /// Answers: force on 2 [N]; the fourth number means nothing, but for walls it is the lever [m].
     pub force: [V4; BATCH],
-    /// -(n x force) [N]: times the lever it is the torque on either grain.
-    pub twist: [V4; BATCH],
+    /// Torque on either grain [N m], over its radius [N] where grains are not alike.
+    pub torque: [V4; BATCH],
 }
 
 /// Between the two halves of the law: normal and patch radius; root, depth [m] and dist/(r1 + r2) [-]. Apart from the batch, so that the
@@ -189,7 +195,7 @@ impl Batch {
             class: [0; BATCH],
             memory: zero,
             force: zero,
-            twist: zero,
+            torque: zero,
         }
     }
 
@@ -212,7 +218,7 @@ impl Batch {
         let inv_sum = 0.5 / one[0];
         for k in 0..lanes {
             let d = self.d[k];
-            let (dist, inv_dist) = length_and_inverse(d[3]);
+            let (dist, inv_dist) = length_and_inverse(square(d));
             let (sum, lever, radius, mass);
             if ALIKE {
                 sum = 2.0 * one[0];
@@ -244,14 +250,14 @@ impl Batch {
             let v = each(|i| v4[i] - arm * turn[i]);
             let touch = patch.contact(&c, h, depths[k], v, self.memory[k]);
             let twist = cross(touch.force, patch.n);
-            self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], rw[3] + v4[3]];
+            self.force[k] = [touch.force[0], touch.force[1], touch.force[2], v4[3]];
+            self.torque[k] = [arm * twist[0], arm * twist[1], arm * twist[2], rw[3]];
             self.memory[k] = touch.memory;
         }
     }
 
     /// The same for contacts with walls: `d` holds the normal and the depth [m], `v` the velocity of the grain relative to
-    /// the wall there [m/s] and 1/m [1/kg], `rw` spin [rad/s] and radius [m], `class` the row of the table. Levers are lengths [m].
+    /// the wall there [m/s] and 1/m [1/kg], `rw` spin [rad/s] and radius [m], `class` the row of the table.
     #[inline(always)]
     pub fn evaluate_walls<const TABLE: bool>(&mut self, count: usize, table: &[Coefficients], h: f64) {
         let lanes = (count.div_ceil(LANES) * LANES).min(BATCH);
@@ -268,7 +274,7 @@ impl Batch {
             let touch = patch.contact(&c, h, depth, v, self.memory[k]);
             let twist = cross(touch.force, patch.n);
             self.force[k] = [touch.force[0], touch.force[1], touch.force[2], lever];
-            self.twist[k] = [twist[0], twist[1], twist[2], radius];
+            self.torque[k] = [lever * twist[0], lever * twist[1], lever * twist[2], radius];
             self.memory[k] = touch.memory;
         }
     }
