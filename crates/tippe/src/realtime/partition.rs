@@ -17,8 +17,11 @@ const UNEQUAL: f64 = 100.0;
 const FACTORISATIONS: usize = 60;
 /// Velocities are solved to this [m/s, rad/s].
 const ACCURACY: f64 = 1e-10;
-/// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s].
+/// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s] ...
 const SETTLED: f64 = 1e-12;
+/// ... or by no more than velocities are solved to, where nothing is faster than this [m/s, rad/s]: what slides would add it up step by step, what
+/// rests has it settled by the steps that follow.
+const RESTING: f64 = 1e-6;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
 /// Parts are kept apart if at most so many rows join them.
@@ -527,7 +530,8 @@ impl Partition {
 
     /// Bounds that follow normal impulses; true if that changes anything.
     fn follow(&mut self) -> bool {
-        let Problem { rows, inverse, .. } = &mut self.problem;
+        let Problem { rows, inverse, u, .. } = &mut self.problem;
+        let settled = if u.iter().all(|u| u.abs() < RESTING) { ACCURACY } else { SETTLED };
         let mut changed = false;
         let mut k = 0;
         while k < rows.len() {
@@ -543,7 +547,7 @@ impl Partition {
             let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
             let old = rows[k].upper;
             let held = size >= old * (1.0 - 1e-9);
-            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > SETTLED {
+            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > settled {
                 changed = true;
             }
             for row in &mut rows[k..k + count] {
