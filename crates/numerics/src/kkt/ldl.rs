@@ -3,13 +3,12 @@
 //! Vertices are bodies (positive definite blocks) and groups of exact rows (zero or negative semidefinite blocks that become
 //! negative definite once a body beside them is eliminated). With D_k = s G G^T the pivot and A_ki a block beside it,
 //!   V_i = G^-1 A_ki,    A_ij <- A_ij - s V_i^T V_j   for all later neighbours i, j of k,
-//! in an order of least degree where a group of rows waits until a body beside it, which has not answered for another group
-//! yet, is gone (or all of them are): its pivot is then -J M^-1 J^T of at least that body, which has full rank. Trees are
-//! eliminated without fill.
+//! in the order that [`order`] finds.
 //!
-//! Vertices eliminated one after the other with the same later neighbours are one panel: their blocks lie together row by row, and what
+//! Vertices eliminated one after the other with the same later neighbours are one panel: their entries lie together row by row, and what
 //! they subtract from later panels is a product of dense matrices.
 
+use super::order;
 use pulp::{Arch, Simd, WithSimd};
 
 /// A 6x6 block by rows.
@@ -19,11 +18,6 @@ pub type Block = [f64; 36];
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Line([f64; 8]);
-
-/// Rows of two blocks beside each other.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Two([f64; 16]);
 
 /// A 6x6 block, each row a `Line`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,8 +55,19 @@ pub enum Vertex {
     Rows,
 }
 
-/// Vertices of a panel that are eliminated before the rest of it is brought up to date.
-const SLAB: usize = 8;
+/// Vertices of a panel that are eliminated before the rest of it is brought up to date: the depth of one product.
+const SLAB: usize = 16;
+/// Blocks of a tile: six rows of it are as many numbers as there are registers for.
+const TILE: usize = 4;
+
+/// A row of a tile.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Strip([f64; 6 * TILE]);
+
+/// Six rows of a tile; whole vectors can be read from the first number of any block on.
+#[repr(align(64))]
+struct Tile([[f64; 8 * TILE]; 6]);
 /// A panel joins the next one where that adds at most this share of zero blocks [-].
 const ZEROS: f64 = 0.2;
 
@@ -77,8 +82,10 @@ struct Panel {
     columns: usize,
     /// Number of columns.
     width: usize,
-    /// Where its lines begin: 6 own rows of `width` lines.
-    lines: usize,
+    /// Where its entries begin: 6 own rows.
+    entries: usize,
+    /// From row to row: 6 width, and zeros for whole vectors from anywhere in it.
+    stride: usize,
     /// Where its targets begin, and their number.
     targets: (usize, usize),
 }
@@ -113,28 +120,26 @@ pub struct BlockLdl {
     diagonals: Vec<Wide>,
     /// Blocks of A, by edge.
     beside: Vec<Wide>,
-    /// Where the diagonal block of each vertex goes: first line and lines to the next row.
-    home: Vec<(u32, u32)>,
+    /// Where the diagonal block of each vertex goes: first entry, and from row to row.
+    home: Vec<(usize, usize)>,
     /// Where the block of each edge goes, likewise, and whether as it is (or transposed).
-    slots: Vec<(u32, u32, bool)>,
+    slots: Vec<(usize, usize, bool)>,
     /// All panels: A, then V.
-    lines: Vec<Line>,
+    entries: Vec<f64>,
+    /// V of a slab, tile by tile, 6 [`SLAB`] strips each.
+    tiles: Vec<Strip>,
     /// Roots G, by position.
     roots: Vec<Block>,
-    /// s V of a panel, column by column.
-    left: Vec<[f64; 6]>,
-    /// V of two columns of a panel.
-    right: Vec<Two>,
-    x: Vec<Line>,
-    local: Vec<Line>,
+    x: Vec<[f64; 6]>,
+    /// The unknowns of a panel, and zeros up to whole vectors.
+    local: Vec<f64>,
 }
 
 impl BlockLdl {
     /// Order and pattern for these vertices and edges (a, b), a != b, each pair once.
     pub fn new(vertices: &[Vertex], edges: &[(u32, u32)]) -> BlockLdl {
         let n = vertices.len();
-        let (order, beside) = eliminate(vertices, edges);
-        let (order, beside) = postorder(order, beside);
+        let (order, beside) = order::of_elimination(vertices, edges);
         let mut place = vec![0; n];
         for (position, &v) in order.iter().enumerate() {
             place[v as usize] = position as u32;
@@ -152,7 +157,7 @@ impl BlockLdl {
             diagonals: vec![Wide::default(); n],
             beside: vec![Wide::default(); edges.len()],
             roots: vec![[0.0; 36]; n],
-            x: vec![Line::default(); n],
+            x: vec![[0.0; 6]; n],
             order,
             ..BlockLdl::default()
         };
@@ -165,16 +170,15 @@ impl BlockLdl {
         let slot = |row: u32, column: u32| {
             let panel = &ldl.panels[panel_of[row as usize]];
             let at = ldl.columns[panel.columns..][..panel.width].partition_point(|&c| c < column);
-            let line = panel.lines + 6 * (row as usize - panel.first) * panel.width + at;
-            (line as u32, panel.width as u32)
+            (panel.entries + 6 * (row as usize - panel.first) * panel.stride + 6 * at, panel.stride)
         };
         ldl.home = place.iter().map(|&p| slot(p, p)).collect();
         ldl.slots = edges
             .iter()
             .map(|&(a, b)| {
                 let (pa, pb) = (place[a as usize], place[b as usize]);
-                let (line, stride) = slot(pa.min(pb), pa.max(pb));
-                (line, stride, pa < pb)
+                let (entry, stride) = slot(pa.min(pb), pa.max(pb));
+                (entry, stride, pa < pb)
             })
             .collect();
         ldl
@@ -182,7 +186,7 @@ impl BlockLdl {
 
     /// Panels: vertices that follow each other, each beside the next, with nearly the same later neighbours.
     fn cut_panels(&mut self, below: &[Vec<u32>]) {
-        let (mut first, mut lines, mut widest, mut largest) = (0, 0, 0, 0);
+        let (mut first, mut entries, mut widest) = (0, 0, 0);
         while first < below.len() {
             // blocks of the panel from `first` to `last`, and those of them that are not zero by pattern
             let (mut last, mut true_blocks) = (first, below[first].len() + 1);
@@ -196,26 +200,19 @@ impl BlockLdl {
                 (last, true_blocks) = (last + 1, more);
             }
             let own = last + 1 - first;
-            let panel = Panel {
-                first,
-                own,
-                columns: self.columns.len(),
-                width: own + below[last].len(),
-                lines,
-                targets: (0, 0),
-            };
+            let width = own + below[last].len();
+            let stride = (6 * width + 7).next_multiple_of(8);
+            let panel = Panel { first, own, columns: self.columns.len(), width, entries, stride, targets: (0, 0) };
             self.columns.extend(first as u32..=last as u32);
             self.columns.extend_from_slice(&below[last]);
-            lines += 6 * own * panel.width;
-            widest = widest.max(panel.width);
-            largest = largest.max(own * panel.width);
+            entries += 6 * own * stride;
+            widest = widest.max(stride);
             self.panels.push(panel);
             first = last + 1;
         }
-        self.lines = vec![Line::default(); lines];
-        self.left = vec![[0.0; 6]; 6 * largest];
-        self.right = vec![Two::default(); 6 * self.panels.iter().map(|p| p.own).max().unwrap_or(0)];
-        self.local = vec![Line::default(); widest];
+        self.entries = vec![0.0; entries];
+        self.tiles = vec![Strip::default(); 6 * SLAB * widest.div_ceil(6 * TILE)];
+        self.local = vec![0.0; widest + 8];
     }
 
     /// For each panel the later ones it subtracts from, and where.
@@ -277,19 +274,18 @@ impl BlockLdl {
     ///   V_i = G^-1 A_ki,   A_ij <- A_ij - s V_i^T V_j:
     /// substitution, because an inverse of A_kk would be off by its condition, which stiff rows make large, and they enter twice.
     pub fn factor(&mut self) -> bool {
-        self.lines.fill(Line::default());
-        for (wide, &(line, stride)) in self.diagonals.iter().zip(&self.home) {
+        self.entries.fill(0.0);
+        for (wide, &(entry, stride)) in self.diagonals.iter().zip(&self.home) {
             for i in 0..6 {
-                self.lines[line as usize + i * stride as usize] = wide.0[i];
+                self.entries[entry + i * stride..][..6].copy_from_slice(&wide.0[i].0[..6]);
             }
         }
-        for (wide, &(line, stride, straight)) in self.beside.iter().zip(&self.slots) {
+        for (wide, &(entry, stride, straight)) in self.beside.iter().zip(&self.slots) {
             let wide = if straight { *wide } else { transposed(wide) };
             for i in 0..6 {
                 // a group may name a body twice
-                let line = &mut self.lines[line as usize + i * stride as usize];
-                for j in 0..6 {
-                    line.0[j] += wide.0[i].0[j];
+                for (a, b) in self.entries[entry + i * stride..][..6].iter_mut().zip(&wide.0[i].0) {
+                    *a += b;
                 }
             }
         }
@@ -307,44 +303,43 @@ impl BlockLdl {
             while from < own {
                 let to = own.min(from + SLAB);
                 for k in from..to {
-                    good &= self.eliminate_vertex(simd, &panel, k);
-                    if k + 1 < to {
-                        self.subtract(simd, &panel, k..k + 1, k + 1..to, Onto::Itself);
+                    if k > from {
+                        self.subtract(simd, &panel, from..k, k..k + 1, Onto::Itself);
                     }
+                    good &= self.eliminate_vertex(simd, &panel, k, k - from);
                 }
                 if to < own {
                     self.subtract(simd, &panel, from..to, to..own, Onto::Itself);
                 }
+                for t in panel.targets.0..panel.targets.0 + panel.targets.1 {
+                    let target = self.targets[t];
+                    self.subtract(simd, &panel, from..to, target.from..target.to, Onto::Later(target));
+                }
                 from = to;
-            }
-            for t in panel.targets.0..panel.targets.0 + panel.targets.1 {
-                let target = self.targets[t];
-                self.subtract(simd, &panel, 0..own, target.from..target.to, Onto::Later(target));
             }
         }
         good
     }
 
-    /// Root of the k-th pivot of a panel; its row of blocks from A to V.
+    /// Root of the k-th pivot of a panel; its rows from A to V, and to the tiles as those of the vertex `at` of the slab.
     #[inline(always)]
-    fn eliminate_vertex<S: Simd>(&mut self, simd: S, panel: &Panel, k: usize) -> bool {
-        let Panel { own, width, .. } = *panel;
+    fn eliminate_vertex<S: Simd>(&mut self, simd: S, panel: &Panel, k: usize, at: usize) -> bool {
+        let Panel { width, stride, .. } = *panel;
         let sign = if self.positive[panel.first + k] { 1.0 } else { -1.0 };
-        let base = panel.lines + 6 * k * width;
-        let pivot = Wide(std::array::from_fn(|i| self.lines[base + i * width + k]));
+        let base = panel.entries + 6 * k * stride;
+        let pivot: Block = std::array::from_fn(|e| self.entries[base + e / 6 * stride + 6 * k + e % 6]);
         let good = root(&pivot, sign, &mut self.roots[panel.first + k]);
-        let G = &self.roots[panel.first + k];
-        let (a, rest) = self.lines[base..base + 6 * width].split_at_mut(width);
-        let (b, rest) = rest.split_at_mut(width);
-        let (c, rest) = rest.split_at_mut(width);
-        let (d, rest) = rest.split_at_mut(width);
-        let (e, f) = rest.split_at_mut(width);
-        for i in k + 1..width {
-            let mut V = Wide([a[i], b[i], c[i], d[i], e[i], f[i]]);
-            substitute(simd, G, &mut V);
-            [a[i], b[i], c[i], d[i], e[i], f[i]] = V.0;
-            for (left, line) in self.left[6 * (i * own + k)..][..6].iter_mut().zip(&V.0) {
-                *left = std::array::from_fn(|j| sign * line.0[j]);
+        if k + 1 < width {
+            // nobody reads the pivot and what is before it any more
+            let from = 6 * (k + 1) / 8 * 8;
+            let rows = six_rows_mut(&mut self.entries[base..base + 6 * stride], stride, from);
+            substitute(simd, &self.roots[panel.first + k], rows);
+            for r in 0..6 {
+                let row = &self.entries[base + r * stride..][..6 * width];
+                let strips = self.tiles[6 * at + r..].iter_mut().step_by(6 * SLAB);
+                for (strip, part) in strips.zip(row.chunks(6 * TILE)).skip((k + 1) / TILE) {
+                    strip.0[..part.len()].copy_from_slice(part);
+                }
             }
         }
         good
@@ -360,128 +355,116 @@ impl BlockLdl {
         rows: std::ops::Range<usize>,
         onto: Onto,
     ) {
-        let Panel { own, width, .. } = *panel;
-        let depth = 6 * vertices.len();
-        let mut column = rows.start;
-        while column < width {
-            let pair = if column + 1 < width { 2 } else { 1 };
-            let right = &mut self.right[..depth];
-            for (r, right) in (6 * vertices.start..).zip(right.iter_mut()) {
-                let lines = &self.lines[panel.lines + r * width + column..][..pair];
-                right.0[..8].copy_from_slice(&lines[0].0);
-                if pair == 2 {
-                    right.0[8..].copy_from_slice(&lines[1].0);
-                }
-            }
-            for i in rows.start..rows.end.min(column + pair) {
-                let left = &self.left[6 * (i * own + vertices.start)..][..depth];
-                let product = product(simd, left, right);
-                let (line, stride, [at, next]) = match onto {
-                    Onto::Itself => (panel.lines + 6 * i * width, width, [column, column + 1]),
+        let Panel { width, stride, .. } = *panel;
+        let signs = &self.positive[panel.first + vertices.start..panel.first + vertices.end];
+        let depth = 6 * signs.len();
+        for tile in rows.start / TILE..width.div_ceil(TILE) {
+            let columns = rows.start.max(TILE * tile)..width.min(TILE * (tile + 1));
+            let right = &self.tiles[6 * SLAB * tile..][..depth];
+            for i in rows.start..rows.end.min(columns.end) {
+                let left = &self.tiles[6 * SLAB * (i / TILE)..][..depth];
+                let sums = product(simd, left, 6 * (i % TILE), right, signs);
+                // columns before the row are the lower half, which nobody reads
+                match onto {
+                    Onto::Itself => {
+                        let to = panel.entries + 6 * i * stride;
+                        let from = TILE * tile;
+                        match columns.len() == TILE {
+                            true => subtract_tile(simd, &mut self.entries[to + 6 * from..], stride, &sums),
+                            false => {
+                                let places = columns.clone().map(|c| (c - from, c));
+                                subtract_blocks(simd, &mut self.entries[to..], stride, &sums, places);
+                            }
+                        }
+                    }
                     Onto::Later(target) => {
                         let later = &self.panels[target.panel];
                         let row = self.columns[panel.columns + i] as usize - later.first;
-                        let at = |c: usize| self.places[target.places + c - target.from] as usize;
-                        let next = if pair == 2 { at(column + 1) } else { 0 };
-                        (later.lines + 6 * row * later.width, later.width, [at(column), next])
-                    }
-                };
-                for (r, two) in product.iter().enumerate() {
-                    let line = &mut self.lines[line + r * stride..][..stride];
-                    // a column before its row is the lower half, which nobody reads
-                    let low = &mut line[at].0;
-                    for j in 0..8 {
-                        low[j] -= two.0[j];
-                    }
-                    if pair == 2 {
-                        let high = &mut line[next].0;
-                        for j in 0..8 {
-                            high[j] -= two.0[8 + j];
+                        let to = later.entries + 6 * row * later.stride;
+                        let places = &self.places[target.places + columns.start - target.from..][..columns.len()];
+                        let first = places[0] as usize;
+                        match columns.len() == TILE && places[TILE - 1] as usize == first + TILE - 1 {
+                            true => subtract_tile(simd, &mut self.entries[to + 6 * first..], later.stride, &sums),
+                            false => {
+                                let places = places.iter().enumerate();
+                                let places = places.map(|(c, p)| (columns.start - TILE * tile + c, *p as usize));
+                                subtract_blocks(simd, &mut self.entries[to..], later.stride, &sums, places);
+                            }
                         }
                     }
                 }
             }
-            column += pair;
         }
     }
 
     /// x <- A^-1 x, six numbers per vertex in the order given to [`Self::new`].
     pub fn solve(&mut self, x: &mut [f64]) {
-        for (line, &v) in self.x.iter_mut().zip(&self.order) {
-            line.0[..6].copy_from_slice(&x[6 * v as usize..6 * v as usize + 6]);
+        for (own, &v) in self.x.iter_mut().zip(&self.order) {
+            own.copy_from_slice(&x[6 * v as usize..6 * v as usize + 6]);
         }
         Arch::new().dispatch(Solve(self));
-        for (line, &v) in self.x.iter().zip(&self.order) {
-            x[6 * v as usize..6 * v as usize + 6].copy_from_slice(&line.0[..6]);
+        for (own, &v) in self.x.iter().zip(&self.order) {
+            x[6 * v as usize..6 * v as usize + 6].copy_from_slice(own);
         }
     }
 
     #[inline(always)]
     fn solve_here<S: Simd>(&mut self, simd: S) {
-        let BlockLdl { panels, columns, positive, lines, roots, x, local, .. } = self;
+        let BlockLdl { panels, columns, positive, entries, roots, x, local, .. } = self;
         // y_k = G^-1 x_k,   x_i <- x_i - s V_i^T y_k
         for panel in panels.iter() {
-            let Panel { first, own, width, .. } = *panel;
+            let Panel { first, own, width, stride, .. } = *panel;
             let columns = &columns[panel.columns..][..width];
-            let local = &mut local[..width];
-            for (line, &c) in local.iter_mut().zip(columns) {
-                *line = x[c as usize];
+            for (own, &c) in local.chunks_exact_mut(6).zip(columns) {
+                own.copy_from_slice(&x[c as usize]);
             }
             for k in 0..own {
                 let G = &roots[first + k];
                 let sign = if positive[first + k] { -1.0 } else { 1.0 };
-                let mut y = local[k].0;
+                let (before, after) = local.split_at_mut(6 * (k + 1));
+                let y = &mut before[6 * k..];
                 for i in 0..6 {
                     for j in 0..i {
                         y[i] -= G[6 * i + j] * y[j];
                     }
                     y[i] *= G[7 * i];
                 }
-                local[k].0 = y;
-                let rows = six_rows(&lines[panel.lines + 6 * k * width..][..6 * width], width, k + 1);
-                for (i, target) in local[k + 1..].iter_mut().enumerate() {
-                    for (v, target) in S::as_mut_simd_f64s(&mut target.0).0.iter_mut().enumerate() {
-                        let mut sum = *target;
-                        for r in 0..6 {
-                            sum = simd.mul_add_f64s(
-                                simd.splat_f64s(sign * y[r]),
-                                S::as_simd_f64s(&rows[r][i].0).0[v],
-                                sum,
-                            );
-                        }
-                        *target = sum;
+                let s: [S::f64s; 6] = std::array::from_fn(|r| simd.splat_f64s(sign * y[r]));
+                // what is read beyond the last column goes nowhere
+                let length = (6 * (width - k - 1)).next_multiple_of(S::F64_LANES);
+                let rows = six_rows(&entries[panel.entries + 6 * k * stride + 6 * (k + 1)..], stride, length);
+                let rows = rows.map(|row| S::as_simd_f64s(row).0);
+                for (v, target) in S::as_mut_simd_f64s(&mut after[..length]).0.iter_mut().enumerate() {
+                    let mut sum = *target;
+                    for r in 0..6 {
+                        sum = simd.mul_add_f64s(s[r], rows[r][v], sum);
                     }
+                    *target = sum;
                 }
             }
-            for (line, &c) in local.iter().zip(columns) {
-                x[c as usize] = *line;
+            for (own, &c) in local.chunks_exact(6).zip(columns) {
+                x[c as usize].copy_from_slice(own);
             }
         }
         // x_k = s G^-T (y_k - sum V_i x_i)
         for panel in panels.iter().rev() {
-            let Panel { first, own, width, .. } = *panel;
+            let Panel { first, own, width, stride, .. } = *panel;
             let columns = &columns[panel.columns..][..width];
-            let local = &mut local[..width];
-            for (line, &c) in local.iter_mut().zip(columns) {
-                *line = x[c as usize];
+            for (own, &c) in local.chunks_exact_mut(6).zip(columns) {
+                own.copy_from_slice(&x[c as usize]);
             }
+            local[6 * width..6 * width + 8].fill(0.0);
             for k in (0..own).rev() {
                 let G = &roots[first + k];
                 let sign = if positive[first + k] { 1.0 } else { -1.0 };
-                let rows = six_rows(&lines[panel.lines + 6 * k * width..][..6 * width], width, k + 1);
-                let mut sums = [Line::default(); 6];
-                for (i, source) in local[k + 1..].iter().enumerate() {
-                    for (v, source) in S::as_simd_f64s(&source.0).0.iter().enumerate() {
-                        for r in 0..6 {
-                            let sum = &mut S::as_mut_simd_f64s(&mut sums[r].0).0[v];
-                            *sum = simd.mul_add_f64s(S::as_simd_f64s(&rows[r][i].0).0[v], *source, *sum);
-                        }
-                    }
-                }
-                let y = &mut local[k].0;
+                let (before, after) = local.split_at_mut(6 * (k + 1));
+                // lanes of eight on every machine
+                let length = (6 * (width - k - 1)).next_multiple_of(8);
+                let rows = six_rows(&entries[panel.entries + 6 * k * stride + 6 * (k + 1)..], stride, length);
+                let sums = rows_times(simd, rows, &after[..length]);
+                let y = &mut before[6 * k..];
                 for i in (0..6).rev() {
-                    let s = &sums[i].0;
-                    y[i] -= ((s[0] + s[1]) + (s[2] + s[3])) + (s[4] + s[5]);
+                    y[i] -= sums[i];
                     for j in i + 1..6 {
                         y[i] -= G[6 * j + i] * y[j];
                     }
@@ -491,8 +474,8 @@ impl BlockLdl {
                     *y *= sign;
                 }
             }
-            for (line, &c) in local[..own].iter().zip(columns) {
-                x[c as usize] = *line;
+            for (own, &c) in local.chunks_exact(6).zip(&columns[..own]) {
+                x[c as usize].copy_from_slice(own);
             }
         }
     }
@@ -507,10 +490,44 @@ enum Onto {
     Later(Target),
 }
 
-/// The six rows of a vertex from column `from` on.
+/// So much of six rows that follow each other.
 #[inline(always)]
-fn six_rows(lines: &[Line], width: usize, from: usize) -> [&[Line]; 6] {
-    std::array::from_fn(|r| &lines[r * width + from..(r + 1) * width])
+fn six_rows(entries: &[f64], stride: usize, length: usize) -> [&[f64]; 6] {
+    std::array::from_fn(|r| &entries[r * stride..][..length])
+}
+
+/// Six rows that follow each other from column `from` on.
+#[inline(always)]
+fn six_rows_mut(entries: &mut [f64], stride: usize, from: usize) -> [&mut [f64]; 6] {
+    let (a, rest) = entries.split_at_mut(stride);
+    let (b, rest) = rest.split_at_mut(stride);
+    let (c, rest) = rest.split_at_mut(stride);
+    let (d, rest) = rest.split_at_mut(stride);
+    let (e, f) = rest.split_at_mut(stride);
+    [&mut a[from..], &mut b[from..], &mut c[from..], &mut d[from..], &mut e[from..], &mut f[from..]]
+}
+
+/// Each row times x, whole eights of numbers.
+#[inline(always)]
+fn rows_times<S: Simd>(simd: S, rows: [&[f64]; 6], x: &[f64]) -> [f64; 6] {
+    let lanes = S::F64_LANES;
+    let rows = rows.map(|row| S::as_simd_f64s(row).0);
+    let x = S::as_simd_f64s(x).0;
+    let mut sums = [[0.0; 8]; 6];
+    for part in 0..8 / lanes {
+        let mut own = [simd.splat_f64s(0.0); 6];
+        let mut v = part;
+        while v < x.len() {
+            for r in 0..6 {
+                own[r] = simd.mul_add_f64s(rows[r][v], x[v], own[r]);
+            }
+            v += 8 / lanes;
+        }
+        for r in 0..6 {
+            S::as_mut_simd_f64s(&mut sums[r]).0[part] = own[r];
+        }
+    }
+    sums.map(|s| ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])))
 }
 
 /// [`BlockLdl::factor`] as a task for the machine's vector instructions.
@@ -537,145 +554,102 @@ impl WithSimd for Solve<'_> {
     }
 }
 
-/// Order of least degree and the vertices that remain beside each one when its turn comes.
-fn eliminate(vertices: &[Vertex], edges: &[(u32, u32)]) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let n = vertices.len();
-    let mut beside: Vec<Vec<u32>> = vec![Vec::new(); n];
-    for &(a, b) in edges {
-        beside[a as usize].push(b);
-        beside[b as usize].push(a);
-    }
-    for list in &mut beside {
-        list.sort_unstable();
-        list.dedup();
-    }
-    // bodies a group of rows still waits for, and whether one has answered for it
-    let mut waits: Vec<usize> = (0..n)
-        .map(|v| match vertices[v] {
-            Vertex::Body => 0,
-            Vertex::Rows => beside[v].iter().filter(|&&b| vertices[b as usize] == Vertex::Body).count(),
-        })
-        .collect();
-    let original = beside.clone();
-    let mut queue: std::collections::BTreeSet<(u32, u32)> =
-        (0..n).filter(|&v| waits[v] == 0).map(|v| (beside[v].len() as u32, v as u32)).collect();
-    let mut gone = vec![false; n];
-    let (mut order, mut columns) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    let mut merged = Vec::new();
-    while let Some((_, v)) = queue.pop_first() {
-        gone[v as usize] = true;
-        let around = std::mem::take(&mut beside[v as usize]);
-        for &a in &around {
-            let list = &mut beside[a as usize];
-            let queued = queue.remove(&(list.len() as u32, a));
-            merged.clear();
-            let (mut i, mut j) = (0, 0);
-            while i < list.len() || j < around.len() {
-                let next = match (list.get(i), around.get(j)) {
-                    (Some(&x), Some(&y)) => x.min(y),
-                    (Some(&x), None) => x,
-                    (None, Some(&y)) => y,
-                    (None, None) => break,
-                };
-                i += usize::from(list.get(i) == Some(&next));
-                j += usize::from(around.get(j) == Some(&next));
-                if next != v && next != a {
-                    merged.push(next);
-                }
-            }
-            std::mem::swap(list, &mut merged);
-            if queued {
-                queue.insert((list.len() as u32, a));
-            }
-        }
-        if vertices[v as usize] == Vertex::Body {
-            // it answers for one group; the others wait until all their bodies are gone
-            let mut answered = false;
-            for &r in &original[v as usize] {
-                let r = r as usize;
-                if vertices[r] != Vertex::Rows || gone[r] || waits[r] == 0 {
-                    continue;
-                }
-                waits[r] -= 1;
-                if waits[r] == 0 || !answered {
-                    answered |= waits[r] > 0;
-                    waits[r] = 0;
-                    queue.insert((beside[r].len() as u32, r as u32));
-                }
-            }
-        }
-        order.push(v);
-        columns.push(around);
-    }
-    (order, columns)
-}
-
-/// The same elimination in an order in which what is eliminated for the sake of a vertex comes right before it: the vertices of the tree
-/// of eliminations from its leaves to its roots. Fill and pivots stay.
-fn postorder(order: Vec<u32>, beside: Vec<Vec<u32>>) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let n = order.len();
-    let mut place = vec![0; n];
-    for (position, &v) in order.iter().enumerate() {
-        place[v as usize] = position;
-    }
-    // the first later neighbour of each
-    let mut children = vec![Vec::new(); n];
-    let mut roots = Vec::new();
-    for (k, list) in beside.iter().enumerate() {
-        match list.iter().map(|&v| place[v as usize]).min() {
-            Some(parent) => children[parent].push(k),
-            None => roots.push(k),
-        }
-    }
-    // the one with most neighbours last: it may share a panel with its parent
-    for list in &mut children {
-        list.sort_by_key(|&k| beside[k].len());
-    }
-    let (mut stack, mut backwards): (Vec<usize>, Vec<usize>) = (roots, Vec::with_capacity(n));
-    while let Some(k) = stack.pop() {
-        backwards.push(k);
-        stack.extend(&children[k]);
-    }
-    let mut beside: Vec<Option<Vec<u32>>> = beside.into_iter().map(Some).collect();
-    backwards.iter().rev().map(|&k| (order[k], beside[k].take().unwrap_or_default())).unzip()
-}
-
-/// sum over k of left_k right_k^T, every product and sum rounded once, in the order of k.
+/// sum over the rows r of s V_r,i V_r,j for six columns i, from place `left` of their tile on, and the columns j of a tile, every product and
+/// sum rounded once, in the order of r.
 #[inline(always)]
-fn product<S: Simd>(simd: S, left: &[[f64; 6]], right: &[Two]) -> [Two; 6] {
-    let mut out = [Two::default(); 6];
-    let lanes = 16 / S::F64_LANES;
-    for v in (0..lanes).step_by(2) {
-        let mut sums = [[simd.splat_f64s(0.0); 2]; 6];
-        for (left, right) in left.iter().zip(right) {
-            let right = S::as_simd_f64s(&right.0).0;
-            let (low, high) = (right[v], right[v + 1]);
-            for i in 0..6 {
-                let a = simd.splat_f64s(left[i]);
-                sums[i][0] = simd.mul_add_f64s(a, low, sums[i][0]);
-                sums[i][1] = simd.mul_add_f64s(a, high, sums[i][1]);
+fn product<S: Simd>(simd: S, left: &[Strip], at: usize, right: &[Strip], signs: &[bool]) -> Tile {
+    let mut out = Tile([[0.0; 8 * TILE]; 6]);
+    // as many sums at once as there are registers for
+    match S::F64_LANES {
+        8 => sums::<S, 3>(simd, left, at, right, signs, 0, &mut out),
+        lanes => {
+            for v in (0..6 * TILE / lanes).step_by(2) {
+                sums::<S, 2>(simd, left, at, right, signs, v, &mut out);
             }
-        }
-        for i in 0..6 {
-            let out = S::as_mut_simd_f64s(&mut out[i].0).0;
-            (out[v], out[v + 1]) = (sums[i][0], sums[i][1]);
         }
     }
     out
 }
 
-/// V <- G^-1 V.
+/// N vectors of columns of [`product`], from vector `v` on.
 #[inline(always)]
-fn substitute<S: Simd>(simd: S, G: &Block, V: &mut Wide) {
-    for i in 0..6 {
-        let (above, below) = V.0.split_at_mut(i);
-        let row = S::as_mut_simd_f64s(&mut below[0].0).0;
-        for (v, target) in row.iter_mut().enumerate() {
-            let mut sum = *target;
-            for (k, line) in above.iter().enumerate() {
-                sum = simd.mul_add_f64s(simd.splat_f64s(-G[6 * i + k]), S::as_simd_f64s(&line.0).0[v], sum);
+fn sums<S: Simd, const N: usize>(
+    simd: S,
+    left: &[Strip],
+    at: usize,
+    right: &[Strip],
+    signs: &[bool],
+    v: usize,
+    out: &mut Tile,
+) {
+    let mut sums = [[simd.splat_f64s(0.0); N]; 6];
+    for ((left, right), &positive) in left.chunks_exact(6).zip(right.chunks_exact(6)).zip(signs) {
+        for (left, right) in left.iter().zip(right) {
+            let a = &left.0[at..at + 6];
+            let b = S::as_simd_f64s(&right.0).0;
+            for i in 0..6 {
+                let a = simd.splat_f64s(if positive { a[i] } else { -a[i] });
+                for n in 0..N {
+                    sums[i][n] = simd.mul_add_f64s(a, b[v + n], sums[i][n]);
+                }
             }
-            *target = simd.mul_f64s(sum, simd.splat_f64s(G[7 * i]));
+        }
+    }
+    for (out, sums) in out.0.iter_mut().zip(&sums) {
+        S::as_mut_simd_f64s(out).0[v..v + N].copy_from_slice(sums);
+    }
+}
+
+/// Subtracts a tile from six rows, where its blocks lie beside each other as well.
+#[inline(always)]
+fn subtract_tile<S: Simd>(simd: S, entries: &mut [f64], stride: usize, tile: &Tile) {
+    for (r, own) in tile.0.iter().enumerate() {
+        let row = S::as_mut_simd_f64s(&mut entries[r * stride..][..6 * TILE]).0;
+        for (a, b) in row.iter_mut().zip(S::as_simd_f64s(own).0) {
+            *a = simd.sub_f64s(*a, *b);
+        }
+    }
+}
+
+/// Subtracts blocks of a tile from six rows, each at a place of its own.
+#[inline(always)]
+fn subtract_blocks<S: Simd>(
+    simd: S,
+    entries: &mut [f64],
+    stride: usize,
+    tile: &Tile,
+    places: impl Iterator<Item = (usize, usize)>,
+) {
+    const PLACE: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    for (block, place) in places {
+        for (r, own) in tile.0.iter().enumerate() {
+            // eight numbers, the last two of which do not change
+            let row = S::as_mut_simd_f64s(&mut entries[r * stride + 6 * place..][..8]).0;
+            let own = S::as_simd_f64s(&own[6 * block..6 * block + 8]).0;
+            for ((a, b), place) in row.iter_mut().zip(own).zip(S::as_simd_f64s(&PLACE).0) {
+                let among = simd.less_than_f64s(*place, simd.splat_f64s(6.0));
+                *a = simd.sub_f64s(*a, simd.select_f64s(among, *b, simd.splat_f64s(0.0)));
+            }
+        }
+    }
+}
+
+/// V <- G^-1 V, whole vectors of columns.
+#[inline(always)]
+fn substitute<S: Simd>(simd: S, G: &Block, V: [&mut [f64]; 6]) {
+    let [a, b, c, d, e, f] = V.map(|row| S::as_mut_simd_f64s(row).0.iter_mut());
+    let columns = a.zip(b).zip(c.zip(d)).zip(e.zip(f));
+    for (((a, b), (c, d)), (e, f)) in columns {
+        let column = [a, b, c, d, e, f];
+        let mut y: [S::f64s; 6] = std::array::from_fn(|i| *column[i]);
+        for i in 0..6 {
+            for j in 0..i {
+                y[i] = simd.mul_add_f64s(simd.splat_f64s(-G[6 * i + j]), y[j], y[i]);
+            }
+            y[i] = simd.mul_f64s(y[i], simd.splat_f64s(G[7 * i]));
+        }
+        for (v, y) in column.into_iter().zip(y) {
+            *v = y;
         }
     }
 }
@@ -692,16 +666,16 @@ fn transposed(a: &Wide) -> Wide {
 
 /// Cholesky's factor of a definite block, with the inverses of its diagonal in their place; a pivot that rounding made indefinite counts as
 /// a tiny share of its diagonal entry, and the answer is false when there was nothing to begin with.
-fn root(a: &Wide, sign: f64, G: &mut Block) -> bool {
+fn root(a: &Block, sign: f64, G: &mut Block) -> bool {
     let mut good = true;
     for i in 0..6 {
         for j in 0..=i {
-            let mut sum = sign * a.0[i].0[j];
+            let mut sum = sign * a[6 * i + j];
             for k in 0..j {
                 sum -= G[6 * i + k] * G[6 * j + k];
             }
             if i == j {
-                let scale = (sign * a.0[i].0[i]).abs();
+                let scale = (sign * a[7 * i]).abs();
                 let floor = 1e-14 * scale;
                 if sum.is_nan() || sum <= floor {
                     good &= scale > 0.0;

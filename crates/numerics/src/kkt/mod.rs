@@ -20,6 +20,7 @@ mod joined;
 mod lanes;
 mod ldl;
 mod newton;
+mod order;
 mod skew;
 mod substep;
 mod sweep;
@@ -76,11 +77,13 @@ impl Row {
         for (&body, J) in self.bodies.iter().zip(&self.J) {
             if body != GROUND {
                 let W = &inverse[body as usize];
+                let mut v = [0.0; 6];
                 for i in 0..6 {
                     for j in 0..6 {
-                        sum += J[i] * W[6 * i + j] * J[j];
+                        v[j] += J[i] * W[6 * i + j];
                     }
                 }
+                sum += (v[0] * J[0] + v[1] * J[1] + v[2] * J[2]) + (v[3] * J[3] + v[4] * J[4] + v[5] * J[5]);
             }
         }
         sum
@@ -192,10 +195,12 @@ pub struct Solver {
     /// True if there are factors of this problem, made with the sets `factored`.
     has_factors: bool,
     factored: Vec<newton::Status>,
-    /// Velocities before an attempt with them.
+    /// Velocities and impulses before an attempt with them.
     before: Vec<f64>,
+    attempted: Vec<f64>,
     held: Vec<bool>,
     x: Vec<f64>,
+    missing: Vec<f64>,
     start: Vec<f64>,
     best: Vec<f64>,
     first: Vec<f64>,

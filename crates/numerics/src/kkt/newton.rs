@@ -2,7 +2,7 @@
 //! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
 //! onto the bounds as far as the energy q falls.
 
-use super::{GROUND, Problem, Report, Solver, Vertex, Wide, border, group_rate, push, push_group};
+use super::{GROUND, Problem, Report, Row, Solver, Vertex, Wide, border, group_rate, push, push_group};
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
@@ -82,6 +82,7 @@ impl Solver {
         }
         for round in 0..limit {
             self.classify(problem, false);
+            keep_impulses(problem, &mut self.start);
             self.linear_problem(problem, tolerance, &mut report);
             if self.consistent(problem, tolerance) {
                 report.converged = true;
@@ -116,18 +117,18 @@ impl Solver {
         report
     }
 
-    /// Solves the linear problem of the sets at hand, with the factors at hand where they will do, and keeps the impulses it started from.
+    /// Solves the linear problem of the sets at hand, with the factors at hand where they will do.
     fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
-        keep_impulses(problem, &mut self.start);
         report.apart = self.joined.count();
         let same = |(a, b): (&Status, &Status)| std::mem::discriminant(a) == std::mem::discriminant(b);
         if self.has_factors && self.factored.iter().zip(&self.states).all(same) {
             self.before.clone_from(&problem.u);
+            keep_impulses(problem, &mut self.attempted);
             if self.linear_solution(problem, tolerance, ROUNDS) {
                 return;
             }
             problem.u.clone_from(&self.before);
-            put_back_impulses(problem, &self.start);
+            put_back_impulses(problem, &self.attempted);
         }
         self.assemble(problem);
         self.ldl.factor();
@@ -289,17 +290,25 @@ impl Solver {
         if fresh {
             velocities(problem, false);
         }
-        for k in 0..problem.rows.len() {
-            let row = &problem.rows[k];
-            let wanted = match row.lambda.is_nan() {
-                true if row.shared => 0.0,
-                true => (row.target - Problem::rate(row, &problem.u)) / (row.compliance + row.yields(&problem.inverse)),
-                false => row.lambda,
-            };
-            problem.rows[k].lambda = if row.shared { wanted } else { wanted.clamp(row.lower, row.upper) };
-        }
-        for k in 0..problem.rows.len() {
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let n = problem.rows[k].ball.max(1) as usize;
+            for row in &mut problem.rows[k..k + n] {
+                if row.lambda.is_nan() {
+                    row.lambda = match row.shared {
+                        true => 0.0,
+                        false => {
+                            (row.target - Problem::rate(row, &problem.u))
+                                / (row.compliance + row.yields(&problem.inverse))
+                        }
+                    };
+                }
+                if !row.shared {
+                    row.lambda = row.lambda.clamp(row.lower, row.upper);
+                }
+            }
             into_ball(problem, k);
+            k += n;
         }
         if fresh {
             velocities(problem, true);
@@ -316,22 +325,16 @@ impl Solver {
         let mut k = 0;
         while k < problem.rows.len() {
             let row = &problem.rows[k];
-            let v = row.target - Problem::rate(row, &problem.u);
+            let v = |row: &Row| row.target - Problem::rate(row, &problem.u);
             if row.ball > 0 {
                 let n = row.ball as usize;
                 let own = &problem.rows[k..k + n];
-                let (mut size, mut along) = (0.0, 0.0);
-                for row in own {
-                    size += row.lambda * row.lambda;
-                    along += row.lambda * (row.target - Problem::rate(row, &problem.u));
-                }
-                let size = size.sqrt();
-                along /= size;
+                let size = own.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+                let near = size >= row.upper * (1.0 - if first { NEAR } else { SLACK });
+                let along = if near { own.iter().map(|row| row.lambda * v(row)).sum::<f64>() / size } else { 0.0 };
                 self.states.push(if row.upper <= 0.0 {
                     Status::Bound(0.0)
-                } else if size >= row.upper * (1.0 - if first { NEAR } else { SLACK })
-                    && (first || along > row.compliance * size)
-                {
+                } else if near && (first || along > row.compliance * size) {
                     let d = std::array::from_fn(|i| if i < n { own[i].lambda / size } else { 0.0 });
                     Status::Rim { d, across: row.upper / along.max(row.compliance * row.upper) }
                 } else {
@@ -341,11 +344,11 @@ impl Solver {
                 k += n;
                 continue;
             }
-            let wants = v - row.compliance * row.lambda;
+            let wants = || v(row) - row.compliance * row.lambda;
             let held = self.held[k];
-            self.states.push(if row.lambda <= row.lower && (held || wants <= 0.0) {
+            self.states.push(if row.lambda <= row.lower && (held || wants() <= 0.0) {
                 Status::Bound(row.lower)
-            } else if row.lambda >= row.upper && (held || wants >= 0.0) {
+            } else if row.lambda >= row.upper && (held || wants() >= 0.0) {
                 Status::Bound(row.upper)
             } else {
                 Status::Free
@@ -436,51 +439,20 @@ impl Solver {
         // factors of other rims: impulses that balance each other come to rest last
         let borrowed = rounds > REFINEMENTS;
         let mut last = f64::INFINITY;
+        self.correct(problem, false);
         for round in 0..=rounds {
-            let mut pushed: f64 = 0.0;
-            self.missed(problem);
+            std::mem::swap(&mut self.x, &mut self.missing);
             self.ldl.solve(&mut self.x);
             self.joined.correct(problem, &mut self.x);
             for (u, x) in problem.u.iter_mut().zip(&self.x) {
                 *u += x;
             }
-            let mut k = 0;
-            while k < problem.rows.len() {
-                let n = problem.rows[k].ball.max(1) as usize;
-                match self.states[k] {
-                    Status::Free => {
-                        for k in k..k + n {
-                            let row = &problem.rows[k];
-                            let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
-                            pushed = pushed.max(change.abs() * self.yields[k]);
-                            problem.rows[k].lambda += change;
-                        }
-                    }
-                    Status::Rim { d, across } => {
-                        let turn: [f64; 3] =
-                            std::array::from_fn(
-                                |i| if i < n { Problem::rate(&problem.rows[k + i], &self.x) } else { 0.0 },
-                            );
-                        let along: f64 = (0..n).map(|i| turn[i] * d[i]).sum();
-                        for i in 0..n {
-                            problem.rows[k + i].lambda -= across * (turn[i] - along * d[i]);
-                        }
-                    }
-                    _ => {}
-                }
-                k += n;
-            }
-            for (g, group) in problem.groups.iter_mut().enumerate() {
-                for r in 0..group.count {
-                    // the block system has (u, -lambda)
-                    group.lambda[r] -= self.x[6 * (n + g) + r];
-                }
-            }
+            let [pushed, missed] = self.correct(problem, true);
             let change = self.x[..6 * n].iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let change = if borrowed { change.max(pushed) } else { change };
             // what the next round would change: each one leaves about the same share
             let next = if borrowed { change } else { change.max(pushed) * (change.max(pushed) / last) };
-            if round > 0 && change.min(next) <= 1e-3 * tolerance {
+            if missed <= 1e-3 * tolerance || round > 0 && change.min(next) <= 1e-3 * tolerance {
                 return true;
             }
             if borrowed && round > 0 && (change > CONTRACTION * last || !change.is_finite()) {
@@ -491,41 +463,85 @@ impl Solver {
         false
     }
 
-    /// What the equations miss at the velocities and impulses at hand, in velocities: p - M u + J^T (lambda + miss/eps), and miss by row.
-    fn missed(&mut self, problem: &Problem) {
+    /// Impulses that belong to the change x of the velocities, lambda <- lambda + (miss - J x)/eps, if velocities have `changed`, and what the equations
+    /// miss at these velocities and impulses: r = p - M u + J^T (lambda + miss/eps) is `missing`, miss by row is `slack`.
+    /// Returns the largest change of an impulse and the largest of what is missed, as velocities: of M^-1 r (its diagonal), of what rows
+    /// would change in their bodies, and of what exact ones miss.
+    fn correct(&mut self, problem: &mut Problem, changed: bool) -> [f64; 2] {
         let n = problem.mass.len();
-        self.x.clear();
-        self.x.extend_from_slice(&problem.momentum);
+        let (mut pushed, mut most): (f64, f64) = (0.0, 0.0);
+        let r = &mut self.missing;
+        r.clear();
+        r.extend_from_slice(&problem.momentum);
         for (k, M) in problem.mass.iter().enumerate() {
             let u = &problem.u[6 * k..][..6];
             for i in 0..6 {
-                self.x[6 * k + i] -= (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>();
+                r[6 * k + i] -= (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>();
             }
         }
         self.slack.resize(problem.rows.len(), 0.0);
-        let mut free = false;
-        for (k, row) in problem.rows.iter().enumerate() {
-            if self.states[k] != Status::Later {
-                free = self.states[k] == Status::Free;
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let count = problem.rows[k].ball.max(1) as usize;
+            match self.states[k] {
+                Status::Free => {
+                    for k in k..k + count {
+                        let row = &mut problem.rows[k];
+                        if changed {
+                            let change = (self.slack[k] - Problem::rate(row, &self.x)) / row.compliance;
+                            pushed = pushed.max(change.abs() * self.yields[k]);
+                            row.lambda += change;
+                        }
+                        let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
+                        self.slack[k] = miss;
+                        let change = miss / row.compliance;
+                        most = most.max(change.abs() * self.yields[k]);
+                        push(row, row.lambda + change, r);
+                    }
+                }
+                state => {
+                    if let (Status::Rim { d, across }, true) = (state, changed) {
+                        let own = &mut problem.rows[k..k + count];
+                        let mut turn = [0.0; 3];
+                        for (turn, row) in turn.iter_mut().zip(&*own) {
+                            *turn = Problem::rate(row, &self.x);
+                        }
+                        let along: f64 = turn.iter().zip(&d).map(|(turn, d)| turn * d).sum();
+                        for ((row, turn), d) in own.iter_mut().zip(turn).zip(d) {
+                            row.lambda -= across * (turn - along * d);
+                        }
+                    }
+                    for row in &problem.rows[k..k + count] {
+                        push(row, row.lambda, r);
+                    }
+                }
             }
-            let mut lambda = row.lambda;
-            if free {
-                let miss = (row.target - Problem::rate(row, &problem.u)) - row.compliance * row.lambda;
-                self.slack[k] = miss;
-                lambda += miss / row.compliance;
+            k += count;
+        }
+        for (g, group) in problem.groups.iter_mut().enumerate() {
+            if changed {
+                for i in 0..group.count {
+                    // the block system has (u, -lambda)
+                    group.lambda[i] -= self.x[6 * (n + g) + i];
+                }
             }
-            push(row, lambda, &mut self.x);
+            push_group(group, &group.lambda, r);
         }
-        for group in &problem.groups {
-            push_group(group, &group.lambda, &mut self.x);
+        for (r, W) in r.chunks_exact(6).zip(&problem.inverse) {
+            for i in 0..6 {
+                most = most.max(r[i].abs() * W[7 * i]);
+            }
         }
-        self.x.resize(6 * (n + problem.groups.len()), 0.0);
+        r.resize(6 * (n + problem.groups.len()), 0.0);
         for (g, group) in problem.groups.iter().enumerate() {
-            for r in 0..group.count {
-                let miss = group.target[r] - group_rate(group, r, &problem.u) - group.compliance[r] * group.lambda[r];
-                self.x[6 * (n + g) + r] = miss;
+            for i in 0..group.count {
+                let miss = group.target[i] - group_rate(group, i, &problem.u) - group.compliance[i] * group.lambda[i];
+                r[6 * (n + g) + i] = miss;
+                most = most.max(miss.abs());
             }
         }
+        // what is not a number is missed
+        [pushed, if r.iter().all(|r| r.is_finite()) { most } else { f64::INFINITY }]
     }
 
     /// b - J u of the rows of a ball.

@@ -78,6 +78,16 @@ pub struct Hold {
     pub stiffness: f64,
 }
 
+impl Hold {
+    /// Energy of the springs of all of them: along the tangents, and about the normals [J].
+    pub fn all_stored(holds: &[Hold]) -> [f64; 2] {
+        holds.iter().fold([0.0; 2], |[spring, wound], hold| {
+            let k = 0.5 * hold.stiffness;
+            [spring + k * hold.spring.length_squared(), wound + k * hold.wound * hold.wound]
+        })
+    }
+}
+
 /// One contact point in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
@@ -576,14 +586,17 @@ impl Hardness {
         let (n, mass) = (self.exponent, self.mass * share);
         // depth of an impact at the speed it has, or had, and at rest: K depth^(n+1)/(n+1) = m v^2/2, K depth^n = N
         let speed = closing.max(memory.fastest).max(SLOW);
-        let impact_depth = libm::pow(0.5 * (n + 1.0) * mass * speed * speed / hardness, 1.0 / (n + 1.0));
-        let rest_depth = libm::pow(0.2 * self.weight * share / hardness, 1.0 / n);
-        let omega = (hardness * libm::pow(impact_depth.max(rest_depth), n - 1.0) / mass).sqrt();
+        let (impact, rest) = (0.5 * (n + 1.0) * mass * speed * speed / hardness, 0.2 * self.weight * share / hardness);
+        let linear = n == 1.0;
+        let impact_depth = if linear { impact.sqrt() } else { libm::pow(impact, 1.0 / (n + 1.0)) };
+        let rest_depth = if linear { rest } else { libm::pow(rest, 1.0 / n) };
+        let tangent = if linear { 1.0 } else { libm::pow(impact_depth.max(rest_depth), n - 1.0) };
+        let omega = (hardness * tangent / mass).sqrt();
         let soft = omega * h < RESOLVED;
         let brief = std::f64::consts::PI / omega * self.weight < BRIEF * self.mass * speed;
         let depth = (-point.gap).max(0.0);
         let load = (memory.normal / h).max(share * (0.2 * self.weight).max(self.mass * closing.max(SLOW) / h));
-        let stiffness = if n == 1.0 {
+        let stiffness = if linear {
             hardness
         } else if soft {
             hardness * libm::pow(depth.max(1e-6 * impact_depth), n - 1.0)

@@ -354,6 +354,8 @@ pub struct Clock<'a> {
     root: Vec<u32>,
     parts: Vec<u32>,
     before: Vec<Memory>,
+    /// Energy that the springs of friction had stored at the beginning of the step: along the tangents, and about the normals [J].
+    strained: [f64; 2],
     began: Vec<(u32, u32)>,
     ended: Vec<(u32, u32)>,
     partitions: Vec<Partition>,
@@ -418,6 +420,7 @@ impl<'a> Clock<'a> {
             root: Vec::new(),
             parts: Vec::new(),
             before: Vec::new(),
+            strained: [0.0; 2],
             began: Vec::new(),
             ended: Vec::new(),
             partitions: Vec::new(),

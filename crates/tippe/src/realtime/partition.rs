@@ -17,8 +17,11 @@ const UNEQUAL: f64 = 100.0;
 const FACTORISATIONS: usize = 60;
 /// Velocities are solved to this [m/s, rad/s].
 const ACCURACY: f64 = 1e-10;
-/// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s].
+/// Friction bounds are settled when what they change moves no velocity by more than this [m/s, rad/s] ...
 const SETTLED: f64 = 1e-12;
+/// ... or by no more than velocities are solved to, where nothing is faster than this [m/s, rad/s]: what slides would add it up step by step, what
+/// rests has it settled by the steps that follow.
+const RESTING: f64 = 1e-6;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
 /// Parts are kept apart if at most so many rows join them.
@@ -82,6 +85,8 @@ pub struct Partition {
     pub asleep: bool,
     /// The problem and its solution.
     pub problem: Problem,
+    /// True if all rows of the step are its own, and not copies of them in the problem, until [`Partition::give_back`].
+    lent: bool,
     /// Mechanism, link or loop, and wrench on side 2 of each exact group.
     pub owners: Vec<(u32, u32, [Six; 6])>,
     /// How it was solved.
@@ -255,8 +260,10 @@ impl Clock<'_> {
         let mut root = std::mem::take(&mut self.root);
         root.clear();
         root.extend(0..n as u32);
+        let mut joined = [GROUND; 2];
         for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners) {
-            if !owner.is_friction() && row.bodies[0] != GROUND && row.bodies[1] != GROUND {
+            if !owner.is_friction() && row.bodies != joined && row.bodies[0] != GROUND && row.bodies[1] != GROUND {
+                joined = row.bodies;
                 join(&mut root, row.bodies[0], row.bodies[1]);
             }
         }
@@ -413,12 +420,18 @@ impl Clock<'_> {
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
+        partition.lent = partition.rows.len() == self.rows.rows.len();
+        let rows = &mut partition.problem.rows;
+        match partition.lent {
+            true => std::mem::swap(rows, &mut self.rows.rows),
+            false => rows.extend(partition.rows.iter().map(|&k| self.rows.rows[k as usize])),
+        }
         partition.rubble = true;
-        for &k in &partition.rows {
-            let mut row = self.rows.rows[k as usize];
+        for row in rows {
             row.bodies = row.bodies.map(local);
             partition.rubble &= row.is_opposite();
-            partition.problem.rows.push(row);
+        }
+        for (place, &k) in partition.rows.iter().enumerate() {
             let follow = self.rows.follows[k as usize];
             let normal = follow.first;
             partition.follows.push(if normal == u32::MAX {
@@ -431,7 +444,7 @@ impl Clock<'_> {
             });
             if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
                 let force = self.rows.forces[own].1.map(flat);
-                partition.problem.forces.push((partition.problem.rows.len() as u32 - 1, force));
+                partition.problem.forces.push((place as u32, force));
             }
         }
         let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
@@ -498,9 +511,27 @@ impl Partition {
         }
     }
 
+    /// Impulses and bounds of the solution to the rows of the step; true if any of them push.
+    pub fn give_back(&mut self, rows: &mut Vec<Row>) -> bool {
+        if self.lent {
+            self.lent = false;
+            std::mem::swap(rows, &mut self.problem.rows);
+            for row in rows.iter_mut() {
+                row.bodies = row.bodies.map(|b| if b == GROUND { b } else { self.bodies[b as usize] });
+            }
+            return rows.iter().any(|row| row.lambda != 0.0);
+        }
+        for (&k, row) in self.rows.iter().zip(&self.problem.rows) {
+            let own = &mut rows[k as usize];
+            (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
+        }
+        self.problem.rows.iter().any(|row| row.lambda != 0.0)
+    }
+
     /// Bounds that follow normal impulses; true if that changes anything.
     fn follow(&mut self) -> bool {
-        let Problem { rows, inverse, .. } = &mut self.problem;
+        let Problem { rows, inverse, u, .. } = &mut self.problem;
+        let settled = if u.iter().all(|u| u.abs() < RESTING) { ACCURACY } else { SETTLED };
         let mut changed = false;
         let mut k = 0;
         while k < rows.len() {
@@ -516,7 +547,7 @@ impl Partition {
             let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
             let old = rows[k].upper;
             let held = size >= old * (1.0 - 1e-9);
-            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > SETTLED {
+            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > settled {
                 changed = true;
             }
             for row in &mut rows[k..k + count] {

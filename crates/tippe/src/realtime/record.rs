@@ -1,6 +1,6 @@
 //! After the solution: positions, memories, the books, samples, the summary.
 
-use super::contacts::Memory;
+use super::contacts::{Hold, Memory};
 use super::free::rotated;
 use super::joints::flat;
 use super::partition::{Owner, masses};
@@ -84,7 +84,7 @@ impl Clock<'_> {
                 self.machines[m as usize].freeze(&mut self.state.machines[m as usize]);
             }
         }
-        for partition in self.partitions.iter().filter(|p| p.active) {
+        for partition in self.partitions.iter_mut().filter(|p| p.active) {
             for (k, &b) in partition.bodies.iter().enumerate() {
                 let u = &partition.problem.u[6 * k..6 * k + 6];
                 velocity[b as usize] = Six::new(Vec3::new(u[0], u[1], u[2]), Vec3::new(u[3], u[4], u[5]));
@@ -97,13 +97,8 @@ impl Clock<'_> {
                     self.struck[b as usize] = true;
                 }
             }
-            let mut any = !partition.problem.groups.is_empty();
-            for (&k, row) in partition.rows.iter().zip(&partition.problem.rows) {
-                let own = &mut self.rows.rows[k as usize];
-                (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
-                any |= row.lambda != 0.0;
-            }
-            if any {
+            let pushes = partition.give_back(&mut self.rows.rows);
+            if pushes || !partition.problem.groups.is_empty() {
                 for &b in &partition.bodies {
                     self.pushed[b as usize] = true;
                 }
@@ -268,6 +263,7 @@ impl Clock<'_> {
         let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
         let left = struck.iter().filter(|pair| gone(pair));
         contacts.extend(left.map(|&pair| Memory { pair, struck: true, ..Memory::default() }));
+        self.strained = Hold::all_stored(&self.state.holds);
         self.state.holds.clear();
         for grip in &mut self.grips {
             let (first, count) = grip.touches;
@@ -307,7 +303,7 @@ impl Clock<'_> {
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
             if normal <= 0.0 {
-                *memory = super::Hold { pair: memory.pair, point: memory.point, ..Default::default() };
+                *memory = Hold { pair: memory.pair, point: memory.point, ..Default::default() };
             } else if memory.sliding || swept {
                 // the spring carries what slides; sweeps hold without one
                 memory.spring = -memory.tangent / (h * grip.stiffness);
@@ -379,10 +375,14 @@ impl Clock<'_> {
         for (u, kin) in velocity.iter().zip(&self.kin) {
             mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
         }
-        let mut elastic = 0.0;
-        // what contacts stored, also those that are gone: their points need not be the same ones
+        let mut elastic;
+        // what contacts and their friction stored, also those that are gone: their points need not be the same ones
         let mut elastic_before: f64 = self.before.iter().map(|m| m.stored).sum();
         ledger.contact_damping += elastic_before;
+        let (before, after) = (self.strained, Hold::all_stored(&self.state.holds));
+        (elastic_before, elastic) = (elastic_before + before[0] + before[1], after[0] + after[1]);
+        ledger.sliding += before[0] - after[0];
+        ledger.spin += before[1] - after[1];
         for (k, row) in self.rows.rows.iter().enumerate() {
             let force = self.rows.forces.binary_search_by_key(&(k as u32), |f| f.0).map(|at| self.rows.forces[at].1);
             let along = |s: usize| match force {
@@ -400,22 +400,8 @@ impl Clock<'_> {
                     elastic += stored;
                     ledger.contact_damping -= work + stored;
                 }
-                Owner::Tangent(g, _) | Owner::Twist(g) => {
-                    let grip = &self.grips[g as usize];
-                    let after = match self.rows.owners[k] {
-                        Owner::Tangent(_, a) => grip.memory.spring.dot(grip.axes[a as usize + 1]),
-                        _ => grip.memory.wound,
-                    };
-                    let before = (row.target + given) * (h + grip.relaxation);
-                    let (e0, e1) = (0.5 * grip.stiffness * before * before, 0.5 * grip.stiffness * after * after);
-                    elastic_before += e0;
-                    elastic += e1;
-                    let lost = -(work + e1 - e0);
-                    match self.rows.owners[k] {
-                        Owner::Twist(_) => ledger.spin += lost,
-                        _ => ledger.sliding += lost,
-                    }
-                }
+                Owner::Tangent(..) => ledger.sliding -= work,
+                Owner::Twist(_) => ledger.spin -= work,
                 Owner::Roll(..) => ledger.rolling -= work,
                 Owner::Element(_) => {}
                 Owner::Bend => ledger.damping -= work,

@@ -1015,6 +1015,27 @@ fn heaps_never_gain_energy() {
     }
 }
 
+/// A bucket enters loose stones that are swept: the patches of its mesh come and go, and with them the springs of their friction. What these store is
+/// booked where it came from.
+#[test]
+fn friction_of_patches_that_come_and_go_books_a_loss() {
+    let text = include_str!("../../../../scenes/belgian_blocks.toml").replace("\"-0.9 m\", 0,", "\"-0.4 m\", 0,");
+    let scene = Scene::parse("belgian_blocks.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let model = Model::compile(&scene).unwrap_or_else(|e| panic!("{e}"));
+    let settings = Settings { threads: 1, ..Settings::from_scene(&scene) };
+    let mut state = State::start(&model);
+    let mut last = run(&model, &mut state, 0.1, &settings).energy;
+    for k in 1..=5 {
+        let energy = run(&model, &mut state, 0.1 + 0.02 * f64::from(k), &settings).energy;
+        let [sliding, own] = [energy.sliding - last.sliding, energy.integration - last.integration];
+        println!("t = {} s: sliding {sliding:.3} J, integration {own:.3} J", state.time);
+        assert!(sliding > -0.5, "sliding gave {} J", -sliding);
+        assert!(own.abs() < 0.5, "the step itself lost {own} J");
+        last = energy;
+    }
+    assert!(last.work > 5.0 && last.sliding > 1.0, "work {} J, sliding {} J", last.work, last.sliding);
+}
+
 /// Shares of linear and angular momentum that a box and a capsule lose when they meet in space.
 fn lost_momenta(restitution: f64) -> [f64; 2] {
     let model = model(&format!(
