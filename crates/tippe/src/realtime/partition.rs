@@ -420,7 +420,7 @@ impl Clock<'_> {
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
-        partition.lent = partition.rows.len() == self.rows.rows.len();
+        partition.lent = !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
         let rows = &mut partition.problem.rows;
         match partition.lent {
             true => std::mem::swap(rows, &mut self.rows.rows),
