@@ -250,12 +250,23 @@ impl Clock<'_> {
         struck.extend(self.blows.iter().map(|blow| blow.pair));
         struck.sort_unstable();
         struck.dedup();
+        let partition = |b: usize| self.partitions.get(self.partition_of[b] as usize);
+        let is_swept = |b: usize| partition(b).is_some_and(|p| p.active && p.swept);
         for touch in &mut self.touches {
-            touch.memory.normal = rows.rows[touch.row].lambda;
+            let row = &rows.rows[touch.row];
+            touch.memory.normal = row.lambda;
             // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
             let force = (touch.memory.normal / h).max(0.0);
             let depth = depth_of(force / touch.hardness, touch.exponent);
             touch.memory.stored = force * depth / (touch.exponent + 1.0);
+            if touch.memory.stored > 0.0 && touch.bodies.iter().any(|&b| is_swept(b)) {
+                // sweeps may load a small column beyond its law: it stores no more than its overlap
+                let moving = (0..2).filter(|&s| row.bodies[s] != GROUND);
+                let rate: f64 = moving.map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize])).sum();
+                let overlap = (-touch.gap - h * (rows.given[touch.row] + rate)).max(0.0);
+                let energy = touch.hardness * libm::pow(overlap, touch.exponent + 1.0) / (touch.exponent + 1.0);
+                touch.memory.stored = touch.memory.stored.min(energy);
+            }
             touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
             contacts.push(touch.memory);
         }
@@ -268,8 +279,7 @@ impl Clock<'_> {
         for grip in &mut self.grips {
             let (first, count) = grip.touches;
             let normal: f64 = self.touches[first..first + count].iter().map(|t| t.memory.normal.max(0.0)).sum();
-            let partition = |b: usize| self.partitions.get(self.partition_of[b] as usize);
-            let swept = grip.bodies.iter().any(|&b| partition(b).is_some_and(|p| p.active && p.swept));
+            let swept = grip.bodies.iter().any(|&b| is_swept(b));
             let memory = &mut grip.memory;
             (memory.tangent, memory.twist, memory.turn) = (Vec3::ZERO, 0.0, Vec3::ZERO);
             let (mut size, mut limit) = (0.0, 0.0);
