@@ -116,15 +116,17 @@ impl Graph {
         let n = self.names.len();
         let apart = self.distances(0);
         if apart.contains(&u32::MAX) {
-            // what hangs together with the first vertex, and the rest
-            for part in [true, false] {
-                self.part(|v| (apart[v] != u32::MAX) == part).dissect(order);
+            for part in self.connected() {
+                part.dissect(order);
             }
             return;
         }
         let cut = if n > SOURCES { self.cut(&apart) } else { None };
         let Some(cut) = cut else {
-            order.extend_from_slice(&self.names);
+            // a star has none, and its middle must come last
+            let least = by_degree(&vec![Vertex::Body; n], &self.beside, u64::MAX);
+            let own = least.map_or_else(|| (0..n as u32).collect(), |(own, _)| own);
+            order.extend(own.iter().map(|&v| self.names[v as usize]));
             return;
         };
         for side in [Side::Low, Side::High] {
@@ -134,6 +136,36 @@ impl Graph {
             }
         }
         order.extend((0..n).filter(|&v| cut.side[v] == Side::Between).map(|v| self.names[v]));
+    }
+
+    /// Its connected parts.
+    fn connected(&self) -> Vec<Graph> {
+        let n = self.names.len();
+        // which part each vertex is in, and its number there
+        let (mut part, mut number) = (vec![u32::MAX; n], vec![0; n]);
+        let mut parts: Vec<Graph> = Vec::new();
+        for seed in 0..n {
+            if part[seed] != u32::MAX {
+                continue;
+            }
+            part[seed] = parts.len() as u32;
+            let mut members = vec![seed];
+            let mut next = 0;
+            while let Some(&v) = members.get(next) {
+                number[v] = next as u32;
+                next += 1;
+                for &w in &self.beside[v] {
+                    if part[w as usize] == u32::MAX {
+                        part[w as usize] = parts.len() as u32;
+                        members.push(w as usize);
+                    }
+                }
+            }
+            let among = |&v: &usize| self.beside[v].iter().map(|&w| number[w as usize]).collect();
+            let beside = members.iter().map(among).collect();
+            parts.push(Graph { beside, names: members.iter().map(|&v| self.names[v]).collect() });
+        }
+        parts
     }
 
     /// The vertices chosen, and the edges between them.

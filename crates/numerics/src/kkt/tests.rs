@@ -285,6 +285,16 @@ fn a_pyramid_is_solved_from_nothing() {
     }
 }
 
+/// Two trays side by side with boxes that touch nothing else: no fill, however many they are.
+#[test]
+fn trays_of_boxes_have_no_fill() {
+    let boxes = 5000;
+    let edges: Vec<(u32, u32)> = std::iter::once((0, 1)).chain((2..2 + 2 * boxes).map(|k| (k % 2, k))).collect();
+    let (order, beside) = super::order::of_elimination(&vec![Vertex::Body; 2 + 2 * boxes as usize], &edges);
+    assert_eq!(order.len(), 2 + 2 * boxes as usize);
+    assert_eq!(beside.iter().map(Vec::len).sum::<usize>(), edges.len());
+}
+
 /// Ten layers of ten by ten boxes, each on four of the layer below: dissected, with far fewer products than an order of least degree
 /// makes (752,000).
 #[test]

@@ -357,23 +357,23 @@ impl SurfacePair {
             }
             let sense = self.sense();
             for p in room.surfaces.points() {
-                let area = p.area * p.normal.dot(p.axis);
+                let mut area = p.area * p.normal.dot(p.axis);
                 if area <= 0.0 {
                     continue;
                 }
+                let mut normal = p.axis * sense;
+                let mut gap = normal.dot(shift) - p.depth;
                 if let Some((least, n)) = ahead {
                     // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
                     // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
-                    let (slope, area) = (p.axis.dot(n), p.area * p.normal.dot(n));
-                    if slope > ALONG && area > 0.0 {
-                        let gap = (shift.length() - p.depth / slope).max(least);
-                        out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
+                    let slope = p.axis.dot(n);
+                    area = p.area * p.normal.dot(n);
+                    if slope <= ALONG || area <= 0.0 {
+                        continue;
                     }
-                    continue;
+                    (normal, gap) = (n, (shift.length() - p.depth / slope).max(least));
                 }
-                let normal = p.axis * sense;
                 let mut point = p.point + 0.5 * shift;
-                let mut gap = normal.dot(shift) - p.depth;
                 if touching {
                     let [d1, d2] = paths.map(|path| path.shift(point));
                     point -= 0.5 * (d1 + d2);

@@ -221,8 +221,8 @@ impl Pairs {
     /// Gap [m], normal and middle of two elements, which may be far apart; of meshes whose boxes are apart that of their hulls.
     pub fn between(&self, model: &Model, pair: (u32, u32)) -> (f64, Vec3, Vec3) {
         let X_ws = [pair.0, pair.1].map(|e| self.X_ws[e as usize]);
-        let near = self.near.iter().find(|near| near.pair == pair);
-        if let Some(surfaces) = near.and_then(|near| near.surfaces.as_ref()) {
+        let near = self.near.binary_search_by_key(&pair, |near| near.pair).ok();
+        if let Some(surfaces) = near.and_then(|k| self.near[k].surfaces.as_ref()) {
             let (gap, normal, p1, p2) = surfaces.measure(&X_ws, true);
             return (gap, normal, 0.5 * (p1 + p2));
         }

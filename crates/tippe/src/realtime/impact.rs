@@ -92,7 +92,7 @@ impl Striking {
     }
 }
 
-/// The contact points of a round of impacts and what moves them. An impact costs what hangs together with it, however large the scene.
+/// The contact points of a round of impacts and what moves them. What an impact does not reach is not touched by it.
 struct Melee {
     list: Vec<Striking>,
     /// Instants of the impacts to come, one for each of the list [s].
@@ -348,16 +348,18 @@ impl Clock<'_> {
         for ((s, t), time) in patch.iter().zip(touches).zip(&mut *times) {
             let speed = -s.rate(0, &melee.u);
             let strikes = t.restitution > 0.0 && speed > t.rest_speed;
-            *time = if strikes { s.since + (s.gap / speed).max(0.0) } else { f64::INFINITY };
+            *time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
         }
-        let soon = times.iter().copied().fold(f64::INFINITY, f64::min);
+        // from its instant on; the contact points of a group, of the same bodies, share it
+        let (since, soon) = (patch[0].since, times.iter().copied().fold(f64::INFINITY, f64::min));
+        times.iter_mut().for_each(|time| *time += since);
         if !touches[0].column || soon.is_infinite() {
             return;
         }
         let (mut hardness, mut approach) = (0.0, 0.0);
         for (s, t) in patch.iter().zip(touches) {
             let closing = -s.rate(0, &melee.u);
-            if s.gap <= closing * (soon - s.since) * (1.0 + SAME) {
+            if s.gap <= closing * soon * (1.0 + SAME) {
                 hardness += t.hardness;
                 approach += t.hardness * closing;
             }
