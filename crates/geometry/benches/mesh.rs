@@ -85,23 +85,15 @@ fn pressed(a: &Surface, b: &Surface, q: Quat, u: Vec3, depth: f64) -> Pose {
     X(s - depth)
 }
 
-/// Seconds this thread has run: others on the machine do not count. Where the system does not tell, wall time.
-fn seconds(start: Instant) -> f64 {
-    let busy = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let busy = busy.and_then(|t| t.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()));
-    busy.map_or(start.elapsed().as_secs_f64(), |ns| ns * 1e-9)
-}
-
-/// Best of five passes, microseconds a call.
+/// Best of 25 passes, microseconds a call: others on the machine slow some of them down, not all.
 fn time(count: usize, mut f: impl FnMut(usize)) -> f64 {
-    let origin = Instant::now();
     let mut best = f64::INFINITY;
-    for _ in 0..5 {
-        let start = seconds(origin);
+    for _ in 0..25 {
+        let start = Instant::now();
         for i in 0..count {
             f(i);
         }
-        best = best.min((seconds(origin) - start) * 1e6 / count as f64);
+        best = best.min(start.elapsed().as_secs_f64() * 1e6 / count as f64);
     }
     best
 }

@@ -3,7 +3,7 @@
 use crate::{Aabb, TriMesh, Vec3};
 
 /// Triangles per leaf: fewer make the tree deeper, more cost tests.
-const LEAF: usize = 2;
+const LEAF: usize = 1;
 
 /// Rounding of a coordinate, with a safe factor, relative to the size of the mesh [-].
 pub(crate) const ROUNDING: f64 = 1e-14;

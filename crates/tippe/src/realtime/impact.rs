@@ -94,6 +94,7 @@ impl Striking {
 
 /// The contact points of a round of impacts and what moves them. What an impact does not reach is not touched by it.
 struct Melee {
+    /// One for each of the clock's `touches`, in their order.
     list: Vec<Striking>,
     /// Instants of the impacts to come, one for each of the list [s].
     times: Vec<f64>,
@@ -104,8 +105,9 @@ struct Melee {
     /// Contact points of each body: `of_body[starts[b]..starts[b + 1]]`.
     of_body: Vec<u32>,
     starts: Vec<u32>,
-    /// Velocities, angular before linear.
+    /// Velocities, angular before linear, and those of reached bodies before a micro-step.
     u: Vec<f64>,
+    started: Vec<f64>,
     /// Paths until the instants `since`, as [`Clock::path`].
     path: Vec<f64>,
     since: Vec<f64>,
@@ -578,6 +580,7 @@ impl Clock<'_> {
             of_body,
             starts,
             u: bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect(),
+            started: vec![0.0; 6 * n],
             path: bodies.iter().flat_map(|&b| flat(self.path(b, start))).collect(),
             since: vec![start; n],
             response: Response { inverse, joined },
@@ -621,9 +624,13 @@ impl Clock<'_> {
             }
         }
         // all columns of a pair that strikes, those that do not touch yet too
+        cluster.sort_unstable();
+        let mut gathered = 0;
         for k in 0..cluster.len() {
-            if touch_of(&melee.list[cluster[k]]).column {
-                for other in self.of_pair_with(cluster[k]) {
+            if cluster[k] >= gathered && touch_of(&melee.list[cluster[k]]).column {
+                let columns = self.of_pair_with(cluster[k]);
+                gathered = columns.end;
+                for other in columns {
                     let s = &mut melee.list[other];
                     if !s.active && s.gap.is_finite() {
                         s.active = true;
@@ -633,7 +640,7 @@ impl Clock<'_> {
             }
         }
         melee.settle(now);
-        let Melee { list, u, response, reached, push, .. } = melee;
+        let Melee { list, u, started, response, reached, push, .. } = melee;
         cluster.sort_unstable();
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
@@ -661,7 +668,6 @@ impl Clock<'_> {
             list[k].gap = 0.0;
         }
         let shortest = if columns > 0.0 { 3.0 * (lightest / columns).sqrt() / RESOLUTION } else { 0.0 };
-        let mut started = u.clone();
         // the last micro-step in which columns touched
         let mut last = f64::INFINITY;
         for _ in 0..LONGEST {
@@ -748,7 +754,7 @@ impl Clock<'_> {
                     list[k].total[axis] += list[k].impulse[axis];
                 }
                 let s = &list[k];
-                let energy = |axis: usize| s.impulse[axis] * 0.5 * (s.rate(axis, &started) + s.rate(axis, u));
+                let energy = |axis: usize| s.impulse[axis] * 0.5 * (s.rate(axis, started) + s.rate(axis, u));
                 ledger.contact_damping -= energy(0);
                 ledger.sliding -= energy(1) + energy(2);
                 ledger.work -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();

@@ -262,8 +262,12 @@ impl Clock<'_> {
             if touch.memory.stored > 0.0 && touch.bodies.iter().any(|&b| is_swept(b)) {
                 // sweeps may load a small column beyond its law: it stores no more than its overlap
                 let moving = (0..2).filter(|&s| row.bodies[s] != GROUND);
-                let rate: f64 = moving.map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize])).sum();
-                let overlap = (-touch.gap - h * (rows.given[touch.row] + rate)).max(0.0);
+                let along = |s: usize| {
+                    let b = row.bodies[s] as usize;
+                    h * dot(&row.J[s], velocity[b]) + dot(&row.J[s], self.hops[b])
+                };
+                let path = h * rows.given[touch.row] + moving.map(along).sum::<f64>();
+                let overlap = (-touch.gap - path).max(0.0);
                 let energy = touch.hardness * libm::pow(overlap, touch.exponent + 1.0) / (touch.exponent + 1.0);
                 touch.memory.stored = touch.memory.stored.min(energy);
             }

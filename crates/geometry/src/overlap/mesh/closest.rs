@@ -70,8 +70,9 @@ impl Surface {
                 let (middle, r) = self.balls[f as usize];
                 let far = reach + r;
                 let n = self.normals[f as usize];
-                let h = n.dot(center - middle).abs() - self.slack[f as usize];
-                if (center - middle).length_squared() <= far * far * PRUNE && h <= reach {
+                // a triangle without a plane is never beyond it
+                let beyond = n.dot(center - middle).abs() - self.slack[f as usize] > reach;
+                if (center - middle).length_squared() <= far * far * PRUNE && !beyond {
                     if near.len() == FEW {
                         near.clear();
                         return;
@@ -101,7 +102,8 @@ impl Surface {
         if !near.is_empty() && (x - *center).length_squared() <= *radius * *radius {
             for &(f, n, offset) in near.iter() {
                 let h = (n.dot(x) - offset).abs() - self.slack[f as usize];
-                if f != guess && (h <= 0.0 || h * h <= best * PRUNE) {
+                let beyond = h > 0.0 && h * h > best * PRUNE;
+                if f != guess && !beyond {
                     consider(f, &mut best, &mut found);
                 }
             }

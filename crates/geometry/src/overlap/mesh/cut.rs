@@ -8,12 +8,11 @@
 //!
 //! Integrals over the part are integrals over the chain, in any order; no loop needs to be walked, concave or with holes.
 
-use super::placement::{Below, Descent, Placement, placed_bounds, placed_box};
+use super::placement::{Descent, Pair, Placement, placed_bounds, placed_box};
 use super::predicate::{Of, is_above, is_left, passes};
 use super::shared;
 use super::surface::{ROUNDING, Surface};
 use crate::Vec3;
-use crate::tree::Tree;
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
 const CLOSE: f64 = 1e-7;
@@ -97,9 +96,14 @@ const CHAINS: usize = 512;
 /// What is found below one pair of boxes, and what is chained on some triangles. Lots are the same on any number of threads, and put together in their order.
 #[derive(Debug, Default)]
 struct Lot {
-    /// Pairs of boxes yet to be opened, the next one last.
-    stack: Vec<(u32, u32)>,
-    candidates: Vec<(u32, u32)>,
+    /// Pairs of boxes to be opened, those below them, and those of leaves.
+    level: Vec<Pair>,
+    below: Vec<Pair>,
+    leaves: Vec<Pair>,
+    /// Pairs of triangles that may intersect.
+    candidates: Vec<Pair>,
+    /// Segments to be chained.
+    chained: std::ops::Range<usize>,
     crossings: [Vec<Crossing>; 2],
     segments: Vec<Segment>,
     links: Vec<Link>,
@@ -115,7 +119,7 @@ pub(super) struct Cut {
     marks: [Marks; 2],
     lots: Vec<Lot>,
     /// Pairs of boxes from which lots begin.
-    starts: [Vec<(u32, u32)>; 2],
+    starts: [Vec<Pair>; 3],
     /// Crossings of the edges of 1 and of 2, by edge and place.
     pub crossings: [Vec<Crossing>; 2],
     /// (edge, face, index) of the crossings, sorted.
@@ -135,48 +139,47 @@ pub(super) struct Cut {
 }
 
 impl Lot {
-    /// Pairs of triangles whose boxes overlap.
-    fn collect(&mut self, trees: [&Tree; 2], descent: &Descent) {
-        self.candidates.clear();
-        let [t1, t2] = trees;
-        while let Some(pair) = self.stack.pop() {
-            match descent.open(trees, pair) {
-                Below::Nothing => {}
-                Below::Pairs(first, second) => self.stack.extend([second, first]),
-                Below::Leaves => {
-                    let (a, b) = (&t1.small[pair.0 as usize], &t2.small[pair.1 as usize]);
-                    for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
-                        for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
-                            self.candidates.push((f, g));
-                        }
-                    }
+    /// Pairs of triangles that may intersect: neither boxes and discs of the trees nor their planes separate them.
+    ///
+    /// As in [`Descent::open`] nothing branches on the outcome of a test.
+    fn collect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement, descent: &Descent) {
+        let [t1, t2] = [&*s1.tree, &*s2.tree];
+        self.leaves.clear();
+        while !self.level.is_empty() {
+            descent.open([t1, t2], &self.level, &mut self.below, &mut self.leaves);
+            std::mem::swap(&mut self.level, &mut self.below);
+        }
+        let rounding = rounding([s1, s2], X);
+        let found = &mut self.candidates;
+        let mut n = 0;
+        for &(i, j) in &self.leaves {
+            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
+            found.resize(n + (a.count * b.count) as usize, (0, 0));
+            for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
+                let (p, n1, slack1) = (s1.corners(f), s1.normals[f as usize], s1.slack[f as usize] + rounding);
+                for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
+                    let (q, n2) = (s2.corners(g).map(|x| X.point(x)), X.R_12 * s2.normals[g as usize]);
+                    let slack2 = s2.slack[g as usize] + rounding;
+                    let beyond1 = is_beyond(heights(&q, p[0], n1), slack1);
+                    let beyond2 = is_beyond(heights(&p, q[0], n2), slack2);
+                    found[n] = (f, g);
+                    n += !(beyond1 | beyond2) as usize;
                 }
             }
         }
+        found.truncate(n);
     }
 
     /// Crossings and segments of all candidates.
     fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
         self.crossings.iter_mut().for_each(Vec::clear);
         self.segments.clear();
-        let rounding = ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element());
+        let rounding = rounding([s1, s2], X);
         let candidates = std::mem::take(&mut self.candidates);
         for &(f, g) in &candidates {
-            // Balls around the triangles that are apart, or that lie on one side of the other's plane.
-            let ((c1, r1), (c2, r2)) = (s1.balls[f as usize], s2.balls[g as usize]);
             let (n1, slack1) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
-            let d = X.point(c2) - c1;
-            let reach = r1 + r2 + rounding;
-            if d.length_squared() > reach * reach || n1.dot(d).abs() > r2 + slack1 {
-                continue;
-            }
             let (n2, slack2) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
-            if n2.dot(d).abs() > r1 + slack2 {
-                continue;
-            }
-            let p = s1.corners(f);
-            let [a, b, c] = s2.corners(g);
-            let q = [X.point(a), X.point(b), X.point(c)];
+            let (p, q) = (s1.corners(f), s2.corners(g).map(|x| X.point(x)));
             let Some(over_p) = sides(Of::Two, q, p, n1, slack1) else { continue };
             let Some(over_q) = sides(Of::One, p, q, n2, slack2) else { continue };
             self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
@@ -326,34 +329,26 @@ impl Cut {
         let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
         let descent = Descent::new(X, ROUNDING * size, size);
         let trees = surfaces.map(|s| &*s.tree);
-        let [starts, next] = &mut self.starts;
+        let [starts, below, leaves] = &mut self.starts;
+        leaves.clear();
         starts.clear();
         starts.push((0, 0));
-        // level by level; what is a pair of leaves stays
-        while surfaces[0].is_heavy_with(surfaces[1]) && starts.len() < LOTS {
-            next.clear();
-            for &pair in starts.iter() {
-                match descent.open(trees, pair) {
-                    Below::Nothing => {}
-                    Below::Leaves => next.push(pair),
-                    Below::Pairs(first, second) => next.extend([first, second]),
-                }
-            }
-            std::mem::swap(starts, next);
-            if starts.is_empty() || starts == next {
-                break;
-            }
+        let is_heavy = surfaces[0].is_heavy_with(surfaces[1]);
+        while is_heavy && !starts.is_empty() && starts.len() + leaves.len() < LOTS {
+            descent.open(trees, starts, below, leaves);
+            std::mem::swap(starts, below);
         }
+        starts.append(leaves);
         if self.lots.len() < starts.len() {
             self.lots.resize_with(starts.len(), Lot::default);
         }
         let lots = &mut self.lots[..starts.len()];
         for (lot, start) in lots.iter_mut().zip(starts.iter()) {
-            lot.stack.clear();
-            lot.stack.push(*start);
+            lot.level.clear();
+            lot.level.push(*start);
         }
         shared(surfaces, lots, |lot| {
-            lot.collect(trees, &descent);
+            lot.collect(surfaces, X, &descent);
             lot.intersect(surfaces, X);
         });
         for lot in lots {
@@ -598,7 +593,7 @@ impl Cut {
         let touched = std::mem::take(&mut self.touched[side]);
         let mut lots = std::mem::take(&mut self.lots);
         // lots end where a triangle does
-        let [ranges, _] = &mut self.starts;
+        let ranges = &mut self.starts[0];
         ranges.clear();
         let mut from = 0;
         while from < touched.len() {
@@ -614,12 +609,11 @@ impl Cut {
             lots.resize_with(ranges.len(), Lot::default);
         }
         for (lot, range) in lots.iter_mut().zip(&ranges) {
-            lot.stack.clear();
-            lot.stack.push(*range);
+            lot.chained = range.0 as usize..range.1 as usize;
         }
         let cut = &*self;
         shared(surfaces, &mut lots[..ranges.len()], |lot| {
-            let range = lot.stack.pop().map_or(0..0, |(from, to)| from as usize..to as usize);
+            let range = lot.chained.clone();
             lot.chain(cut, side, surfaces[side], &touched[range], X);
         });
         for lot in &mut lots[..ranges.len()] {
@@ -693,13 +687,28 @@ impl Cut {
 /// Height over a plane [m] and whether it counts as above.
 type Height = (f64, bool);
 
+/// Heights of three corners over a plane through o [m].
+fn heights(x: &[Vec3; 3], o: Vec3, n: Vec3) -> [f64; 3] {
+    x.map(|x| n.dot(x - o))
+}
+
+/// True when all heights are on one side of what is in doubt.
+fn is_beyond(h: [f64; 3], slack: f64) -> bool {
+    let above = (h[0] > slack) & (h[1] > slack) & (h[2] > slack);
+    let below = (h[0] < -slack) & (h[1] < -slack) & (h[2] < -slack);
+    above | below
+}
+
+/// By how much rounding may move corners of two solids in frame 1 [m].
+fn rounding([s1, s2]: [&Surface; 2], X: &Placement) -> f64 {
+    ROUNDING * (s1.size + s2.size + X.p_12.abs().max_element())
+}
+
 /// Heights of three corners of solid `of` over a triangle with this unit normal; `None` when all are on one side. Heights
 /// beyond `slack` need no exact sign.
 fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
-    let o = triangle[0];
-    let h = [n.dot(x[0] - o), n.dot(x[1] - o), n.dot(x[2] - o)];
-    let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
-    if low > slack || high < -slack {
+    let h = heights(&x, triangle[0], n);
+    if is_beyond(h, slack) {
         return None;
     }
     let mut out = [(0.0, false); 3];

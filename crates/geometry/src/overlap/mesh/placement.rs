@@ -59,84 +59,118 @@ impl Descent {
         Descent { R, R_abs, p, margin: (margin + SMALL_ROUNDING * size) as f32 }
     }
 
-    /// Centre of b from that of a, and by how much their boxes are apart along the axes of frame 1 (negative where they overlap) [m].
+    /// By how much pairs of nodes are apart (negative where they overlap) [m]: their boxes along the axes of frame 1, and their discs along
+    /// the axis of either. With c and s the cosine and sine between the axes and d the distance of the centres, disc b reaches along n_a
+    /// from n_a.d + (c low_b, c high_b in order) - s r_b to the same + s r_b.
     #[inline(always)]
-    fn boxes(&self, a: &Small, b: &Small) -> ([f32; 3], [f32; 3]) {
+    fn gaps<const N: usize>(&self, a: &Nodes<N>, b: &Nodes<N>) -> [[f32; N]; 5] {
         let (R, S) = (&self.R, &self.R_abs);
-        let (mut d, mut gap) = ([0.0f32; 3], [0.0f32; 3]);
+        let mut gaps = [[0.0; N]; 5];
+        let (mut d, mut m) = ([[0.0; N]; 3], [[0.0; N]; 3]);
         for i in 0..3 {
-            d[i] = R[i][0] * b.center[0] + R[i][1] * b.center[1] + R[i][2] * b.center[2] + self.p[i] - a.center[i];
-            let reach = a.half[i] + S[i][0] * b.half[0] + S[i][1] * b.half[1] + S[i][2] * b.half[2] + self.margin;
-            gap[i] = d[i].abs() - reach;
+            for k in 0..N {
+                let turned = |v: &[[f32; N]; 3], R: &[f32; 3]| R[0] * v[0][k] + R[1] * v[1][k] + R[2] * v[2][k];
+                d[i][k] = turned(&b.center, &R[i]) + self.p[i] - a.center[i][k];
+                m[i][k] = turned(&b.normal, &R[i]);
+                gaps[i][k] = d[i][k].abs() - (a.half[i][k] + turned(&b.half, &S[i]) + self.margin);
+            }
         }
-        (d, gap)
-    }
-
-    /// By how much their discs are apart along the axis of either, for the distance `d` of the centres [m]. With c and s the cosine and
-    /// sine between the axes, disc b reaches along n_a from n_a.d + (c low_b, c high_b in order) - s r_b to the same + s r_b.
-    #[inline(always)]
-    fn discs(&self, a: &Small, b: &Small, d: [f32; 3]) -> [f32; 2] {
-        let (R, n) = (&self.R, &b.normal);
-        let m: [f32; 3] = std::array::from_fn(|i| R[i][0] * n[0] + R[i][1] * n[1] + R[i][2] * n[2]);
-        let dot = |x: &[f32; 3], y: &[f32; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-        let c = dot(&a.normal, &m);
-        let s = ((1.0 - c * c).max(0.0) + SMALL_SQUARE).sqrt();
-        let apart = |own: &Small, other: &Small, along: f32| {
-            let (x, y) = (c * other.low, c * other.high);
-            let spread = s * other.radius + self.margin;
-            (along + x.min(y) - spread - own.high).max(own.low - along - x.max(y) - spread)
-        };
-        [apart(a, b, dot(&a.normal, &d)), apart(b, a, -dot(&m, &d))]
-    }
-
-    /// True when two nodes may overlap: neither axes of frame 1 separate their boxes nor their own ones their discs.
-    #[inline(always)]
-    fn meet(&self, a: &Small, b: &Small) -> bool {
-        let (d, gap) = self.boxes(a, b);
-        if gap[0] > 0.0 || gap[1] > 0.0 || gap[2] > 0.0 {
-            return false;
+        for k in 0..N {
+            let dot = |x: &[[f32; N]; 3], y: &[[f32; N]; 3]| x[0][k] * y[0][k] + x[1][k] * y[1][k] + x[2][k] * y[2][k];
+            let c = dot(&a.normal, &m);
+            let s = ((1.0 - c * c).abs() + SMALL_SQUARE).sqrt();
+            let apart = |own: &Nodes<N>, other: &Nodes<N>, along: f32| {
+                let (x, y) = (c * other.low[k], c * other.high[k]);
+                let (x, y) = if x < y { (x, y) } else { (y, x) };
+                let spread = s * other.radius[k] + self.margin;
+                larger(along + x - spread - own.high[k], own.low[k] - along - y - spread)
+            };
+            gaps[3][k] = apart(a, b, dot(&a.normal, &d));
+            gaps[4][k] = apart(b, a, -dot(&m, &d));
         }
-        let [along_a, along_b] = self.discs(a, b, d);
-        along_a <= 0.0 && along_b <= 0.0
+        gaps
     }
 
     /// Lower bound of the distance of what two nodes hold [m].
     pub fn apart(&self, a: &Small, b: &Small) -> f64 {
-        let (d, gap) = self.boxes(a, b);
-        let [x, y, z] = gap.map(|g| g.max(0.0));
-        let [along_a, along_b] = self.discs(a, b, d);
+        let gaps = self.gaps(&Nodes::gather([a]), &Nodes::gather([b]));
+        let [x, y, z, along_a, along_b] = gaps.map(|[gap]| larger(gap, 0.0));
         // rounding of the root itself
         let boxes = (x * x + y * y + z * z).sqrt() * (1.0 - 4.0 * f32::EPSILON);
-        boxes.max(along_a).max(along_b) as f64
+        larger(boxes, larger(along_a, along_b)) as f64
     }
 
-    /// What there is below a pair of boxes.
+    /// Opens the pairs of nodes of a level: `next` is what there is below those that may overlap, `leaves` gets those that have nothing below.
+    ///
+    /// Which ones overlap is hard to foretell, so nothing branches on it, and several are asked at once.
+    pub fn open(&self, [t1, t2]: [&Tree; 2], level: &[Pair], next: &mut Vec<Pair>, leaves: &mut Vec<Pair>) {
+        let (mut n, mut m) = (0, leaves.len());
+        next.resize(2 * level.len(), (0, 0));
+        leaves.resize(m + level.len(), (0, 0));
+        for pairs in level.chunks(LANES) {
+            let at = |k: usize| pairs[k.min(pairs.len() - 1)];
+            let first: [&Small; LANES] = std::array::from_fn(|k| &t1.small[at(k).0 as usize]);
+            let second: [&Small; LANES] = std::array::from_fn(|k| &t2.small[at(k).1 as usize]);
+            let (a, b) = (Nodes::gather(first), Nodes::gather(second));
+            let [x, y, z, along_a, along_b] = self.gaps(&a, &b);
+            let (mut meet, mut wider) = ([false; LANES], [false; LANES]);
+            for k in 0..LANES {
+                let gap = larger(larger(x[k], y[k]), larger(z[k], larger(along_a[k], along_b[k])));
+                let extent = |[x, y, z]: &[[f32; LANES]; 3]| x[k] * x[k] + y[k] * y[k] + z[k] * z[k];
+                (meet[k], wider[k]) = (gap <= 0.0, extent(&a.half) >= extent(&b.half));
+            }
+            for (k, &(i, j)) in pairs.iter().enumerate() {
+                let (a, b) = (first[k], second[k]);
+                let are_leaves = (a.count > 0) & (b.count > 0);
+                let opens_first = (b.count > 0) | ((a.count == 0) & wider[k]);
+                let below = if opens_first { [(i + 1, j), (a.link, j)] } else { [(i, j + 1), (i, b.link)] };
+                next[n..n + 2].copy_from_slice(&below);
+                leaves[m] = (i, j);
+                n += 2 * (meet[k] & !are_leaves) as usize;
+                m += (meet[k] & are_leaves) as usize;
+            }
+        }
+        next.truncate(n);
+        leaves.truncate(m);
+    }
+}
+
+/// The larger of two numbers, neither of which is NaN: one instruction.
+#[inline(always)]
+fn larger(x: f32, y: f32) -> f32 {
+    if x > y { x } else { y }
+}
+
+/// So many pairs of nodes are asked at once.
+const LANES: usize = 4;
+
+/// Some nodes side by side, as in [`Small`].
+struct Nodes<const N: usize> {
+    center: [[f32; N]; 3],
+    half: [[f32; N]; 3],
+    normal: [[f32; N]; 3],
+    low: [f32; N],
+    high: [f32; N],
+    radius: [f32; N],
+}
+
+impl<const N: usize> Nodes<N> {
     #[inline(always)]
-    pub fn open(&self, [t1, t2]: [&Tree; 2], (i, j): (u32, u32)) -> Below {
-        let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
-        if !self.meet(a, b) {
-            return Below::Nothing;
-        }
-        let extent = |n: &Small| n.half[0] * n.half[0] + n.half[1] * n.half[1] + n.half[2] * n.half[2];
-        if a.count > 0 && b.count > 0 {
-            Below::Leaves
-        } else if b.count > 0 || (a.count == 0 && extent(a) >= extent(b)) {
-            Below::Pairs((i + 1, j), (a.link, j))
-        } else {
-            Below::Pairs((i, j + 1), (i, b.link))
+    fn gather(n: [&Small; N]) -> Nodes<N> {
+        let three = |of: fn(&Small) -> &[f32; 3]| std::array::from_fn(|i| n.map(|n| of(n)[i]));
+        Nodes {
+            center: three(|n| &n.center),
+            half: three(|n| &n.half),
+            normal: three(|n| &n.normal),
+            low: n.map(|n| n.low),
+            high: n.map(|n| n.high),
+            radius: n.map(|n| n.radius),
         }
     }
 }
 
-/// Below two boxes.
-pub(super) enum Below {
-    /// They are apart.
-    Nothing,
-    /// Both are leaves.
-    Leaves,
-    /// These two pairs, in order.
-    Pairs((u32, u32), (u32, u32)),
-}
+/// A node of the tree of each solid, or a triangle of each.
+pub(super) type Pair = (u32, u32);
 
 /// Box in frame 1 of a box of solid `side`.
 pub(super) fn placed_box(side: usize, b: &Aabb, X: &Placement) -> Aabb {
