@@ -158,7 +158,10 @@ impl Sums {
                 let dV = weight * flux * h;
                 self.volume += dV;
                 self.first += (across + n * (0.5 * h)) * dV;
-                self.second += outer(across) * dV;
+                let carried = across * dV;
+                self.second.x_axis += across * carried.x;
+                self.second.y_axis += across * carried.y;
+                self.second.z_axis += across * carried.z;
             }
         }
     }

@@ -30,6 +30,8 @@ pub struct Hull {
 pub(crate) struct Facet {
     /// Outward unit normal [-].
     pub normal: Vec3,
+    /// `normal . p` for its first corner p [m].
+    pub offset: f64,
     /// Its corners: from here in the list of outlines ...
     pub from: u32,
     /// ... to here.
@@ -294,7 +296,8 @@ fn flat_faces(vertices: &[Vec3], faces: &[HullFace], radius: f64) -> (Vec<Facet>
             next[s[0] as usize] = u32::MAX;
         }
         let normal = normal.try_normalize().unwrap_or(plane.normal);
-        facets.push(Facet { normal, from: from as u32, to: outlines.len() as u32 });
+        let offset = outlines.get(from).map_or(plane.offset, |&i: &u32| normal.dot(vertices[i as usize]));
+        facets.push(Facet { normal, offset, from: from as u32, to: outlines.len() as u32 });
     }
     (facets, outlines)
 }

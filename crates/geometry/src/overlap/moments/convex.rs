@@ -21,10 +21,23 @@ struct Room {
     planes: [Vec<(Vec3, f64)>; 2],
     /// Heights of the corners of both over the other's first plane [m].
     heights: [Vec<f64>; 2],
-    /// Pieces: outward normal, end in the list of corners.
+    cut: Cut,
+    /// Pieces of the overlap's boundary: outward normal, end in the list of corners.
     pieces: Vec<(Vec3, usize)>,
     corners: Vec<Vec3>,
+}
+
+/// The faces of one solid while they are cut.
+#[derive(Default)]
+struct Cut {
+    /// What is left of them below the first plane, as in [`Room`].
+    pieces: Vec<(Vec3, usize)>,
+    corners: Vec<Vec3>,
+    /// Planes that may cut it further.
+    planes: Vec<(Vec3, f64)>,
+    /// The piece at hand, and the heights of its corners over a plane [m].
     polygon: Vec<Vec3>,
+    heights: Vec<f64>,
     scratch: Vec<Vec3>,
 }
 
@@ -36,6 +49,8 @@ struct Faces<'a> {
     vertices: &'a [Vec3],
     facets: &'a [Facet],
     outlines: &'a [u32],
+    /// Largest distance of a corner from the origin [m].
+    radius: f64,
 }
 
 impl Faces<'_> {
@@ -43,7 +58,8 @@ impl Faces<'_> {
     fn with<R>(shape: &Shape, then: impl FnOnce(Faces<'_>) -> Option<R>) -> Option<R> {
         match shape {
             Shape::Hull(hull) => {
-                then(Faces { vertices: hull.vertices(), facets: hull.facets(), outlines: hull.outlines() })
+                let (vertices, facets, outlines) = (hull.vertices(), hull.facets(), hull.outlines());
+                then(Faces { vertices, facets, outlines, radius: hull.radius() })
             }
             Shape::Box { half_extents: h, .. } => {
                 let sign = |k: usize, bit: usize| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
@@ -51,9 +67,9 @@ impl Faces<'_> {
                     std::array::from_fn(|k| Vec3::new(sign(k, 0) * h.x, sign(k, 1) * h.y, sign(k, 2) * h.z));
                 let facets: [Facet; 6] = std::array::from_fn(|f| {
                     let normal = Vec3::AXES[f / 2] * if f % 2 == 0 { 1.0 } else { -1.0 };
-                    Facet { normal, from: 4 * f as u32, to: 4 * f as u32 + 4 }
+                    Facet { normal, offset: h[f / 2], from: 4 * f as u32, to: 4 * f as u32 + 4 }
                 });
-                then(Faces { vertices: &vertices, facets: &facets, outlines: &BOX_OUTLINES })
+                then(Faces { vertices: &vertices, facets: &facets, outlines: &BOX_OUTLINES, radius: h.length() })
             }
             _ => None,
         }
@@ -78,24 +94,19 @@ pub(super) fn solids(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -
 }
 
 fn measure(a: &Faces<'_>, b: &Faces<'_>, R_12: &Mat3, p_12: Vec3, room: &mut Room) -> Option<Moments> {
-    let Room { vertices, planes: [planes1, planes2], heights: [heights1, heights2], pieces, corners, polygon, scratch } =
-        room;
+    let Room { vertices, planes: [planes1, planes2], heights: [heights1, heights2], cut, pieces, corners } = room;
     vertices.clear();
     vertices.extend(b.vertices.iter().map(|v| p_12 + *R_12 * *v));
     planes1.clear();
-    planes1.extend(a.facets.iter().map(|f| {
-        let p = a.vertices[a.outlines[f.from as usize] as usize];
-        (f.normal, f.normal.dot(p))
-    }));
+    planes1.extend(a.facets.iter().map(|f| (f.normal, f.offset)));
     planes2.clear();
     planes2.extend(b.facets.iter().map(|f| {
         let normal = *R_12 * f.normal;
-        (normal, normal.dot(vertices[b.outlines[f.from as usize] as usize]))
+        (normal, f.offset + normal.dot(p_12))
     }));
     let first1 = highest(planes1, vertices, heights2)?;
     let first2 = highest(planes2, a.vertices, heights1)?;
-    let size = |vertices: &[Vec3], o: Vec3| vertices.iter().map(|v| (*v - o).length_squared()).fold(0.0, f64::max);
-    let same = 1e-15 * size(a.vertices, Vec3::ZERO).min(size(vertices, p_12)).sqrt();
+    let same = 1e-15 * a.radius.min(b.radius);
     pieces.clear();
     corners.clear();
     let mut vector = Vec3::ZERO;
@@ -105,20 +116,49 @@ fn measure(a: &Faces<'_>, b: &Faces<'_>, R_12: &Mat3, p_12: Vec3, room: &mut Roo
         } else {
             (b.facets, b.outlines, &vertices[..], &*heights2, &*planes2, &*planes1, first1)
         };
+        // all faces below the first plane, and the box around what is left of them
+        cut.pieces.clear();
+        cut.corners.clear();
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for (facet, &(normal, _)) in mine.iter().zip(normals) {
             let outline = &outlines[facet.from as usize..facet.to as usize];
             if outline.iter().all(|&i| heights[i as usize] > same) {
                 continue;
             }
-            polygon.clear();
-            polygon.extend(outline.iter().map(|&i| points[i as usize]));
-            if !cut_by(polygon, scratch, normal, side == 0, theirs, first, same) {
-                continue;
+            cut.polygon.clear();
+            cut.polygon.extend(outline.iter().map(|&i| points[i as usize]));
+            if cut.below(normal, side == 0, theirs[first], same) {
+                for p in &cut.polygon {
+                    (low, high) = (low.min(*p), high.max(*p));
+                }
+                cut.corners.extend_from_slice(&cut.polygon);
+                cut.pieces.push((normal, cut.corners.len()));
+            }
+        }
+        // planes above that box leave all of them alone
+        let middle = 0.5 * (low + high);
+        let half = 0.500001 * (high - low) + Vec3::splat(same);
+        cut.planes.clear();
+        for (k, &(n, offset)) in theirs.iter().enumerate() {
+            if k != first && !(n.dot(middle) + n.abs().dot(half) < offset) {
+                cut.planes.push((n, offset));
+            }
+        }
+        let mut from = 0;
+        'pieces: for piece in 0..cut.pieces.len() {
+            let (normal, to) = cut.pieces[piece];
+            cut.polygon.clear();
+            cut.polygon.extend_from_slice(&cut.corners[from..to]);
+            from = to;
+            for k in 0..cut.planes.len() {
+                if !cut.below(normal, side == 0, cut.planes[k], same) {
+                    continue 'pieces;
+                }
             }
             if side == 0 {
-                vector += normal * area_of(normal, polygon);
+                vector += normal * area_of(normal, &cut.polygon);
             }
-            corners.extend_from_slice(polygon);
+            corners.extend_from_slice(&cut.polygon);
             pieces.push((normal, corners.len()));
         }
     }
@@ -158,44 +198,29 @@ fn highest(planes: &[(Vec3, f64)], points: &[Vec3], heights: &mut Vec<f64>) -> O
     heights.iter().any(|&h| h < 0.0).then_some(best.1)
 }
 
-/// Cuts a face by all planes of the other solid, the plane `first` first; false if nothing is left. Where faces of both coincide only that of
-/// the first solid counts.
-fn cut_by(
-    polygon: &mut Vec<Vec3>,
-    scratch: &mut Vec<Vec3>,
-    normal: Vec3,
-    of_first: bool,
-    planes: &[(Vec3, f64)],
-    first: usize,
-    same: f64,
-) -> bool {
-    let mut ball = (Vec3::ZERO, f64::INFINITY);
-    let others = (0..planes.len()).filter(|&k| k != first);
-    for k in std::iter::once(first).chain(others) {
-        let (n, offset) = planes[k];
-        if n.dot(ball.0) - offset < -ball.1 {
-            continue;
-        }
+impl Cut {
+    /// Leaves what is below a plane of a piece with this normal; false if that is nothing. Where faces of both solids coincide only that
+    /// of the first solid counts.
+    fn below(&mut self, normal: Vec3, of_first: bool, (n, offset): (Vec3, f64), same: f64) -> bool {
+        let Cut { polygon, heights, scratch, .. } = self;
         let (mut above, mut below) = (false, false);
-        for p in polygon.iter() {
+        heights.clear();
+        heights.extend(polygon.iter().map(|p| {
             let h = n.dot(*p) - offset;
             above |= h > same;
             below |= h < -same;
-        }
+            h
+        }));
         if !above {
-            if below || (of_first && normal.dot(n) > 0.0) {
-                continue;
-            }
-            return false;
+            return below || (of_first && normal.dot(n) > 0.0);
         }
         if !below {
             return false;
         }
         scratch.clear();
-        let last = polygon[polygon.len() - 1];
-        let (mut p, mut hp) = (last, n.dot(last) - offset);
-        for &q in polygon.iter() {
-            let hq = n.dot(q) - offset;
+        let last = polygon.len() - 1;
+        let (mut p, mut hp) = (polygon[last], heights[last]);
+        for (&q, &hq) in polygon.iter().zip(heights.iter()) {
             if (hp < 0.0 && hq > 0.0) || (hp > 0.0 && hq < 0.0) {
                 scratch.push(p + (q - p) * (hp / (hp - hq)));
             }
@@ -205,15 +230,6 @@ fn cut_by(
             (p, hp) = (q, hq);
         }
         std::mem::swap(polygon, scratch);
-        if polygon.len() < 3 {
-            return false;
-        }
-        // what is left only shrinks: planes above its bounding ball leave it alone
-        if k == first {
-            let middle = polygon.iter().sum::<Vec3>() / polygon.len() as f64;
-            let square = polygon.iter().map(|p| (*p - middle).length_squared()).fold(0.0, f64::max);
-            ball = (middle, 1.000001 * square.sqrt() + same);
-        }
+        polygon.len() >= 3
     }
-    true
 }
