@@ -6,6 +6,7 @@
 
 use super::dynamics::{Dynamics, vector};
 use super::pair::{Pair, Reading};
+use super::system::{SPEED_FLOOR, STEP_SHARE};
 use crate::contact::friction::Springs;
 use crate::kinematics::Kinematics;
 use crate::model::Model;
@@ -17,7 +18,8 @@ use tippe_numerics::root::locate;
 
 /// A touch stops the step if the step is longer than this share of the contact's duration [-].
 const TOUCH_STOP: f64 = 0.3;
-/// In islands with so many pairs a kink of one force stops no step: its error is judged with that of all others.
+/// In islands with so many pairs a kink of one force stops no step: its error is judged with that of all others. What a contact remembers of
+/// it, it remembers from the end of the step on, if what that leaves out is small beside the errors a step may make.
 pub const CROWD: usize = 64;
 /// Crossings closer together than this share of the step are one instant [-].
 const SAME_INSTANT: f64 = 1e-9;
@@ -35,6 +37,8 @@ pub struct Crossing {
     pub pair: usize,
     /// What changes.
     pub what: What,
+    /// Among a crowd: the contact's memory of it may not wait for the end of the step.
+    pub urgent: bool,
     /// Already in the log.
     pub logged: bool,
 }
@@ -145,7 +149,13 @@ impl Search<'_> {
             };
             if !pair.memory.touching {
                 if let Some(theta) = self.first_touch(k, &begin, &last, travel) {
-                    crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Touch, logged: false });
+                    crossings.push(Crossing {
+                        time: t + theta * h,
+                        pair: k,
+                        what: What::Touch,
+                        urgent: false,
+                        logged: false,
+                    });
                     if last.gap > 0.0 && !self.is_stop(&crossings[crossings.len() - 1], h) {
                         // touched and left within the step
                         let (start, gap) = (theta.max(1e-6), self.gap_at(k, (theta + 1e-3).min(1.0)));
@@ -154,7 +164,13 @@ impl Search<'_> {
                         } else {
                             start
                         };
-                        crossings.push(Crossing { time: t + left * h, pair: k, what: What::Leave, logged: false });
+                        crossings.push(Crossing {
+                            time: t + left * h,
+                            pair: k,
+                            what: What::Leave,
+                            urgent: false,
+                            logged: false,
+                        });
                     }
                 }
                 continue;
@@ -167,7 +183,13 @@ impl Search<'_> {
                 } else {
                     1.0
                 };
-                crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Leave, logged: false });
+                crossings.push(Crossing {
+                    time: t + theta * h,
+                    pair: k,
+                    what: What::Leave,
+                    urgent: false,
+                    logged: false,
+                });
                 continue;
             }
             if last.gap <= 0.0 && begin.gap <= 0.0 {
@@ -189,7 +211,19 @@ impl Search<'_> {
                 let (d, dense) = (self.dynamics, &self.stepper.dense);
                 let start = begin.min(-1e-300);
                 let theta = locate(0.0, start, 1.0, last, 1e-13, |x| d.watch_at(self.model, k, t, h, dense, x));
-                crossings.push(Crossing { time: t + theta * h, pair: k, what: What::Watch, logged: false });
+                crossings.push(Crossing {
+                    time: t + theta * h,
+                    pair: k,
+                    what: What::Watch,
+                    urgent: false,
+                    logged: false,
+                });
+            }
+        }
+        for crossing in crossings.iter_mut().filter(|c| !matches!(c.what, What::Watch | What::Instant)) {
+            let pair = &self.dynamics.pairs[crossing.pair];
+            if pair.has_memory() && self.is_in_crowd(pair) {
+                crossing.urgent = self.is_urgent(crossing, h);
             }
         }
         let first = crossings.iter().filter(|c| self.is_stop(c, h)).map(|c| c.time).fold(f64::INFINITY, f64::min);
@@ -205,14 +239,45 @@ impl Search<'_> {
             return true;
         }
         let pair = &self.dynamics.pairs[crossing.pair];
-        if self.dynamics.general.len() >= CROWD && pair.lands_softly() {
-            return false;
+        if self.is_in_crowd(pair) {
+            return crossing.urgent;
         }
         match crossing.what {
             What::Touch => pair.stops_at_touch() || h > TOUCH_STOP * pair.contact_time(self.approach_speed(pair)),
             What::Leave => pair.jumps_at_touch(),
             _ => true,
         }
+    }
+
+    /// True for a pair among many whose force is continuous.
+    fn is_in_crowd(&self, pair: &Pair) -> bool {
+        self.dynamics.general.len() >= CROWD && pair.lands_softly()
+    }
+
+    /// True for a blow that the step is too long for, and when the force that a contact has at the end of the step for want of what it ought
+    /// to remember since the crossing changes a speed by more than a step may: (N' - N) (t + h - time) / m against the share of the tolerance.
+    fn is_urgent(&mut self, crossing: &Crossing, h: f64) -> bool {
+        let k = crossing.pair;
+        let last = self.dynamics.pairs[k].last;
+        let late = self.stepper.t0 + h - crossing.time;
+        let impact_speed = match crossing.what {
+            What::Touch => self.read_at(k, 1.0 - late / h).closing_speed,
+            What::Recompress => 0.0,
+            _ => return false,
+        };
+        let pair = &self.dynamics.pairs[k];
+        let is_blow = crossing.what == What::Touch && impact_speed > 2.0 * pair.normal.rest_speed;
+        if is_blow && (last.gap > 0.0 || h > TOUCH_STOP * pair.contact_time(impact_speed)) {
+            return true;
+        }
+        let missing = (pair.force_remembering(impact_speed) - last.force.total()).abs();
+        let d = self.dynamics;
+        let sides = d.pairs[k].sides.into_iter().filter(|&side| side < d.bodies.len());
+        let mut shares = sides.map(|side| {
+            let speed = self.fastest(side).0.max(SPEED_FLOOR);
+            missing * late / (self.model.bodies[d.bodies[side] as usize].mass * speed)
+        });
+        shares.any(|share| share > STEP_SHARE * d.tolerance)
     }
 
     /// A bound on the speed at which the bodies of a pair approach each other in the attempted step [m/s].
@@ -304,7 +369,7 @@ impl Search<'_> {
             } else {
                 continue;
             };
-            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, urgent: false, logged: false });
         }
     }
 
@@ -318,7 +383,7 @@ impl Search<'_> {
         if c0 < 0.0 && c1 > 0.0 && memory > 1.5 * rest {
             let theta = locate(0.0, c0, 1.0, c1, 1e-10, |x| self.read_at(k, x).closing_speed);
             found = Some((theta, What::Recompress));
-        } else if c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
+        } else if !self.is_in_crowd(pair) && c0.max(c1) > rest && (c0 >= memory * (1.0 - 1e-9) || c1 > memory) {
             let mut best = (0.0, c0.max(c1) * (1.0 + 1e-9));
             for i in 1..8 {
                 let theta = i as f64 / 8.0;
@@ -336,7 +401,7 @@ impl Search<'_> {
             }
         }
         if let Some((theta, what)) = found {
-            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, logged: false });
+            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, urgent: false, logged: false });
         }
     }
 
@@ -372,7 +437,7 @@ impl Search<'_> {
         } else {
             What::Region
         };
-        crossings.push(Crossing { time: self.stepper.t0 + high * h, pair: k, what, logged: false });
+        crossings.push(Crossing { time: self.stepper.t0 + high * h, pair: k, what, urgent: false, logged: false });
     }
 
     /// What is left of the crossings of a step of length h when it is cut after `cut`: those it passed, and at its end those

@@ -492,7 +492,7 @@ impl Island {
         let mut crossings = std::mem::take(&mut self.crossings);
         let mut stop = self.search(model).scan(h, fixed, &mut crossings);
         if !fixed && h == instant - t {
-            crossings.push(Crossing { time: t + h, pair: 0, what: What::Instant, logged: true });
+            crossings.push(Crossing { time: t + h, pair: 0, what: What::Instant, urgent: false, logged: true });
             stop = stop.or(Some(1.0));
             next = next.max(self.h);
         }

@@ -309,9 +309,16 @@ impl Pair {
         matches!(&self.geometry, Geometry::Surfaces(surfaces) if surfaces.is_heavy())
     }
 
-    /// True when the force is continuous where the gap vanishes, whatever its slope, and remembers nothing.
+    /// True when the force is continuous where the gap vanishes and where its memory changes, whatever its slope.
     pub fn lands_softly(&self) -> bool {
-        self.is_patch() && self.springs.is_none() && !self.has_memory() && !self.law.jumps_at_touch()
+        self.is_patch() && self.springs.is_none() && !self.law.needs_touch_speed() && !self.law.jumps_at_touch()
+    }
+
+    /// Normal force of the last reading if the impact that goes on had this largest closing speed [N]; of laws with memory.
+    pub fn force_remembering(&self, impact_speed: f64) -> f64 {
+        let Reading { force, closing_speed, .. } = self.last;
+        let d = self.normal.damping(impact_speed.max(closing_speed));
+        (force.elastic * (1.0 + d * closing_speed)).max(0.0)
     }
 
     /// True when the two touch over an area.

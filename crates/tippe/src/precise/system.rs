@@ -13,7 +13,7 @@ pub(super) const SPEED_FLOOR: f64 = 0.01;
 /// States of components below this are measured against it [SI].
 const STATE_FLOOR: f64 = 1e-3;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
-const STEP_SHARE: f64 = 0.1;
+pub(super) const STEP_SHARE: f64 = 0.1;
 
 /// Dynamics with the model it belongs to: the system the integrator advances.
 pub struct Bound<'a> {

@@ -56,7 +56,7 @@ impl Island {
                     let resolved = TOUCH_STEP * pair.contact_time(reading.closing_speed);
                     let held_back =
                         self.method == Method::Rodas4 && self.stepper.largest_eigenvalue() * resolved > STIFF;
-                    if self.automatic && !held_back && reading.closing_speed > 2.0 * pair.normal.rest_speed {
+                    if self.automatic && stop && !held_back && reading.closing_speed > 2.0 * pair.normal.rest_speed {
                         self.method = Method::Dopri5;
                         self.decision = 0;
                     }
