@@ -233,6 +233,19 @@ impl Search<'_> {
         Some(if fixed { 1.0 } else { ((first - t) / h).min(1.0) })
     }
 
+    /// True when stages of the attempted step felt a contact that its path from start to end does not come near: with a loose tolerance a
+    /// blow may then pass for a small error.
+    pub fn has_unseen_blow(&mut self) -> bool {
+        let d = self.dynamics;
+        let flies = |k: usize| !d.touching[k] && self.begin_gaps[k] > 0.0 && d.gaps[k] > 0.0;
+        let mut felt = d.general.iter().map(|&k| k as usize).filter(|&k| d.pairs[k].dipped && flies(k));
+        felt.any(|k| {
+            let travel = d.ends[k].iter().map(|&side| self.way(side as usize, self.stepper.h)).sum();
+            let [begin, last] = [self.begin_gaps[k], d.gaps[k]].map(|gap| Reading { gap, ..Reading::default() });
+            self.first_touch(k, &begin, &last, travel).is_none()
+        })
+    }
+
     /// True when a crossing must end the step.
     pub fn is_stop(&self, crossing: &Crossing, h: f64) -> bool {
         if matches!(crossing.what, What::Watch | What::Instant) {

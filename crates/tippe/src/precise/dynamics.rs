@@ -641,6 +641,7 @@ impl Dynamics {
         let read = |pair: &mut Pair, asked: bool| {
             if asked {
                 pair.read_last(model, kinematics, |pair| Dynamics::springs(pair, y));
+                pair.dipped |= pair.last.gap <= 0.0;
             }
         };
         let count = self.asked.iter().filter(|&&asked| asked).count();

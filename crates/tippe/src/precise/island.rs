@@ -454,6 +454,9 @@ impl Island {
         }
         let mut stiffest: f64 = 0.0;
         let error = loop {
+            for &k in &self.dynamics.general {
+                self.dynamics.pairs[k as usize].dipped = false;
+            }
             let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
             stiffest = stiffest.max(self.stepper.stiffness);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
@@ -461,6 +464,7 @@ impl Island {
                 outcome.smallest = Some((h, worst));
             }
             match attempt {
+                Ok(error) if error <= 1.0 && !fixed && self.search(model).has_unseen_blow() => h *= 0.5,
                 Ok(error) if error <= 1.0 || fixed => break error,
                 Ok(error) => {
                     let factor = 0.9 * libm::pow(error, -1.0 / self.method.control_order());

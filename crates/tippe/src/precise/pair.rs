@@ -113,6 +113,8 @@ pub struct Pair {
     shared: Option<([Pose; 2], Option<Moments>)>,
     /// Fewest and most regions that evaluations of the attempted step found in its overlap.
     pub regions_seen: [u32; 2],
+    /// Whether any reading of the attempted step had it touch.
+    pub dipped: bool,
     /// Normal law.
     pub law: NormalLaw,
     /// Friction law.
@@ -246,6 +248,7 @@ impl Pair {
             last: Reading { gap: f64::INFINITY, ..Reading::default() },
             shared: None,
             regions_seen: [0; 2],
+            dipped: false,
             normal: NormalConstants::new(
                 &law,
                 mass,
