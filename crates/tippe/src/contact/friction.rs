@@ -346,7 +346,11 @@ fn into_plane(f: Vec3, n: Vec3) -> Vec3 {
 
 fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
     if x.N <= 0.0 || x.elastic <= 0.0 {
-        return Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
+        // springs that nothing holds any more have to let go
+        let margin = |is_free: bool| if is_free { -1.0 } else { 1.0 };
+        let slip_margin = margin(modes.slipping || (springs.f == Vec3::ZERO && springs.spin == 0.0));
+        let roll_margin = margin(modes.rolling || springs.roll == Vec3::ZERO);
+        return Friction { slip_margin, roll_margin, ..Friction::default() };
     }
     let k = stiffness(c, x);
     let n = x.normal;

@@ -21,6 +21,8 @@ const TOUCH_STOP: f64 = 0.3;
 /// In islands with so many pairs a kink of one force stops no step: its error is judged with that of all others. What a contact remembers of
 /// it, it remembers from the end of the step on, if what that leaves out is small beside the errors a step may make.
 pub const CROWD: usize = 64;
+/// A contact that leaves is looked at this share of the way before [-].
+const JUST_BEFORE: f64 = 1e-9;
 /// Crossings closer together than this share of the step are one instant [-].
 const SAME_INSTANT: f64 = 1e-9;
 /// Places in a step at which regions are counted where their number changed [-].
@@ -41,6 +43,13 @@ pub struct Crossing {
     pub urgent: bool,
     /// Already in the log.
     pub logged: bool,
+}
+
+impl Crossing {
+    /// One that is not in the log yet.
+    fn new(time: f64, pair: usize, what: What) -> Self {
+        Crossing { time, pair, what, urgent: false, logged: false }
+    }
 }
 
 /// Kinds of crossings.
@@ -149,13 +158,7 @@ impl Search<'_> {
             };
             if !pair.memory.touching {
                 if let Some(theta) = self.first_touch(k, &begin, &last, travel) {
-                    crossings.push(Crossing {
-                        time: t + theta * h,
-                        pair: k,
-                        what: What::Touch,
-                        urgent: false,
-                        logged: false,
-                    });
+                    crossings.push(Crossing::new(t + theta * h, k, What::Touch));
                     if last.gap > 0.0 && !self.is_stop(&crossings[crossings.len() - 1], h) {
                         // touched and left within the step
                         let (start, gap) = (theta.max(1e-6), self.gap_at(k, (theta + 1e-3).min(1.0)));
@@ -164,13 +167,7 @@ impl Search<'_> {
                         } else {
                             start
                         };
-                        crossings.push(Crossing {
-                            time: t + left * h,
-                            pair: k,
-                            what: What::Leave,
-                            urgent: false,
-                            logged: false,
-                        });
+                        crossings.push(Crossing::new(t + left * h, k, What::Leave));
                     }
                 }
                 continue;
@@ -183,18 +180,21 @@ impl Search<'_> {
                 } else {
                     1.0
                 };
-                crossings.push(Crossing {
-                    time: t + theta * h,
-                    pair: k,
-                    what: What::Leave,
-                    urgent: false,
-                    logged: false,
-                });
+                // springs that are still wound up let go first
+                let found = crossings.len();
+                if begin.gap < 0.0 && self.dynamics.pairs[k].springs.is_some() {
+                    let inside = theta * (1.0 - JUST_BEFORE);
+                    let last = self.read_at(k, inside);
+                    self.scan_modes(k, &begin, &last, inside, h, crossings);
+                }
+                if crossings.len() == found {
+                    crossings.push(Crossing::new(t + theta * h, k, What::Leave));
+                }
                 continue;
             }
             if last.gap <= 0.0 && begin.gap <= 0.0 {
                 if pair.springs.is_some() {
-                    self.scan_modes(k, &begin, &last, h, crossings);
+                    self.scan_modes(k, &begin, &last, 1.0, h, crossings);
                 }
                 if self.dynamics.pairs[k].has_memory() {
                     self.scan_memory(k, &begin, &last, h, crossings);
@@ -211,13 +211,7 @@ impl Search<'_> {
                 let (d, dense) = (self.dynamics, &self.stepper.dense);
                 let start = begin.min(-1e-300);
                 let theta = locate(0.0, start, 1.0, last, 1e-13, |x| d.watch_at(self.model, k, t, h, dense, x));
-                crossings.push(Crossing {
-                    time: t + theta * h,
-                    pair: k,
-                    what: What::Watch,
-                    urgent: false,
-                    logged: false,
-                });
+                crossings.push(Crossing::new(t + theta * h, k, What::Watch));
             }
         }
         for crossing in crossings.iter_mut().filter(|c| !matches!(c.what, What::Watch | What::Instant)) {
@@ -364,8 +358,16 @@ impl Search<'_> {
         None
     }
 
-    /// Stick to slip and back, rest to roll and back.
-    fn scan_modes(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+    /// Stick to slip and back, rest to roll and back, until the share `end` of the step.
+    fn scan_modes(
+        &mut self,
+        k: usize,
+        begin: &Reading,
+        last: &Reading,
+        end: f64,
+        h: f64,
+        crossings: &mut Vec<Crossing>,
+    ) {
         let modes = self.dynamics.pairs[k].memory.modes;
         let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
         for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
@@ -375,14 +377,14 @@ impl Search<'_> {
             let theta = if m1 <= 0.0 {
                 continue;
             } else if m0 <= 1e-9 {
-                locate(0.0, m0.min(-1e-12), 1.0, m1, 1e-12, |x| margin(&self.read_at(k, x)))
-            } else if moving && m1 > 0.9 && m1 > m0 {
-                // it never got away and is slowing down
-                1.0
+                locate(0.0, m0.min(-1e-12), end, m1, 1e-12, |x| margin(&self.read_at(k, x)))
+            } else if !moving || (m1 > 0.9 && m1 > m0) {
+                // it never held, or never got away and is slowing down
+                end
             } else {
                 continue;
             };
-            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, urgent: false, logged: false });
+            crossings.push(Crossing::new(self.stepper.t0 + theta * h, k, what));
         }
     }
 
@@ -414,7 +416,7 @@ impl Search<'_> {
             }
         }
         if let Some((theta, what)) = found {
-            crossings.push(Crossing { time: self.stepper.t0 + theta * h, pair: k, what, urgent: false, logged: false });
+            crossings.push(Crossing::new(self.stepper.t0 + theta * h, k, what));
         }
     }
 
@@ -450,7 +452,7 @@ impl Search<'_> {
         } else {
             What::Region
         };
-        crossings.push(Crossing { time: self.stepper.t0 + high * h, pair: k, what, urgent: false, logged: false });
+        crossings.push(Crossing::new(self.stepper.t0 + high * h, k, what));
     }
 
     /// What is left of the crossings of a step of length h when it is cut after `cut`: those it passed, and at its end those
