@@ -98,7 +98,7 @@ fn rest(name: &str, start: &Problem) {
                 row.gap = *gap;
             }
             let clock = Instant::now();
-            solver.substeps(&mut problem, &follows, &u, h, count, &mut moved);
+            solver.substeps(&mut problem, &follows, &[], &u, h, count, &mut moved);
             spent += clock.elapsed().as_secs_f64();
             u.copy_from_slice(&problem.u);
             for (row, gap) in problem.rows.iter().zip(&mut gaps) {

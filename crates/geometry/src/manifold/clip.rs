@@ -4,7 +4,7 @@
 //! remembers the sides before and after it; from them its place is computed anew, the same whichever polygon was cut.
 
 use super::facet::{Facet, ROOM};
-use super::reduce::{CANDIDATES, Candidate, Candidates};
+use super::reduce::{Candidate, Candidates};
 use super::{Kind, id};
 use crate::Vec3;
 use std::f64::consts::PI;
@@ -35,7 +35,7 @@ pub(super) struct Pair {
 
 impl Pair {
     /// Point between a point of core 1 and the point of core 2 that lies `g` along n from it.
-    fn push(&self, p1: Vec3, g: f64, id: u32, found: &mut Candidates) {
+    fn push<const C: usize>(&self, p1: Vec3, g: f64, id: u32, found: &mut Candidates<C>) {
         let gap = g - (self.radius1 + self.radius2);
         if gap < self.margin {
             let point = p1 + self.n * (0.5 * (g + (self.radius1 - self.radius2)));
@@ -45,14 +45,14 @@ impl Pair {
 }
 
 /// A face seen along n: corners (u, v) anticlockwise seen from 2, and heights along n.
-pub(super) struct Flat<'a> {
-    face: &'a Facet,
+pub(super) struct Flat<'a, const N: usize = ROOM> {
+    face: &'a Facet<N>,
     /// Corner k of the polygon is this corner of the face.
     reversed: bool,
-    u: [[f64; 2]; ROOM],
-    h: [f64; ROOM],
+    u: [[f64; 2]; N],
+    h: [f64; N],
     /// Unit vectors along the sides from corner k to k + 1 [-]; zero for a side without length.
-    e: [[f64; 2]; ROOM],
+    e: [[f64; 2]; N],
     /// height = h[0] + slope . ((u, v) - u[0]), between low and high.
     slope: [f64; 2],
     low: f64,
@@ -61,10 +61,10 @@ pub(super) struct Flat<'a> {
     t: Vec3,
 }
 
-impl<'a> Flat<'a> {
+impl<'a, const N: usize> Flat<'a, N> {
     /// Face 1, or face 2 with its corners the other way round, across the unit vectors s and t with s x t = n.
-    pub(super) fn new(face: &'a Facet, [s, t, n]: [Vec3; 3], second: bool) -> Self {
-        let (mut u, mut h, mut e) = ([[0.0; 2]; ROOM], [0.0; ROOM], [[0.0; 2]; ROOM]);
+    pub(super) fn new(face: &'a Facet<N>, [s, t, n]: [Vec3; 3], second: bool) -> Self {
+        let (mut u, mut h, mut e) = ([[0.0; 2]; N], [0.0; N], [[0.0; 2]; N]);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for k in 0..face.count.max(1) {
             let p = face.corners[if second && face.count > 0 { face.count - 1 - k } else { k }].p;
@@ -160,7 +160,13 @@ impl<'a> Flat<'a> {
 }
 
 /// Two faces, or a face and a line, seen along the normal.
-pub(super) fn faces(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, limit: usize, found: &mut Candidates) {
+pub(super) fn faces<const N: usize, const C: usize>(
+    pair: &Pair,
+    f1: &Flat<'_, N>,
+    f2: &Flat<'_, N>,
+    limit: usize,
+    found: &mut Candidates<C>,
+) {
     if f1.count() == 2 || f2.count() == 2 {
         return line_over_face(pair, f1, f2, found);
     }
@@ -191,7 +197,14 @@ pub(super) fn faces(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, limit: usize, fou
     found.area = found.enclosed(pair.n);
 }
 
-fn own_corner(pair: &Pair, inner: &Flat<'_>, outer: &Flat<'_>, first: bool, k: usize, found: &mut Candidates) {
+fn own_corner<const N: usize, const C: usize>(
+    pair: &Pair,
+    inner: &Flat<'_, N>,
+    outer: &Flat<'_, N>,
+    first: bool,
+    k: usize,
+    found: &mut Candidates<C>,
+) {
     let (c, over) = (inner.corner(k), outer.height(inner.at(k)));
     if first {
         pair.push(c.p, over - inner.h[k], id(Kind::Corner1, c.tag, outer.face.id), found);
@@ -208,8 +221,8 @@ struct Cut {
     after: usize,
 }
 
-fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
-    let mut room = [[Cut::default(); CANDIDATES]; 2];
+fn cut<const N: usize, const C: usize>(pair: &Pair, f1: &Flat<'_, N>, f2: &Flat<'_, N>, found: &mut Candidates<C>) {
+    let mut room = [[Cut::default(); C]; 2];
     let [a, b] = &mut room;
     let (mut polygon, mut next) = (a, b);
     let mut count = f1.count();
@@ -219,7 +232,7 @@ fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
     for j in 0..f2.count() {
         let mut kept = 0;
         let mut keep = |c: Cut| {
-            if kept < CANDIDATES {
+            if kept < C {
                 next[kept] = c;
                 kept += 1;
             }
@@ -248,17 +261,25 @@ fn cut(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
         std::mem::swap(&mut polygon, &mut next);
     }
     for k in 0..count {
-        place(pair, f1, f2, polygon[(k + count - 1) % count].after, polygon[k], found);
+        let before = polygon[if k > 0 { k - 1 } else { count - 1 }].after;
+        place(pair, f1, f2, before, polygon[k], found);
     }
 }
 
 /// The point at a corner of the cut polygon, from the sides before and after it.
-fn place(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, before: usize, at: Cut, found: &mut Candidates) {
+fn place<const N: usize, const C: usize>(
+    pair: &Pair,
+    f1: &Flat<'_, N>,
+    f2: &Flat<'_, N>,
+    before: usize,
+    at: Cut,
+    found: &mut Candidates<C>,
+) {
     let (i, j) = match (before < ROOM, at.after < ROOM) {
         (true, true) => return own_corner(pair, f1, f2, true, at.after, found),
         (false, false) => {
             let k = at.after - ROOM;
-            if (before - ROOM + 1) % f2.count() == k {
+            if f2.around(before - ROOM + 1) == k {
                 return own_corner(pair, f2, f1, false, k, found);
             }
             (0, k)
@@ -279,7 +300,7 @@ fn place(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, before: usize, at: Cut, foun
 }
 
 /// Point of side i of f over side j of g; `None` where they are all but parallel.
-fn crossing(f: &Flat<'_>, i: usize, g: &Flat<'_>, j: usize) -> Option<Vec3> {
+fn crossing<const N: usize>(f: &Flat<'_, N>, i: usize, g: &Flat<'_, N>, j: usize) -> Option<Vec3> {
     let (da, db) = (g.inside(j, f.at(i)), g.inside(j, f.at(i + 1)));
     let (a, b) = (f.corner(i).p, f.corner(i + 1).p);
     let span = db - da;
@@ -297,7 +318,12 @@ fn crossing(f: &Flat<'_>, i: usize, g: &Flat<'_>, j: usize) -> Option<Vec3> {
 }
 
 /// A line of one shape over a face of the other: its ends, or where it leaves the face.
-fn line_over_face(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candidates) {
+fn line_over_face<const N: usize, const C: usize>(
+    pair: &Pair,
+    f1: &Flat<'_, N>,
+    f2: &Flat<'_, N>,
+    found: &mut Candidates<C>,
+) {
     let first = f1.count() == 2;
     let (line, face) = if first { (f1, f2) } else { (f2, f1) };
     let (a, b) = (line.corner(0), line.corner(1));
@@ -344,7 +370,12 @@ fn line_over_face(pair: &Pair, f1: &Flat<'_>, f2: &Flat<'_>, found: &mut Candida
 }
 
 /// Two lines that run along each other: the ends of the stretch they share. Nothing when they cross.
-pub(super) fn lines(pair: &Pair, f1: &Facet, f2: &Facet, found: &mut Candidates) {
+pub(super) fn lines<const N: usize, const C: usize>(
+    pair: &Pair,
+    f1: &Facet<N>,
+    f2: &Facet<N>,
+    found: &mut Candidates<C>,
+) {
     let ([a, b], [c, d]) = ([&f1.corners[0], &f1.corners[1]], [&f2.corners[0], &f2.corners[1]]);
     let (e1, e2) = (b.p - a.p, d.p - c.p);
     let (l1, l2) = (e1.length(), e2.length());

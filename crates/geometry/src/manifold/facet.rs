@@ -6,6 +6,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Most corners of a face; of a hull's face with more every so manieth is taken.
 pub(super) const ROOM: usize = 16;
+/// Corners of a box's face: less room is less to clear.
+pub(super) const QUAD: usize = 4;
 
 /// Corner of a face with its number on the shape.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,12 +17,12 @@ pub(super) struct Corner {
 }
 
 /// Face (three corners and more), line (two) or plane without end (none), along the world's axes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Facet {
+#[derive(Clone, Debug)]
+pub(super) struct Facet<const N: usize = ROOM> {
     /// Outward unit normal of a face [-].
     pub normal: Vec3,
     /// Corners, anticlockwise seen from outside [m].
-    pub corners: [Corner; ROOM],
+    pub corners: [Corner; N],
     pub count: usize,
     /// Number of the face on the shape.
     pub id: usize,
@@ -46,11 +48,65 @@ fn around(k: usize) -> (f64, f64) {
     }
 }
 
-impl Facet {
+impl<const N: usize> Default for Facet<N> {
+    fn default() -> Self {
+        Facet { normal: Vec3::ZERO, corners: [Corner::default(); N], count: 0, id: 0, disc: None }
+    }
+}
+
+impl<const N: usize> Facet<N> {
     pub(super) fn is_face(&self) -> bool {
         self.count != 2
     }
 
+    /// The side of a box that faces d_s most, seen from the shape. Corners are numbered by the signs of their coordinates, a bit each.
+    pub(super) fn side_of_box(&mut self, half: Vec3, R: &Mat3, p: Vec3, d_s: Vec3) {
+        let a = d_s.abs();
+        let i = if a.x >= a.y && a.x >= a.z {
+            0
+        } else if a.y >= a.z {
+            1
+        } else {
+            2
+        };
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let up = d_s[i] > 0.0;
+        let axes = [R.x_axis, R.y_axis, R.z_axis];
+        self.normal = if up { axes[i] } else { -axes[i] };
+        (self.count, self.id) = (4, 2 * i + up as usize);
+        let (c, u, v) = (p + self.normal * half[i], axes[j] * half[j], axes[k] * half[k]);
+        let around = if up {
+            [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+        } else {
+            [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
+        };
+        for (corner, (s, t)) in self.corners.iter_mut().zip(around) {
+            let tag = (up as usize) << i | ((s > 0.0) as usize) << j | ((t > 0.0) as usize) << k;
+            *corner = Corner { p: c + u * s + v * t, tag };
+        }
+    }
+
+    /// Only the edge that reaches farthest along n; a line stays.
+    pub(super) fn keep_edge(&mut self, n: Vec3) {
+        if self.count <= 2 {
+            return;
+        }
+        let height = |k: usize| n.dot(self.corners[k % self.count].p);
+        let (mut best, mut most) = (0, f64::NEG_INFINITY);
+        for k in 0..self.count {
+            let both = height(k) + height(k + 1);
+            if both > most {
+                (best, most) = (k, both);
+            }
+        }
+        let (a, b) = (self.corners[best], self.corners[(best + 1) % self.count]);
+        (self.corners[0], self.corners[1]) = if a.tag < b.tag { (a, b) } else { (b, a) };
+        self.count = 2;
+        self.disc = None;
+    }
+}
+
+impl Facet {
     /// The face of a half-space.
     pub(super) fn endless(&mut self, X_ws: &Pose, normal: Vec3, o_w: Vec3) {
         self.normal = normal;
@@ -122,51 +178,5 @@ impl Facet {
         (self.count, self.id) = (2, 0);
         self.corners[0] = Corner { p: a, tag: 0 };
         self.corners[1] = Corner { p: b, tag: 1 };
-    }
-
-    /// Corners are numbered by the signs of their coordinates, a bit each.
-    fn side_of_box(&mut self, half: Vec3, R: &Mat3, p: Vec3, d_s: Vec3) {
-        let a = d_s.abs();
-        let i = if a.x >= a.y && a.x >= a.z {
-            0
-        } else if a.y >= a.z {
-            1
-        } else {
-            2
-        };
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let up = d_s[i] > 0.0;
-        let axes = [R.x_axis, R.y_axis, R.z_axis];
-        self.normal = if up { axes[i] } else { -axes[i] };
-        (self.count, self.id) = (4, 2 * i + up as usize);
-        let (c, u, v) = (p + self.normal * half[i], axes[j] * half[j], axes[k] * half[k]);
-        let around = if up {
-            [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-        } else {
-            [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
-        };
-        for (corner, (s, t)) in self.corners.iter_mut().zip(around) {
-            let tag = (up as usize) << i | ((s > 0.0) as usize) << j | ((t > 0.0) as usize) << k;
-            *corner = Corner { p: c + u * s + v * t, tag };
-        }
-    }
-
-    /// Only the edge that reaches farthest along n; a line stays.
-    pub(super) fn keep_edge(&mut self, n: Vec3) {
-        if self.count <= 2 {
-            return;
-        }
-        let height = |k: usize| n.dot(self.corners[k % self.count].p);
-        let (mut best, mut most) = (0, f64::NEG_INFINITY);
-        for k in 0..self.count {
-            let both = height(k) + height(k + 1);
-            if both > most {
-                (best, most) = (k, both);
-            }
-        }
-        let (a, b) = (self.corners[best], self.corners[(best + 1) % self.count]);
-        (self.corners[0], self.corners[1]) = if a.tag < b.tag { (a, b) } else { (b, a) };
-        self.count = 2;
-        self.disc = None;
     }
 }

@@ -14,8 +14,8 @@ use crate::shape::{Core, core_of};
 use crate::space::any_orthogonal;
 use crate::{Mat3, Pose, Shape, Vec3};
 use clip::Flat;
-use facet::Facet;
-use reduce::{Candidate, Candidates};
+use facet::{Facet, QUAD, ROOM};
+use reduce::{CANDIDATES, Candidate, Candidates, FEW};
 
 /// Most points of a manifold.
 pub const MAX_POINTS: usize = 8;
@@ -173,7 +173,7 @@ pub fn manifold(
         _ => {
             let mut pair = Placed::new(shape1, X_w1, shape2, X_w2, s.normal);
             let limit = limit.min(MAX_POINTS);
-            if !pair.points(s.normal, s.gap, Some(&s), margin, limit, out) {
+            if !pair.points::<CANDIDATES>(s.normal, s.gap, Some(&s), margin, limit, out) {
                 out.single(&s, pair.lone_id());
             }
         }
@@ -192,10 +192,9 @@ fn boxes(
     limit: usize,
     out: &mut Manifold,
 ) -> Option<bool> {
-    let ((Core::Box { half: h1 }, radius1), (Core::Box { half: h2 }, radius2)) = (core_of(shape1), core_of(shape2))
-    else {
-        return None;
-    };
+    let ((core1, radius1), (core2, radius2)) = (core_of(shape1), core_of(shape2));
+    let (Core::Box { half: h1 }, Core::Box { half: h2 }) = (&core1, &core2) else { return None };
+    let (h1, h2) = (*h1, *h2);
     let (R_w1, R_w2) = (Mat3::from_quat(X_w1.rotation), Mat3::from_quat(X_w2.rotation));
     let p_12 = R_w1.mul_transpose_vec3(X_w2.position - X_w1.position);
     let axes = sat::axes(h1, h2, &(R_w1.transpose() * R_w2), p_12);
@@ -210,7 +209,13 @@ fn boxes(
         return None;
     }
     let n = R_w1 * axes.face.1;
-    Placed::new(shape1, X_w1, shape2, X_w2, n).points(n, bound, None, margin, limit, out).then_some(true)
+    let o_w = 0.5 * (X_w1.position + X_w2.position);
+    let (mut face1, mut face2) = (Facet::<QUAD>::default(), Facet::<QUAD>::default());
+    face1.side_of_box(h1, &R_w1, X_w1.position - o_w, R_w1.mul_transpose_vec3(n));
+    face2.side_of_box(h2, &R_w2, X_w2.position - o_w, R_w2.mul_transpose_vec3(-n));
+    let size = (core1.size() + radius1).min(core2.size() + radius2);
+    let mut pair = Placed { o_w, face1, face2, radius1, radius2, size, curved: false };
+    pair.points::<FEW>(n, bound, None, margin, limit, out).then_some(true)
 }
 
 /// Angle within which a normal counts as a face's own, among shapes of a size [m] and with a margin [m].
@@ -219,11 +224,11 @@ fn flat_angle(margin: f64, size: f64) -> f64 {
 }
 
 /// Two shapes with flat parts or straight lines, or one and a half-space, with the parts that face each other.
-struct Placed {
+struct Placed<const N: usize = ROOM> {
     /// Origin of all coordinates: no digits are lost far from the world's [m].
     o_w: Vec3,
-    face1: Facet,
-    face2: Facet,
+    face1: Facet<N>,
+    face2: Facet<N>,
     radius1: f64,
     radius2: f64,
     size: f64,
@@ -253,7 +258,9 @@ impl Placed {
         }
         Placed { o_w, face1, face2, radius1, radius2, size, curved: core1.is_curved() || core2.is_curved() }
     }
+}
 
+impl<const N: usize> Placed<N> {
     /// Id of the nearest points when nothing else is there.
     fn lone_id(&self) -> u32 {
         if self.curved || self.face1.count != 2 || self.face2.count != 2 {
@@ -264,7 +271,7 @@ impl Placed {
 
     /// The points at the normal n or at that of a face near it; false if there are none. The nearest points take part where
     /// all others are farther apart than `gap`; where they are not known there is then no answer.
-    fn points(
+    fn points<const C: usize>(
         &mut self,
         n: Vec3,
         gap: f64,
@@ -275,7 +282,7 @@ impl Placed {
     ) -> bool {
         let flat = flat_angle(margin, self.size);
         // The nearer of the two faces' normals, if any is near.
-        let off = |face: &Facet, n: Vec3| if face.is_face() { face.normal.cross(n).length() } else { f64::INFINITY };
+        let off = |face: &Facet<N>, n: Vec3| if face.is_face() { face.normal.cross(n).length() } else { f64::INFINITY };
         let (off1, off2) = (off(&self.face1, n), off(&self.face2, -n));
         let on_face = off1.min(off2) <= flat;
         let n = match on_face {
@@ -285,7 +292,7 @@ impl Placed {
         };
         let slip = if off1.max(off2) <= FLAT_LIMIT { clip::SLIP * self.size } else { 0.0 };
         let pair = clip::Pair { n, margin, radius1: self.radius1, radius2: self.radius2, slip, flat };
-        let mut found = Candidates::new(clip::SLIP * self.size);
+        let mut found = Candidates::<C>::new(clip::SLIP * self.size);
         if on_face {
             let s = any_orthogonal(n);
             let basis = [s, n.cross(s), n];

@@ -1,11 +1,13 @@
 //! From all corners of a patch to the few that are kept.
 
-use super::facet::ROOM;
+use super::facet::{QUAD, ROOM};
 use super::{Manifold, ManifoldPoint};
 use crate::Vec3;
 
 /// Most corners of the polygon that two faces share.
 pub(super) const CANDIDATES: usize = 2 * ROOM;
+/// ... of two boxes.
+pub(super) const FEW: usize = 2 * QUAD;
 
 /// Areas this near to each other are equal, as a share: small motions do not change who is kept [-].
 const TIE: f64 = 1e-3;
@@ -25,8 +27,8 @@ impl Candidate {
 }
 
 /// Points found, in order around the patch.
-pub(super) struct Candidates {
-    points: [Candidate; CANDIDATES],
+pub(super) struct Candidates<const C: usize = CANDIDATES> {
+    points: [Candidate; C],
     pub count: usize,
     /// Area of the patch [m^2].
     pub area: f64,
@@ -34,9 +36,9 @@ pub(super) struct Candidates {
     same: f64,
 }
 
-impl Candidates {
+impl<const C: usize> Candidates<C> {
     pub(super) fn new(same: f64) -> Self {
-        Candidates { points: [Candidate::default(); CANDIDATES], count: 0, area: 0.0, same }
+        Candidates { points: [Candidate::default(); C], count: 0, area: 0.0, same }
     }
 
     /// Adds a point; of twins the first stays, with the smaller gap.
@@ -48,7 +50,7 @@ impl Candidates {
                 return;
             }
         }
-        if self.count < CANDIDATES {
+        if self.count < C {
             self.points[self.count] = p;
             self.count += 1;
         }
@@ -63,7 +65,7 @@ impl Candidates {
         if self.count <= room {
             return;
         }
-        let mut cost = [0.0; CANDIDATES];
+        let mut cost = [0.0; C];
         for k in 0..self.count {
             cost[k] = self.cost(k, n);
         }
@@ -118,7 +120,7 @@ impl Candidates {
                 }
                 kept -= 1;
             }
-            if kept < CANDIDATES {
+            if kept < C {
                 self.points[kept] = sorted[k];
                 kept += 1;
             }
@@ -150,8 +152,8 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3, n: Vec3) -> f64 {
 }
 
 /// Keeps up to `limit` points. The deepest stays if it is so by more than `same` [m]; an extra point takes its place.
-pub(super) fn into(
-    found: &mut Candidates,
+pub(super) fn into<const C: usize>(
+    found: &mut Candidates<C>,
     n: Vec3,
     limit: usize,
     extra: Option<Candidate>,

@@ -26,7 +26,7 @@ pub(super) fn grid_convex(
     let (n, o_w) = (s.normal, X_w2.position);
     let (core2, radius2) = core_of(shape2);
     let size = core2.size() + radius2;
-    let mut face2 = Facet::default();
+    let mut face2: Facet = Facet::default();
     face2.set(&core2, X_w2, o_w, -n);
     let tangent = any_orthogonal(n);
     let basis = [tangent, n.cross(tangent), n];
@@ -45,9 +45,9 @@ pub(super) fn grid_convex(
         }
     }
     let [columns, rows] = grid.cells_under(low, high);
-    let mut found = Candidates::new(same);
+    let mut found: Candidates = Candidates::new(same);
     let mut deepest: Option<Candidate> = None;
-    let mut face1 = Facet { count: 3, ..Facet::default() };
+    let mut face1: Facet = Facet { count: 3, ..Facet::default() };
     for row in rows {
         for column in columns.clone() {
             for (half, corners) in grid.cell(column, row).into_iter().enumerate() {
@@ -66,7 +66,7 @@ pub(super) fn grid_convex(
                 for k in 0..3 {
                     face1.corners[k] = Corner { p: points[k], tag: tags[k] };
                 }
-                let mut part = Candidates::new(same);
+                let mut part: Candidates = Candidates::new(same);
                 clip::faces(&pair, &Flat::new(&face1, basis, false), &flat2, limit, &mut part);
                 if found.count + part.count > CANDIDATES {
                     found.keep_outline(basis[0], basis[1]);

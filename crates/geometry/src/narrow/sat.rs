@@ -19,20 +19,23 @@ pub(crate) struct Axes {
 
 /// Largest signed distances of two boxes along their face normals and along the cross products of their edges.
 pub(crate) fn axes(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Axes {
-    let R = [R_12.x_axis, R_12.y_axis, R_12.z_axis];
-    let A = [R[0].abs(), R[1].abs(), R[2].abs()];
+    // arrays: their numbers are found without asking which
+    let cols = [R_12.x_axis, R_12.y_axis, R_12.z_axis];
+    let (R, A) = (cols.map(|c| c.to_array()), cols.map(|c| c.abs().to_array()));
+    let (half1, half2, at) = (h1.to_array(), h2.to_array(), p.to_array());
+    let dot = |a: &[f64; 3], b: &[f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let unit = [Vec3::X, Vec3::Y, Vec3::Z];
     let mut face = (f64::NEG_INFINITY, Vec3::Z);
     for i in 0..3 {
-        let s = p[i].abs() - (h1[i] + h2.x * A[0][i] + h2.y * A[1][i] + h2.z * A[2][i]);
+        let s = at[i].abs() - (half1[i] + half2[0] * A[0][i] + half2[1] * A[1][i] + half2[2] * A[2][i]);
         if s > face.0 {
             face = (s, unit[i]);
         }
     }
     for j in 0..3 {
-        let s = p.dot(R[j]).abs() - (h2[j] + h1.dot(A[j]));
+        let s = dot(&at, &R[j]).abs() - (half2[j] + dot(&half1, &A[j]));
         if s > face.0 {
-            face = (s, R[j]);
+            face = (s, cols[j]);
         }
     }
     let mut edge = (f64::NEG_INFINITY, Vec3::Z);
@@ -44,12 +47,12 @@ pub(crate) fn axes(h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3) -> Axes {
             if squared <= PARALLEL {
                 continue;
             }
-            let reach = h1[i1] * A[j][i2] + h1[i2] * A[j][i1] + h2[j1] * A[j2][i] + h2[j2] * A[j1][i];
-            let s = (R[j][i1] * p[i2] - R[j][i2] * p[i1]).abs() - reach;
+            let reach = half1[i1] * A[j][i2] + half1[i2] * A[j][i1] + half2[j1] * A[j2][i] + half2[j2] * A[j1][i];
+            let s = (R[j][i1] * at[i2] - R[j][i2] * at[i1]).abs() - reach;
             // Only those that beat the face matter: compare s/|axis| without the root.
             let beaten = if face.0 < 0.0 { s >= 0.0 || s * s <= face.0 * face.0 * squared } else { s > 0.0 };
             if beaten && s / squared.sqrt() > edge.0 {
-                edge = (s / squared.sqrt(), unit[i].cross(R[j]) / squared.sqrt());
+                edge = (s / squared.sqrt(), unit[i].cross(cols[j]) / squared.sqrt());
             }
         }
     }

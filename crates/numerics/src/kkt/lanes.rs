@@ -7,7 +7,7 @@
 //! with k = 0 for normals, 1 and 2 for tangents, and no z_k for what only turns. Lanes do not know each other: the result does not depend on how
 //! many the machine has.
 
-use super::substep::{FREQUENCY, PUSH, RATIO, direction, scaled, softness, spring};
+use super::substep::{FREQUENCY, PUSH, RATIO, direction, placed, scaled, softness, spring};
 use super::{Follow, Problem, Row};
 use pulp::Simd;
 
@@ -18,8 +18,14 @@ const WINDOW: usize = 64;
 /// Directions are those of one frame to this [-].
 const SQUARE: f64 = 1e-9;
 
-/// One number of each contact of a batch.
-type Plane = [f64; LANES];
+/// One number of each contact of a batch, on a cache line of its own.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Plane([f64; LANES]);
+
+impl Plane {
+    const ZERO: Plane = Plane([0.0; LANES]);
+}
 
 /// Planes of a batch: R, 1/m1 + 1/m2, share of m2 in m1 + m2; then its rows.
 const HEAD: usize = 11;
@@ -100,7 +106,7 @@ pub(super) struct Lanes {
 #[derive(Clone, Copy)]
 pub(super) struct Turn<'a> {
     /// Displacements so far.
-    pub moved: &'a [f64],
+    pub moved: &'a [[f64; 6]],
     /// Length of the substep.
     pub dt: f64,
     /// Time since the step began.
@@ -138,6 +144,7 @@ impl Lanes {
         problem: &Problem,
         follows: &[Follow],
         k: usize,
+        places: &[u32],
         roots: &[[f64; 6]],
         [h, share]: [f64; 2],
         added: &mut [f64],
@@ -146,7 +153,7 @@ impl Lanes {
         let (mut kind, R) = find(&problem.rows, follows, k)?;
         let rows = &problem.rows[k..k + kind.rows()];
         let ground = problem.mass.len() as u32;
-        let bodies = rows[0].bodies.map(|b| b.min(ground));
+        let bodies = placed(&rows[0], places, ground);
         let yields = bodies.map(|b| if b == ground { 0.0 } else { problem.inverse[b as usize][35] });
         let both = yields[0] + yields[1];
         kind.limited = rows[..kind.normals as usize].iter().any(|row| {
@@ -156,10 +163,10 @@ impl Lanes {
         let (lane, at) = self.place(kind, bodies, ground, k);
         let planes = &mut self.planes[at..at + kind.planes()];
         for i in 0..9 {
-            planes[i][lane] = R[i / 3][i % 3];
+            planes[i].0[lane] = R[i / 3][i % 3];
         }
-        planes[9][lane] = both;
-        planes[10][lane] = yields[0] / both;
+        planes[9].0[lane] = both;
+        planes[10].0[lane] = yields[0] / both;
         // what the impulses of the start do: {y1, y2}, and the impulse on 2
         let (mut turned, mut pushed) = ([0.0; 6], [0.0; 3]);
         let mut start = |a: &[f64; 6], d: &[f64; 3], lambda: f64| {
@@ -173,22 +180,22 @@ impl Lanes {
         let (normals, held) = rows.split_at(kind.normals as usize);
         let known = |row: &Row| if row.lambda.is_nan() { 0.0 } else { row.lambda * share };
         for (row, own) in normals.iter().zip(planes[HEAD..].chunks_mut(kind.normal())) {
-            let a = scaled(row, roots);
+            let a = scaled(row, bodies, roots);
             let yields = a.iter().map(|a| a * a).sum::<f64>() + both;
             let lambda = known(row);
             for i in 0..6 {
-                own[i][lane] = a[i];
+                own[i].0[lane] = a[i];
             }
-            own[GAP][lane] = row.gap;
-            own[LAMBDA][lane] = lambda;
-            own[MASS][lane] = 1.0 / yields;
+            own[GAP].0[lane] = row.gap;
+            own[LAMBDA].0[lane] = lambda;
+            own[MASS].0[lane] = 1.0 / yields;
             if kind.limited {
                 let (soft, pull) = softness(row, yields, h, dt);
-                own[LOWER][lane] = row.lower * share;
-                own[UPPER][lane] = row.upper * share;
-                own[GIVEN][lane] = row.given;
-                own[SOFT][lane] = soft;
-                own[PULL][lane] = pull;
+                own[LOWER].0[lane] = row.lower * share;
+                own[UPPER].0[lane] = row.upper * share;
+                own[GIVEN].0[lane] = row.given;
+                own[SOFT].0[lane] = soft;
+                own[PULL].0[lane] = pull;
             }
             start(&a, &R[0], lambda);
         }
@@ -201,23 +208,23 @@ impl Lanes {
             let follow = &follows[k + normals.len() + from];
             let mut most = 0.0_f64;
             for (i, row) in held[from..from + count].iter().enumerate() {
-                let a = scaled(row, roots);
+                let a = scaled(row, bodies, roots);
                 let d = if count == 3 && i < 2 { R[1 + i] } else { [0.0; 3] };
                 let yields = a.iter().map(|a| a * a).sum::<f64>() + if count == 3 && i < 2 { both } else { 0.0 };
                 most = most.max(yields);
                 let lambda = known(row);
                 let own = &mut planes[at + BALL + i * HELD..][..HELD];
                 for i in 0..6 {
-                    own[i][lane] = a[i];
+                    own[i].0[lane] = a[i];
                 }
-                own[6][lane] = lambda;
-                own[8][lane] = row.given;
+                own[6].0[lane] = lambda;
+                own[8].0[lane] = row.given;
                 start(&a, &d, lambda);
             }
             // rows of a ball share the mass of the one that yields most
-            planes[at][lane] = 1.0 / most;
-            planes[at + 1][lane] = follow.factor;
-            planes[at + 2][lane] = follow.most * share;
+            planes[at].0[lane] = 1.0 / most;
+            planes[at + 1].0[lane] = follow.factor;
+            planes[at + 2].0[lane] = follow.most * share;
             at += BALL + count * HELD;
             from += count;
         }
@@ -255,7 +262,7 @@ impl Lanes {
             let slot = self.batches.len() - self.window;
             self.open[of_kind].1 |= 1 << slot;
             let at = self.planes.len();
-            self.planes.resize(at + kind.planes(), [0.0; LANES]);
+            self.planes.resize(at + kind.planes(), Plane::ZERO);
             self.batches.push(Batch { kind, at, count: 0, bodies: [[ground; LANES]; 2], rows: [0; LANES] });
             slot
         };
@@ -285,7 +292,7 @@ impl Lanes {
                 let first = first[lane] as usize;
                 let mut load = 0.0;
                 for (j, row) in rows[first..][..kind.normals as usize].iter_mut().enumerate() {
-                    row.lambda = planes[HEAD + j * kind.normal() + SUM][lane];
+                    row.lambda = planes[HEAD + j * kind.normal() + SUM].0[lane];
                     load += row.lambda.max(0.0);
                 }
                 let mut from = first + kind.normals as usize;
@@ -294,7 +301,7 @@ impl Lanes {
                     if on {
                         let bound = follows[from].bound(load);
                         for (i, row) in rows[from..from + count].iter_mut().enumerate() {
-                            row.lambda = planes[ball + i * HELD + 7][lane];
+                            row.lambda = planes[ball + i * HELD + 7].0[lane];
                             (row.lower, row.upper) = (-bound, bound);
                         }
                         ball += count * HELD + BALL;
@@ -307,7 +314,7 @@ impl Lanes {
 
     /// One batch takes the impulses that satisfy it.
     #[inline(always)]
-    pub(super) fn pass<S: Simd>(&mut self, simd: S, batch: usize, turn: Turn<'_>, u: &mut [f64]) {
+    pub(super) fn pass<S: Simd>(&mut self, simd: S, batch: usize, turn: Turn<'_>, u: &mut [[f64; 6]]) {
         let batch = &self.batches[batch];
         let planes = &mut self.planes[batch.at..batch.at + batch.kind.planes()];
         for part in 0..LANES / S::F64_LANES {
@@ -331,12 +338,12 @@ struct Part<'a, S> {
 impl<S: Simd> Part<'_, S> {
     #[inline(always)]
     fn load(&self, plane: &Plane) -> S::f64s {
-        S::as_simd_f64s(plane).0[self.part]
+        S::as_simd_f64s(&plane.0).0[self.part]
     }
 
     #[inline(always)]
     fn store(&self, plane: &mut Plane, value: S::f64s) {
-        S::as_mut_simd_f64s(plane).0[self.part] = value;
+        S::as_mut_simd_f64s(&mut plane.0).0[self.part] = value;
     }
 
     #[inline(always)]
@@ -355,24 +362,24 @@ impl<S: Simd> Part<'_, S> {
 
     /// Angular and linear numbers of one side.
     #[inline(always)]
-    fn side(&self, u: &[f64], side: usize) -> [S::f64s; 6] {
-        let mut planes = [[0.0; LANES]; 6];
+    fn side(&self, u: &[[f64; 6]], side: usize) -> [S::f64s; 6] {
+        let mut planes = [Plane::ZERO; 6];
         let bodies = &self.batch.bodies[side][self.part * S::F64_LANES..][..S::F64_LANES];
         for (lane, &b) in bodies.iter().enumerate() {
-            let own = &u[6 * b as usize..][..6];
+            let own = &u[b as usize];
             for i in 0..6 {
-                planes[i][lane] = own[i];
+                planes[i].0[lane] = own[i];
             }
         }
         let mut own = [self.simd.splat_f64s(0.0); 6];
         for i in 0..6 {
-            own[i] = S::as_simd_f64s(&planes[i]).0[0];
+            own[i] = S::as_simd_f64s(&planes[i].0).0[0];
         }
         own
     }
 
     #[inline(always)]
-    fn see(&self, R: &[S::f64s; 9], u: &[f64]) -> Seen<S::f64s> {
+    fn see(&self, R: &[S::f64s; 9], u: &[[f64; 6]]) -> Seen<S::f64s> {
         let simd = self.simd;
         let (one, two) = (self.side(u, 0), self.side(u, 1));
         let (mut v, mut z) = ([simd.splat_f64s(0.0); 3], [simd.splat_f64s(0.0); 3]);
@@ -387,33 +394,32 @@ impl<S: Simd> Part<'_, S> {
 
     /// Both sides as they are seen now: what changed z was one impulse.
     #[inline(always)]
-    fn tell(&self, R: &[S::f64s; 9], share: S::f64s, before: &Seen<S::f64s>, now: &Seen<S::f64s>, u: &mut [f64]) {
+    fn tell(&self, R: &[S::f64s; 9], share: S::f64s, before: &Seen<S::f64s>, now: &Seen<S::f64s>, u: &mut [[f64; 6]]) {
         let simd = self.simd;
         let mut z = [simd.splat_f64s(0.0); 3];
         for k in 0..3 {
             z[k] = simd.sub_f64s(now.z[k], before.z[k]);
         }
-        let mut planes = [[0.0; LANES]; 12];
+        let mut planes = [Plane::ZERO; 12];
         for i in 0..3 {
             let v = self.dot3([R[i], R[3 + i], R[6 + i]], z);
             let one = simd.mul_f64s(share, v);
-            S::as_mut_simd_f64s(&mut planes[i]).0[0] = now.y[i];
-            S::as_mut_simd_f64s(&mut planes[3 + i]).0[0] = one;
-            S::as_mut_simd_f64s(&mut planes[6 + i]).0[0] = now.y[3 + i];
-            S::as_mut_simd_f64s(&mut planes[9 + i]).0[0] = simd.sub_f64s(v, one);
+            S::as_mut_simd_f64s(&mut planes[i].0).0[0] = now.y[i];
+            S::as_mut_simd_f64s(&mut planes[3 + i].0).0[0] = one;
+            S::as_mut_simd_f64s(&mut planes[6 + i].0).0[0] = now.y[3 + i];
+            S::as_mut_simd_f64s(&mut planes[9 + i].0).0[0] = simd.sub_f64s(v, one);
         }
         let lanes = self.part * S::F64_LANES..(self.part + 1) * S::F64_LANES;
         for (lane, of) in lanes.enumerate() {
-            let (one, two) = (6 * self.batch.bodies[0][of] as usize, 6 * self.batch.bodies[1][of] as usize);
-            let own = &mut u[one..one + 6];
+            let own = &mut u[self.batch.bodies[0][of] as usize];
             for i in 0..3 {
-                own[i] = planes[i][lane];
-                own[3 + i] -= planes[3 + i][lane];
+                own[i] = planes[i].0[lane];
+                own[3 + i] -= planes[3 + i].0[lane];
             }
-            let own = &mut u[two..two + 6];
+            let own = &mut u[self.batch.bodies[1][of] as usize];
             for i in 0..3 {
-                own[i] = planes[6 + i][lane];
-                own[3 + i] += planes[9 + i][lane];
+                own[i] = planes[6 + i].0[lane];
+                own[3 + i] += planes[9 + i].0[lane];
             }
         }
     }
@@ -424,12 +430,12 @@ impl<S: Simd> Part<'_, S> {
         simd.mul_add_f64s(a[2], b[2], simd.mul_add_f64s(a[1], b[1], simd.mul_f64s(a[0], b[0])))
     }
 
-    /// a . {y1, y2}.
+    /// a . {y1, y2} + z.
     #[inline(always)]
-    fn turning(&self, a: &[S::f64s; 6], y: &[S::f64s; 6]) -> S::f64s {
-        let one = self.dot3([a[0], a[1], a[2]], [y[0], y[1], y[2]]);
-        let two = self.dot3([a[3], a[4], a[5]], [y[3], y[4], y[5]]);
-        self.simd.add_f64s(one, two)
+    fn rate(&self, a: &[S::f64s; 6], y: &[S::f64s; 6], z: S::f64s) -> S::f64s {
+        let simd = self.simd;
+        let one = simd.mul_add_f64s(a[2], y[2], simd.mul_add_f64s(a[1], y[1], simd.mul_add_f64s(a[0], y[0], z)));
+        simd.add_f64s(one, self.dot3([a[3], a[4], a[5]], [y[3], y[4], y[5]]))
     }
 
     #[inline(always)]
@@ -440,7 +446,7 @@ impl<S: Simd> Part<'_, S> {
     }
 
     #[inline(always)]
-    fn pass<const LIMITED: bool>(&self, planes: &mut [Plane], at: Turn<'_>, u: &mut [f64]) {
+    fn pass<const LIMITED: bool>(&self, planes: &mut [Plane], at: Turn<'_>, u: &mut [[f64; 6]]) {
         let simd = self.simd;
         let kind = &self.batch.kind;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
@@ -471,7 +477,7 @@ impl<S: Simd> Part<'_, S> {
                 if !seen {
                     (way, seen) = (self.see(&R, at.moved), true);
                 }
-                let moved = simd.add_f64s(self.turning(&a, &way.y), way.z[0]);
+                let moved = self.rate(&a, &way.y, way.z[0]);
                 let moved = if LIMITED { simd.mul_add_f64s(given, elapsed, moved) } else { moved };
                 let phi = simd.add_f64s(self.load(&own[GAP]), moved);
                 if at.relax {
@@ -487,10 +493,12 @@ impl<S: Simd> Part<'_, S> {
                     self.store(&mut own[PHI], phi);
                 }
             }
-            let rate = simd.add_f64s(self.turning(&a, &x.y), x.z[0]);
-            let rate = if LIMITED { simd.add_f64s(rate, given) } else { rate };
-            let missing = simd.mul_f64s(simd.sub_f64s(target, rate), self.load(&own[MASS]));
-            let wanted = simd.mul_f64s(part, simd.add_f64s(lambda, missing));
+            // lambda + (target - given - J u) mass, times part: what does not wait for the rows before comes first
+            let mass = self.load(&own[MASS]);
+            let target = if LIMITED { simd.sub_f64s(target, given) } else { target };
+            let alone = simd.mul_f64s(part, simd.mul_add_f64s(target, mass, lambda));
+            let rate = self.rate(&a, &x.y, x.z[0]);
+            let wanted = simd.mul_add_f64s(simd.neg_f64s(simd.mul_f64s(part, mass)), rate, alone);
             let wanted = match LIMITED {
                 false => simd.max_f64s(wanted, zero),
                 true => simd.min_f64s(simd.max_f64s(wanted, self.load(&own[LOWER])), self.load(&own[UPPER])),
@@ -546,17 +554,22 @@ impl<S: Simd> Part<'_, S> {
         let mut size = zero;
         for r in 0..N {
             a[r] = self.row(&rows[r * HELD..]);
-            let mut rate = simd.add_f64s(self.turning(&a[r], &x.y), self.load(&rows[r * HELD + 8]));
-            if N == 3 && r < 2 {
-                rate = simd.add_f64s(rate, x.z[1 + r]);
-            }
-            wanted[r] = simd.sub_f64s(lambda[r], simd.mul_f64s(rate, mass));
+            let given = self.load(&rows[r * HELD + 8]);
+            let z = if N == 3 && r < 2 { simd.add_f64s(given, x.z[1 + r]) } else { given };
+            let rate = self.rate(&a[r], &x.y, z);
+            wanted[r] = simd.mul_add_f64s(simd.neg_f64s(mass), rate, lambda[r]);
             size = simd.mul_add_f64s(wanted[r], wanted[r], size);
         }
         let beyond = simd.greater_than_f64s(size, simd.mul_f64s(bound, bound));
-        let shrink = simd.select_f64s(beyond, simd.div_f64s(bound, simd.sqrt_f64s(size)), simd.splat_f64s(1.0));
+        // most of what rests does not slide
+        if self.any(beyond) {
+            let shrink = simd.select_f64s(beyond, simd.div_f64s(bound, simd.sqrt_f64s(size)), simd.splat_f64s(1.0));
+            for r in 0..N {
+                wanted[r] = simd.mul_f64s(wanted[r], shrink);
+            }
+        }
         for r in 0..N {
-            let wanted = simd.mul_f64s(wanted[r], shrink);
+            let wanted = wanted[r];
             let change = simd.sub_f64s(wanted, lambda[r]);
             self.store(&mut rows[r * HELD + 6], wanted);
             if relax {

@@ -92,19 +92,20 @@ pub(super) struct Rubble {
 }
 
 impl Solver {
-    /// Goes from the velocities `u0` through a step of length `h` in `count` substeps; `follows` are the bounds of friction, by row. The
-    /// displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer; bounds that
+    /// Goes from the velocities `u0` through a step of length `h` in `count` substeps; `follows` are the bounds of friction, by row, and
+    /// body b of a row is body `places[b]` of the problem (b itself where there is no such place). The displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer; bounds that
     /// follow others are those of the answer.
     pub fn substeps(
         &mut self,
         problem: &mut Problem,
         follows: &[Follow],
+        places: &[u32],
         u0: &[f64],
         h: f64,
         count: usize,
         moved: &mut Vec<f64>,
     ) -> Report {
-        Arch::new().dispatch(Step { rubble: &mut self.rubble, problem, follows, u0, h, count, moved });
+        Arch::new().dispatch(Step { rubble: &mut self.rubble, problem, follows, places, u0, h, count, moved });
         Report { sweeps: 2 * count, converged: true, ..Report::default() }
     }
 }
@@ -114,6 +115,7 @@ struct Step<'a> {
     rubble: &'a mut Rubble,
     problem: &'a mut Problem,
     follows: &'a [Follow],
+    places: &'a [u32],
     u0: &'a [f64],
     h: f64,
     count: usize,
@@ -132,11 +134,11 @@ impl WithSimd for Step<'_> {
 impl Step<'_> {
     #[inline(always)]
     fn advance<S: Simd>(self, simd: S) {
-        let Step { rubble, problem, follows, u0, h, count, moved } = self;
+        let Step { rubble, problem, follows, places, u0, h, count, moved } = self;
         let n = problem.mass.len();
         let share = 1.0 / count as f64;
         let dt = h * share;
-        rubble.gather(problem, follows, h, share);
+        rubble.gather(problem, follows, places, [h, share]);
         let Problem { inverse, momentum, u, rows, groups, .. } = problem;
         u.clear();
         u.extend_from_slice(u0);
@@ -149,8 +151,8 @@ impl Step<'_> {
             rubble.free.extend((0..6).map(|i| (free[i] - u0[6 * k + i]) * share));
         }
         rubble.free.resize(6 * (n + 1), 0.0);
-        scale(&rubble.roots, unturned, u);
-        scale(&rubble.roots, unturned, &mut rubble.free);
+        scale(&rubble.roots[..n], unturned, u);
+        scale(&rubble.roots[..n], unturned, &mut rubble.free);
         for step in 0..count {
             // the impulses of the substep before are where this one starts
             for ((u, free), added) in u.iter_mut().zip(&rubble.free).zip(&mut rubble.added) {
@@ -163,7 +165,8 @@ impl Step<'_> {
                     super::sweep::settle(&rubble.inverse, group, u);
                 }
                 let elapsed = dt * (step + usize::from(relax)) as f64;
-                rubble.pass(simd, Turn { moved, dt, elapsed, relax }, u, backward);
+                let turn = Turn { moved: moved.as_chunks().0, dt, elapsed, relax };
+                rubble.pass(simd, turn, u.as_chunks_mut().0, backward);
                 if !relax {
                     for (d, u) in moved.iter_mut().zip(u.iter()) {
                         *d += dt * u;
@@ -204,11 +207,11 @@ impl Step<'_> {
 impl Rubble {
     /// All rows by scaled velocities, and what the impulses at the start add to them.
     #[inline(always)]
-    fn gather(&mut self, problem: &Problem, follows: &[Follow], h: f64, share: f64) {
+    fn gather(&mut self, problem: &Problem, follows: &[Follow], places: &[u32], [h, share]: [f64; 2]) {
         let n = problem.mass.len();
         let ground = n as u32;
         self.roots.clear();
-        self.roots.extend(problem.inverse.iter().map(root));
+        self.roots.extend(problem.inverse.iter().map(root).chain([[0.0; 6]]));
         self.lanes.clear(n);
         self.rows.clear();
         self.runs.clear();
@@ -219,7 +222,7 @@ impl Rubble {
         let mut k = 0;
         while k < problem.rows.len() {
             let batches = self.lanes.len();
-            if let Some(rows) = self.lanes.take(problem, follows, k, &self.roots, [h, share], &mut self.added) {
+            if let Some(rows) = self.lanes.take(problem, follows, k, places, &self.roots, [h, share], &mut self.added) {
                 if self.lanes.len() > batches {
                     self.order.push(Next::Batch(batches as u32));
                 }
@@ -227,8 +230,8 @@ impl Rubble {
                 continue;
             }
             let (row, follow) = (&problem.rows[k], &follows[k]);
-            let bodies = row.bodies.map(|b| b.min(ground));
-            let yields = row.bodies.map(|b| if b == GROUND { 0.0 } else { problem.inverse[b as usize][35] });
+            let bodies = placed(row, places, ground);
+            let yields = bodies.map(|b| if b == ground { 0.0 } else { problem.inverse[b as usize][35] });
             let at = self.rows.len() as u32;
             match (self.runs.last_mut(), self.order.last()) {
                 (Some(run), Some(Next::Run(_))) if run.bodies == bodies => run.end += 1,
@@ -237,7 +240,7 @@ impl Rubble {
                     self.runs.push(Run { bodies, first: at, end: at + 1, yields });
                 }
             }
-            let mut quick = Quick::of(row, &self.roots, yields[0] + yields[1], h, share);
+            let mut quick = Quick::of(row, bodies, &self.roots, yields[0] + yields[1], [h, share]);
             quick.row = k as u32;
             if follow.first != u32::MAX {
                 quick.follow = self.follows.len() as u32;
@@ -257,12 +260,13 @@ impl Rubble {
             }
         }
         for run in &self.runs {
-            let before = run.see(&self.added);
+            let added = self.added.as_chunks_mut().0;
+            let before = run.see(added);
             let mut x = before;
             for row in &self.rows[run.rows()] {
                 row.shift(row.lambda, run.both(), &mut x);
             }
-            run.store(&mut self.added, &before, &x);
+            run.store(added, &before, &x);
         }
         self.gather_groups(problem, share);
     }
@@ -298,7 +302,7 @@ impl Rubble {
 
     /// One pass over all rows, in order or backwards.
     #[inline(always)]
-    fn pass<S: Simd>(&mut self, simd: S, turn: Turn<'_>, u: &mut [f64], backward: bool) {
+    fn pass<S: Simd>(&mut self, simd: S, turn: Turn<'_>, u: &mut [[f64; 6]], backward: bool) {
         for k in 0..self.order.len() {
             match self.order[if backward { self.order.len() - 1 - k } else { k }] {
                 Next::Batch(batch) => self.lanes.pass(simd, batch as usize, turn, u),
@@ -308,7 +312,7 @@ impl Rubble {
     }
 
     /// The rows of a run take the impulses that satisfy them.
-    fn go_through(&mut self, run: Run, Turn { moved, dt, elapsed, relax }: Turn<'_>, u: &mut [f64]) {
+    fn go_through(&mut self, run: Run, Turn { moved, dt, elapsed, relax }: Turn<'_>, u: &mut [[f64; 6]]) {
         let before = run.see(u);
         let mut x = before;
         let way = run.see(moved);
@@ -354,18 +358,18 @@ impl Run {
     }
 
     #[inline(always)]
-    fn see(&self, u: &[f64]) -> Seen {
-        let [u1, u2] = self.bodies.map(|b| &u[6 * b as usize..][..6]);
+    fn see(&self, u: &[[f64; 6]]) -> Seen {
+        let [u1, u2] = self.bodies.map(|b| &u[b as usize]);
         [u1[0], u1[1], u1[2], u2[0], u2[1], u2[2], u2[3] - u1[3], u2[4] - u1[4], u2[5] - u1[5]]
     }
 
     /// Both bodies as they are seen now: what changed their relative velocity was one impulse.
     #[inline(always)]
-    fn store(&self, u: &mut [f64], before: &Seen, now: &Seen) {
+    fn store(&self, u: &mut [[f64; 6]], before: &Seen, now: &Seen) {
         for i in 0..3 {
             let impulse = (now[6 + i] - before[6 + i]) / self.both();
             for s in 0..2 {
-                let u = &mut u[6 * self.bodies[s] as usize..][..6];
+                let u = &mut u[self.bodies[s] as usize];
                 u[i] = now[3 * s + i];
                 u[3 + i] += if s == 0 { -impulse } else { impulse } * self.yields[s];
             }
@@ -375,9 +379,9 @@ impl Run {
 
 impl Quick {
     #[inline(always)]
-    fn of(row: &Row, roots: &[[f64; 6]], both: f64, h: f64, share: f64) -> Quick {
+    fn of(row: &Row, bodies: [u32; 2], roots: &[[f64; 6]], both: f64, [h, share]: [f64; 2]) -> Quick {
         let dt = h * share;
-        let [a, b, c, d, e, f] = scaled(row, roots);
+        let [a, b, c, d, e, f] = scaled(row, bodies, roots);
         let [x, y, z] = direction(row);
         let J = [a, b, c, d, e, f, x, y, z];
         let turning: f64 = (0..6).map(|i| J[i] * J[i]).sum();
@@ -476,13 +480,17 @@ pub(super) fn direction(row: &Row) -> [f64; 3] {
     }
 }
 
-/// {a1, a2}: what a row sees of the scaled angular velocities.
+/// Bodies of a row as the problem has them; the number behind the last one stands for the ground.
 #[inline(always)]
-pub(super) fn scaled(row: &Row, roots: &[[f64; 6]]) -> [f64; 6] {
-    let [[a, b, c], [d, e, f]] = [0, 1].map(|s| match row.bodies[s] {
-        GROUND => [0.0; 3],
-        body => transposed(&roots[body as usize], [row.J[s][0], row.J[s][1], row.J[s][2]]),
-    });
+pub(super) fn placed(row: &Row, places: &[u32], ground: u32) -> [u32; 2] {
+    row.bodies.map(|b| if b == GROUND { ground } else { places.get(b as usize).copied().unwrap_or(b) })
+}
+
+/// {a1, a2}: what a row between these bodies of the problem sees of the scaled angular velocities; the ground has none.
+#[inline(always)]
+pub(super) fn scaled(row: &Row, bodies: [u32; 2], roots: &[[f64; 6]]) -> [f64; 6] {
+    let a = |s: usize| transposed(&roots[bodies[s] as usize], [row.J[s][0], row.J[s][1], row.J[s][2]]);
+    let ([a, b, c], [d, e, f]) = (a(0), a(1));
     [a, b, c, d, e, f]
 }
 

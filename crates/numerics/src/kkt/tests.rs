@@ -526,8 +526,8 @@ fn contacts_in_lanes_do_what_rows_do() {
     let u0: Vec<f64> = (0..12 * pairs).map(|_| dice.around()).collect();
     let mut solver = Solver::default();
     let (mut moved, mut row_moved) = (Vec::new(), Vec::new());
-    solver.substeps(&mut lanes, &follows, &u0, h, 7, &mut moved);
-    solver.substeps(&mut rows, &row_follows, &u0, h, 7, &mut row_moved);
+    solver.substeps(&mut lanes, &follows, &[], &u0, h, 7, &mut moved);
+    solver.substeps(&mut rows, &row_follows, &[], &u0, h, 7, &mut row_moved);
     let off = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
     assert!(off(&lanes.u, &rows.u) < 1e-12 && off(&moved, &row_moved) < 1e-13);
     assert!(lanes.rows.iter().any(|row| row.lambda > 0.1));

@@ -3,6 +3,7 @@
 use super::{Clock, FrictionBound};
 use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
+use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
 use crate::precise::Hardness;
 use rayon::prelude::*;
@@ -23,6 +24,11 @@ const PUSH_STEPS: f64 = 3.0;
 const SAME_WAY: f64 = 0.7;
 /// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
 const MARGIN: f64 = 1e-3;
+
+/// Pairs are looked for anew when a box leaves its room: the box as it was, grown by this share of the body's size ...
+const SPARE: f64 = 0.01;
+/// ... and by this many of its margins [-].
+const TRAVEL: f64 = 2.0;
 
 /// A step below this share of a contact's radian resolves it [-].
 const RESOLVED: f64 = 0.5;
@@ -171,7 +177,7 @@ pub struct Grip {
     pub row: usize,
 }
 
-/// A pair of elements whose boxes overlap.
+/// A pair of elements whose rooms overlap.
 #[derive(Clone, Debug)]
 pub struct Near {
     /// The two elements.
@@ -191,9 +197,14 @@ pub struct Near {
 /// Pairs near each other.
 #[derive(Debug, Default)]
 pub struct Pairs {
+    /// Pairs whose rooms overlap, ascending, and the list before.
     near: Vec<Near>,
     last: Vec<Near>,
+    /// Those of them whose boxes overlap and that may touch.
+    now: Vec<u32>,
     boxes: Vec<Aabb>,
+    /// What boxes may not leave as long as the list stands.
+    rooms: Vec<Aabb>,
     margins: Vec<f64>,
     /// Poses of the elements.
     X_ws: Vec<Pose>,
@@ -241,23 +252,30 @@ impl Clock<'_> {
         let mut grips = std::mem::take(&mut self.grips);
         grips.clear();
         let mut pairs = std::mem::take(&mut self.pairs);
-        self.tally.pairs += pairs.near.len() as u64;
-        let count = pairs.near.len();
-        if pairs.looks.len() < count {
-            pairs.looks.resize_with(count, Look::default);
+        let Pairs { near, now, margins, X_ws, looks, .. } = &mut pairs;
+        self.tally.pairs += now.len() as u64;
+        let is_heavy = |k: &u32| near[*k as usize].surfaces.as_ref().is_some_and(|surfaces| surfaces.is_heavy());
+        let pool = self.pool.as_ref().filter(|_| now.len() >= SHARED || now.iter().any(is_heavy));
+        // threads look at all pairs before the first is read; one alone reads what it has just seen
+        let room = if pool.is_some() { now.len() } else { 1 };
+        if looks.len() < room {
+            looks.resize_with(room, Look::default);
         }
-        let Pairs { near, margins, X_ws, looks, .. } = &mut pairs;
-        let heavy = near.iter().any(|near| near.surfaces.as_ref().is_some_and(|surfaces| surfaces.is_heavy()));
-        match &self.pool {
-            Some(pool) if count >= SHARED || heavy => pool.install(|| {
-                let pairs = looks[..count].par_iter_mut().zip(near.par_iter()).with_min_len(SHARED / 4);
-                pairs.for_each(|(look, near)| self.probe(near, margins, X_ws, look));
-            }),
-            _ => looks.iter_mut().zip(near.iter()).for_each(|(look, near)| self.probe(near, margins, X_ws, look)),
+        if let Some(pool) = pool {
+            pool.install(|| {
+                let pairs = looks[..room].par_iter_mut().zip(now.par_iter()).with_min_len(SHARED / 4);
+                pairs.for_each(|(look, k)| self.probe(&near[*k as usize], margins, X_ws, look));
+            });
         }
         // pairs and what they remember are in the same order
         let (mut memories, mut holds) = (self.state.contacts.as_slice(), self.state.holds.as_slice());
-        for (near, look) in near.iter().zip(looks) {
+        let mut rebounds = false;
+        for (place, &k) in now.iter().enumerate() {
+            let near = &near[k as usize];
+            let look = &mut looks[if pool.is_some() { place } else { 0 }];
+            if pool.is_none() {
+                self.probe(near, margins, X_ws, look);
+            }
             while let [first, rest @ ..] = memories
                 && first.pair < near.pair
             {
@@ -268,6 +286,7 @@ impl Clock<'_> {
             {
                 holds = rest;
             }
+            rebounds |= near.surfaces.is_some() || near.hardness.restitution > 0.0;
             if near.surfaces.is_some() {
                 self.touch_surfaces(near, holds, &mut look.points, &mut touches, &mut grips);
                 continue;
@@ -277,30 +296,29 @@ impl Clock<'_> {
             }
             let [a, b] = [near.pair.0, near.pair.1].map(|e| &self.model.elements[e as usize]);
             let from = touches.len();
-            let normal = look.manifold.normal;
-            for point in look.manifold.points() {
-                let own = memories.iter().take_while(|m| m.pair == near.pair).find(|m| m.id == point.id);
+            let (normal, points) = (look.manifold.normal, look.manifold.points());
+            let share = 1.0 / points.len() as f64;
+            let of_pair = memories.iter().take_while(|m| m.pair == near.pair).count();
+            let (kin_a, kin_b) = (&self.kin[a.body as usize], &self.kin[b.body as usize]);
+            let at = |kin: &Kinematics, point: Vec3| kin.v + kin.w.cross(point - kin.p);
+            touches.extend(points.iter().map(|point| {
+                let own = memories[..of_pair].iter().find(|m| m.id == point.id);
                 let memory = own.copied().unwrap_or_default();
-                let at = |e: &crate::model::Element| {
-                    let kin = &self.kin[e.body as usize];
-                    kin.v + kin.w.cross(point.point - kin.p)
-                };
-                let closing = normal.dot(at(a) - at(b));
-                let share = 1.0 / look.manifold.points().len() as f64;
+                let closing = normal.dot(at(kin_a, point.point) - at(kin_b, point.point));
                 let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
                 touch.bound(near.normal_force_max * share);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
                 touch.known = own.is_some();
                 touch.bodies = [a.body as usize, b.body as usize];
-                touches.push(touch);
-            }
-            touches[from..].sort_by_key(|t| t.memory.id);
+                touch
+            }));
             let grip = self.grip(near, holds, normal, from, &touches[from..], &[]);
             for touch in &mut touches[from..] {
                 touch.axes = grip.axes;
             }
             grips.push(grip);
         }
+        self.rebounds = rebounds;
         self.grips = grips;
         self.pairs = pairs;
         self.touches = touches;
@@ -410,6 +428,7 @@ impl Clock<'_> {
         pairs.boxes.clear();
         pairs.margins.clear();
         pairs.X_ws.clear();
+        let mut stays = true;
         for e in &model.elements {
             let body = &model.bodies[e.body as usize];
             let kin = &self.kin[e.body as usize];
@@ -422,28 +441,49 @@ impl Clock<'_> {
             } else {
                 Pose::new(tippe_geometry::Quat::from_mat3(&kin.R), kin.p)
             };
-            pairs.boxes.push(e.aabb(&X_wc).grown(margin));
+            let bounds = e.aabb(&X_wc).grown(margin);
+            stays &= pairs.rooms.get(pairs.boxes.len()).is_some_and(|room| room.contains(&bounds));
+            pairs.boxes.push(bounds);
             pairs.margins.push(margin);
             pairs.X_ws.push(X_wc.then(&e.X_cs));
         }
-        let method = if pairs.boxes.len() < FEW { Broad::All } else { Broad::Bvh };
-        pairs_into(&pairs.boxes, method, &mut pairs.scratch, &mut pairs.found);
+        if !stays {
+            self.look_around();
+        }
+        let Pairs { near, now, boxes, .. } = &mut self.pairs;
+        now.clear();
+        for (k, Near { pair: (e1, e2), .. }) in near.iter().enumerate() {
+            let [a, b] = [*e1, *e2].map(|e| e as usize);
+            let bodies = [a, b].map(|e| model.elements[e].body);
+            if boxes[a].overlaps(&boxes[b]) && self.state.structure.may_touch(bodies[0], bodies[1]) {
+                now.push(k as u32);
+            }
+        }
+    }
+
+    /// Pairs whose boxes may overlap before one of them leaves its room.
+    fn look_around(&mut self) {
+        let (model, pairs) = (self.model, &mut self.pairs);
+        pairs.rooms.clear();
+        for ((e, bounds), margin) in model.elements.iter().zip(&pairs.boxes).zip(&pairs.margins) {
+            let body = &model.bodies[e.body as usize];
+            let spare = if body.drive == Drive::Fixed { 0.0 } else { SPARE * body.size + TRAVEL * margin };
+            pairs.rooms.push(bounds.grown(spare));
+        }
+        let method = if pairs.rooms.len() < FEW { Broad::All } else { Broad::Bvh };
+        pairs_into(&pairs.rooms, method, &mut pairs.scratch, &mut pairs.found);
         std::mem::swap(&mut pairs.near, &mut pairs.last);
         pairs.near.clear();
-        let mut old = pairs.last.iter().peekable();
+        let mut old = pairs.last.drain(..).peekable();
         for &(e1, e2) in &pairs.found {
-            let [a, b] = [e1, e2].map(|e| &model.elements[e as usize]);
             while old.next_if(|n| n.pair < (e1, e2)).is_some() {}
-            if !self.state.structure.may_touch(a.body, b.body) {
-                continue;
-            }
             if let Some(near) = old.next_if(|n| n.pair == (e1, e2)) {
-                pairs.near.push(near.clone());
+                pairs.near.push(near);
             } else if let (Some((hardness, surfaces)), Some(own)) =
                 (Hardness::of(model, (e1, e2)), model.contact_between(e1 as usize, e2 as usize))
             {
-                let mesh = matches!(a.shape, Shape::Mesh(_)) || matches!(b.shape, Shape::Mesh(_));
-                let surfaces = surfaces.filter(|_| mesh).map(Arc::new);
+                let is_mesh = |e: u32| matches!(model.elements[e as usize].shape, Shape::Mesh(_));
+                let surfaces = surfaces.filter(|_| is_mesh(e1) || is_mesh(e2)).map(Arc::new);
                 pairs.near.push(Near {
                     pair: (e1, e2),
                     hardness,
@@ -473,6 +513,7 @@ impl Clock<'_> {
     }
 
     /// Friction of a pair over its contact points; `holds` begin with what it remembers, `others` are the grips it has already.
+    #[inline]
     fn grip(
         &self,
         near: &Near,
@@ -578,6 +619,7 @@ impl Hardness {
     /// A contact point of this pair that carries this share of it: its stiffness is the secant of the law at the load of the last step, so
     /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
     /// push out over a few steps; those that the step resolves follow their law at the depth they have.
+    #[inline(always)]
     fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, share: f64, closing: f64, memory: &Memory) -> Touch {
         let hardness = match self.layer {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
@@ -586,22 +628,21 @@ impl Hardness {
         let (n, mass) = (self.exponent, self.mass * share);
         // depth of an impact at the speed it has, or had, and at rest: K depth^(n+1)/(n+1) = m v^2/2, K depth^n = N
         let speed = closing.max(memory.fastest).max(SLOW);
-        let (impact, rest) = (0.5 * (n + 1.0) * mass * speed * speed / hardness, 0.2 * self.weight * share / hardness);
         let linear = n == 1.0;
-        let impact_depth = if linear { impact.sqrt() } else { libm::pow(impact, 1.0 / (n + 1.0)) };
-        let rest_depth = if linear { rest } else { libm::pow(rest, 1.0 / n) };
-        let tangent = if linear { 1.0 } else { libm::pow(impact_depth.max(rest_depth), n - 1.0) };
+        let impact_depth = || libm::pow(0.5 * (n + 1.0) * mass * speed * speed / hardness, 1.0 / (n + 1.0));
+        let rest_depth = || libm::pow(0.2 * self.weight * share / hardness, 1.0 / n);
+        let tangent = if linear { 1.0 } else { libm::pow(impact_depth().max(rest_depth()), n - 1.0) };
         let omega = (hardness * tangent / mass).sqrt();
         let soft = omega * h < RESOLVED;
         let brief = std::f64::consts::PI / omega * self.weight < BRIEF * self.mass * speed;
         let depth = (-point.gap).max(0.0);
-        let load = (memory.normal / h).max(share * (0.2 * self.weight).max(self.mass * closing.max(SLOW) / h));
         let stiffness = if linear {
             hardness
         } else if soft {
-            hardness * libm::pow(depth.max(1e-6 * impact_depth), n - 1.0)
+            hardness * libm::pow(depth.max(1e-6 * impact_depth()), n - 1.0)
         } else {
             // k depth = K depth^n = N
+            let load = (memory.normal / h).max(share * (0.2 * self.weight).max(self.mass * closing.max(SLOW) / h));
             libm::pow(hardness, 1.0 / n) * libm::pow(load, 1.0 - 1.0 / n)
         };
         let fastest = if memory.normal > 0.0 { memory.fastest.max(closing) } else { closing.max(0.0) };

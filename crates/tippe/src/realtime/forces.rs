@@ -558,7 +558,7 @@ impl Clock<'_> {
         for (k, own) in self.elements.rows.iter().enumerate() {
             let at = self.elements.first + k;
             let row = &self.rows.rows[at];
-            let (mut rate, mut start) = (self.rows.given[at], self.rows.given[at]);
+            let (mut rate, mut start) = (row.given, row.given);
             for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
                 let b = row.bodies[s] as usize;
                 rate += dot(&row.J[s], mean[b]);

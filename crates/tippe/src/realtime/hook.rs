@@ -183,6 +183,7 @@ impl Clock<'_> {
         for hook in hooks {
             hook.contacts(&self.view(), &mut touches, &mut grips);
         }
+        self.rebounds = true;
         // contacts that may no longer give what they gave in the last step wake their bodies
         for grip in &grips {
             let (first, count) = grip.touches;
@@ -221,6 +222,7 @@ impl Clock<'_> {
         for hook in hooks {
             hook.before_solve(&self.view(), &mut rows.rows, &rows.owners);
         }
+        rows.look_again();
         self.rows = rows;
     }
 

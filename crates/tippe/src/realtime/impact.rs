@@ -232,11 +232,12 @@ impl Clock<'_> {
 
     /// True if two bodies meet in the rest of the step fast enough to rebound.
     fn impacts_ahead(&self, elapsed: f64) -> bool {
-        self.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
-            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
-            let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
-            speed > t.rest_speed && t.gap + self.moved(t, elapsed) <= speed * (self.h - elapsed)
-        })
+        self.rebounds
+            && self.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
+                let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
+                let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
+                speed > t.rest_speed && t.gap + self.moved(t, elapsed) <= speed * (self.h - elapsed)
+            })
     }
 
     /// What the paths of its bodies until `elapsed` add to the gap of a contact point [m].

@@ -330,6 +330,8 @@ pub struct Clock<'a> {
     pairs: Pairs,
     touches: Vec<Touch>,
     grips: Vec<Grip>,
+    /// False if no contact point has a restitution.
+    rebounds: bool,
     /// {torque, force} on the centres of mass, without gravity.
     loads: Vec<Six>,
     /// Velocities {w, v} at the end of the step without rows.
@@ -354,8 +356,8 @@ pub struct Clock<'a> {
     root: Vec<u32>,
     parts: Vec<u32>,
     before: Vec<Memory>,
-    /// Energy that the springs of friction had stored at the beginning of the step: along the tangents, and about the normals [J].
-    strained: [f64; 2],
+    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
+    elastic: [f64; 2],
     began: Vec<(u32, u32)>,
     ended: Vec<(u32, u32)>,
     partitions: Vec<Partition>,
@@ -406,6 +408,7 @@ impl<'a> Clock<'a> {
             pairs: Pairs::default(),
             touches: Vec::new(),
             grips: Vec::new(),
+            rebounds: false,
             loads: vec![Six::ZERO; n],
             coasted: vec![Six::ZERO; n],
             turned: vec![Quat::IDENTITY; n],
@@ -420,7 +423,7 @@ impl<'a> Clock<'a> {
             root: Vec::new(),
             parts: Vec::new(),
             before: Vec::new(),
-            strained: [0.0; 2],
+            elastic: [0.0; 2],
             began: Vec::new(),
             ended: Vec::new(),
             partitions: Vec::new(),

@@ -62,10 +62,14 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// What they belong to.
     pub owners: Vec<Owner>,
-    /// For bounds that follow the normal impulses of a pair: the first of their rows (their number is counted later) and the factor.
+    /// For bounds that follow the normal impulses of a pair: their rows and the factor.
     pub follows: Vec<Follow>,
-    /// J times the velocity of bodies whose motion is given.
-    pub given: Vec<f64>,
+    /// How many of them, the first ones, are rows of contacts.
+    pub contacts: usize,
+    /// Where rows between other bodies begin: the first row, and its bodies.
+    pub runs: Vec<(u32, [u32; 2])>,
+    /// Hooks have seen them: they may be other ones.
+    pub seen: bool,
     /// Rows, ascending, whose impulse acts along other directions than J^T.
     pub forces: Vec<(u32, [Six; 2])>,
 }
@@ -108,9 +112,57 @@ impl Rows {
         self.rows.clear();
         self.owners.clear();
         self.follows.clear();
-        self.given.clear();
         self.forces.clear();
+        self.runs.clear();
+        (self.contacts, self.seen) = (0, false);
     }
+
+    /// Appends a row; ends whose motion is given go into the target.
+    #[inline(always)]
+    pub fn push(&mut self, ends: &[End; 2], J: [Six; 2], mut row: Row, owner: Owner, follows: Follow) {
+        let mut given = 0.0;
+        row.bodies = [GROUND; 2];
+        if !matches!(owner, Owner::Normal(_)) {
+            row.gap = f64::NAN;
+        }
+        for s in 0..2 {
+            match ends[s] {
+                End::Free(b) => (row.bodies[s], row.J[s]) = (b, flat(J[s])),
+                End::Given(u) => given += J[s].dot(&u),
+                End::Still => {}
+            }
+        }
+        row.target -= given;
+        row.given = given;
+        if !owner.is_friction() && self.runs.last().is_none_or(|(_, bodies)| *bodies != row.bodies) {
+            self.runs.push((self.rows.len() as u32, row.bodies));
+        }
+        self.rows.push(row);
+        self.owners.push(owner);
+        self.follows.push(follows);
+    }
+
+    /// Hooks have seen the rows, and may have changed them.
+    pub fn look_again(&mut self) {
+        self.seen = true;
+        self.runs.clear();
+        for (k, (row, owner)) in self.rows.iter().zip(&self.owners).enumerate() {
+            if !owner.is_friction() && self.runs.last().is_none_or(|(_, bodies)| *bodies != row.bodies) {
+                self.runs.push((k as u32, row.bodies));
+            }
+        }
+    }
+}
+
+/// What a row has at one of its ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// A body that moves freely, by model index.
+    Free(u32),
+    /// A body whose motion is given: its velocity.
+    Given(Six),
+    /// Nothing that moves.
+    Still,
 }
 
 impl Clock<'_> {
@@ -122,13 +174,15 @@ impl Clock<'_> {
         let mut grips = std::mem::take(&mut self.grips);
         for (g, grip) in grips.iter_mut().enumerate() {
             let (first, count) = grip.touches;
+            let ends = self.ends(grip.bodies.map(Some));
             for k in first..first + count {
-                self.normal_row(k as u32, &mut touches[k], &mut rows);
+                self.normal_row(k as u32, &mut touches[k], &ends, &mut rows);
             }
-            self.grip_rows(g as u32, grip, &touches[first..first + count], &mut rows);
+            self.grip_rows(g as u32, grip, &touches[first..first + count], &ends, &mut rows);
         }
         self.touches = touches;
         self.grips = grips;
+        rows.contacts = rows.rows.len();
         self.element_rows(&mut rows);
         for k in 0..self.machines.len() {
             self.bend_rows(k, |bodies, J, compliance| {
@@ -145,41 +199,35 @@ impl Clock<'_> {
         rows: &mut Rows,
         bodies: [Option<usize>; 2],
         J: [Six; 2],
-        mut row: Row,
+        row: Row,
         owner: Owner,
         follows: Follow,
     ) {
-        let mut given = 0.0;
-        row.bodies = [GROUND; 2];
-        if !matches!(owner, Owner::Normal(_)) {
-            row.gap = f64::NAN;
-        }
-        for s in 0..2 {
-            let Some(b) = bodies[s] else { continue };
-            if self.is_free(b) {
-                row.bodies[s] = b as u32;
-                row.J[s] = flat(J[s]);
-            } else if self.model.bodies[b].drive != Drive::Free {
-                given += J[s].dot(&Six::new(self.kin[b].w, self.kin[b].v));
-            }
-        }
-        row.target -= given;
-        row.given = given;
-        rows.rows.push(row);
-        rows.owners.push(owner);
-        rows.follows.push(follows);
-        rows.given.push(given);
+        rows.push(&self.ends(bodies), J, row, owner, follows);
+    }
+
+    /// What rows between these bodies have at their ends.
+    fn ends(&self, bodies: [Option<usize>; 2]) -> [End; 2] {
+        bodies.map(|b| match b {
+            Some(b) if self.is_free(b) => End::Free(b as u32),
+            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(Six::new(self.kin[b].w, self.kin[b].v)),
+            _ => End::Still,
+        })
     }
 
     /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h;
     /// a spring that the step resolves, at its beginning (q+ = q + h u+ then loses no energy):   eps = 1/(h c),   b = -k phi/c.
-    fn normal_row(&self, k: u32, touch: &mut super::Touch, rows: &mut Rows) {
+    #[inline(always)]
+    fn normal_row(&self, k: u32, touch: &mut super::Touch, ends: &[End; 2], rows: &mut Rows) {
         let h = self.h;
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
         let ahead = if touch.soft { 0.0 } else { h };
-        let phi = touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>();
+        let phi = match self.blows.is_empty() {
+            true => touch.gap,
+            false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
+        };
         let row = Row {
             target: match touch.soft {
                 true => touch.drift - phi / touch.relaxation,
@@ -193,19 +241,19 @@ impl Clock<'_> {
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
         };
-        self.push_row(rows, touch.bodies.map(Some), J, row, Owner::Normal(k), Follow::NONE);
+        rows.push(ends, J, row, Owner::Normal(k), Follow::NONE);
     }
 
     /// Friction: springs that slide at the limit, for two directions and spin; resistance to rolling. Where a pair begins to touch it
     /// sticks until its normal impulse is known.
-    fn grip_rows(&self, g: u32, grip: &mut super::Grip, touches: &[super::Touch], rows: &mut Rows) {
+    #[inline(always)]
+    fn grip_rows(&self, g: u32, grip: &mut super::Grip, touches: &[super::Touch], ends: &[End; 2], rows: &mut Rows) {
         let h = self.h;
         grip.row = rows.rows.len();
         let first = touches[0].row as u32;
-        let bodies = grip.bodies.map(Some);
         let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
         let load = if grip.known { load } else { f64::INFINITY };
-        let follow = |factor: f64, most: f64| Follow { first, count: 0, factor, most };
+        let follow = |factor: f64, most: f64| Follow { first, count: touches.len() as u32, factor, most };
         let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
         let gamma = h / (h + grip.relaxation);
         let cone = self.settings.friction == FrictionBound::Cone;
@@ -226,10 +274,10 @@ impl Clock<'_> {
                 let axis = grip.axes[a + 1];
                 let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
                 let row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
-                self.push_row(rows, bodies, J, row, Owner::Tangent(g, a as u8), follow(mu, grip.limit * h));
+                rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow(mu, grip.limit * h));
             }
             let J = about(grip.axes[0] * grip.lever);
-            self.push_row(rows, bodies, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
+            rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
         }
         if grip.rolling > 0.0 {
             for a in 0..2 {
@@ -242,14 +290,8 @@ impl Clock<'_> {
                     lambda: if grip.known { grip.memory.turn.dot(axis) } else { f64::NAN },
                     ..Row::default()
                 };
-                self.push_row(
-                    rows,
-                    bodies,
-                    about(axis),
-                    row,
-                    Owner::Roll(g, a as u8),
-                    follow(grip.rolling, f64::INFINITY),
-                );
+                let follow = follow(grip.rolling, f64::INFINITY);
+                rows.push(ends, about(axis), row, Owner::Roll(g, a as u8), follow);
             }
         }
     }
@@ -260,11 +302,9 @@ impl Clock<'_> {
         let mut root = std::mem::take(&mut self.root);
         root.clear();
         root.extend(0..n as u32);
-        let mut joined = [GROUND; 2];
-        for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners) {
-            if !owner.is_friction() && row.bodies != joined && row.bodies[0] != GROUND && row.bodies[1] != GROUND {
-                joined = row.bodies;
-                join(&mut root, row.bodies[0], row.bodies[1]);
+        for &(_, bodies) in &self.rows.runs {
+            if !bodies.contains(&GROUND) {
+                join(&mut root, bodies[0], bodies[1]);
             }
         }
         for mechanism in &self.model.mechanisms {
@@ -305,17 +345,15 @@ impl Clock<'_> {
         }
         self.partitions.truncate(count);
         self.row_of.resize(self.rows.rows.len(), u32::MAX);
-        let mut own = u32::MAX;
-        for (k, owner) in self.rows.owners.iter().enumerate() {
-            if !owner.is_friction() {
-                let [b1, b2] = self.rows.rows[k].bodies;
-                let b = if b1 != GROUND { b1 } else { b2 };
-                own = if b != GROUND { self.partition_of[b as usize] } else { u32::MAX };
-            }
-            if own != u32::MAX {
-                let partition = &mut self.partitions[own as usize];
-                self.row_of[k] = partition.rows.len() as u32;
-                partition.rows.push(k as u32);
+        let ends = self.rows.runs.iter().skip(1).map(|(first, _)| *first).chain([self.rows.rows.len() as u32]);
+        for (&(first, [b1, b2]), end) in self.rows.runs.iter().zip(ends) {
+            let b = if b1 != GROUND { b1 } else { b2 };
+            if b != GROUND {
+                let partition = &mut self.partitions[self.partition_of[b as usize] as usize];
+                for (k, place) in (first..end).zip(partition.rows.len() as u32..) {
+                    self.row_of[k as usize] = place;
+                }
+                partition.rows.extend(first..end);
                 partition.active = true;
             }
         }
@@ -384,7 +422,7 @@ impl Clock<'_> {
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
             Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..) | Owner::Bend => {
-                self.rows.given[*k as usize] == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
+                self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
             }
             Owner::Element(_) | Owner::Custom(_) => false,
         };
@@ -420,31 +458,26 @@ impl Clock<'_> {
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
+        // forces of contacts are opposite
+        let ours = if self.rows.seen { 0 } else { self.rows.contacts as u32 };
+        partition.rubble = partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
         partition.lent = !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
-        let rows = &mut partition.problem.rows;
-        match partition.lent {
-            true => std::mem::swap(rows, &mut self.rows.rows),
-            false => rows.extend(partition.rows.iter().map(|&k| self.rows.rows[k as usize])),
+        if partition.lent {
+            std::mem::swap(&mut partition.problem.rows, &mut self.rows.rows);
+            std::mem::swap(&mut partition.follows, &mut self.rows.follows);
+        } else {
+            partition.problem.rows.extend(partition.rows.iter().map(|&k| self.rows.rows[k as usize]));
+            partition.follows.extend(partition.rows.iter().map(|&k| match self.rows.follows[k as usize] {
+                follow if follow.first == u32::MAX => follow,
+                follow => Follow { first: self.row_of[follow.first as usize], ..follow },
+            }));
         }
-        partition.rubble = true;
-        for row in rows {
-            row.bodies = row.bodies.map(local);
-            partition.rubble &= row.is_opposite();
-        }
-        for (place, &k) in partition.rows.iter().enumerate() {
-            let follow = self.rows.follows[k as usize];
-            let normal = follow.first;
-            partition.follows.push(if normal == u32::MAX {
-                follow
-            } else {
-                // the normals of a pair stand together, before what follows them
-                let after = self.rows.owners[normal as usize..].iter();
-                let count = after.take_while(|o| matches!(o, Owner::Normal(_))).count();
-                Follow { first: self.row_of[normal as usize], count: count as u32, ..follow }
-            });
-            if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
-                let force = self.rows.forces[own].1.map(flat);
-                partition.problem.forces.push((place as u32, force));
+        if !self.rows.forces.is_empty() {
+            for (place, &k) in partition.rows.iter().enumerate() {
+                if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
+                    let force = self.rows.forces[own].1.map(flat);
+                    partition.problem.forces.push((place as u32, force));
+                }
             }
         }
         let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
@@ -457,6 +490,10 @@ impl Clock<'_> {
         }
         partition.problem.groups = groups;
         partition.owners = owners;
+        partition.choose(self.settings);
+        if !partition.swept {
+            partition.problem.rows.iter_mut().for_each(|row| row.bodies = row.bodies.map(local));
+        }
         (self.partition_of, self.place_of) = (partition_of, place_of);
         self.partitions[p] = partition;
     }
@@ -464,10 +501,10 @@ impl Clock<'_> {
     /// Velocities and impulses of all partitions.
     pub(super) fn solve(&mut self) {
         let mut partitions = std::mem::take(&mut self.partitions);
-        let settings = self.settings;
+        let (settings, places) = (self.settings, &self.place_of);
         let work = |partition: &mut Partition| {
             if partition.active {
-                partition.solve(settings);
+                partition.solve(settings, places);
             }
         };
         match &self.pool {
@@ -479,8 +516,8 @@ impl Clock<'_> {
 }
 
 impl Partition {
-    /// Solves with the friction bounds at hand, then with those of the solution, until they settle.
-    fn solve(&mut self, settings: &super::Settings) {
+    /// Whether it is swept.
+    fn choose(&mut self, settings: &super::Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solve {
@@ -489,10 +526,16 @@ impl Partition {
             Solve::Sweeps => true,
         } && self.rubble
             && self.problem.forces.is_empty();
+    }
+
+    /// Solves with the friction bounds at hand, then with those of the solution, until they settle. Where it is swept its rows have the
+    /// bodies of the model, which stand at `places` of the problem.
+    fn solve(&mut self, settings: &super::Settings, places: &[u32]) {
         self.report = Report { converged: true, ..Report::default() };
         if self.swept {
             let Partition { solver, problem, follows, start, moved, .. } = self;
-            self.report = solver.substeps(problem, follows, start, settings.step, settings.sweeps.max(1), moved);
+            self.report =
+                solver.substeps(problem, follows, places, start, settings.step, settings.sweeps.max(1), moved);
             return;
         }
         let passes = settings.passes.max(1);
@@ -512,17 +555,20 @@ impl Partition {
     }
 
     /// Impulses and bounds of the solution to the rows of the step; true if any of them push.
-    pub fn give_back(&mut self, rows: &mut Vec<Row>) -> bool {
+    pub fn give_back(&mut self, rows: &mut Rows) -> bool {
         if self.lent {
             self.lent = false;
-            std::mem::swap(rows, &mut self.problem.rows);
-            for row in rows.iter_mut() {
-                row.bodies = row.bodies.map(|b| if b == GROUND { b } else { self.bodies[b as usize] });
+            std::mem::swap(&mut rows.rows, &mut self.problem.rows);
+            std::mem::swap(&mut rows.follows, &mut self.follows);
+            if !self.swept {
+                for row in rows.rows.iter_mut() {
+                    row.bodies = row.bodies.map(|b| if b == GROUND { b } else { self.bodies[b as usize] });
+                }
             }
-            return rows.iter().any(|row| row.lambda != 0.0);
+            return rows.rows.iter().any(|row| row.lambda != 0.0);
         }
         for (&k, row) in self.rows.iter().zip(&self.problem.rows) {
-            let own = &mut rows[k as usize];
+            let own = &mut rows.rows[k as usize];
             (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
         }
         self.problem.rows.iter().any(|row| row.lambda != 0.0)

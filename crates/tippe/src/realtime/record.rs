@@ -3,7 +3,7 @@
 use super::contacts::{Hold, Memory};
 use super::free::rotated;
 use super::joints::flat;
-use super::partition::{Owner, masses};
+use super::partition::Owner;
 use super::{Clock, Failure};
 use crate::event::{Event, EventContact, EventKind};
 use crate::joint::Six;
@@ -13,7 +13,7 @@ use crate::model::Drive;
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};
 use crate::precise::{body_state, hash, prescribed};
 use tippe_geometry::{Mat3, Quat, Shape, Vec3};
-use tippe_numerics::kkt::GROUND;
+use tippe_numerics::kkt::{GROUND, Row};
 use tippe_numerics::mlcp::Method;
 
 /// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
@@ -65,6 +65,18 @@ fn depth_of(x: f64, n: f64) -> f64 {
     }
 }
 
+/// Integral of x^n.
+fn energy_of(x: f64, n: f64) -> f64 {
+    let power = if n == 1.0 { x * x } else { libm::pow(x, n + 1.0) };
+    power / (n + 1.0)
+}
+
+/// J u of a row by velocities of all bodies, those whose motion is given included.
+fn rate(row: &Row, u: &[Six]) -> f64 {
+    let ends = row.bodies.iter().zip(&row.J).filter(|(b, _)| **b != GROUND);
+    row.given + ends.map(|(&b, J)| dot(J, u[b as usize])).sum::<f64>()
+}
+
 impl Clock<'_> {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
@@ -97,7 +109,7 @@ impl Clock<'_> {
                     self.struck[b as usize] = true;
                 }
             }
-            let pushes = partition.give_back(&mut self.rows.rows);
+            let pushes = partition.give_back(&mut self.rows);
             if pushes || !partition.problem.groups.is_empty() {
                 for &b in &partition.bodies {
                     self.pushed[b as usize] = true;
@@ -237,13 +249,15 @@ impl Clock<'_> {
         }
     }
 
-    /// Memories of the contacts, and their events.
+    /// Memories of the contacts, their energies (see [`Clock::book`]), and their events.
     fn remember(&mut self, velocity: &[Six]) {
         let h = self.h;
+        self.mean.clear();
+        self.mean.extend(velocity.iter().zip(&self.kin).map(|(u, kin)| (*u + Six::new(kin.w, kin.v)) * 0.5));
+        let mean = &self.mean;
+        std::mem::swap(&mut self.before, &mut self.state.contacts);
         let mut contacts = std::mem::take(&mut self.state.contacts);
-        let mut before = std::mem::take(&mut self.before);
-        before.clear();
-        before.append(&mut contacts);
+        contacts.clear();
         let rows = &self.rows;
         let struck = &mut self.struck_pairs;
         struck.clear();
@@ -252,67 +266,67 @@ impl Clock<'_> {
         struck.dedup();
         let partition = |b: usize| self.partitions.get(self.partition_of[b] as usize);
         let is_swept = |b: usize| partition(b).is_some_and(|p| p.active && p.swept);
-        for touch in &mut self.touches {
-            let row = &rows.rows[touch.row];
-            touch.memory.normal = row.lambda;
-            // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
-            let force = (touch.memory.normal / h).max(0.0);
-            let depth = depth_of(force / touch.hardness, touch.exponent);
-            touch.memory.stored = force * depth / (touch.exponent + 1.0);
-            if touch.memory.stored > 0.0 && touch.bodies.iter().any(|&b| is_swept(b)) {
-                // sweeps may load a small column beyond its law: it stores no more than its overlap
-                let moving = (0..2).filter(|&s| row.bodies[s] != GROUND);
-                let along = |s: usize| {
-                    let b = row.bodies[s] as usize;
-                    h * dot(&row.J[s], velocity[b]) + dot(&row.J[s], self.hops[b])
-                };
-                let path = h * rows.given[touch.row] + moving.map(along).sum::<f64>();
-                let overlap = (-touch.gap - path).max(0.0);
-                let energy = touch.hardness * libm::pow(overlap, touch.exponent + 1.0) / (touch.exponent + 1.0);
-                touch.memory.stored = touch.memory.stored.min(energy);
-            }
-            touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
-            contacts.push(touch.memory);
-        }
-        // what was struck and has flown too far to be looked at
-        let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
-        let left = struck.iter().filter(|pair| gone(pair));
-        contacts.extend(left.map(|&pair| Memory { pair, struck: true, ..Memory::default() }));
-        self.strained = Hold::all_stored(&self.state.holds);
+        let ledger = &mut self.state.ledger;
+        // what contacts and their friction stored, also those that are gone: their points need not be the same ones
+        let stored_before: f64 = self.before.iter().map(|m| m.stored).sum();
+        let strained = Hold::all_stored(&self.state.holds);
+        ledger.contact_damping += stored_before;
+        let mut stored = 0.0;
         self.state.holds.clear();
         for grip in &mut self.grips {
             let (first, count) = grip.touches;
-            let normal: f64 = self.touches[first..first + count].iter().map(|t| t.memory.normal.max(0.0)).sum();
             let swept = grip.bodies.iter().any(|&b| is_swept(b));
+            let mut normal = 0.0;
+            for touch in &mut self.touches[first..first + count] {
+                let row = &rows.rows[touch.row];
+                let memory = &mut touch.memory;
+                memory.normal = row.lambda;
+                normal += row.lambda.max(0.0);
+                // what the law stores at the force it carries: a deep overlap that is pushed out slowly stores no more
+                let n = touch.exponent;
+                let force = (row.lambda / h).max(0.0);
+                memory.stored = force * depth_of(force / touch.hardness, n) / (n + 1.0);
+                if memory.stored > 0.0 && swept {
+                    // sweeps may load a small column beyond its law: it stores no more than its overlap
+                    let hop = rate(row, &self.hops) - row.given;
+                    let overlap = (-touch.gap - h * rate(row, velocity) - hop).max(0.0);
+                    memory.stored = memory.stored.min(touch.hardness * energy_of(overlap, n));
+                }
+                memory.struck = struck.binary_search(&memory.pair).is_ok();
+                stored += memory.stored;
+                ledger.contact_damping -= row.lambda * rate(row, mean) + memory.stored;
+                ledger.work -= row.lambda * row.given;
+                contacts.push(*memory);
+            }
             let memory = &mut grip.memory;
             (memory.tangent, memory.twist, memory.turn) = (Vec3::ZERO, 0.0, Vec3::ZERO);
             let (mut size, mut limit) = (0.0, 0.0);
             let (mut slip, mut spin) = (Vec3::ZERO, 0.0);
-            for k in grip.row..rows.rows.len() {
+            for k in grip.row..rows.contacts {
                 let row = &rows.rows[k];
-                let rate = || {
-                    rows.given[k]
-                        + (0..2)
-                            .filter(|&s| row.bodies[s] != GROUND)
-                            .map(|s| dot(&row.J[s], velocity[row.bodies[s] as usize]))
-                            .sum::<f64>()
-                };
-                match rows.owners[k] {
+                let cause = match rows.owners[k] {
                     Owner::Tangent(_, a) => {
                         memory.tangent += grip.axes[a as usize + 1] * row.lambda;
-                        slip += grip.axes[a as usize + 1] * rate();
+                        slip += grip.axes[a as usize + 1] * rate(row, velocity);
                         size += row.lambda * row.lambda;
                         // the bound of the solution, where that is not settled yet
                         limit = row.upper.min(rows.follows[k].bound(normal));
+                        &mut ledger.sliding
                     }
                     Owner::Twist(_) => {
                         memory.twist = row.lambda;
-                        spin = rate();
+                        spin = rate(row, velocity);
                         size += row.lambda * row.lambda;
+                        &mut ledger.spin
                     }
-                    Owner::Roll(_, a) => memory.turn += grip.axes[a as usize + 1] * row.lambda,
+                    Owner::Roll(_, a) => {
+                        memory.turn += grip.axes[a as usize + 1] * row.lambda;
+                        &mut ledger.rolling
+                    }
                     _ => break,
-                }
+                };
+                *cause -= row.lambda * rate(row, mean);
+                ledger.work -= row.lambda * row.given;
             }
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
@@ -328,24 +342,35 @@ impl Clock<'_> {
             }
             self.state.holds.push(*memory);
         }
+        let strained_now = Hold::all_stored(&self.state.holds);
+        ledger.sliding += strained[0] - strained_now[0];
+        ledger.spin += strained[1] - strained_now[1];
+        self.elastic = [stored_before + strained[0] + strained[1], stored + strained_now[0] + strained_now[1]];
+        // what was struck and has flown too far to be looked at
+        let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
+        let left = struck.iter().filter(|pair| gone(pair));
+        contacts.extend(left.map(|&pair| Memory { pair, struck: true, ..Memory::default() }));
         self.state.holds.sort_unstable_by_key(|m| m.pair);
         contacts.sort_unstable_by_key(|m| (m.pair, m.id));
-        self.note_contacts(&before, &contacts);
-        self.before = before;
         self.state.contacts = contacts;
+        self.note_contacts();
     }
 
     /// Events of pairs that began or ceased to touch.
-    fn note_contacts(&mut self, before: &[Memory], after: &[Memory]) {
+    fn note_contacts(&mut self) {
         fn touching(list: &[Memory], pairs: &mut Vec<(u32, u32)>) {
             pairs.clear();
             pairs.extend(list.iter().filter(|m| m.normal > 0.0 || m.struck).map(|m| m.pair));
             pairs.dedup();
         }
         let (mut old, mut new) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
-        touching(before, &mut old);
-        touching(after, &mut new);
+        touching(&self.before, &mut old);
+        touching(&self.state.contacts, &mut new);
         self.tally.contacts += new.len() as u64;
+        if old == new {
+            (self.ended, self.began) = (old, new);
+            return;
+        }
         for (pair, kind) in
             (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
                 .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
@@ -379,25 +404,16 @@ impl Clock<'_> {
 
     /// The step's energies by cause. For constant masses
     ///   M (u+ - u0) = P_free + J^T lambda   means   T+ - T0 = (P_free + J^T lambda) . (u+ + u0)/2,
-    /// so each row's energy is lambda (J u+ + J u0)/2, and what the fixed step makes of the rest is booked by name.
+    /// so each row's energy is lambda (J u+ + J u0)/2, and what the fixed step makes of the rest is booked by name. Rows of contacts are
+    /// booked already, where they are read ([`Clock::remember`]).
     pub(super) fn book(&mut self) {
         let h = self.h;
         let velocity = std::mem::take(&mut self.solved);
         let mut ledger = self.state.ledger;
-        let mut mean = std::mem::take(&mut self.mean);
-        mean.clear();
-        for (u, kin) in velocity.iter().zip(&self.kin) {
-            mean.push((*u + Six::new(kin.w, kin.v)) * 0.5);
-        }
-        let mut elastic;
-        // what contacts and their friction stored, also those that are gone: their points need not be the same ones
-        let mut elastic_before: f64 = self.before.iter().map(|m| m.stored).sum();
-        ledger.contact_damping += elastic_before;
-        let (before, after) = (self.strained, Hold::all_stored(&self.state.holds));
-        (elastic_before, elastic) = (elastic_before + before[0] + before[1], after[0] + after[1]);
-        ledger.sliding += before[0] - after[0];
-        ledger.spin += before[1] - after[1];
-        for (k, row) in self.rows.rows.iter().enumerate() {
+        let mean = std::mem::take(&mut self.mean);
+        let [mut elastic_before, mut elastic] = self.elastic;
+        for k in self.rows.contacts..self.rows.rows.len() {
+            let row = &self.rows.rows[k];
             let force = self.rows.forces.binary_search_by_key(&(k as u32), |f| f.0).map(|at| self.rows.forces[at].1);
             let along = |s: usize| match force {
                 Ok(force) => flat(force[s]),
@@ -405,21 +421,12 @@ impl Clock<'_> {
             };
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&along(s), mean[row.bodies[s] as usize])).sum();
-            let given = self.rows.given[k];
-            let work = row.lambda * (own + given);
-            ledger.work -= row.lambda * given;
+            let work = row.lambda * (own + row.given);
+            ledger.work -= row.lambda * row.given;
             match self.rows.owners[k] {
-                Owner::Normal(t) => {
-                    let stored = self.touches[t as usize].memory.stored;
-                    elastic += stored;
-                    ledger.contact_damping -= work + stored;
-                }
-                Owner::Tangent(..) => ledger.sliding -= work,
-                Owner::Twist(_) => ledger.spin -= work,
-                Owner::Roll(..) => ledger.rolling -= work,
-                Owner::Element(_) => {}
                 Owner::Bend => ledger.damping -= work,
                 Owner::Custom(_) => ledger.work += work,
+                _ => {}
             }
         }
         self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);
@@ -429,13 +436,10 @@ impl Clock<'_> {
                 continue;
             }
             let body = &self.model.bodies[b];
-            let (M, _) = masses(body, &self.kin[b].R);
-            let change = flat(self.coasted[b] - Six::new(self.kin[b].w, self.kin[b].v));
-            let avg = flat(mean[b]);
-            let mut external = 0.0;
-            for i in 0..6 {
-                external += avg[i] * (0..6).map(|j| M[6 * i + j] * change[j]).sum::<f64>();
-            }
+            let R = &self.kin[b].R;
+            let change = self.coasted[b] - Six::new(self.kin[b].w, self.kin[b].v);
+            let turned = (R.transpose() * mean[b].angular).dot(body.I_c * (R.transpose() * change.angular));
+            let external = turned + body.mass * mean[b].linear.dot(change.linear);
             let load = self.loads[b];
             let pushed = h * load.dot(&mean[b]);
             let after = self.motion(b);
