@@ -7,7 +7,7 @@ use tippe::Model;
 use tippe::clock::Settings;
 use tippe::model::ProgramLaw;
 use tippe::precise::method;
-use tippe::scene::{Clock, Integrator, Scene, gallery};
+use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 
 /// How to run a scene, where it differs from what the scene says.
 #[derive(Args, Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME", value_parser = clock)]
     pub clock: Option<Clock>,
     /// Relative tolerance of the variable-step integrators
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    #[arg(long, value_name = "NUMBER", value_parser = tolerance)]
     pub tolerance: Option<f64>,
     /// Threads; 0 for all there are. The result is the same for any number
     #[arg(long, value_name = "COUNT")]
@@ -151,6 +151,14 @@ pub fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("a number greater than zero is needed".to_owned()),
+    }
+}
+
+/// A relative tolerance that double precision can keep.
+pub fn tolerance(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value < SMALLEST_TOLERANCE => Err(format!("{SMALLEST_TOLERANCE:e} or more is needed")),
+        value => Ok(value),
     }
 }
 

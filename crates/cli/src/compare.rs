@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     target: Option<f64>,
     /// Relative tolerance of the precise clock
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    #[arg(long, value_name = "NUMBER", value_parser = crate::args::tolerance)]
     tolerance: Option<f64>,
     /// Simulated time to reach [s]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]

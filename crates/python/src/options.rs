@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tippe::scene::Integrator;
+use tippe::scene::{Integrator, SMALLEST_TOLERANCE};
 use tippe_cli::args::Options;
 
 /// Options of the command line from a dictionary.
@@ -37,7 +37,14 @@ pub fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     Ok(Options {
         until: positive("until")?,
         clock,
-        tolerance: positive("tolerance")?,
+        tolerance: match positive("tolerance")? {
+            Some(value) if value < SMALLEST_TOLERANCE => {
+                return Err(PyValueError::new_err(format!(
+                    "tolerance {value:e}: {SMALLEST_TOLERANCE:e} or more is needed"
+                )));
+            }
+            value => value,
+        },
         threads: get(given, "threads")?,
         sets: get::<Vec<(String, String)>>(given, "sets")?.unwrap_or_default(),
         integrator,

@@ -88,6 +88,8 @@ pub(super) enum Range {
     Whole,
     /// A whole number, 1 or more.
     Count,
+    /// What double precision can keep: 1e-14 or more.
+    Tolerance,
 }
 
 impl Range {
@@ -100,6 +102,7 @@ impl Range {
             Range::Poisson => x > -1.0 && x < 0.5,
             Range::Whole => x == x.floor() && x.abs() < 1e15,
             Range::Count => x == x.floor() && (1.0..1e9).contains(&x),
+            Range::Tolerance => x >= super::SMALLEST_TOLERANCE,
         }
     }
 
@@ -112,6 +115,7 @@ impl Range {
             Range::Poisson => "between -1 and 0.5",
             Range::Whole => "a whole number",
             Range::Count => "a whole number, 1 or more",
+            Range::Tolerance => "1e-14 or more",
         }
     }
 }
@@ -157,7 +161,7 @@ impl Key {
 }
 
 use Dimension as D;
-use Range::{Any, Count, Fraction, NotNegative, Poisson, Positive, Whole};
+use Range::{Any, Count, Fraction, NotNegative, Poisson, Positive, Tolerance, Whole};
 
 pub(super) const SCENE: Table = Table {
     name: "scene",
@@ -210,7 +214,7 @@ const RUN: Table = Table {
     name: "[run]",
     keys: &[&[
         number("until", D::TIME, Positive, "End of the run [s]; default 1 s"),
-        number("tolerance", D::ONE, Positive, "Relative tolerance [-]; default 1e-6"),
+        number("tolerance", D::ONE, Tolerance, "Relative tolerance [-]; default 1e-6"),
         number("output_interval", D::TIME, Positive, "Time between communication points [s]; default until/200"),
         word("integrator", Integrator::NAMES, "Integrator; default auto"),
         number("step", D::TIME, Positive, "Step of the fixed-step integrators [s]"),
@@ -524,7 +528,7 @@ pub(super) const EXPECT: Table = Table {
         text("source", "Where the number comes from; `regression` marks values of our own runs")
             .required("where the number comes from; \"regression\" for a value of our own run"),
         key("with", Form::Values, "Parameters to load the scene with"),
-        number("tolerance", D::ONE, Positive, "Tolerance of the run instead of the scene's [-]"),
+        number("tolerance", D::ONE, Tolerance, "Tolerance of the run instead of the scene's [-]"),
         number("until", D::TIME, Positive, "End of the run instead of the scene's [s]"),
         word("clock", ExpectClock::NAMES, "Whose run it is about; default the scene's own clock"),
         REPEATED,

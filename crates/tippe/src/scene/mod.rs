@@ -204,6 +204,9 @@ pub struct Attractor {
     pub mu: f64,
 }
 
+/// Smallest relative tolerance: below it rounding decides [-].
+pub const SMALLEST_TOLERANCE: f64 = 1e-14;
+
 /// How to run a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {

@@ -86,6 +86,7 @@ fn number(range: Range) -> (&'static str, Value) {
     match range {
         Range::Any => ("number", json!({ "type": "number" })),
         Range::Positive => ("positive", json!({ "type": "number", "exclusiveMinimum": 0 })),
+        Range::Tolerance => ("tolerance", json!({ "type": "number", "minimum": super::SMALLEST_TOLERANCE })),
         Range::NotNegative => ("not_negative", json!({ "type": "number", "minimum": 0 })),
         Range::Fraction => ("fraction", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         Range::Poisson => ("poisson", json!({ "type": "number", "exclusiveMinimum": -1, "exclusiveMaximum": 0.5 })),

@@ -142,6 +142,11 @@ fn mistakes_are_named_with_place_and_help() {
             "[realtime]\nsolver = \"sweep\"\n[world]",
             "[realtime]: unknown solver \"sweep\". help: did you mean `sweeps`?",
         ),
+        (
+            "[world]",
+            "[[expect]]\nvalue = \"time\"\nbelow = 1\nsource = \"s\"\ntolerance = 1e-16\n[world]",
+            "has tolerance 1e-16; a tolerance is 1e-14 or more",
+        ),
         ("[world]", "[realtime]\npasses = 0\n[world]", "[realtime] has passes 0; passes is a whole number, 1 or more"),
         ("[world]", "[realtime]\nsweeps = 2.5\n[world]", "[realtime] has sweeps 2.5"),
         ("[world]", "[realtime]\npoints = 9\n[world]", "s.toml:6:10: [realtime] has points 9; a pair has at most 8"),
