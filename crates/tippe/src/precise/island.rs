@@ -728,7 +728,7 @@ impl Island {
                     depth: -reading.gap,
                     closing_speed: reading.closing_speed,
                     force: reading.total,
-                    torque: reading.friction.torque,
+                    torque: pair.torque_at_point(&reading, &self.dynamics.kinematics),
                     slipping: pair.memory.modes.slipping,
                 });
             }

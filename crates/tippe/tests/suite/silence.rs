@@ -62,6 +62,61 @@ fn run(text: &str, clock: Clock) -> (Recording, Result<Summary, String>) {
 }
 
 #[test]
+fn the_wrench_of_meshes_is_the_one_that_turns_them() {
+    // two tetrahedra askew; I w = T t and m v = F t on body 2, whose inertia is that of a ball
+    let tetrahedron = |v: &str| {
+        format!("{{ kind = \"mesh\", vertices = {v}, triangles = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]] }}")
+    };
+    let text = format!(
+        r#"
+        [world]
+        gravity = [0, 0, 0]
+        [run]
+        until = 1e-6
+        output_interval = 1e-6
+        tolerance = 1e-9
+        [contact]
+        law = "bardaro"
+        stiffness = 1e5
+        damping = 0
+        friction_law = "none"
+        [[body]]
+        name = "a"
+        fixed = true
+        material = "steel"
+        shape = {}
+        orientation = [-0.13489897775816162, 0.21524440795452124, 0.43604790055057663, -0.8633274807797706]
+        [[body]]
+        name = "b"
+        material = "steel"
+        mass = 1000
+        inertia = [100, 100, 100]
+        shape = {}
+        orientation = [0.012698328762481136, -0.6019147019314527, -0.10627066687297441, -0.7913557919215503]
+        position = [-0.03832904898528802, -0.3078988622920627, -1.0601884836042925]
+        "#,
+        tetrahedron(
+            "[[-0.4885, -0.5746, -0.0463], [0.1226, 0.6556, 0.1328], [-0.3639, -0.3048, 0.4523], [0.7298, 0.2239, -0.5388]]"
+        ),
+        tetrahedron(
+            "[[-0.1333, 0.6794, 0.3843], [0.0311, -0.3647, -0.0738], [-0.5203, -0.1625, -0.2987], [0.6225, -0.1522, -0.0118]]"
+        ),
+    );
+    let (recording, end) = run(&text, Clock::Precise);
+    let end = end.unwrap();
+    let model = compiled(&text, Clock::Precise).unwrap();
+    let last = recording.time.len() - 1;
+    let contact = recording.contacts_at(last)[0].clone();
+    let b = &end.bodies[1];
+    let arm = contact.position - (b.position + b.orientation * model.bodies[1].p_bc);
+    let (torque, turned) = (contact.torque + arm.cross(contact.force), 100.0 * b.angular_velocity / 1e-6);
+    assert!(contact.torque.length() > 1e-3 * contact.force.length(), "{contact:?}");
+    assert!((torque - turned).length() < 1e-6 * turned.length(), "{torque} {turned}");
+    let pushed = 1000.0 * (b.velocity + b.angular_velocity.cross(b.orientation * model.bodies[1].p_bc)) / 1e-6;
+    assert!((contact.force - pushed).length() < 1e-6 * pushed.length(), "{} {pushed}", contact.force);
+}
+
+#[test]
 fn start_values_of_rows_turn_in_both_clocks() {
     let joint = |more: &str| {
         format!(
