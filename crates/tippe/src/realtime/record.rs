@@ -563,15 +563,14 @@ impl Clock<'_> {
         }
         for (b, s) in self.state.bodies.iter().enumerate() {
             if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
-                return Err(Failure {
-                    time: self.state.time,
-                    body: self.model.bodies[b].name.clone(),
-                    what: format!(
-                        "has a position or velocity that is not a finite number (step {:.3e} s). help: look for forces that grow \
-                         without bound, or use a smaller step",
-                        self.h
-                    ),
-                });
+                return lost(b, "a position or velocity");
+            }
+            if self.is_free(b) {
+                let kin = Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) };
+                let body = &self.model.bodies[b];
+                if !(kinetic(body, &kin) + body.mass * self.model.potential_at(s.p)).is_finite() {
+                    return lost(b, "a kinetic or potential energy");
+                }
             }
         }
         Ok(())
@@ -585,6 +584,30 @@ impl Clock<'_> {
     fn at_origin(&self, b: usize, kin: &Kinematics) -> BodyState {
         let q = match self.model.bodies[b].drive {
             Drive::Free => self.state.bodies[b].q,
+        let (time, step) = (self.state.time, self.h);
+        let states = &self.state.actions.states;
+        if let Some(k) = states.iter().position(|x| !x.is_finite()) {
+            let network = &self.model.network;
+            let owner = network.blocks.iter().find(|block| block.states.contains(&k));
+            return Err(Failure {
+                time,
+                kind: "component",
+                name: owner.map_or_else(String::new, |block| block.name.clone()),
+                what: format!(
+                    "has a state that is not a finite number: {} is {} (step {step:.3e} s). help: look for a division by zero or a \
+                     state that grows without bound in its equations, or use a smaller step",
+                    network.state_names.get(k).map_or("it", String::as_str),
+                    states[k]
+                ),
+            });
+        }
+        let lost = |b: usize, what: &str| {
+            let what = format!(
+                "has {what} that is not a finite number (step {step:.3e} s). help: look for forces that grow without bound, or use a \
+                 smaller step"
+            );
+            Err(Failure { time, kind: "body", name: self.model.bodies[b].name.clone(), what })
+        };
             _ => Quat::from_mat3(&kin.R),
         };
         body_state(self.model, b, kin.p, q, kin.v, kin.w)
@@ -598,6 +621,13 @@ impl Clock<'_> {
         let mut bodies: Vec<BodyState> = Vec::with_capacity(model.bodies.len());
         for b in 0..model.bodies.len() {
             let kin = self.motion(b);
+        let books = &self.state.ledger;
+        if !(books.dissipated() - books.work).is_finite() {
+            // the fastest body, where nobody is lost yet
+            let speed = |b: &usize| self.state.bodies[*b].v.length();
+            let fastest = (0..self.state.bodies.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));
+            return fastest.map_or(Ok(()), |b| lost(b, "work or a loss in the books"));
+        }
             if self.is_free(b) {
                 ledger.kinetic += kinetic(&model.bodies[b], &kin);
                 ledger.potential += model.bodies[b].mass * model.potential_at(kin.p);

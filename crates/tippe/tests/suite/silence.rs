@@ -117,6 +117,25 @@ fn the_wrench_of_meshes_is_the_one_that_turns_them() {
 }
 
 #[test]
+fn a_component_that_is_lost_ends_the_run_by_name() {
+    let grows = format!("{BOX}[[component]]\nname = \"k\"\nstates = {{ x = 3 }}\nder = {{ x = \"x^2\" }}\n");
+    let divides = format!("{BOX}[[component]]\nname = \"k\"\nstates = {{ x = 1 }}\nder = {{ x = \"-1/x\" }}\n");
+    let said = run(&grows, Clock::Realtime).1.unwrap_err();
+    assert!(said.contains("component \"k\" has a state that is not a finite number"), "{said}");
+    for text in [&grows, &divides] {
+        let said = run(text, Clock::Precise).1.unwrap_err();
+        assert!(said.contains("component \"k\"") && !said.contains("contact"), "{said}");
+    }
+}
+
+#[test]
+fn energy_beyond_all_numbers_ends_the_run() {
+    let force = "[[force]]\nname = \"F\"\nkind = \"applied\"\non = \"b\"\nforce = [0, 0, \"exp(1000*t)\"]\n";
+    let said = run(&format!("{BOX}{force}"), Clock::Realtime).1.unwrap_err();
+    assert!(said.contains("body \"b\" has") && said.contains("not a finite number"), "{said}");
+}
+
+#[test]
 fn start_values_of_rows_turn_in_both_clocks() {
     let joint = |more: &str| {
         format!(
