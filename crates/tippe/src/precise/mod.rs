@@ -821,6 +821,7 @@ impl<'a> Clock<'a> {
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance());
+        self.summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }

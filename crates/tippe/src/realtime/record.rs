@@ -791,6 +791,7 @@ impl Clock<'_> {
         }
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             summary.events.entry(kind).or_default();
+        summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         }
         summary
     }

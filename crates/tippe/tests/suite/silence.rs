@@ -135,6 +135,64 @@ fn energy_beyond_all_numbers_ends_the_run() {
     assert!(said.contains("body \"b\" has") && said.contains("not a finite number"), "{said}");
 }
 
+/// Balls of 5 mm above a floor.
+fn grains(spheres: &str, velocities: &str) -> String {
+    format!(
+        r#"
+        [world]
+        gravity = [0, 0, -9.81]
+        [run]
+        until = 0.002
+        clock = "granular"
+        [materials]
+        s = {{ density = 2500, young = 5e6, poisson = 0.3 }}
+        [[grains]]
+        name = "g"
+        material = "s"
+        packing = "listed"
+        friction = 0.5
+        restitution = 0.5
+        spheres = {spheres}
+        velocities = {velocities}
+        [[body]]
+        name = "floor"
+        fixed = true
+        material = "s"
+        shape = {{ kind = "half_space" }}
+        [[body]]
+        name = "block"
+        fixed = true
+        material = "s"
+        shape = {{ kind = "box", size = [0.1, 0.1, 0.1] }}
+        position = [1, 0, 0.5]
+        "#
+    )
+}
+
+#[test]
+fn grains_that_start_inside_walls_are_errors() {
+    for (sphere, depth, body) in
+        [("[0.05, 0.05, -0.1, 0.005]", "0.105000", "floor"), ("[1, 0, 0.53, 0.005]", "0.025000", "block")]
+    {
+        let text = grains(&format!("[{sphere}]"), "[[0, 0, 0]]");
+        for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+            let said = compiled(&text, clock).unwrap_err();
+            let wanted = format!("grains \"g\": grain 0 starts {depth} m deep in body \"{body}\"");
+            assert!(said.contains(&wanted), "{said}");
+        }
+    }
+    // a grain that rests on it does not
+    assert!(compiled(&grains("[[0, 0, 0.0049, 0.005]]", "[[0, 0, 0]]"), Clock::Granular).is_ok());
+}
+
+#[test]
+fn grains_that_outrun_their_radius_are_said_once() {
+    let text = grains("[[0.05, 0.05, 0.1, 0.005], [0.05, 0.05, 0.3, 0.005]]", "[[0, 0, -1e6], [0, 0, 0]]");
+    let warnings = run(&text, Clock::Granular).1.unwrap().warnings;
+    let said: Vec<&String> = warnings.iter().filter(|w| w.contains("grain 0 moves")).collect();
+    assert!(said.len() == 1 && said[0].contains("more than its radius 5.000e-3 m"), "{warnings:?}");
+}
+
 #[test]
 fn start_values_of_rows_turn_in_both_clocks() {
     let joint = |more: &str| {
