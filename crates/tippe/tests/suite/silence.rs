@@ -194,6 +194,78 @@ fn grains_that_outrun_their_radius_are_said_once() {
 }
 
 #[test]
+fn a_negative_count_is_an_error() {
+    let text = BOX.replace("name = \"b\"", "name = \"b{k}\"\nrepeat = [{ index = \"k\", count = -3 }]");
+    let said = parsed(&text).unwrap_err();
+    assert!(said.contains("count = -3"), "{said}");
+}
+
+#[test]
+fn a_body_goes_once() {
+    let text = format!(
+        "{BOX}[[change]]\nname = \"x\"\nat = 0.1\ndelete = \"b\"\n[[change]]\nname = \"y\"\nat = 0.2\ndelete = \"b\"\n"
+    );
+    for clock in [Clock::Precise, Clock::Realtime] {
+        let energy = run(&text, clock).1.unwrap().energy;
+        assert!(energy.residual().abs() < 1e-6, "{}: {energy:?}", clock.name());
+    }
+    let said = compiled(&format!("{BOX}[[change]]\nname = \"x\"\nat = 0.1\ndelete = \"f\"\n"), Clock::Precise);
+    let said = said.unwrap_err();
+    assert!(said.contains("body \"f\" does not move by forces") && !said.contains("joint"), "{said}");
+}
+
+#[test]
+fn a_joint_beyond_its_stop_is_said() {
+    let joint = r#"
+        [[joint]]
+        name = "p"
+        kind = "prismatic"
+        bodies = ["world", "c"]
+        at = [0, 0, 1]
+        axis = "z"
+        position = 5
+        limit = { lower = 0, upper = 1, stiffness = 1e4 }
+    "#;
+    let warnings = compiled(&format!("{SLIDER}{joint}"), Clock::Precise).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.contains("4.000e0 (m or rad) beyond its stops")), "{warnings:?}");
+}
+
+#[test]
+fn a_motion_that_jumps_is_said() {
+    let joint = |value: &str| {
+        format!(
+            "{SLIDER}[[joint]]\nname = \"p\"\nkind = \"prismatic\"\nbodies = [\"world\", \"c\"]\nat = [0, 0, 1]\naxis = \"z\"\n\
+             motor = {{ kind = \"motion\", value = \"{value}\" }}\n"
+        )
+    };
+    let jumps = |value: &str| {
+        let warnings = run(&joint(value), Clock::Realtime).1.unwrap().warnings;
+        warnings.iter().any(|w| w.contains("p.motor: its motion jumps by 1.000e0 (m or rad)"))
+    };
+    assert!(jumps("if(t < 0.2, 0, 1)"));
+    assert!(!jumps("sin(300*t)/300 - t"));
+}
+
+#[test]
+fn a_position_drive_at_its_limit_is_logged() {
+    let joint = r#"
+        [[joint]]
+        name = "p"
+        kind = "prismatic"
+        bodies = ["world", "c"]
+        at = [0, 0, 1]
+        axis = "z"
+        speed = 1
+        motor = { kind = "position", value = 0, stiffness = 100, damping = 1, limit = 4 }
+    "#;
+    let text = format!("{}{joint}", SLIDER.replace("until = 0.5", "until = 0.55"));
+    let end = run(&text, Clock::Precise).1.unwrap();
+    // it passes the limit on the way out, and comes back within it
+    let count = |kind: EventKind| end.events.get(&kind).copied().unwrap_or(0);
+    assert_eq!([count(EventKind::MotorLimit), count(EventKind::MotorHold)], [1, 1], "{:?}", end.events);
+}
+
+#[test]
 fn start_values_of_rows_turn_in_both_clocks() {
     let joint = |more: &str| {
         format!(
