@@ -26,6 +26,34 @@ pub struct Report {
     pub top_speed: f64,
     /// Step as a share of the shortest Rayleigh time [-].
     pub rayleigh_share: f64,
+    /// The first grain found that moved by more than its radius in a step: it may have passed through others, or through walls.
+    pub hasty: Option<Hasty>,
+}
+
+/// A grain that moved by more than its radius in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hasty {
+    /// Its id.
+    pub id: u32,
+    /// Time at the beginning of the step [s].
+    pub time: f64,
+    /// How far it moved [m].
+    pub way: f64,
+    /// Its radius [m].
+    pub radius: f64,
+    /// Step [s].
+    pub step: f64,
+}
+
+impl std::fmt::Display for Hasty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Hasty { id, time, way, radius, step } = self;
+        write!(
+            f,
+            "grain {id} moves {way:.3e} m in the step at t = {time:.6e} s, more than its radius {radius:.3e} m: it may pass through \
+             others and through walls. help: start it slower, or use a smaller step than {step:.3e} s"
+        )
+    }
 }
 
 impl Grains {
@@ -69,7 +97,12 @@ impl Grains {
             self.books.put_in += self.books.elastic - held;
         }
         let mut top_speed = self.kick(&pass, false, true)?;
+        let smallest = self.position.iter().fold(f64::INFINITY, |least, p| least.min(p[3]));
+        let mut hasty = None;
         for left in (0..steps).rev() {
+            if hasty.is_none() && top_speed * h > smallest {
+                hasty = self.hasty(h);
+            }
             self.travel += top_speed * h;
             if self.travel < f64::MAX {
                 self.pace(h);
@@ -89,7 +122,18 @@ impl Grains {
             }
         }
         self.kick(&pass, true, false)?;
-        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share })
+        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share, hasty })
+    }
+
+    /// The first grain that moves by more than its radius in a step `h` [s].
+    fn hasty(&self, h: f64) -> Option<Hasty> {
+        let way = |k: usize| {
+            let v = &self.motion[k].linear;
+            h * Vec3::new(v[0], v[1], v[2]).length()
+        };
+        let k = (0..self.len()).find(|&k| way(k) > self.position[k][3])?;
+        let radius = self.position[k][3];
+        Some(Hasty { id: self.id[k], time: self.time, way: way(k), radius, step: h })
     }
 
     /// Time and walls move on where there are no grains yet, or none any more.

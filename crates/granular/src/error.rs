@@ -61,6 +61,21 @@ pub enum GrainError {
         /// Largest depth accepted [m].
         limit: f64,
     },
+    /// A grain starts deep inside a wall.
+    #[error(
+        "grain {id} is {depth} m deep in wall {wall}, more than {limit} m, half its radius: a packing must not start \
+         overlapped; try grains farther from the wall"
+    )]
+    InWall {
+        /// Id of the grain.
+        id: u32,
+        /// Index of the wall.
+        wall: usize,
+        /// Depth [m].
+        depth: f64,
+        /// Largest depth accepted [m].
+        limit: f64,
+    },
     /// A state that was read is not whole, or was made by a version that lays grains out otherwise.
     #[error("the state of the grains does not hold together: {what}")]
     State {

@@ -6,6 +6,7 @@
 use crate::chunk::Chunk;
 use crate::law::V4;
 use crate::law::full::{Extra, NO_EXTRA};
+use crate::neighbours::DEEPEST;
 use crate::{GrainError, Grains};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -343,6 +344,31 @@ impl Wall {
         usize::from(s.gap < pull)
     }
 
+    /// Depth of a ball at `p` in the wall; anything less than `limit` where it is less [m].
+    fn depth(&self, p: Vec3, radius: f64, limit: f64) -> f64 {
+        match &self.surface {
+            Surface::Plane => radius - (self.X_ws.rotation * Vec3::Z).dot(p - self.X_ws.position),
+            Surface::Shape(shape) => {
+                let own = self.X_ws.point_into(p);
+                let near = shape.aabb(&Pose::IDENTITY);
+                if own.cmpge(near.min).all() && own.cmple(near.max).all() {
+                    -separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p)).gap
+                } else {
+                    // its centre is outside: so deep only where a corner of the shape is
+                    0.0
+                }
+            }
+            // both sides of it are surfaces: no ball is deeper than its radius
+            Surface::Mesh(mesh) => {
+                let own = self.X_ws.point_into(p);
+                let mut near = Vec::new();
+                mesh.near(own, radius - limit, &mut near);
+                let distance = |k: &u32| (own - closest_point(&mesh.corners[*k as usize], own)).length();
+                radius - near.iter().map(distance).fold(radius, f64::min)
+            }
+        }
+    }
+
     /// True when a ball at `p` is within `reach` of the surface [m].
     fn is_near(&self, p: Vec3, radius: f64, reach: f64) -> bool {
         match &self.surface {
@@ -410,6 +436,25 @@ impl WallMesh {
 }
 
 impl Grains {
+    /// An error where a grain is deeper in a wall than half its radius.
+    pub fn check_walls(&self, walls: &[Wall]) -> Result<(), GrainError> {
+        for (k, (p, id)) in self.position.iter().zip(&self.id).enumerate() {
+            // what is frozen may be part of a wall
+            if self.motion[k].linear[3] == 0.0 && self.clump_of(k).is_none() {
+                continue;
+            }
+            let (centre, radius) = (Vec3::new(p[0], p[1], p[2]), p[3]);
+            let limit = DEEPEST * radius;
+            for (wall, w) in walls.iter().enumerate() {
+                let depth = w.depth(centre, radius, limit);
+                if depth > limit {
+                    return Err(GrainError::InWall { id: *id, wall, depth, limit });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Lists grains within `reach` of walls [m], chunk by chunk, with the history `recall` gives for grain and wall.
     pub(crate) fn list_walls(
         &mut self,

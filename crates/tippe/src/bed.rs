@@ -11,7 +11,7 @@ use crate::model::{Drive, Model, ModelGrains, SignalSource};
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Sink, Wall};
+use tippe_granular::{Emitter, GrainError, Grains, Hasty, Sink, Wall};
 
 /// So few grains are no work to share: they stay on the thread that calls.
 const FEW: usize = 2500;
@@ -80,6 +80,8 @@ pub(crate) struct Bed<'a> {
     pool: Option<rayon::ThreadPool>,
     tally: GrainSummary,
     rebuilds: u64,
+    /// The first grain that moved by more than its radius in a substep.
+    pub hasty: Option<Hasty>,
 }
 
 impl<'a> Bed<'a> {
@@ -99,6 +101,7 @@ impl<'a> Bed<'a> {
             pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
             tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
             rebuilds: record.grains.rebuilds,
+            hasty: None,
         })
     }
 
@@ -126,10 +129,11 @@ impl<'a> Bed<'a> {
             }
             record.grains.advance(&self.settings, &mut self.walls, self.substeps)
         };
-        match &self.pool {
+        let report = match &self.pool {
             Some(pool) if !few => pool.install(&mut went)?,
             _ => went()?,
         };
+        self.hasty = self.hasty.or(report.hasty);
         record.intervals += 1;
         self.tally.particle_steps += self.substeps * record.grains.len() as u64;
         record.loads.fill(Six::default());

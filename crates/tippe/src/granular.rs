@@ -15,7 +15,7 @@ use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, Frame, GrainError, Grains, Sink, Wall};
+use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, Sink, Wall};
 
 /// Time between two puffs of an emitter or gulps of a sink, about [s].
 pub(crate) const PUFF: f64 = 1e-3;
@@ -205,6 +205,8 @@ struct Clock<'a> {
     rebuilds: u64,
     summary: Summary,
     tally: GrainSummary,
+    /// The first grain that moved by more than its radius in a step.
+    hasty: Option<Hasty>,
 }
 
 impl<'a> Clock<'a> {
@@ -248,6 +250,7 @@ impl<'a> Clock<'a> {
             pool,
             summary: Summary::default(),
             tally: GrainSummary::default(),
+            hasty: None,
         };
         clock.snapped = clock.snapshot();
         Ok(clock)
@@ -330,6 +333,7 @@ impl<'a> Clock<'a> {
                 None => {
                     let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
                     self.tally.rayleigh_share = report.rayleigh_share;
+                    self.hasty = self.hasty.or(report.hasty);
                 }
                 Some(stiffness) => {
                     let frame = Frame { time: count as f64 * self.h, substeps: count as u32, stiffness };
@@ -530,6 +534,7 @@ impl<'a> Clock<'a> {
         self.summary.steps_by_integrator.insert("granular".to_owned(), self.summary.steps);
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ grains.hash();
         self.summary.warnings = self.model.warnings.clone();
+        self.summary.warnings.extend(self.hasty.map(|hasty| hasty.to_string()));
         if grains.lost > 0 {
             self.summary.warnings.push(format!("{} grains left the grains' world and are gone", grains.lost));
         }

@@ -93,6 +93,8 @@ pub(super) type Names = BTreeMap<String, Source>;
 
 /// What its frame tells an applied force.
 const FRAME_NAMES: [&str; 9] = ["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
+/// A joint may start so far beyond its stop unsaid, as a share of its coordinate [-].
+const STOP_SLACK: f64 = 1e-3;
 /// What a spring tells its law.
 const SPRING_NAMES: [&str; 3] = ["length", "stretch", "rate"];
 
@@ -105,8 +107,26 @@ impl Compiler<'_> {
         self.changes(model, &names);
         if self.errors.is_empty() {
             self.warn_of_jumps(model);
+            self.warn_of_stops(model);
             self.settle_homes(model);
             self.name_force_signals(model);
+        }
+    }
+
+    /// A joint that begins beyond its stop is shot back by it.
+    fn warn_of_stops(&mut self, model: &Model) {
+        for force in &model.forces {
+            let ForceKind::Stop { at, bounds, .. } = &force.kind else { continue };
+            let start = &model.mechanism_starts[at.mechanism as usize];
+            let Some(&q) = start.q.get(at.coordinate as usize) else { continue };
+            let beyond = (bounds[0] - q).max(q - bounds[1]);
+            if beyond > STOP_SLACK * q.abs().max(1.0) {
+                self.warnings.push(format!(
+                    "{}: its joint starts at {q:.6}, {beyond:.3e} (m or rad) beyond its stops at {:.6} and {:.6}: they push it back at once. \
+                     help: give the joint a start value between them",
+                    force.name, bounds[0], bounds[1]
+                ));
+            }
         }
     }
 
@@ -597,7 +617,15 @@ impl Compiler<'_> {
                             let carries = |l: &crate::mechanism::Link| l.parent == crate::mechanism::Parent::Link(link);
                             m.links[link as usize].source.is_some() || m.links.iter().any(carries)
                         });
-                        if held || model.bodies[body].drive != Drive::Free {
+                        if model.bodies[body].drive != Drive::Free {
+                            let message = format!(
+                                "{owner}: body \"{name}\" does not move by forces, and only free bodies can go"
+                            );
+                            let help = "switch its contacts off instead: contact_off = [\"A\", \"B\"]";
+                            self.fail(place, message, help);
+                            continue;
+                        }
+                        if held {
                             let message =
                                 format!("{owner}: body \"{name}\" cannot go while joints give it coordinates");
                             self.fail(place, message, "let its joints be rows = true, and release them before");

@@ -389,8 +389,23 @@ impl Compiler<'_> {
             self.fail(place, format!("grains: {error}"), "");
             return;
         }
-        if let Err(error) = grains.grains() {
-            self.fail(specs[0].places.entity, error.to_string(), "");
+        let balls = match grains.grains() {
+            Ok(balls) => balls,
+            Err(error) => {
+                self.fail(specs[0].places.entity, error.to_string(), "");
+                return;
+            }
+        };
+        let walls: Vec<Wall> = grains.walls.iter().map(|own| own.wall.clone()).collect();
+        if let Err(GrainError::InWall { id, wall, depth, limit }) = balls.check_walls(&walls) {
+            let class = balls.ids().iter().position(|own| *own == id).map_or(0, |k| balls.grain(k).class);
+            let spec = &specs[usize::from(class).min(specs.len() - 1)];
+            let body = &model.bodies[grains.walls[wall].body as usize].name;
+            let message = format!(
+                "grains \"{}\": grain {id} starts {depth:.6} m deep in body \"{body}\", more than {limit:.6} m, half its radius",
+                spec.name
+            );
+            self.fail(spec.places.entity, message, "start the grains outside of the walls");
             return;
         }
         let share = step / rayleigh;

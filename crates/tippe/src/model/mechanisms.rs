@@ -104,6 +104,22 @@ struct End {
     R: Mat3,
 }
 
+/// A tree that a joint written as rows places.
+struct Hung {
+    /// Loop.
+    index: usize,
+    /// Side of the loop that hangs.
+    side: usize,
+    /// Link its tree begins with.
+    root: usize,
+    /// Coordinates of the joint [m or rad].
+    q: [f64; 6],
+    /// Orientation they are measured from.
+    base: Quat,
+    /// Whether the tree stays if its joint does: what it hangs on stays.
+    firm: bool,
+}
+
 /// Pose [R, p] of a frame.
 type Placed = (Mat3, Vec3);
 
@@ -309,10 +325,7 @@ impl Compiler<'_> {
                 || coupled.contains(&spec.name.as_str())
                 || locked.contains(&spec.name.as_str())
         };
-        let started = |f: &Found| {
-            let spec = &self.scene.joints[f.index];
-            spec.start.iter().chain(&spec.start_rate).any(Option::is_some)
-        };
+        let started = |f: &Found| is_started(&self.scene.joints[f.index]);
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|&k| {
             let f = &found[k];
@@ -571,6 +584,7 @@ impl Compiler<'_> {
             place(model, &mechanism, &start, &mut work, &mut kinematics);
             placed.push((kinematics[k].R, kinematics[k].p));
         }
+        let hung = self.hang(model, &mechanism, &mut start, &mut given);
         for coupling in 0..mechanism.couplings.len() {
             let m = &mut model.mechanisms[number];
             for term in &mut m.couplings[coupling].coupling.terms {
@@ -585,7 +599,8 @@ impl Compiler<'_> {
         if !self.close_loops(model, &mechanism, &mut start, [&given, &driven], &mut work) {
             return;
         }
-        self.start_rates(model, &mechanism, &mut start, &mut work);
+        self.start_rates(model, &mechanism, &mut start, &hung, &mut work);
+        self.warn_of_rows(model, &mechanism, &start, &mut work);
         start.rows = work.rows.len();
         start.redundant = work.rows.len() - work.rank;
         let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
@@ -605,6 +620,181 @@ impl Compiler<'_> {
             };
         }
         model.mechanism_starts[number] = start;
+    }
+
+    /// Where start values stand at joints written as rows, joints place what hangs on them as their coordinates would, from the ground
+    /// outwards:
+    ///   X_w2 = X_w1 X_12(q),
+    /// or X_w1 = X_w2 X_12(q)^-1 where body 1 hangs; a tree moves as one.
+    fn hang(&self, model: &Model, mechanism: &Mechanism, start: &mut MechanismStart, given: &mut [bool]) -> Vec<Hung> {
+        let mut hung: Vec<Hung> = Vec::new();
+        let spec = |l: usize| &self.scene.joints[mechanism.loops[l].source as usize];
+        let mut order: Vec<usize> = (0..mechanism.loops.len()).collect();
+        order.retain(|&l| spec(l).active && mechanism.loops[l].joint.has_motion());
+        order.sort_by_key(|&l| !is_started(spec(l)));
+        if !order.first().is_some_and(|&l| is_started(spec(l))) {
+            return hung;
+        }
+        let mut root: Vec<usize> = Vec::new();
+        for (k, link) in mechanism.links.iter().enumerate() {
+            root.push(if let Parent::Link(parent) = link.parent { root[parent as usize] } else { k });
+        }
+        let mut placed: Vec<bool> = mechanism.links.iter().map(|link| link.source.is_some()).collect();
+        let tree = |on: Parent| if let Parent::Link(k) = on { Some(root[k as usize]) } else { None };
+        let mut work = mechanism.work();
+        let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+        loop {
+            let next = order.iter().find_map(|&l| {
+                let sides = mechanism.loops[l].sides.map(|side| tree(side.on).is_none_or(|r| placed[r]));
+                (sides[0] != sides[1]).then_some((l, usize::from(sides[0])))
+            });
+            let Some((index, side)) = next else {
+                // nothing hangs on what is placed: the first tree left stays where it was written
+                let Some(first) = (0..placed.len()).find(|&k| root[k] == k && !placed[k]) else { break };
+                placed[first] = true;
+                continue;
+            };
+            let closing = &mechanism.loops[index];
+            let Some(root) = tree(closing.sides[side].on) else { break };
+            place(model, mechanism, start, &mut work, &mut kinematics);
+            let frames = closing.sides.map(|s| frame_of(model, &s, &kinematics));
+            let [f1, f2] = &frames;
+            let (R_12, p_12) = (f1.R.transpose() * f2.R, f1.R.transpose() * (f2.p - f1.p));
+            let spec = spec(index);
+            let body = &self.scene.bodies[mechanism.links[root].body as usize];
+            let unplaced = spec.at.is_none()
+                && spec.axis.is_none()
+                && body.position == Vec3::ZERO
+                && body.orientation == Quat::IDENTITY;
+            let (mut q, mut base) = ([0.0; 6], Quat::IDENTITY);
+            let joint = &closing.joint;
+            if !unplaced {
+                if joint.has_base() {
+                    base = Quat::from_mat3(&R_12).normalize();
+                    if *joint == Joint::Free {
+                        q[3..6].copy_from_slice(&p_12.to_array());
+                    }
+                } else {
+                    joint.coordinates_of(&R_12, p_12, &mut q[..joint.coordinates()]);
+                }
+            }
+            for (q, value) in q.iter_mut().zip(&spec.start) {
+                *q = value.unwrap_or(*q);
+            }
+            let n = joint.coordinates();
+            let motion = joint.motion(&q[..n], &[0.0; 6][..n], base);
+            let (R, p) = if side == 1 {
+                (f1.R * motion.R_12, f1.p + f1.R * motion.p_12)
+            } else {
+                let R = f2.R * motion.R_12.transpose();
+                (R, f2.p - R * motion.p_12)
+            };
+            // R, p take the frame from where it is to where it hangs, and its tree along
+            let (from, turn) = (&frames[side], R * frames[side].R.transpose());
+            let first = mechanism.links[root].first;
+            let kin = &kinematics[root];
+            start.bases[root] = Quat::from_mat3(&(turn * kin.R)).normalize();
+            start.q[first..first + 3].fill(0.0);
+            start.q[first + 3..first + 6].copy_from_slice(&(p + turn * (kin.p - from.p)).to_array());
+            placed[root] = true;
+            let on = tree(closing.sides[1 - side].on);
+            let all = |values: &[Option<f64>]| values.len() == n && values.iter().all(Option::is_some);
+            let stays = on.is_none_or(|r| hung.iter().any(|h| h.root == r && h.firm));
+            let firm = stays && (all(&spec.start) || n == 0);
+            given[first..first + 6].fill(firm);
+            hung.push(Hung { index, side, root, q, base, firm });
+        }
+        hung
+    }
+
+    /// Velocities of what hangs on joints written as rows: with V = S(q) u the velocity of frame 2 in frame 1, resolved there,
+    ///   w_2 = w_1 + R_w1 V.angular,   v_2 = v_1 + w_1 x p_12 + R_w1 V.linear.
+    fn hang_rates(
+        &self,
+        model: &Model,
+        mechanism: &Mechanism,
+        start: &mut MechanismStart,
+        hung: &[Hung],
+        given: &mut [bool],
+        work: &mut Work,
+    ) {
+        let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+        let mut firm = vec![false; mechanism.links.len()];
+        for h in hung {
+            place(model, mechanism, start, work, &mut kinematics);
+            let closing = &mechanism.loops[h.index];
+            let [f1, f2] = closing.sides.map(|s| frame_of(model, &s, &kinematics));
+            let n = closing.joint.coordinates();
+            let mut u = [0.0; 6];
+            let now = seen_from(&f1, &f2);
+            let S = closing.joint.motion(&h.q[..n], &u[..n], h.base).S;
+            fit(&S[..n], now, &mut u);
+            let rates = &self.scene.joints[closing.source as usize].start_rate;
+            for (u, rate) in u.iter_mut().zip(rates) {
+                *u = rate.unwrap_or(*u);
+            }
+            let wanted = S.iter().zip(&u).fold(Six::default(), |sum, (S, u)| sum + *S * *u);
+            let missing = wanted - now;
+            // of the tree at the origin of frame 2; where frame 1 hangs it moves the other way
+            let sign = if h.side == 1 { 1.0 } else { -1.0 };
+            let (dw, dv) = (sign * (f1.R * missing.angular), sign * (f1.R * missing.linear));
+            let link = &mechanism.links[h.root];
+            let change = Six { angular: dw, linear: dv + dw.cross(kinematics[h.root].p - f2.p) };
+            fit(&work.S[link.first..link.first + link.count], change, &mut start.u[link.first..]);
+            let stays = match closing.sides[1 - h.side].on {
+                Parent::Link(k) => firm[k as usize],
+                _ => true,
+            };
+            firm[h.root] = stays && rates.len() == n && rates.iter().all(Option::is_some);
+            given[link.first..link.first + link.count].fill(firm[h.root]);
+        }
+    }
+
+    /// Says which start values written at joints that are rows could not be had.
+    fn warn_of_rows(&mut self, model: &Model, mechanism: &Mechanism, start: &MechanismStart, work: &mut Work) {
+        let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+        place(model, mechanism, start, work, &mut kinematics);
+        for closing in &mechanism.loops {
+            let spec = &self.scene.joints[closing.source as usize];
+            if !is_started(spec) {
+                continue;
+            }
+            let [f1, f2] = closing.sides.map(|s| frame_of(model, &s, &kinematics));
+            let (R_12, p_12) = (f1.R.transpose() * f2.R, f1.R.transpose() * (f2.p - f1.p));
+            let (joint, n) = (&closing.joint, closing.joint.coordinates());
+            let (mut q, mut u, mut base) = ([0.0; 6], [0.0; 6], Quat::IDENTITY);
+            if joint.has_base() {
+                base = Quat::from_mat3(&R_12).normalize();
+            } else {
+                joint.coordinates_of(&R_12, p_12, &mut q[..n]);
+            }
+            fit(&joint.motion(&q[..n], &u[..n], base).S[..n], seen_from(&f1, &f2), &mut u);
+            let turn = 2.0 * std::f64::consts::PI;
+            let mut off = Vec::new();
+            for (i, value) in spec.start.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?))) {
+                let (name, unit) = joint.coordinate_names()[i];
+                let mut wrong = q[i] - value;
+                if joint.is_rotation(i) && !matches!(joint, Joint::Screw { .. }) {
+                    wrong -= turn * (wrong / turn).round();
+                }
+                if wrong.abs() > CHANGED {
+                    off.push(format!("its {name} starts at {:.6} {unit}, not at {value:.6} {unit} as written", q[i]));
+                }
+            }
+            for (i, rate) in spec.start_rate.iter().enumerate().filter_map(|(i, r)| Some((i, (*r)?))) {
+                if (u[i] - rate).abs() > CHANGED * rate.abs().max(1.0) {
+                    let unit = if joint.is_rotation(i) { "rad/s" } else { "m/s" };
+                    let name = joint.rate_names()[i];
+                    off.push(format!("its {name} starts at {:.6} {unit}, not at {rate:.6} {unit} as written", u[i]));
+                }
+            }
+            let why = if spec.active { "closes a loop with rows" } else { "is not active at the start" };
+            let help = "give the start values at joints with coordinates, or place the bodies themselves";
+            for off in off {
+                let message = format!("joint \"{}\" {why}, and {off}", spec.name);
+                self.warnings.push(self.scene.error(spec.places.entity, message, help).to_string());
+            }
+        }
     }
 
     /// Newton's method on the coordinates, least change in the metric of the masses; given start values are kept if the
@@ -713,7 +903,14 @@ impl Compiler<'_> {
     }
 
     /// Rates: those written on joints, else those of the bodies' written velocities; then made to fit the rows.
-    fn start_rates(&mut self, model: &Model, mechanism: &Mechanism, start: &mut MechanismStart, work: &mut Work) {
+    fn start_rates(
+        &mut self,
+        model: &Model,
+        mechanism: &Mechanism,
+        start: &mut MechanismStart,
+        hung: &[Hung],
+        work: &mut Work,
+    ) {
         let n = mechanism.links.len();
         let mut given = vec![false; mechanism.coordinates];
         let mut kinematics = vec![Kinematics::WORLD; n];
@@ -737,6 +934,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        self.hang_rates(model, mechanism, start, hung, &mut given, work);
         let written = start.u.clone();
         let mut change = vec![0.0; mechanism.coordinates];
         for keep in [true, false] {
@@ -785,6 +983,27 @@ impl Compiler<'_> {
             }
         }
     }
+}
+
+/// Whether a joint has start values.
+fn is_started(spec: &scene::Joint) -> bool {
+    spec.start.iter().chain(&spec.start_rate).any(Option::is_some)
+}
+
+/// Motion of a frame of a loop at the start.
+fn frame_of(model: &Model, side: &Side, kinematics: &[Kinematics]) -> Kinematics {
+    let on = match side.on {
+        Parent::World => Kinematics::WORLD,
+        Parent::Body(body) => model.standing(body),
+        Parent::Link(k) => kinematics[k as usize],
+    };
+    on.of_frame(side.p, &side.R)
+}
+
+/// Velocity of frame 2 as seen in frame 1, resolved there.
+fn seen_from(f1: &Kinematics, f2: &Kinematics) -> Six {
+    let R = f1.R.transpose();
+    Six { angular: R * (f2.w - f1.w), linear: R * (f2.v - f1.v - f1.w.cross(f2.p - f1.p)) }
 }
 
 fn representative(root: &mut [usize], mut k: usize) -> usize {

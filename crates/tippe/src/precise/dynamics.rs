@@ -189,6 +189,8 @@ pub struct Dynamics {
     pub kinematics: Vec<Kinematics>,
     /// Body whose error decided the last norm, by local index.
     pub worst: usize,
+    /// State of the network whose error decided it instead.
+    pub worst_state: Option<usize>,
     /// Gaps of the pairs at the last evaluation [m].
     pub gaps: Vec<f64>,
     /// Pairs that need not be read.
@@ -424,6 +426,7 @@ impl Dynamics {
             node_of,
             kinematics,
             worst: 0,
+            worst_state: None,
             gaps: vec![f64::INFINITY; pairs.len()],
             is_simple: {
                 let mut is = vec![true; pairs.len()];

@@ -124,6 +124,7 @@ impl Clock<'_> {
                     step: bed.interval,
                     trouble: Trouble::Grains,
                     body: bed.name(),
+                    component: None,
                     suspects: vec![error.to_string()],
                 });
             }

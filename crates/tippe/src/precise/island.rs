@@ -728,7 +728,7 @@ impl Island {
                     depth: -reading.gap,
                     closing_speed: reading.closing_speed,
                     force: reading.total,
-                    torque: reading.friction.torque,
+                    torque: pair.torque_at_point(&reading, &self.dynamics.kinematics),
                     slipping: pair.memory.modes.slipping,
                 });
             }
@@ -771,6 +771,19 @@ impl Island {
             let name = &model.forces[force.element as usize].name;
             suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", force.effect.effort));
         }
-        Failure { time, step, trouble, body: model.bodies[body].name.clone(), suspects }
+        // a state that is lost, or the one that held the step back
+        let lost = |k: &usize| {
+            let at = self.dynamics.actions.state_at[*k];
+            at != usize::MAX && !(self.stepper.y0[at].is_finite() && self.stepper.y1[at].is_finite())
+        };
+        let state = (0..self.dynamics.actions.state_at.len()).find(lost).or(self.dynamics.worst_state);
+        let owner = |k: usize| model.network.blocks.iter().find(|block| block.states.contains(&k));
+        let component = state.and_then(|k| Some((k, owner(k)?)));
+        if let Some((k, _)) = component {
+            let (name, at) = (&model.network.state_names[k], self.dynamics.actions.state_at[k]);
+            suspects = vec![format!("its state {name} is {:.6e}", self.stepper.y0[at])];
+        }
+        let component = component.map(|(_, block)| block.name.clone());
+        Failure { time, step, trouble, body: model.bodies[body].name.clone(), component, suspects }
     }
 }

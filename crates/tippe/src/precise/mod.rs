@@ -162,6 +162,8 @@ pub struct Failure {
     pub trouble: Trouble,
     /// The body that asked for the smallest step.
     pub body: String,
+    /// The component that asked for it instead, if one did.
+    pub component: Option<String>,
     /// The most loaded contact of its island, the joint the body hangs by, the force element that acts on it most: in
     /// words.
     pub suspects: Vec<String>,
@@ -188,8 +190,17 @@ impl std::fmt::Display for Failure {
             Trouble::Grains => ("are grains that cannot go on", "a smaller step of [granular], or less load on them"),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
-        let whose = if self.trouble == Trouble::Grains { "" } else { "body " };
-        write!(f, "at t = {} s {whose}\"{}\" {what} (step {:.3e} s)", plain(self.time), self.body, self.step)?;
+        let (whose, name, what, help) = match &self.component {
+            Some(name) => {
+                let what =
+                    if self.trouble == Trouble::NotFinite { "has a state that is not a finite number" } else { what };
+                let help = "look for a division by zero or a state that grows without bound in its equations";
+                ("component ", name, what, help)
+            }
+            None if self.trouble == Trouble::Grains => ("", &self.body, what, help),
+            None => ("body ", &self.body, what, help),
+        };
+        write!(f, "at t = {} s {whose}\"{name}\" {what} (step {:.3e} s)", plain(self.time), self.step)?;
         for suspect in &self.suspects {
             write!(f, "; {suspect}")?;
         }
@@ -636,6 +647,7 @@ impl<'a> Clock<'a> {
             step: self.horizon,
             trouble: Trouble::Runaway,
             body: self.model.bodies[fastest].name.clone(),
+            component: None,
             suspects: Vec::new(),
         }
     }
@@ -809,6 +821,7 @@ impl<'a> Clock<'a> {
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance());
+        self.summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }

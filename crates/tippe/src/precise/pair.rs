@@ -793,6 +793,16 @@ impl Pair {
         ];
     }
 
+    /// Torque on body 2 about the contact point [N m]: T_point = T_c2 - (point - c2) x f, where f is spread over a patch; a point has
+    /// that of friction alone.
+    pub fn torque_at_point(&self, reading: &Reading, kinematics: &[Kinematics]) -> Vec3 {
+        if !self.is_patch() {
+            return reading.friction.torque;
+        }
+        let p_wc = kinematics[self.sides[1]].p;
+        reading.torques[1] - (reading.point - p_wc).cross(reading.total)
+    }
+
     /// What friction needs to know of a reading with its normal force.
     pub fn friction_input(&self, reading: &Reading) -> FrictionInput {
         let speed = self.memory.normal.impact_speed.max(reading.closing_speed).max(self.normal.rest_speed);

@@ -62,6 +62,11 @@ impl Structure {
             && self.contacts.iter().find(|(p, _)| *p == pair).is_none_or(|(_, on)| *on)
     }
 
+    /// True for the deletion of a body that has gone already.
+    pub fn is_gone(&self, action: ChangeAction) -> bool {
+        matches!(action, ChangeAction::Delete(body) if self.gone[body as usize])
+    }
+
     /// A body of no mechanism takes its energy with it.
     pub fn remove(&mut self, model: &Model, body: u32, kin: &Kinematics) {
         if model.bodies[body as usize].mechanism.is_none() {
@@ -141,6 +146,9 @@ impl Clock<'_> {
 
     fn make(&mut self, action: ChangeAction) {
         let (model, time) = (self.model, self.time);
+        if self.structure.is_gone(action) {
+            return;
+        }
         let (machines, actions, structure) = (&mut self.machines, &mut self.actions, &mut self.structure);
         Parts { model, time, machines, actions, structure }.make(action);
         if let ChangeAction::Delete(body) = action {

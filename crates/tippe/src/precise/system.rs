@@ -168,10 +168,15 @@ impl System for Bound<'_> {
                 judge(share, d.first_of[pair.node], &mut d.worst);
             }
         }
-        for &at in d.actions.state_at.iter().filter(|&&at| at != usize::MAX) {
+        let mut hardest = (0.0, None);
+        for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             let size = y0[at].abs().max(y1[at].abs()).max(STATE_FLOOR);
             let worst = d.worst;
-            judge(error[at].abs() / (size * tolerance), worst, &mut d.worst);
+            let share = error[at].abs() / (size * tolerance);
+            judge(share, worst, &mut d.worst);
+            if share > hardest.0 {
+                hardest = (share, Some(k));
+            }
         }
         for (k, e) in d.errors.iter().enumerate() {
             let share = (e.linear.length() / d.lengths[k]).max(e.angular.length() / d.turns[k]) / tolerance;
@@ -203,6 +208,7 @@ impl System for Bound<'_> {
             let share = (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
             judge(share, k, &mut d.worst);
         }
+        d.worst_state = hardest.1.filter(|_| hardest.0 >= norm);
         norm
     }
 

@@ -17,7 +17,7 @@ const SLACK: f64 = 1e-12;
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// A force element of the island: joint friction, a speed drive, a stop.
+    /// A force element of the island: joint friction, a speed or position drive, a stop.
     Force(usize),
     /// A crossing of a component.
     Component {
@@ -37,7 +37,7 @@ impl Dynamics {
         for (k, force) in self.actions.forces.iter().enumerate() {
             let limited = match &model.forces[force.element as usize].kind {
                 ForceKind::Friction { .. } | ForceKind::Stop { .. } => true,
-                ForceKind::Speed { limit, .. } => limit.is_finite(),
+                ForceKind::Speed { limit, .. } | ForceKind::Position { limit, .. } => limit.is_finite(),
                 _ => false,
             };
             if limited {
@@ -98,6 +98,11 @@ impl Dynamics {
             ForceKind::Friction { .. } => -u * force.mode.sense,
             ForceKind::Speed { limit, .. } if force.mode.held => beyond(*limit),
             ForceKind::Speed { value, .. } => (u - value.value_and_rate(t).0) * force.mode.sense,
+            ForceKind::Position { value, stiffness, damping, limit, .. } => {
+                let wanted = stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u;
+                let over = wanted.abs() - limit;
+                if force.mode.held { over } else { -over }
+            }
             ForceKind::Stop { bounds, .. } => {
                 let depth = (bounds[0] - q).max(q - bounds[1]);
                 if force.mode.held { -depth } else { depth }
@@ -127,8 +132,8 @@ impl Dynamics {
                 let kind = match (&element.kind, force.mode.held) {
                     (ForceKind::Friction { .. }, true) => EventKind::JointSlip,
                     (ForceKind::Friction { .. }, false) => EventKind::JointStick,
-                    (ForceKind::Speed { .. }, true) => EventKind::MotorLimit,
-                    (ForceKind::Speed { .. }, false) => EventKind::MotorHold,
+                    (ForceKind::Speed { .. } | ForceKind::Position { .. }, true) => EventKind::MotorLimit,
+                    (ForceKind::Speed { .. } | ForceKind::Position { .. }, false) => EventKind::MotorHold,
                     (_, true) => EventKind::StopEnd,
                     (_, false) => EventKind::StopStart,
                 };
@@ -182,6 +187,7 @@ impl Dynamics {
                 y[rate] = value.value_and_rate(t).0;
                 mode.held = true;
             }
+            ForceKind::Position { .. } => mode.held = !mode.held,
             _ if mode.held => *mode = ForceMode::default(),
             _ => *mode = ForceMode { held: true, sense: 0.0, speed: u.abs() },
         }
@@ -195,7 +201,7 @@ impl Dynamics {
             let force = &self.actions.forces[k];
             let kind = &model.forces[force.element as usize].kind;
             let Some(at) = kind.at() else { continue };
-            let (_, u) = self.coordinate(force.machine, at, y);
+            let (q, u) = self.coordinate(force.machine, at, y);
             let (mode, effort) = (force.mode, force.holding);
             let mode_now = &mut self.actions.forces[k].mode;
             match kind {
@@ -221,6 +227,13 @@ impl Dynamics {
                         mode_now.sense = effort.signum();
                         changed = true;
                     }
+                }
+                // its force is clamped as it is: the mode is for the log alone
+                ForceKind::Position { value, stiffness, damping, limit, .. }
+                    if limit.is_finite() && mode.sense == 0.0 =>
+                {
+                    let wanted = stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u;
+                    self.actions.forces[k].mode = ForceMode { held: wanted.abs() <= *limit, sense: 1.0, speed: 0.0 };
                 }
                 _ => {}
             }

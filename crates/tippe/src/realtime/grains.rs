@@ -31,8 +31,8 @@ impl Clock<'_> {
         match bed.follow(&mut record, &path) {
             Ok(work) => self.state.ledger.integration -= work,
             Err(error) => {
-                let what = format!("has grains that cannot go on: {error}");
-                self.spilt = Some(Failure { time: self.state.time, body: bed.name(), what });
+                let what = format!("cannot go on: {error}");
+                self.spilt = Some(Failure { time: self.state.time, kind: "grains", name: bed.name(), what });
             }
         }
         (self.bed, self.state.grains) = (Some(bed), Some(record));

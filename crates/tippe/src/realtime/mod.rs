@@ -152,15 +152,17 @@ impl Settings {
 pub struct Failure {
     /// When [s].
     pub time: f64,
+    /// What kind of thing: `body`, `component`.
+    pub kind: &'static str,
     /// Who.
-    pub body: String,
+    pub name: String,
     /// What, how much, what to try.
     pub what: String,
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at t = {} s body \"{}\" {}", crate::precise::plain(self.time), self.body, self.what)
+        write!(f, "at t = {} s {} \"{}\" {}", crate::precise::plain(self.time), self.kind, self.name, self.what)
     }
 }
 

@@ -6,6 +6,7 @@ use super::joints::flat;
 use super::partition::Owner;
 use super::{Clock, Failure};
 use crate::event::{Event, EventContact, EventKind};
+use crate::force::ForceKind;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::mechanism::Parent;
@@ -16,6 +17,8 @@ use tippe_geometry::{Mat3, Quat, Shape, Vec3};
 use tippe_numerics::kkt::{GROUND, Row};
 use tippe_numerics::mlcp::Method;
 
+/// A motion that moves by less than this share of where it is does not jump [-].
+const JUMP: f64 = 1e-6;
 /// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
 const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
@@ -31,6 +34,8 @@ pub struct Tally {
     pub solutions: u64,
     /// Factorisations.
     pub factorisations: u64,
+    /// First motion that jumped: end of the step [s], force element, how far [m or rad].
+    pub jump: Option<(f64, usize, f64)>,
     /// Solutions that did not converge.
     pub unconverged: u64,
     /// Solutions by sweeps.
@@ -530,6 +535,7 @@ impl Clock<'_> {
     /// longer good.
     pub fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
+        self.watch_motions();
         self.heard.iter().for_each(|heard| observe.input(heard));
         if self.pull_changed {
             // the step that was made: its number is one less
@@ -560,23 +566,71 @@ impl Clock<'_> {
         Ok(due)
     }
 
+    /// Remembers the first motion that jumped in the last step: it went more than its largest speed there, twice over, explains.
+    fn watch_motions(&mut self) {
+        if self.tally.jump.is_some() {
+            return;
+        }
+        let (h, end) = (self.h, self.state.time);
+        for (k, force) in self.model.forces.iter().enumerate() {
+            let ForceKind::Motion { value, .. } = &force.kind else { continue };
+            let at = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| value.value_and_rate(end - h * share));
+            let way = (at[0].0 - at[4].0).abs();
+            let speed = at.iter().map(|(_, rate)| rate.abs()).fold(0.0, f64::max);
+            if way > 2.0 * h * speed + JUMP * at[0].0.abs().max(1.0) {
+                self.tally.jump = Some((end, k, way));
+                return;
+            }
+        }
+    }
+
     /// Finite, or a failure that says who is not.
     fn check(&self) -> Result<(), Failure> {
         if let Some(failure) = &self.spilt {
             return Err(failure.clone());
         }
+        let (time, step) = (self.state.time, self.h);
+        let states = &self.state.actions.states;
+        if let Some(k) = states.iter().position(|x| !x.is_finite()) {
+            let network = &self.model.network;
+            let owner = network.blocks.iter().find(|block| block.states.contains(&k));
+            return Err(Failure {
+                time,
+                kind: "component",
+                name: owner.map_or_else(String::new, |block| block.name.clone()),
+                what: format!(
+                    "has a state that is not a finite number: {} is {} (step {step:.3e} s). help: look for a division by zero or a \
+                     state that grows without bound in its equations, or use a smaller step",
+                    network.state_names.get(k).map_or("it", String::as_str),
+                    states[k]
+                ),
+            });
+        }
+        let lost = |b: usize, what: &str| {
+            let what = format!(
+                "has {what} that is not a finite number (step {step:.3e} s). help: look for forces that grow without bound, or use a \
+                 smaller step"
+            );
+            Err(Failure { time, kind: "body", name: self.model.bodies[b].name.clone(), what })
+        };
         for (b, s) in self.state.bodies.iter().enumerate() {
             if !(s.p.is_finite() && s.v.is_finite() && s.w.is_finite() && s.q.is_finite()) {
-                return Err(Failure {
-                    time: self.state.time,
-                    body: self.model.bodies[b].name.clone(),
-                    what: format!(
-                        "has a position or velocity that is not a finite number (step {:.3e} s). help: look for forces that grow \
-                         without bound, or use a smaller step",
-                        self.h
-                    ),
-                });
+                return lost(b, "a position or velocity");
             }
+            if self.is_free(b) {
+                let kin = Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) };
+                let body = &self.model.bodies[b];
+                if !(kinetic(body, &kin) + body.mass * self.model.potential_at(s.p)).is_finite() {
+                    return lost(b, "a kinetic or potential energy");
+                }
+            }
+        }
+        let books = &self.state.ledger;
+        if !(books.dissipated() - books.work).is_finite() {
+            // the fastest body, where nobody is lost yet
+            let speed = |b: &usize| self.state.bodies[*b].v.length();
+            let fastest = (0..self.state.bodies.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));
+            return fastest.map_or(Ok(()), |b| lost(b, "work or a loss in the books"));
         }
         Ok(())
     }
@@ -741,10 +795,19 @@ impl Clock<'_> {
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
         summary.warnings.extend(summary.energy.imbalance());
+        summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         if self.tally.unconverged > 0 {
             summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",
                 self.tally.unconverged, self.tally.solutions
+            ));
+        }
+        if let Some((time, force, way)) = self.tally.jump {
+            summary.warnings.push(format!(
+                "{}: its motion jumps by {way:.3e} (m or rad) in the step that ends at t = {} s: speeds and forces do not know of it. \
+                 help: write a smooth function of `t`",
+                self.model.forces[force].name,
+                crate::precise::plain(time)
             ));
         }
         if let Some((time, body, far)) = self.tally.fast {

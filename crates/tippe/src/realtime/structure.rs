@@ -42,10 +42,16 @@ impl Clock<'_> {
             let state = &mut self.state;
             state.structure.done[k] = true;
             state.actions.done[k] = true;
+            // a body goes once
+            let gone = state.structure.is_gone(change.action);
             let (lost, removed) = (state.structure.fastening, state.structure.removed);
             let (machines, actions, structure) = (&mut state.machines, &mut state.actions, &mut state.structure);
-            Parts { model, time, machines, actions, structure }.make(change.action);
-            if let ChangeAction::Delete(body) = change.action {
+            if !gone {
+                Parts { model, time, machines, actions, structure }.make(change.action);
+            }
+            if let ChangeAction::Delete(body) = change.action
+                && !gone
+            {
                 let kin = self.motion(body as usize);
                 let state = &mut self.state;
                 state.structure.remove(model, body, &kin);

@@ -48,6 +48,10 @@ fn bounds(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(f64, f64)> {
         (Some(to), _) => to - from + 1.0,
         (None, count) => count?,
     };
+    if fields.get("to").is_none() && count < 0.0 {
+        let message = format!("repeat has count = {count}, but must have at least 0");
+        reader.error(fields.place_of("count"), message, "leave the table away, or count = 0 for no copies");
+    }
     (reader.errors.len() == before).then_some((from, count.max(0.0)))
 }
 

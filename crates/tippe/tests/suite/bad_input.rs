@@ -567,8 +567,14 @@ fn tiny_output_intervals() {
 #[test]
 fn times_of_failures_are_short() {
     let at = |time: f64| {
-        let failure =
-            Failure { time, step: 1e-15, trouble: Trouble::Stall, body: "ball".to_owned(), suspects: Vec::new() };
+        let failure = Failure {
+            time,
+            step: 1e-15,
+            trouble: Trouble::Stall,
+            body: "ball".to_owned(),
+            component: None,
+            suspects: Vec::new(),
+        };
         failure.to_string().split(" body").next().unwrap().to_owned()
     };
     assert_eq!(at(1e-300), "at t = 1e-300 s");

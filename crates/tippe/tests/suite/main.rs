@@ -11,5 +11,6 @@ mod program;
 mod random_scenes;
 mod realtime;
 mod realtime_elements;
+mod silence;
 mod statics;
 mod whole;

@@ -1,6 +1,6 @@
 //! Mechanisms built in a program, against independent answers and against each other.
 
-use tippe::scene::{Attachment, Body, Joint, JointKind, Scene};
+use tippe::scene::{Attachment, Body, Clock, Joint, JointKind, Scene};
 use tippe::{Model, Settings, State, simulate};
 use tippe_geometry::{Mat3, Vec3};
 
@@ -109,6 +109,73 @@ fn coordinates_and_rows_of_every_joint_give_the_same_motion() {
             assert!(residual < 1e-8, "{} in {form}: residual {residual:e} J", kind.name());
         }
     }
+}
+
+#[test]
+fn start_values_of_joints_in_rows_place_bodies_as_those_of_coordinates_do() {
+    for kind in [
+        JointKind::Revolute,
+        JointKind::Prismatic,
+        JointKind::Cylindrical,
+        JointKind::Spherical,
+        JointKind::Universal,
+        JointKind::Planar,
+        JointKind::Screw,
+        JointKind::ConstantVelocity,
+    ] {
+        let rates = match kind {
+            JointKind::Revolute | JointKind::Prismatic | JointKind::Screw => 1,
+            JointKind::Spherical | JointKind::Planar => 3,
+            _ => 2,
+        };
+        for reversed in [false, true] {
+            let scene = |rows: bool, breaks: bool| {
+                let mut scene = two_links(kind, rows);
+                for (k, joint) in scene.joints.iter_mut().enumerate() {
+                    if kind != JointKind::Spherical {
+                        joint.start = (0..rates).map(|i| Some(0.3 + 0.2 * (i + k) as f64)).collect();
+                    }
+                    joint.start_rate = (0..rates).map(|i| Some(1.5 - 0.7 * (i + 2 * k) as f64)).collect();
+                    if breaks {
+                        joint.breaking = [1e9; 2];
+                    }
+                    if reversed {
+                        joint.between.swap(0, 1);
+                    }
+                }
+                scene
+            };
+            let coordinates = Model::compile_for(&scene(false, false), Clock::Realtime).unwrap();
+            for (rows, breaks) in [(true, false), (false, true)] {
+                let loops = Model::compile_for(&scene(rows, breaks), Clock::Realtime).unwrap();
+                let name = format!("{}, reversed {reversed}, breaks {breaks}", kind.name());
+                assert_eq!(loops.warnings, coordinates.warnings, "{name}");
+                for (a, b) in coordinates.start.iter().zip(&loops.start) {
+                    assert!((a.position - b.position).length() < 1e-10, "{name}: {a:?} {b:?}");
+                    assert!(a.orientation.dot(b.orientation).abs() > 1.0 - 1e-10, "{name}: {a:?} {b:?}");
+                    assert!((a.velocity - b.velocity).length() < 1e-10, "{name}: {a:?} {b:?}");
+                    assert!((a.angular_velocity - b.angular_velocity).length() < 1e-10, "{name}: {a:?} {b:?}");
+                }
+                assert!(coordinates.start[1].velocity.length() > 0.1, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_start_value_that_a_loop_of_rows_does_not_allow_is_said() {
+    // a rod between two hinges of the world cannot turn
+    let mut scene = chain(1, 1.0, 1.0, true);
+    scene.joints[0].start_rate = vec![Some(2.0)];
+    let mut other = scene.joints[0].clone();
+    other.name = "other".into();
+    other.at = Some(Vec3::new(1.0, 0.0, 0.0));
+    other.start_rate = Vec::new();
+    scene.joints.push(other);
+    let model = Model::compile(&scene).unwrap();
+    let said = model.warnings.join("\n");
+    assert!(said.contains("joint \"hinge0\" closes a loop with rows"), "{said}");
+    assert!(said.contains("its speed starts at 0.000000 rad/s, not at 2.000000 rad/s"), "{said}");
 }
 
 #[test]

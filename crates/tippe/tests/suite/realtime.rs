@@ -1218,10 +1218,10 @@ fn goes_on(what: &str, model: &Model, mut state: State, until: f64) {
             }
             println!("{what}: kinetic {:.3e} J, warnings {:?}", summary.energy.kinetic, summary.warnings);
         }
-        Err(Failure { body, what: why, .. }) => {
-            assert!(model.bodies.iter().any(|b| b.name == body), "{what}: failure names \"{body}\"");
+        Err(Failure { name, what: why, .. }) => {
+            assert!(model.bodies.iter().any(|b| b.name == name), "{what}: failure names \"{name}\"");
             assert!(why.contains("help: "), "{what}: {why}");
-            println!("{what}: {body} {why}");
+            println!("{what}: {name} {why}");
         }
     }
 }
