@@ -125,6 +125,7 @@ impl Clock<'_> {
                     trouble: Trouble::Grains,
                     body: bed.name(),
                     suspects: vec![error.to_string()],
+                    contacts: false,
                 });
             }
         }
