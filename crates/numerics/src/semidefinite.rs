@@ -7,6 +7,10 @@
 /// A row of size 1 less its part along others is zero if it is below this [-].
 const ROUND_OFF: f64 = 1e-15;
 
+/// Rows of size 1 that see less than this of themselves are left out: nothing moves them, and what they share with others is below its
+/// root [-].
+const NOTHING: f64 = 1e-28;
+
 /// Factors of one matrix.
 #[derive(Clone, Debug, Default)]
 pub struct Semidefinite {
@@ -16,7 +20,7 @@ pub struct Semidefinite {
     A: Vec<f64>,
     /// Row i of L belongs to row i of A.
     L: Vec<f64>,
-    /// Rows in the order they were eliminated.
+    /// Rows in the order they were eliminated; those that nothing moves are left out.
     order: Vec<usize>,
     /// Orthonormal columns that span those of L, where rows are redundant; column after column.
     Q: Vec<f64>,
@@ -49,15 +53,16 @@ impl Semidefinite {
         }
         self.L.clear();
         self.L.resize(n * n, 0.0);
-        self.order.clear();
-        self.order.extend(0..n);
         self.work.clear();
         self.work.extend((0..n).map(|i| self.A[i * n + i]));
-        self.rank = n;
+        self.order.clear();
+        self.order.extend((0..n).filter(|&i| self.work[i].is_nan() || self.work[i] > NOTHING));
+        let count = self.order.len();
+        self.rank = count;
         self.rest = 0.0;
-        for r in 0..n {
+        for r in 0..count {
             let mut best = r;
-            for k in r + 1..n {
+            for k in r + 1..count {
                 if self.work[self.order[k]] > self.work[self.order[best]] {
                     best = k;
                 }
@@ -71,7 +76,7 @@ impl Semidefinite {
             }
             let d = self.work[pivot].sqrt();
             self.L[pivot * n + r] = d;
-            for k in r + 1..n {
+            for k in r + 1..count {
                 let i = self.order[k];
                 let mut sum = self.A[i * n + pivot];
                 for c in 0..r {
@@ -82,7 +87,7 @@ impl Semidefinite {
                 self.work[i] -= l * l;
             }
         }
-        if self.rank < n {
+        if self.rank < count {
             self.factor_orthogonal();
         }
         self.rank
@@ -136,9 +141,12 @@ impl Semidefinite {
         let mut work = std::mem::take(&mut self.work);
         work.clear();
         work.extend(b.iter().zip(&self.scale).map(|(b, s)| b * s));
-        if self.rank == n {
+        if self.rank == self.order.len() {
+            x.fill(0.0);
             self.solve_regular(&mut work);
-            x.copy_from_slice(&work);
+            for &i in &self.order {
+                x[i] = work[i];
+            }
         } else {
             x.fill(0.0);
             self.right.clone_from(&work);
@@ -161,8 +169,8 @@ impl Semidefinite {
 
     /// L L^T x = b in place.
     fn solve_regular(&self, b: &mut [f64]) {
-        let n = self.n;
-        for r in 0..n {
+        let (n, count) = (self.n, self.order.len());
+        for r in 0..count {
             let i = self.order[r];
             let mut sum = b[i];
             for c in 0..r {
@@ -170,10 +178,10 @@ impl Semidefinite {
             }
             b[i] = sum / self.L[i * n + r];
         }
-        for r in (0..n).rev() {
+        for r in (0..count).rev() {
             let i = self.order[r];
             let mut sum = b[i];
-            for c in r + 1..n {
+            for c in r + 1..count {
                 let j = self.order[c];
                 sum -= self.L[j * n + r] * b[j];
             }
@@ -270,6 +278,18 @@ mod tests {
         assert!((solver.rest() - s * s).abs() < 1e-5 * s * s);
         assert_eq!(solver.factor(&A, &[1.0; 3], 1e-9, Some(2)), 2);
         assert_eq!(solver.factor(&A, &[1.0; 3], 1e-13, Some(1)), 1);
+    }
+
+    #[test]
+    fn rows_that_nothing_moves_do_not_make_the_others_redundant() {
+        let tiny = 1e-31;
+        let A = [2.0, tiny, 1.0, tiny, tiny, 0.0, 1.0, 0.0, 3.0];
+        let mut solver = Semidefinite::default();
+        assert_eq!(solver.factor(&A, &[1.0; 3], 1e-10, None), 2);
+        assert!(solver.Q.is_empty() && solver.rest() == 0.0);
+        let mut x = [1.0; 3];
+        solver.solve(&[4.0, 1e-16, 7.0], &mut x);
+        assert!((x[0] - 1.0).abs() < 1e-15 && x[1] == 0.0 && (x[2] - 2.0).abs() < 1e-15, "{x:?}");
     }
 
     #[test]

@@ -40,7 +40,8 @@ impl Mechanism {
             if let Some((p, q)) = work.held_at[owner] {
                 (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
             }
-            let frames = sides.map(|side| centre(&side).of_frame(side.p, &side.R));
+            let mut frames = sides.map(|side| centre(&side).of_frame(side.p, &side.R));
+            [frames[0].p, frames[1].p] = self.near_positions(&sides, kinematics, &of, work);
             work.fresh.clear();
             closing.joint.rows(&frames[0], &frames[1], &mut work.fresh);
             for row in &work.fresh {
@@ -52,7 +53,7 @@ impl Mechanism {
                     made.rate += J.angular.dot(frames[k].w) + J.linear.dot(frames[k].v);
                     let Parent::Link(link) = side.on else { continue };
                     let kin = &kinematics[link as usize];
-                    let arm = frames[k].p - kin.p;
+                    let arm = kin.R * sides[k].p;
                     let on = Six { angular: J.angular + arm.cross(J.linear), linear: J.linear };
                     // the frame's origin accelerates by w x (w x arm) when the centre of mass does not
                     made.convective += J.linear.dot(kin.w.cross(kin.w.cross(arm)));
@@ -76,6 +77,44 @@ impl Mechanism {
         }
     }
 
+    /// Origins of the two frames of a loop from a point near it, the last body both hang on or where the first tree is fastened [m].
+    /// Near a dead point at distance d a violation x moves coordinates by x/d and rates by x/d^2: the rounding of places far out in
+    /// the world, which cancel, must not be part of it.
+    fn near_positions(
+        &self,
+        sides: &[Side; 2],
+        kinematics: &[Kinematics],
+        of: &impl Fn(u32) -> Kinematics,
+        work: &Work,
+    ) -> [Vec3; 2] {
+        let link = |parent: Parent| if let Parent::Link(k) = parent { Some(k) } else { None };
+        let mut at = sides.map(|side| link(side.on));
+        let mut p = [0, 1].map(|i| at[i].map_or(Vec3::ZERO, |k| kinematics[k as usize].R * sides[i].p));
+        // places in the world where the trees are fastened; of two sides that meet in one tree none is needed
+        let fastened = |parent: Parent, p: Vec3| match parent {
+            Parent::Body(body) => {
+                let kin = of(body);
+                kin.p + kin.R * p
+            }
+            _ => p,
+        };
+        let mut ends = [0, 1].map(|i| if at[i].is_some() { Vec3::ZERO } else { fastened(sides[i].on, sides[i].p) });
+        while at[0] != at[1] {
+            // parents come before children: the later of the two goes up
+            let i = usize::from(at[0] < at[1]);
+            let Some(k) = at[i] else { break };
+            let (link_k, here) = (&self.links[k as usize], &work.links[k as usize]);
+            at[i] = link(link_k.parent);
+            if at[i].is_some() {
+                p[i] += here.r;
+            } else {
+                p[i] += here.from_1;
+                ends[i] = fastened(link_k.parent, link_k.p_p1);
+            }
+        }
+        [p[0], p[1] + (ends[1] - ends[0])]
+    }
+
     /// Everything that depends on the place alone: answers to unit multipliers, and the factors of G M^-1 G^T; after
     /// `accelerate` (for the articulated bodies) and [`Self::measure_rows`].
     pub fn factor_rows(&self, work: &mut Work) {
@@ -85,15 +124,21 @@ impl Mechanism {
     /// [`Self::factor_rows`] where the number of independent rows may be known.
     fn factor_counted(&self, known: Option<usize>, work: &mut Work) {
         let (m, n, links) = (work.rows.len(), self.coordinates, self.links.len());
-        work.answers_u.resize(m * n, 0.0);
-        work.answers_a.resize(m * links, Six::default());
+        self.find_pulled(work);
         let mut answers_u = std::mem::take(&mut work.answers_u);
         let mut answers_a = std::mem::take(&mut work.answers_a);
+        answers_u.clear();
+        answers_u.resize(m * n, 0.0);
+        answers_a.clear();
+        answers_a.resize(m * links, Six::default());
         let mut loads = std::mem::take(&mut work.loads);
         let mut tau = std::mem::take(&mut work.tau);
+        let (pulled, pulled_from) = (std::mem::take(&mut work.pulled), std::mem::take(&mut work.pulled_from));
+        let trees = std::mem::take(&mut work.trees);
+        let of = |r: usize| &pulled[pulled_from[r]..pulled_from[r + 1]];
+        loads.fill(Six::default());
+        tau.fill(0.0);
         for r in 0..m {
-            loads.fill(Six::default());
-            tau.fill(0.0);
             let row = &work.rows[r];
             for (link, on) in row.on {
                 if let Some(k) = link {
@@ -106,7 +151,15 @@ impl Mechanism {
                 }
             }
             let (u_dot, a) = (&mut answers_u[r * n..][..n], &mut answers_a[r * links..][..links]);
-            self.answer(&loads, &tau, work, u_dot, a);
+            for &tree in of(r) {
+                let tree = &trees[tree as usize];
+                self.answer(tree, &loads, &tau, work, u_dot, a);
+                for &k in tree {
+                    loads[k as usize] = Six::default();
+                    let link = &self.links[k as usize];
+                    tau[link.first..link.first + link.count].fill(0.0);
+                }
+            }
         }
         work.loads = loads;
         work.tau = tau;
@@ -114,7 +167,11 @@ impl Mechanism {
         for r in 0..m {
             let (u_dot, a) = (&answers_u[r * n..][..n], &answers_a[r * links..][..links]);
             for s in 0..=r {
-                let value = self.row_rate(&work.rows[s], u_dot, a);
+                // rows that pull at different trees do not feel each other
+                let value = match of(r).iter().any(|tree| of(s).contains(tree)) {
+                    true => self.row_rate(&work.rows[s], u_dot, a),
+                    false => 0.0,
+                };
                 work.A[r * m + s] = value;
                 work.A[s * m + r] = value;
             }
@@ -124,9 +181,39 @@ impl Mechanism {
         }
         work.answers_u = answers_u;
         work.answers_a = answers_a;
+        (work.pulled, work.pulled_from, work.trees) = (pulled, pulled_from, trees);
         work.right.clear();
         work.right.extend(work.rows.iter().map(|row| row.scale));
         work.rank = work.solver.factor(&work.A, &work.right, REDUNDANT, known);
+        let pivot = work.solver.smallest_pivot();
+        work.pivots = [work.pivots[0].min(pivot), work.pivots[1].max(pivot)];
+    }
+
+    /// The trees that each row pulls at, each once.
+    fn find_pulled(&self, work: &mut Work) {
+        let (mut pulled, mut from) = (std::mem::take(&mut work.pulled), std::mem::take(&mut work.pulled_from));
+        pulled.clear();
+        from.clear();
+        from.push(0);
+        for row in &work.rows {
+            let start = pulled.len();
+            let mut add = |link: usize| {
+                let tree = work.tree_of[link];
+                if !pulled[start..].contains(&tree) {
+                    pulled.push(tree);
+                }
+            };
+            for k in row.on.iter().filter_map(|(link, _)| *link) {
+                add(k as usize);
+            }
+            if let Some(coupling) = row.owner.checked_sub(self.loops.len()) {
+                for term in &self.couplings[coupling].coupling.terms {
+                    add(self.links.partition_point(|link| link.first <= term.coordinate) - 1);
+                }
+            }
+            from.push(pulled.len());
+        }
+        (work.pulled, work.pulled_from) = (pulled, from);
     }
 
     /// More rows count than did, if they are seen to be independent where the loops are closed but for `violation` [m]: so a
@@ -168,12 +255,16 @@ impl Mechanism {
             if value == 0.0 {
                 continue;
             }
-            for (u, answer) in u.iter_mut().zip(&work.answers_u[r * n..][..n]) {
-                *u += value * answer;
-            }
-            if let Some(a) = a.as_deref_mut() {
-                for (a, answer) in a.iter_mut().zip(&work.answers_a[r * links..][..links]) {
-                    *a = *a + *answer * value;
+            let (answers_u, answers_a) = (&work.answers_u[r * n..][..n], &work.answers_a[r * links..][..links]);
+            for &tree in &work.pulled[work.pulled_from[r]..work.pulled_from[r + 1]] {
+                for &k in &work.trees[tree as usize] {
+                    let link = &self.links[k as usize];
+                    for i in link.first..link.first + link.count {
+                        u[i] += value * answers_u[i];
+                    }
+                    if let Some(a) = a.as_deref_mut() {
+                        a[k as usize] = a[k as usize] + answers_a[k as usize] * value;
+                    }
                 }
             }
         }

@@ -138,6 +138,8 @@ impl Inertia {
 pub struct LinkMotion {
     /// From the parent's centre of mass to this one's [m].
     pub r: Vec3,
+    /// From the origin of frame 1 to the centre of mass [m]: small where r of a root holds a place far out in the world.
+    pub from_1: Vec3,
     /// Acceleration that needs no force of the joint [rad/s^2, m/s^2].
     zeta: Six,
     inertia: Inertia,
@@ -177,6 +179,8 @@ struct Carried {
     R_w2: Mat3,
     /// Origin of frame 2 from the parent's centre of mass [m].
     arm: Vec3,
+    /// Origin of frame 2 from that of frame 1 [m].
+    slide: Vec3,
     /// Angular velocity relative to the parent [rad/s].
     w_rel: Vec3,
     /// Velocity of the origin beyond that of the parent's centre of mass [m/s].
@@ -203,13 +207,14 @@ impl Link {
             let w_rel = S[0].angular * u[0];
             let v = wp.cross(to_1);
             let R_w2 = Mat3::from_cols(x * cos + y * sin, y * cos - x * sin, z);
-            return Carried { R_w2, arm: to_1, w_rel, v, alpha: wp.cross(w_rel), a: wp.cross(v) };
+            return Carried { R_w2, arm: to_1, slide: Vec3::ZERO, w_rel, v, alpha: wp.cross(w_rel), a: wp.cross(v) };
         }
         let mut motion = self.joint.motion(q, u, base);
         if self.reversed {
             motion = motion.reversed(u);
         }
-        let arm = to_1 + *R_w1 * motion.p_12;
+        let slide = *R_w1 * motion.p_12;
+        let arm = to_1 + slide;
         let (mut w_rel, mut v_rel) = (Vec3::ZERO, Vec3::ZERO);
         for (k, (S, u)) in S.iter_mut().zip(u).enumerate() {
             *S = Six::new(*R_w1 * motion.S[k].angular, *R_w1 * motion.S[k].linear);
@@ -220,6 +225,7 @@ impl Link {
         Carried {
             R_w2: *R_w1 * motion.R_12,
             arm,
+            slide,
             w_rel,
             v: v_arm + v_rel,
             alpha: *R_w1 * motion.bias.angular + wp.cross(w_rel),
@@ -270,6 +276,7 @@ impl Mechanism {
                 w,
             };
             here.r = r;
+            here.from_1 = carried.slide + c;
             here.zeta = Six { angular: alpha, linear: carried.a + alpha.cross(c) + w.cross(v_c) };
             here.origin = parent.p + arm;
             here.R_w1 = R_w1;
@@ -410,13 +417,14 @@ impl Mechanism {
         a
     }
 
-    /// How rates of rates and accelerations answer to more loads, by link {torque, force}, and forces `tau`; after
-    /// [`Self::accelerate`].
-    pub fn answer(&self, loads: &[Six], tau: &[f64], work: &mut Work, u_dot: &mut [f64], a: &mut [Six]) {
-        for (k, load) in loads.iter().enumerate() {
-            work.links[k].p = -*load;
+    /// How rates of rates and accelerations of the links of one tree (ascending) answer to more loads, by link {torque, force},
+    /// and forces `tau`; after [`Self::accelerate`].
+    pub fn answer(&self, tree: &[u32], loads: &[Six], tau: &[f64], work: &mut Work, u_dot: &mut [f64], a: &mut [Six]) {
+        let tree = || tree.iter().map(|&k| k as usize);
+        for k in tree() {
+            work.links[k].p = -loads[k];
         }
-        for k in (0..self.links.len()).rev() {
+        for k in tree().rev() {
             let link = &self.links[k];
             let mut p = work.links[k].p;
             let span = link.first..link.first + link.count;
@@ -436,7 +444,7 @@ impl Mechanism {
                 outer.p.linear += p.linear;
             }
         }
-        for k in 0..self.links.len() {
+        for k in tree() {
             let base = match self.links[k].parent {
                 Parent::Link(parent) => {
                     let a = a[parent as usize];

@@ -138,7 +138,15 @@ pub struct Work {
     free: Vec<Six>,
     loads: Vec<Six>,
     tau: Vec<f64>,
+    /// Tree of each link, and the links of each tree, ascending.
+    tree_of: Vec<u32>,
+    trees: Vec<Vec<u32>>,
+    /// Trees that each row pulls at, row by row from `pulled_from`.
+    pulled: Vec<u32>,
+    pulled_from: Vec<usize>,
     solver: Semidefinite,
+    /// The smallest and the largest of the smallest pivots since [`Work::begin`] [-].
+    pivots: [f64; 2],
 }
 
 /// A row of a mechanism: what a unit multiplier does.
@@ -163,8 +171,25 @@ pub struct ClosureRow {
 
 /// Below this smallest pivot of the rows a mechanism is near a dead point [-].
 const NEAR: f64 = 1e-4;
+/// A pivot smaller than another by this is much nearer to the dead point, by its root [-].
+const MUCH_NEARER: f64 = 1.0 / 16.0;
 
 impl Work {
+    /// A step is about to be tried.
+    pub fn begin(&mut self) {
+        self.pivots = [f64::INFINITY, 0.0];
+    }
+
+    /// The smallest pivot since [`Self::begin`] [-].
+    pub fn least_pivot(&self) -> f64 {
+        self.pivots[0]
+    }
+
+    /// True where the last evaluation was much nearer to a dead point than another since [`Self::begin`].
+    pub fn ends_at_dead_point(&self) -> bool {
+        self.near_dead_point() && self.solver.smallest_pivot() < MUCH_NEARER * self.pivots[1]
+    }
+
     /// True near a place where a row becomes redundant; after the rows were factored.
     pub fn near_dead_point(&self) -> bool {
         !self.rows.is_empty() && self.solver.smallest_pivot() < NEAR
@@ -179,7 +204,21 @@ impl Mechanism {
 
     /// Room for the recursions.
     pub fn work(&self) -> Work {
+        let (mut tree_of, mut trees) = (Vec::with_capacity(self.links.len()), Vec::<Vec<u32>>::new());
+        for (k, link) in self.links.iter().enumerate() {
+            let tree = match link.parent {
+                Parent::Link(parent) => tree_of[parent as usize],
+                _ => trees.len() as u32,
+            };
+            if tree as usize == trees.len() {
+                trees.push(Vec::new());
+            }
+            trees[tree as usize].push(k as u32);
+            tree_of.push(tree);
+        }
         Work {
+            tree_of,
+            trees,
             links: self.links.iter().map(LinkMotion::new).collect(),
             S: vec![Six::default(); self.coordinates],
             Y: vec![Six::default(); self.coordinates],

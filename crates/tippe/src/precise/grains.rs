@@ -126,6 +126,7 @@ impl Clock<'_> {
                     body: bed.name(),
                     component: None,
                     suspects: vec![error.to_string()],
+                    contacts: false,
                 });
             }
         }

@@ -14,7 +14,7 @@ use super::dynamics::{Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
 use super::pair::{Memory, Reading};
 use super::structure::Structure;
-use super::system::Bound;
+use super::system::{Bound, STEP_SHARE};
 use super::watch::Watch;
 use super::{Failure, Settings, Trouble};
 use crate::contact::friction::Springs;
@@ -60,6 +60,10 @@ const SLICE_READINGS: u64 = 200_000;
 const SURFACE_READINGS: u64 = 1000;
 /// Islands with so many pairs keep a skin.
 const MANY_PAIRS: usize = 12;
+/// Rounding of the place of a body as a share of its size, with that of what it hangs on [-].
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Errors of a step beyond this are never taken for rounding [-].
+const MOST_ROUNDING: f64 = 1e-7;
 /// A step that ends this share of itself short of an instant ends there [-].
 const NEARLY: f64 = 1e-3;
 /// Rounds in which joint friction and drives find out who holds and who gives way.
@@ -453,10 +457,13 @@ impl Island {
             h = instant - t;
         }
         let mut stiffest: f64 = 0.0;
+        // the step that would have ended at a dead point; the last one whose error was too large, with the error
+        let (mut shortened, mut failed) = (None, None);
         let error = loop {
             for &k in &self.dynamics.general {
                 self.dynamics.pairs[k as usize].dipped = false;
             }
+            self.dynamics.machines.iter_mut().for_each(|machine| machine.work.begin());
             let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
             stiffest = stiffest.max(self.stepper.stiffness);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
@@ -465,8 +472,17 @@ impl Island {
             }
             match attempt {
                 Ok(error) if error <= 1.0 && !fixed && self.search(model).has_unseen_blow() => h *= 0.5,
+                Ok(error) if error <= 1.0 && !fixed && shortened.is_none() && self.ends_at_dead_point() => {
+                    shortened = Some(h);
+                    h *= 0.5;
+                }
                 Ok(error) if error <= 1.0 || fixed => break error,
+                Ok(error) if self.is_rounding(h, error, failed) => {
+                    shortened = Some(self.h);
+                    break 1.0;
+                }
                 Ok(error) => {
+                    failed = Some((h, error));
                     let factor = 0.9 * libm::pow(error, -1.0 / self.method.control_order());
                     h *= factor.clamp(0.1, 0.9);
                 }
@@ -490,7 +506,7 @@ impl Island {
             let (p, i) = if self.method == Method::Rodas4 { (1.0, 0.0) } else { (0.7, 0.4) };
             let factor = 0.9 * libm::pow(error, -p / order) * libm::pow(self.error_old, i / order);
             self.error_old = error.max(1e-4);
-            next = h * factor.clamp(0.2, 5.0);
+            next = (h * factor.clamp(0.2, 5.0)).max(shortened.unwrap_or(0.0));
         }
         self.watch_end(model);
         let mut crossings = std::mem::take(&mut self.crossings);
@@ -525,6 +541,23 @@ impl Island {
         }
         self.h = next;
         Ok(())
+    }
+
+    /// True where the attempted step ends so near to a dead point that the loops hardly say there how its bodies move: rates that
+    /// fit the rounding x of its place at distance d are off by x/d^2. A shorter step lets the next pass the dead point between
+    /// its stages.
+    fn ends_at_dead_point(&self) -> bool {
+        self.dynamics.machines.iter().any(|machine| machine.work.ends_at_dead_point())
+    }
+
+    /// True where the error of the attempted step is rounding that a dead point magnifies: below what the smallest pivot of the
+    /// rows makes of it, and not less by half in a step half as long.
+    fn is_rounding(&self, h: f64, error: f64, failed: Option<(f64, f64)>) -> bool {
+        let Some((machine, _)) = self.dynamics.link_of[self.dynamics.worst] else { return false };
+        let machine = &self.dynamics.machines[machine as usize];
+        let floor = (ROUNDING * machine.bodies.len() as f64 / machine.work.least_pivot()).min(MOST_ROUNDING);
+        error * STEP_SHARE * self.dynamics.tolerance < floor
+            && failed.is_some_and(|(longer, before)| error * longer >= before * h)
     }
 
     /// Values of the watches at the end of the attempted step.
@@ -784,6 +817,7 @@ impl Island {
             suspects = vec![format!("its state {name} is {:.6e}", self.stepper.y0[at])];
         }
         let component = component.map(|(_, block)| block.name.clone());
-        Failure { time, step, trouble, body: model.bodies[body].name.clone(), component, suspects }
+        let contacts = !self.dynamics.pairs.is_empty();
+        Failure { time, step, trouble, body: model.bodies[body].name.clone(), component, suspects, contacts }
     }
 }

@@ -167,14 +167,20 @@ pub struct Failure {
     /// The most loaded contact of its island, the joint the body hangs by, the force element that acts on it most: in
     /// words.
     pub suspects: Vec<String>,
+    /// Bodies of its island touch or may touch.
+    pub contacts: bool,
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (what, help) = match self.trouble {
-            Trouble::StepTooSmall => (
+            Trouble::StepTooSmall if self.contacts => (
                 "needs steps too small to go on",
                 "look at its contact parameters (a jump in a law?), loosen the tolerance, or lower k_red",
+            ),
+            Trouble::StepTooSmall => (
+                "needs steps too small to go on",
+                "look at the forces on it (a jump, a pole?) and at its joints (a linkage that jams or folds?), or loosen the tolerance",
             ),
             Trouble::NotFinite => (
                 "has a position or velocity that is not a finite number",
@@ -183,9 +189,13 @@ impl std::fmt::Display for Failure {
             Trouble::Storm => {
                 ("has events without end at one instant", "use another friction law, or a lower tolerance")
             }
-            Trouble::Stall => (
+            Trouble::Stall if self.contacts => (
                 "needs millions of steps for next to no time",
                 "look at its friction (slip that hardly moves?), loosen the tolerance, or lower k_red",
+            ),
+            Trouble::Stall => (
+                "needs millions of steps for next to no time",
+                "look for fast vibrations and for friction of joints that hardly move, or loosen the tolerance",
             ),
             Trouble::Grains => ("are grains that cannot go on", "a smaller step of [granular], or less load on them"),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
@@ -649,6 +659,7 @@ impl<'a> Clock<'a> {
             body: self.model.bodies[fastest].name.clone(),
             component: None,
             suspects: Vec::new(),
+            contacts: false,
         }
     }
 
