@@ -574,6 +574,7 @@ fn times_of_failures_are_short() {
             body: "ball".to_owned(),
             component: None,
             suspects: Vec::new(),
+            contacts: false,
         };
         failure.to_string().split(" body").next().unwrap().to_owned()
     };
