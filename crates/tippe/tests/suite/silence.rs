@@ -106,7 +106,7 @@ fn the_wrench_of_meshes_is_the_one_that_turns_them() {
     let end = end.unwrap();
     let model = compiled(&text, Clock::Precise).unwrap();
     let last = recording.time.len() - 1;
-    let contact = recording.contacts_at(last)[0].clone();
+    let contact = recording.contacts_at(last)[0];
     let b = &end.bodies[1];
     let arm = contact.position - (b.position + b.orientation * model.bodies[1].p_bc);
     let (torque, turned) = (contact.torque + arm.cross(contact.force), 100.0 * b.angular_velocity / 1e-6);
