@@ -135,7 +135,7 @@ fn toml(folder: &Path, text: &str, place: &str) -> Result<(), String> {
             run(folder, "tippe check block.toml", place)
         }
         None => {
-            let rest = "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"any\"\nmaterial = \"steel\"\nshape = { kind = \"sphere\", radius = 1 }\n";
+            let rest = "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"any\"\nmaterial = \"steel\"\nshape = { kind = \"sphere\", radius = 1 }\nposition = [0, 0, -5]\n";
             fs::write(folder.join("part.toml"), format!("format = 1\n{text}\n{rest}")).expect("a file");
             run(folder, "tippe check --no-run part.toml", place)
         }

@@ -222,7 +222,7 @@ fn numbers_are_in_their_range() {
         r#"bad.toml:19:37: body "ball": sphere has radius -0.1 m; a radius is > 0"#,
     );
     expect(&[(8, 1, "until = -1")], "bad.toml:8:9: [run] has until -1 s; until is > 0");
-    expect(&[(9, 0, "tolerance = 0")], "bad.toml:9:13: [run] has tolerance 0; a tolerance is > 0");
+    expect(&[(9, 0, "tolerance = 0")], "bad.toml:9:13: [run] has tolerance 0; a tolerance is 1e-14 or more");
     expect(
         &[(21, 0, "\n[contact]\nrestitution = 1.5")],
         "bad.toml:23:15: [contact] has restitution 1.5; a restitution is from 0 to 1",
