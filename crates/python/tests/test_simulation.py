@@ -1,3 +1,4 @@
+import re
 import math
 import pickle
 
@@ -81,7 +82,7 @@ def test_checkpoints_have_the_same_bits(drop, clock):
     with pytest.raises(ValueError, match="no checkpoint"):
         tippe.Checkpoint.from_bytes(b"{}")
     with pytest.raises(ValueError, match="layout 0"):
-        tippe.Checkpoint.from_bytes(mark.to_bytes().replace(b'"format":1', b'"format":0'))
+        tippe.Checkpoint.from_bytes(re.sub(rb'"format":\d+', b'"format":0', mark.to_bytes()))
     with pytest.raises(ValueError, match="cannot go on"):
         drop.simulation("realtime" if clock == "precise" else "precise").restore(mark)
 
