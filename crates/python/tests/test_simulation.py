@@ -1,6 +1,6 @@
-import re
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
