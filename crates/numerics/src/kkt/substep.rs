@@ -17,7 +17,7 @@ use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// omega dt of the springs [-].
-pub(super) const FREQUENCY: f64 = 0.6;
+pub(super) const FREQUENCY: f64 = 0.7;
 /// Their damping ratio [-].
 pub(super) const RATIO: f64 = 2.0;
 /// Largest push [m/s].

@@ -112,7 +112,7 @@ impl Default for Settings {
             points: 4,
             solve: Solve::Auto,
             coupled: Coupled::Merged,
-            sweeps: 13,
+            sweeps: 10,
             sleeping: false,
         }
     }

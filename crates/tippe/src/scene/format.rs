@@ -245,7 +245,7 @@ const REALTIME: Table = Table {
             Coupled::NAMES,
             "Parts that only force elements join: one matrix or each its own; default merged",
         ),
-        number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 13"),
+        number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 10"),
         flag("sleeping", "True if partitions at rest are left alone until something reaches them; default false"),
     ]],
 };

@@ -260,7 +260,7 @@ impl Default for Realtime {
             points: 4,
             solver: Solver::Auto,
             coupled: Coupled::Merged,
-            sweeps: 13,
+            sweeps: 10,
             sleeping: false,
             places: Places::default(),
         }
