@@ -7,12 +7,10 @@ use std::io::Write as _;
 use tippe::realtime::{Clock, Settings, Solve, State};
 use tippe::{Model, scene::Scene};
 
-/// Seconds of processor time of this process.
+/// Seconds of processor time of this thread.
 fn cpu() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks: f64 = [11, 12].iter().filter_map(|&k| fields.get(k)?.parse::<f64>().ok()).sum();
-    ticks / 100.0
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
 }
 
 /// A scene of what the token file says, and time step, steps, and how often to write.

@@ -6,10 +6,12 @@ mod drives;
 mod forces;
 mod grains;
 mod mechanisms;
+mod starts;
 
 pub use forces::ModelSensor;
 pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, SinkMeasure};
-pub use mechanisms::{JointPlace, MechanismStart};
+pub use mechanisms::JointPlace;
+pub use starts::MechanismStart;
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};

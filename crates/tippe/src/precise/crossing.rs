@@ -186,6 +186,7 @@ impl Search<'_> {
                     let inside = theta * (1.0 - JUST_BEFORE);
                     let last = self.read_at(k, inside);
                     self.scan_modes(k, &begin, &last, inside, h, crossings);
+                    crossings.extract_if(found.., |c| matches!(c.what, What::Stick | What::Rest)).for_each(drop);
                 }
                 if crossings.len() == found {
                     crossings.push(Crossing::new(t + theta * h, k, What::Leave));

@@ -30,7 +30,7 @@ use tippe_numerics::{Method, Stepper};
 
 /// First step of a new island, as a share of a second [s]; the controller finds the right one within a few steps.
 const FIRST_STEP: f64 = 1e-5;
-/// Steps below this share of the time (and of a second) are a failure [-].
+/// Steps below this share of the time (and of a second) are too short [-].
 const SMALLEST_STEP: f64 = 1e-15;
 /// First step after a touch, as a share of the contact's duration [-].
 const TOUCH_STEP: f64 = 0.05;
@@ -73,6 +73,23 @@ const STORM: u32 = 1000;
 
 /// States smaller than this are zero [SI].
 const NOTHING: f64 = 1e-100;
+
+/// Steps of a run below this are a failure at time t [s].
+fn smallest_step(t: f64) -> f64 {
+    SMALLEST_STEP * t.abs().max(1.0)
+}
+
+/// A step whose error is small enough.
+struct Taken {
+    /// Its length [s].
+    h: f64,
+    /// Length of the next one [s].
+    next: f64,
+    /// Step times the fastest rate seen [-].
+    stiffness: f64,
+    /// It ends where equations have a kink or a jump.
+    to_instant: bool,
+}
 
 /// Motion of one body at one instant, with its part of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -429,12 +446,37 @@ impl Island {
     /// One accepted step.
     fn step(&mut self, model: &Model, settings: &Settings, outcome: &mut Outcome) -> Result<(), Failure> {
         self.turn_frames(model);
+        self.couple(model);
+        self.note_begin();
+        let t = self.stepper.t0;
+        let instant = self.dynamics.next_instant(model, t);
+        let taken = self.attempt(model, settings, instant, outcome)?;
+        let stop = self.cut_at_events(model, &taken)?;
+        self.choose_method(taken.stiffness, outcome);
+        self.stepper.accept();
+        std::mem::swap(&mut self.watched, &mut self.watched_end);
+        self.project(model);
+        outcome.counts.steps += 1;
+        self.storm = if stop && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
+        if self.storm > STORM {
+            return Err(self.failure(model, t, self.stepper.h, Trouble::Storm));
+        }
+        self.h = taken.next;
+        Ok(())
+    }
+
+    /// Which states the implicit method has to solve together.
+    fn couple(&mut self, model: &Model) {
         if self.method == Method::Rodas4 && !self.coupled {
             if self.dynamics.couple(model) {
                 self.stepper.forget_pattern();
             }
             self.coupled = true;
         }
+    }
+
+    /// Remembers what the pairs read at the start of the step.
+    fn note_begin(&mut self) {
         self.begin_gaps.clone_from(&self.dynamics.gaps);
         self.begin.resize(self.dynamics.pairs.len(), Reading::default());
         for &k in &self.dynamics.general {
@@ -446,11 +488,19 @@ impl Island {
                 begin.gap = self.begin_gaps[k];
             }
         }
+    }
+
+    /// Tries steps, shorter and shorter, until the error of one is small enough; none goes beyond `instant`.
+    fn attempt(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        instant: f64,
+        outcome: &mut Outcome,
+    ) -> Result<Taken, Failure> {
         let t = self.stepper.t0;
         let fixed = self.method.is_fixed();
         let mut h = if fixed { settings.step.unwrap_or(self.h) } else { self.h.min(settings.max_step) };
-        let smallest = SMALLEST_STEP * t.abs().max(1.0);
-        let instant = self.dynamics.next_instant(model, t);
         if fixed {
             self.dynamics.actions.edge = t;
         } else if t + h * (1.0 + NEARLY) >= instant {
@@ -486,61 +536,56 @@ impl Island {
                     let factor = 0.9 * libm::pow(error, -1.0 / self.method.control_order());
                     h *= factor.clamp(0.1, 0.9);
                 }
-                Err(_) if fixed => {
-                    return Err(self.failure(model, t, h, Trouble::NotFinite));
-                }
+                Err(_) if fixed => return Err(self.failure(model, t, h, Trouble::NotFinite)),
                 Err(_) => h *= 0.2,
             }
             outcome.counts.rejected += 1;
-            if h < smallest {
+            if h < smallest_step(t) {
                 return Err(self.failure(model, t, h, Trouble::StepTooSmall));
             }
         };
         // of the step the error allows, however near an event cuts it
         let stiffness = if self.method == Method::Dopri5 { stiffest } else { self.stepper.stiffness };
-        let mut next = h;
-        if !fixed {
-            let order = self.method.control_order();
-            let error = error.max(1e-10);
-            // what has grown is damped where stability holds the step, which it does not in the implicit method
-            let (p, i) = if self.method == Method::Rodas4 { (1.0, 0.0) } else { (0.7, 0.4) };
-            let factor = 0.9 * libm::pow(error, -p / order) * libm::pow(self.error_old, i / order);
-            self.error_old = error.max(1e-4);
-            next = (h * factor.clamp(0.2, 5.0)).max(shortened.unwrap_or(0.0));
-        }
+        let to_instant = !fixed && h == instant - t;
+        let next = if fixed { h } else { self.next_after(h, error).max(shortened.unwrap_or(0.0)) };
+        let next = if to_instant { next.max(self.h) } else { next };
+        Ok(Taken { h, next, stiffness, to_instant })
+    }
+
+    /// Length of the step after one of length `h` with this error, by both and the error before.
+    fn next_after(&mut self, h: f64, error: f64) -> f64 {
+        let order = self.method.control_order();
+        let error = error.max(1e-10);
+        // what has grown is damped where stability holds the step, which it does not in the implicit method
+        let (p, i) = if self.method == Method::Rodas4 { (1.0, 0.0) } else { (0.7, 0.4) };
+        let factor = 0.9 * libm::pow(error, -p / order) * libm::pow(self.error_old, i / order);
+        self.error_old = error.max(1e-4);
+        h * factor.clamp(0.2, 5.0)
+    }
+
+    /// Looks for events in the step taken, and takes it again as far as the first that ends it, with full accuracy there; true if one does.
+    fn cut_at_events(&mut self, model: &Model, taken: &Taken) -> Result<bool, Failure> {
+        let (t, h, fixed) = (self.stepper.t0, taken.h, self.method.is_fixed());
         self.watch_end(model);
         let mut crossings = std::mem::take(&mut self.crossings);
         let mut stop = self.search(model).scan(h, fixed, &mut crossings);
-        if !fixed && h == instant - t {
+        if taken.to_instant {
             crossings.push(Crossing { time: t + h, pair: 0, what: What::Instant, urgent: false, logged: true });
             stop = stop.or(Some(1.0));
-            next = next.max(self.h);
         }
         if let Some(theta) = stop
             && theta < 1.0
         {
-            // the same step again, as far as the event: full accuracy there
-            let cut = (theta * h).max(smallest);
+            let cut = (theta * h).max(smallest_step(t));
             let again = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, cut);
             if again.is_err() {
                 return Err(self.failure(model, t, cut, Trouble::NotFinite));
             }
             self.watch_end(model);
             crossings = self.search(model).cut(&crossings, h, cut);
-            stop = Some(cut / h);
         }
         self.crossings = crossings;
-        self.choose_method(stiffness, outcome);
-        self.stepper.accept();
-        std::mem::swap(&mut self.watched, &mut self.watched_end);
-        self.project(model);
-        outcome.counts.steps += 1;
-        self.storm = if stop.is_some() && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
-        if self.storm > STORM {
-            return Err(self.failure(model, t, self.stepper.h, Trouble::Storm));
-        }
-        self.h = next;
-        Ok(())
+        Ok(stop.is_some())
     }
 
     /// True where the attempted step ends so near to a dead point that the loops hardly say there how its bodies move: rates that

@@ -98,9 +98,8 @@ impl Dynamics {
             ForceKind::Friction { .. } => -u * force.mode.sense,
             ForceKind::Speed { limit, .. } if force.mode.held => beyond(*limit),
             ForceKind::Speed { value, .. } => (u - value.value_and_rate(t).0) * force.mode.sense,
-            ForceKind::Position { value, stiffness, damping, limit, .. } => {
-                let wanted = stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u;
-                let over = wanted.abs() - limit;
+            ForceKind::Position { limit, .. } => {
+                let over = self.wish(model, t, y, kind, q, u).abs() - limit;
                 if force.mode.held { over } else { -over }
             }
             ForceKind::Stop { bounds, .. } => {
@@ -229,16 +228,24 @@ impl Dynamics {
                     }
                 }
                 // its force is clamped as it is: the mode is for the log alone
-                ForceKind::Position { value, stiffness, damping, limit, .. }
-                    if limit.is_finite() && mode.sense == 0.0 =>
-                {
-                    let wanted = stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u;
-                    self.actions.forces[k].mode = ForceMode { held: wanted.abs() <= *limit, sense: 1.0, speed: 0.0 };
+                ForceKind::Position { limit, .. } if limit.is_finite() && mode.sense == 0.0 => {
+                    let held = self.wish(model, t, y, kind, q, u).abs() <= *limit;
+                    self.actions.forces[k].mode = ForceMode { held, sense: 1.0, speed: 0.0 };
                 }
                 _ => {}
             }
         }
         changed
+    }
+
+    /// Force that a position drive would have without its limit [N or N m].
+    fn wish(&self, model: &Model, t: f64, y: &[f64], kind: &ForceKind, q: f64, u: f64) -> f64 {
+        match kind {
+            ForceKind::Position { value, stiffness, damping, .. } => {
+                stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u
+            }
+            _ => 0.0,
+        }
     }
 
     /// Coordinates that follow a function of time are put exactly where it says.

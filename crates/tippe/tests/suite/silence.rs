@@ -41,6 +41,13 @@ inertia = [0.001, 0.001, 0.001]
 position = [0, 0, 1]
 "#;
 
+/// The slider on its joint, which has these keys too.
+fn slider(keys: &str) -> String {
+    let joint =
+        "[[joint]]\nname = \"p\"\nkind = \"prismatic\"\nbodies = [\"world\", \"c\"]\nat = [0, 0, 1]\naxis = \"z\"\n";
+    format!("{SLIDER}{joint}{keys}\n")
+}
+
 fn parsed(text: &str) -> Result<Scene, String> {
     Scene::parse("test.toml", &format!("format = 1\n{text}"), &[]).map_err(|errors| errors.to_string())
 }
@@ -216,28 +223,14 @@ fn a_body_goes_once() {
 
 #[test]
 fn a_joint_beyond_its_stop_is_said() {
-    let joint = r#"
-        [[joint]]
-        name = "p"
-        kind = "prismatic"
-        bodies = ["world", "c"]
-        at = [0, 0, 1]
-        axis = "z"
-        position = 5
-        limit = { lower = 0, upper = 1, stiffness = 1e4 }
-    "#;
-    let warnings = compiled(&format!("{SLIDER}{joint}"), Clock::Precise).unwrap().warnings;
+    let joint = "position = 5\nlimit = { lower = 0, upper = 1, stiffness = 1e4 }";
+    let warnings = compiled(&slider(joint), Clock::Precise).unwrap().warnings;
     assert!(warnings.iter().any(|w| w.contains("4.000e0 (m or rad) beyond its stops")), "{warnings:?}");
 }
 
 #[test]
 fn a_motion_that_jumps_is_said() {
-    let joint = |value: &str| {
-        format!(
-            "{SLIDER}[[joint]]\nname = \"p\"\nkind = \"prismatic\"\nbodies = [\"world\", \"c\"]\nat = [0, 0, 1]\naxis = \"z\"\n\
-             motor = {{ kind = \"motion\", value = \"{value}\" }}\n"
-        )
-    };
+    let joint = |value: &str| slider(&format!("motor = {{ kind = \"motion\", value = \"{value}\" }}"));
     let jumps = |value: &str| {
         let warnings = run(&joint(value), Clock::Realtime).1.unwrap().warnings;
         warnings.iter().any(|w| w.contains("p.motor: its motion jumps by 1.000e0 (m or rad)"))
@@ -248,17 +241,8 @@ fn a_motion_that_jumps_is_said() {
 
 #[test]
 fn a_position_drive_at_its_limit_is_logged() {
-    let joint = r#"
-        [[joint]]
-        name = "p"
-        kind = "prismatic"
-        bodies = ["world", "c"]
-        at = [0, 0, 1]
-        axis = "z"
-        speed = 1
-        motor = { kind = "position", value = 0, stiffness = 100, damping = 1, limit = 4 }
-    "#;
-    let text = format!("{}{joint}", SLIDER.replace("until = 0.5", "until = 0.55"));
+    let joint = "speed = 1\nmotor = { kind = \"position\", value = 0, stiffness = 100, damping = 1, limit = 4 }";
+    let text = slider(joint).replace("until = 0.5", "until = 0.55");
     let end = run(&text, Clock::Precise).1.unwrap();
     // it passes the limit on the way out, and comes back within it
     let count = |kind: EventKind| end.events.get(&kind).copied().unwrap_or(0);
