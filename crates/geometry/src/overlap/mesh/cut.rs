@@ -10,9 +10,11 @@
 
 use super::placement::{Descent, Pair, Placement, placed_bounds, placed_box};
 use super::predicate::{Of, is_above, is_left, passes};
-use super::shared;
 use super::surface::{ROUNDING, Surface};
+use super::{are_shared, shared};
 use crate::Vec3;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Crossings of an edge closer than this share of its length are looked at again before their order decides [-].
 const CLOSE: f64 = 1e-7;
@@ -44,6 +46,8 @@ struct End {
 struct Segment {
     faces: [u32; 2],
     ends: [End; 2],
+    /// Members of the union-find that its ends are.
+    nodes: [u32; 2],
 }
 
 /// A piece of a closed chain on a triangle, in frame 1.
@@ -73,6 +77,7 @@ const OUTSIDE: u32 = u32::MAX;
 /// Marks that vanish when the epoch changes.
 #[derive(Debug, Default)]
 struct Marks {
+    epoch: u32,
     /// Component of a corner inside the other solid.
     vertex: Vec<(u32, u32)>,
     /// First crossing of an edge.
@@ -80,6 +85,26 @@ struct Marks {
     /// Triangles that carry segments or are counted.
     face: Vec<u32>,
     shell: Vec<u32>,
+}
+
+/// What is found of one of the two solids.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    marks: Marks,
+    /// Crossings of its edges, by edge and place.
+    pub crossings: Vec<Crossing>,
+    /// (edge, face, index) of the crossings, sorted.
+    lookup: Vec<(u32, u32, u32)>,
+    /// (face, segment), sorted.
+    touched: Vec<(u32, u32)>,
+    /// Corners inside the other solid with their component, which is a member of the union-find.
+    pub inside: Vec<(u32, u32)>,
+    pub parts: Vec<Part>,
+    /// Members of the union-find: its first crossing, its next component.
+    first: u32,
+    component: u32,
+    pending: Vec<u32>,
+    rays: Vec<u32>,
 }
 
 fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
@@ -103,7 +128,7 @@ struct Lot {
     /// Pairs of triangles that may intersect.
     candidates: Vec<Pair>,
     /// Segments to be chained.
-    chained: std::ops::Range<usize>,
+    chained: Range<usize>,
     crossings: [Vec<Crossing>; 2],
     segments: Vec<Segment>,
     links: Vec<Link>,
@@ -115,27 +140,15 @@ struct Lot {
 /// Buffers for one pair of surfaces at a time; what they hold never changes a result.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
-    epoch: u32,
-    marks: [Marks; 2],
+    pub sides: [Side; 2],
     lots: Vec<Lot>,
     /// Pairs of boxes from which lots begin.
     starts: [Vec<Pair>; 3],
-    /// Crossings of the edges of 1 and of 2, by edge and place.
-    pub crossings: [Vec<Crossing>; 2],
-    /// (edge, face, index) of the crossings, sorted.
-    lookup: [Vec<(u32, u32, u32)>; 2],
     segments: Vec<Segment>,
-    /// (face, segment), sorted.
-    touched: [Vec<(u32, u32)>; 2],
-    /// Corners inside the other solid with their component, which is a member of the union-find.
-    pub inside: [Vec<(u32, u32)>; 2],
-    pending: Vec<u32>,
-    /// Union-find: crossings of 1, crossings of 2, components of corners.
+    /// Union-find: crossings of 1, crossings of 2, room for the components of corners of 1, components of corners of 2.
     parent: Vec<u32>,
     pub links: Vec<Link>,
-    pub parts: [Vec<Part>; 2],
     roots: Vec<(u32, f64, Vec3)>,
-    rays: Vec<u32>,
 }
 
 impl Lot {
@@ -214,7 +227,7 @@ impl Lot {
             }
         }
         if let [Some(start), Some(end)] = ends {
-            self.segments.push(Segment { faces, ends: [start, end] });
+            self.segments.push(Segment { faces, ends: [start, end], nodes: [0; 2] });
         }
     }
 }
@@ -228,8 +241,8 @@ impl Lot {
         for on_face in touched.chunk_by(|a, b| a.0 == b.0) {
             let (face, first) = (on_face[0].0, self.links.len());
             for (_, segment) in on_face {
-                let [start, end] = cut.segments[*segment as usize].ends;
-                let node = cut.node_of(&start).unwrap_or(0);
+                let Segment { ends: [start, end], nodes: [node, _], .. } = cut.segments[*segment as usize];
+                let node = if node == OUTSIDE { 0 } else { node };
                 let (a, b) = if side == 0 { (start.point, end.point) } else { (end.point, start.point) };
                 self.links.push(Link { a, b, weight: 1.0, node });
             }
@@ -247,34 +260,28 @@ impl Lot {
         let forward = s.is_forward(face, k);
         let [va, vb] = s.edges[edge as usize];
         let place = |v: u32| X.of(side, s.vertices[v as usize]);
-        let component = cut.component(side, va);
+        let own = &cut.sides[side];
+        let component = own.component(va);
         let mut weight = if component != OUTSIDE { 1 } else { 0 };
         let (mut from, mut node) = (place(va), component);
-        let base = if side == 1 { cut.crossings[0].len() } else { 0 };
         let emit = |links: &mut Vec<Link>, from: Vec3, to: Vec3, weight: i32, node: u32| {
             let (a, b) = if forward { (from, to) } else { (to, from) };
             links.push(Link { a, b, weight: weight as f64, node });
         };
-        let (epoch, first) = cut.marks[side].edge[edge as usize];
-        if epoch == cut.epoch {
-            let mut c = first as usize;
-            while c < cut.crossings[side].len() && cut.crossings[side][c].edge == edge {
-                let Crossing { sign, point, .. } = cut.crossings[side][c];
-                let here = (base + c) as u32;
-                if weight != 0 {
-                    emit(&mut self.links, from, point, weight, here);
-                    if node != OUTSIDE {
-                        self.joined.push((node, here));
-                    }
+        for (c, crossing) in own.on_edge(edge) {
+            let here = own.first + c;
+            if weight != 0 {
+                emit(&mut self.links, from, crossing.point, weight, here);
+                if node != OUTSIDE {
+                    self.joined.push((node, here));
                 }
-                weight += sign;
-                (from, node) = (point, here);
-                c += 1;
             }
+            weight += crossing.sign;
+            (from, node) = (crossing.point, here);
         }
         if weight != 0 {
             emit(&mut self.links, from, place(vb), weight, node);
-            let end = cut.component(side, vb);
+            let end = own.component(vb);
             if end != OUTSIDE && node != OUTSIDE {
                 self.joined.push((node, end));
             }
@@ -282,196 +289,141 @@ impl Lot {
     }
 }
 
-impl Cut {
-    /// Finds the parts of each surface that lie inside the other.
-    pub fn run(&mut self, surfaces: [&Surface; 2], X: &Placement) {
-        self.clear(surfaces);
-        self.intersect(surfaces, X);
-        self.sort_crossings(surfaces);
-        for side in 0..2 {
-            self.label(side, surfaces, X);
+impl Side {
+    fn clear(&mut self, s: &Surface) {
+        let marks = &mut self.marks;
+        if marks.epoch == u32::MAX {
+            *marks = Marks::default();
         }
-        self.link_segments();
-        for side in 0..2 {
-            self.chain(side, surfaces, X);
-        }
-        for side in 0..2 {
-            self.join_holes(side, surfaces, X);
-        }
+        marks.epoch += 1;
+        grow(&mut marks.vertex, s.vertices.len());
+        grow(&mut marks.edge, s.edges.len());
+        grow(&mut marks.face, s.triangles.len());
+        grow(&mut marks.shell, s.shells.len());
+        self.crossings.clear();
+        self.lookup.clear();
+        self.touched.clear();
+        self.inside.clear();
+        self.parts.clear();
     }
 
-    fn clear(&mut self, surfaces: [&Surface; 2]) {
-        if self.epoch == u32::MAX {
-            self.marks = Default::default();
-            self.epoch = 0;
+    /// Crossings in the order of the edges, segments in that of the triangles.
+    fn sort(&mut self, side: usize, s: &Surface, segments: &[Segment]) {
+        let Side { marks, crossings, lookup, touched, .. } = self;
+        crossings.sort_unstable_by(|a, b| a.edge.cmp(&b.edge).then(a.t.total_cmp(&b.t)).then(a.face.cmp(&b.face)));
+        lookup.extend(crossings.iter().enumerate().map(|(i, c)| (c.edge, c.face, i as u32)));
+        lookup.sort_unstable();
+        for (i, c) in crossings.iter().enumerate().rev() {
+            marks.edge[c.edge as usize] = (marks.epoch, i as u32);
+            marks.shell[s.shell_of[s.edge_faces[c.edge as usize][0] as usize] as usize] = marks.epoch;
         }
-        self.epoch += 1;
-        for (marks, s) in self.marks.iter_mut().zip(surfaces) {
-            grow(&mut marks.vertex, s.vertices.len());
-            grow(&mut marks.edge, s.edges.len());
-            grow(&mut marks.face, s.triangles.len());
-            grow(&mut marks.shell, s.shells.len());
+        for (i, segment) in segments.iter().enumerate() {
+            let face = segment.faces[side];
+            touched.push((face, i as u32));
+            // also a shell that is pierced without a crossing edge of its own
+            marks.shell[s.shell_of[face as usize] as usize] = marks.epoch;
+            marks.face[face as usize] = marks.epoch;
         }
-        for side in 0..2 {
-            self.crossings[side].clear();
-            self.lookup[side].clear();
-            self.touched[side].clear();
-            self.inside[side].clear();
-            self.parts[side].clear();
-        }
-        self.segments.clear();
-        self.parent.clear();
-        self.links.clear();
+        touched.sort_unstable();
     }
 
-    /// Crossings and segments of all pairs of triangles, in an order that does not depend on the pose.
-    fn intersect(&mut self, surfaces: [&Surface; 2], X: &Placement) {
-        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
-        let descent = Descent::new(X, ROUNDING * size, size);
-        let trees = surfaces.map(|s| &*s.tree);
-        let [starts, below, leaves] = &mut self.starts;
-        leaves.clear();
-        starts.clear();
-        starts.push((0, 0));
-        let is_heavy = surfaces[0].is_heavy_with(surfaces[1]);
-        while is_heavy && !starts.is_empty() && starts.len() + leaves.len() < LOTS {
-            descent.open(trees, starts, below, leaves);
-            std::mem::swap(starts, below);
-        }
-        starts.append(leaves);
-        if self.lots.len() < starts.len() {
-            self.lots.resize_with(starts.len(), Lot::default);
-        }
-        let lots = &mut self.lots[..starts.len()];
-        for (lot, start) in lots.iter_mut().zip(starts.iter()) {
-            lot.level.clear();
-            lot.level.push(*start);
-        }
-        shared(surfaces, lots, |lot| {
-            lot.collect(surfaces, X, &descent);
-            lot.intersect(surfaces, X);
-        });
-        for lot in lots {
-            for side in 0..2 {
-                self.crossings[side].append(&mut lot.crossings[side]);
-            }
-            self.segments.append(&mut lot.segments);
-        }
+    /// Crossings of an edge, in order, with their places.
+    fn on_edge(&self, edge: u32) -> impl Iterator<Item = (u32, &Crossing)> + Clone {
+        let (epoch, first) = self.marks.edge[edge as usize];
+        let first = if epoch == self.marks.epoch { first as usize } else { self.crossings.len() };
+        let on_edge = self.crossings[first..].iter().take_while(move |c| c.edge == edge);
+        on_edge.enumerate().map(move |(k, c)| ((first + k) as u32, c))
     }
 
-    fn sort_crossings(&mut self, surfaces: [&Surface; 2]) {
-        for side in 0..2 {
-            let (crossings, lookup) = (&mut self.crossings[side], &mut self.lookup[side]);
-            crossings.sort_unstable_by(|a, b| a.edge.cmp(&b.edge).then(a.t.total_cmp(&b.t)).then(a.face.cmp(&b.face)));
-            lookup.extend(crossings.iter().enumerate().map(|(i, c)| (c.edge, c.face, i as u32)));
-            lookup.sort_unstable();
-            let marks = &mut self.marks[side];
-            for (i, c) in crossings.iter().enumerate().rev() {
-                marks.edge[c.edge as usize] = (self.epoch, i as u32);
-                let s = surfaces[side];
-                marks.shell[s.shell_of[s.edge_faces[c.edge as usize][0] as usize] as usize] = self.epoch;
-            }
-            for (i, s) in self.segments.iter().enumerate() {
-                self.touched[side].push((s.faces[side], i as u32));
-                // also a shell that is pierced without a crossing edge of its own
-                marks.shell[surfaces[side].shell_of[s.faces[side] as usize] as usize] = self.epoch;
-                marks.face[s.faces[side] as usize] = self.epoch;
-            }
-            self.touched[side].sort_unstable();
-            self.parent.extend(self.parent.len() as u32..(self.parent.len() + self.crossings[side].len()) as u32);
-        }
+    /// Sum of the signs of the crossings of an edge; `None` where it has none.
+    fn balance(&self, edge: u32) -> Option<i32> {
+        let mut on_edge = self.on_edge(edge).peekable();
+        on_edge.peek()?;
+        Some(on_edge.map(|(_, c)| c.sign).sum())
     }
 
-    /// Crossings of an edge, in order.
-    fn on_edge(&self, side: usize, edge: u32) -> &[Crossing] {
-        let (epoch, first) = self.marks[side].edge[edge as usize];
-        if epoch != self.epoch {
-            return &[];
-        }
-        let rest = &self.crossings[side][first as usize..];
-        &rest[..rest.iter().take_while(|c| c.edge == edge).count()]
+    fn component(&self, vertex: u32) -> u32 {
+        let (epoch, component) = self.marks.vertex[vertex as usize];
+        if epoch == self.marks.epoch { component } else { OUTSIDE }
     }
 
-    fn component(&self, side: usize, vertex: u32) -> u32 {
-        let (epoch, component) = self.marks[side].vertex[vertex as usize];
-        if epoch == self.epoch { component } else { OUTSIDE }
-    }
-
-    /// Finds the corners and whole triangles of one solid inside the other.
+    /// Finds the corners and whole triangles inside the other solid.
     ///
     /// An edge whose crossings do not cancel has one end inside; from there the inside spreads over edges without crossings.
     fn label(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
         let s = surfaces[side];
         let mut i = 0;
-        while i < self.crossings[side].len() {
-            let edge = self.crossings[side][i].edge;
-            let on_edge = self.on_edge(side, edge);
-            i += on_edge.len();
-            let sum: i32 = on_edge.iter().map(|c| c.sign).sum();
+        while i < self.crossings.len() {
+            let edge = self.crossings[i].edge;
+            let on_edge = self.on_edge(edge);
+            let sum: i32 = on_edge.clone().map(|(_, c)| c.sign).sum();
+            i += on_edge.count();
             if sum != 0 {
                 let end = s.edges[edge as usize][(sum > 0) as usize];
-                self.spread(side, s, end);
+                self.spread(s, end);
             }
         }
         // Edges whose crossings cancel: both ends inside or both outside. First entering, then leaving: outside.
         let mut i = 0;
-        while i < self.crossings[side].len() {
-            let edge = self.crossings[side][i].edge;
-            let on_edge = self.on_edge(side, edge);
-            i += on_edge.len();
+        while i < self.crossings.len() {
+            let edge = self.crossings[i].edge;
+            let count = self.on_edge(edge).count();
+            let on_edge = &self.crossings[i..i + count];
+            i += count;
             let sum: i32 = on_edge.iter().map(|c| c.sign).sum();
             let [a, b] = s.edges[edge as usize];
-            if sum != 0 || self.component(side, a) != OUTSIDE || self.component(side, b) != OUTSIDE {
+            if sum != 0 || self.component(a) != OUTSIDE || self.component(b) != OUTSIDE {
                 continue;
             }
             let is_clear = on_edge[0].sign > 0 && on_edge.windows(2).all(|w| w[1].t - w[0].t > CLOSE);
             if !is_clear && self.is_inside(side, s.vertices[a as usize], surfaces, X) {
-                self.spread(side, s, a);
-                self.spread(side, s, b);
+                self.spread(s, a);
+                self.spread(s, b);
             }
         }
         // Shells that cross nothing lie inside or outside as a whole.
         let other = placed_bounds(1 - side, surfaces[1 - side], X);
         for (k, shell) in s.shells.iter().enumerate() {
-            if self.marks[side].shell[k] == self.epoch {
+            if self.marks.shell[k] == self.marks.epoch {
                 continue;
             }
             let own = placed_box(side, &shell.bounds, X);
             let p = s.vertices[shell.vertex as usize];
             if own.overlaps(&other) && self.is_inside(side, p, surfaces, X) {
-                self.spread(side, s, shell.vertex);
+                self.spread(s, shell.vertex);
             }
         }
     }
 
     /// The corner lies inside: so does what is connected to it without a crossing.
-    fn spread(&mut self, side: usize, s: &Surface, seed: u32) {
+    fn spread(&mut self, s: &Surface, seed: u32) {
         self.pending.clear();
         self.pending.push(seed);
+        let epoch = self.marks.epoch;
         while let Some(seed) = self.pending.pop() {
-            if self.component(side, seed) != OUTSIDE {
+            if self.component(seed) != OUTSIDE {
                 continue;
             }
-            let component = self.parent.len() as u32;
-            self.parent.push(component);
-            let mut next = self.inside[side].len();
-            self.inside[side].push((seed, component));
-            self.marks[side].vertex[seed as usize] = (self.epoch, component);
-            while next < self.inside[side].len() {
-                let v = self.inside[side][next].0;
+            let component = self.component;
+            self.component += 1;
+            let mut next = self.inside.len();
+            self.inside.push((seed, component));
+            self.marks.vertex[seed as usize] = (epoch, component);
+            while next < self.inside.len() {
+                let v = self.inside[next].0;
                 next += 1;
                 let (first, last) = (s.around_first[v as usize], s.around_first[v as usize + 1]);
                 for &f in &s.around[first as usize..last as usize] {
                     let t = &s.triangles[f as usize];
-                    let marks = &mut self.marks[side];
-                    if marks.face[f as usize] != self.epoch {
+                    let marks = &mut self.marks;
+                    if marks.face[f as usize] != epoch {
                         // No crossing on its edges: the whole triangle lies inside.
-                        marks.face[f as usize] = self.epoch;
-                        self.parts[side].push(Part { face: f, first: 0, count: 0, node: component });
+                        marks.face[f as usize] = epoch;
+                        self.parts.push(Part { face: f, first: 0, count: 0, node: component });
                         for &u in t {
-                            if marks.vertex[u as usize].0 != self.epoch {
-                                marks.vertex[u as usize] = (self.epoch, component);
-                                self.inside[side].push((u, component));
+                            if marks.vertex[u as usize].0 != epoch {
+                                marks.vertex[u as usize] = (epoch, component);
+                                self.inside.push((u, component));
                             }
                         }
                         continue;
@@ -482,15 +434,16 @@ impl Cut {
                             continue;
                         }
                         let u = a ^ b ^ v;
-                        if self.component(side, u) != OUTSIDE {
+                        if self.component(u) != OUTSIDE {
                             continue;
                         }
-                        let on_edge = self.on_edge(side, s.face_edges[f as usize][k]);
-                        if on_edge.is_empty() {
-                            self.marks[side].vertex[u as usize] = (self.epoch, component);
-                            self.inside[side].push((u, component));
-                        } else if on_edge.iter().map(|c| c.sign).sum::<i32>() == 0 {
-                            self.pending.push(u);
+                        match self.balance(s.face_edges[f as usize][k]) {
+                            None => {
+                                self.marks.vertex[u as usize] = (epoch, component);
+                                self.inside.push((u, component));
+                            }
+                            Some(0) => self.pending.push(u),
+                            Some(_) => {}
                         }
                     }
                 }
@@ -539,6 +492,88 @@ impl Cut {
         }
         winding > 0
     }
+}
+
+impl Cut {
+    /// Finds the parts of each surface that lie inside the other.
+    pub fn run(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        for (side, s) in self.sides.iter_mut().zip(surfaces) {
+            side.clear(s);
+        }
+        self.links.clear();
+        self.intersect(surfaces, X);
+        self.number(surfaces);
+        let segments = &self.segments;
+        let [one, two] = &mut self.sides;
+        let find = |own: &mut Side, side: usize| {
+            own.sort(side, surfaces[side], segments);
+            own.label(side, surfaces, X);
+        };
+        if are_shared(surfaces) {
+            rayon::join(|| find(one, 0), || find(two, 1));
+        } else {
+            find(one, 0);
+            find(two, 1);
+        }
+        self.link_segments(surfaces);
+        for side in 0..2 {
+            self.chain(side, surfaces, X);
+        }
+        for side in 0..2 {
+            self.join_holes(side, surfaces, X);
+        }
+    }
+
+    /// Members of the union-find. A component begins at an end of an edge that is crossed, or with a shell.
+    fn number(&mut self, surfaces: [&Surface; 2]) {
+        let most = |side: usize| (2 * self.sides[side].crossings.len() + surfaces[side].shells.len()) as u32;
+        let crossings = self.sides.each_ref().map(|side| side.crossings.len() as u32);
+        let first = crossings[0] + crossings[1];
+        let all = first + most(0) + most(1);
+        let components = [first, first + most(0)];
+        (self.sides[0].first, self.sides[1].first) = (0, crossings[0]);
+        for (side, component) in self.sides.iter_mut().zip(components) {
+            side.component = component;
+        }
+        self.parent.clear();
+        self.parent.extend(0..all);
+    }
+
+    /// Crossings and segments of all pairs of triangles, in an order that does not depend on the pose.
+    fn intersect(&mut self, surfaces: [&Surface; 2], X: &Placement) {
+        let size = surfaces[0].size + surfaces[1].size + X.p_12.abs().max_element();
+        let descent = Descent::new(X, ROUNDING * size, size);
+        let trees = surfaces.map(|s| &*s.tree);
+        let [starts, below, leaves] = &mut self.starts;
+        leaves.clear();
+        starts.clear();
+        starts.push((0, 0));
+        let is_heavy = surfaces[0].is_heavy_with(surfaces[1]);
+        while is_heavy && !starts.is_empty() && starts.len() + leaves.len() < LOTS {
+            descent.open(trees, starts, below, leaves);
+            std::mem::swap(starts, below);
+        }
+        starts.append(leaves);
+        if self.lots.len() < starts.len() {
+            self.lots.resize_with(starts.len(), Lot::default);
+        }
+        let lots = &mut self.lots[..starts.len()];
+        for (lot, start) in lots.iter_mut().zip(starts.iter()) {
+            lot.level.clear();
+            lot.level.push(*start);
+        }
+        shared(surfaces, lots, |lot| {
+            lot.collect(surfaces, X, &descent);
+            lot.intersect(surfaces, X);
+        });
+        self.segments.clear();
+        for lot in lots {
+            for side in 0..2 {
+                self.sides[side].crossings.append(&mut lot.crossings[side]);
+            }
+            self.segments.append(&mut lot.segments);
+        }
+    }
 
     fn root(&mut self, mut i: u32) -> u32 {
         while self.parent[i as usize] != i {
@@ -547,6 +582,24 @@ impl Cut {
             i = up;
         }
         i
+    }
+
+    /// Crossings with their members of the union-find.
+    pub fn crossings(&self) -> impl Iterator<Item = (u32, Vec3)> + '_ {
+        let all = self.sides.iter().flat_map(|side| &side.crossings);
+        all.enumerate().map(|(i, c)| (i as u32, c.point))
+    }
+
+    /// Some corners of one solid inside the other, with their members of the union-find.
+    pub fn corners<'a>(
+        &'a self,
+        side: usize,
+        range: Range<usize>,
+        surfaces: [&'a Surface; 2],
+        X: &'a Placement,
+    ) -> impl Iterator<Item = (u32, Vec3)> + 'a {
+        let place = move |v: u32| X.of(side, surfaces[side].vertices[v as usize]);
+        self.sides[side].inside[range].iter().map(move |&(v, node)| (node, place(v)))
     }
 
     /// Points every member of the union-find at its root.
@@ -572,17 +625,22 @@ impl Cut {
         self.parent[a.max(b) as usize] = a.min(b);
     }
 
-    fn node_of(&self, end: &End) -> Option<u32> {
-        let lookup = &self.lookup[end.side];
-        let i = lookup.partition_point(|l| (l.0, l.1) < (end.edge, end.face));
-        let found = lookup.get(i).filter(|l| (l.0, l.1) == (end.edge, end.face))?;
-        Some(found.2 + if end.side == 1 { self.crossings[0].len() as u32 } else { 0 })
-    }
-
-    fn link_segments(&mut self) {
+    /// Which crossings the ends of the segments are; both belong to one region.
+    fn link_segments(&mut self, surfaces: [&Surface; 2]) {
+        let Cut { sides, segments, .. } = self;
+        let node_of = |end: &End| {
+            let Side { lookup, first, .. } = &sides[end.side];
+            let i = lookup.partition_point(|l| (l.0, l.1) < (end.edge, end.face));
+            lookup.get(i).filter(|l| (l.0, l.1) == (end.edge, end.face)).map_or(OUTSIDE, |l| first + l.2)
+        };
+        let look_up = |segment: &mut Segment| segment.nodes = segment.ends.each_ref().map(node_of);
+        match are_shared(surfaces) {
+            true => segments.par_iter_mut().with_min_len(CHAINS).for_each(look_up),
+            false => segments.iter_mut().for_each(look_up),
+        }
         for i in 0..self.segments.len() {
-            let [a, b] = self.segments[i].ends;
-            if let (Some(a), Some(b)) = (self.node_of(&a), self.node_of(&b)) {
+            let [a, b] = self.segments[i].nodes;
+            if a != OUTSIDE && b != OUTSIDE {
                 self.unite(a, b);
             }
         }
@@ -590,7 +648,7 @@ impl Cut {
 
     /// Chains of the triangles that carry segments, before the whole triangles.
     fn chain(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
-        let touched = std::mem::take(&mut self.touched[side]);
+        let touched = std::mem::take(&mut self.sides[side].touched);
         let mut lots = std::mem::take(&mut self.lots);
         // lots end where a triangle does
         let ranges = &mut self.starts[0];
@@ -619,27 +677,31 @@ impl Cut {
         for lot in &mut lots[..ranges.len()] {
             let first = self.links.len() as u32;
             self.links.append(&mut lot.links);
-            self.parts[side].extend(lot.parts.iter().map(|p| Part { first: p.first + first, ..*p }));
+            self.sides[side].parts.extend(lot.parts.iter().map(|p| Part { first: p.first + first, ..*p }));
             for &(a, b) in &lot.joined {
                 self.unite(a, b);
             }
         }
         self.starts[0] = ranges;
         self.lots = lots;
-        self.touched[side] = touched;
+        self.sides[side].touched = touched;
     }
 
     /// A hole in the part of a triangle belongs to the region around it.
     fn join_holes(&mut self, side: usize, surfaces: [&Surface; 2], X: &Placement) {
+        self.flatten();
         let mut roots = std::mem::take(&mut self.roots);
-        for i in 0..self.parts[side].len() {
-            let Part { face, first, count, .. } = self.parts[side][i];
+        for i in 0..self.sides[side].parts.len() {
+            let Part { face, first, count, .. } = self.sides[side].parts[i];
             if count == 0 {
                 continue;
             }
-            let n = X.vector_of(side, surfaces[side].normals[face as usize]);
             let range = first as usize..(first + count) as usize;
-            let o = self.links[range.start].a;
+            let (o, node) = (self.links[range.start].a, self.links[range.start].node);
+            if self.links[range.clone()].iter().all(|link| self.flat_root(link.node) == self.flat_root(node)) {
+                continue;
+            }
+            let n = X.vector_of(side, surfaces[side].normals[face as usize]);
             roots.clear();
             for k in range.clone() {
                 let Link { a, b, weight, node } = self.links[k];

@@ -295,7 +295,7 @@ impl Quadrature {
         X_w1: &Pose,
         about_w: Vec3,
     ) -> Foundation {
-        let sizes = [0, 1].map(|side| cut.parts[side].len());
+        let sizes = [0, 1].map(|side| cut.sides[side].parts.len());
         let count = sizes[0].div_ceil(CHUNK) + sizes[1].div_ceil(CHUNK);
         if self.lots.len() < count {
             self.lots.resize_with(count, Lot::default);
@@ -334,7 +334,7 @@ impl Lot {
         self.area = 0.0;
         self.blobs.clear();
         for i in self.parts.clone() {
-            let part = &cut.parts[self.side][i];
+            let part = &cut.sides[self.side].parts[i];
             let plane = Plane::new(self.side, part.face, surfaces, X);
             let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
             unfold(&plane, links, surfaces[self.side], &mut self.sides);
@@ -350,7 +350,7 @@ impl Lot {
         self.cells.clear();
         let mut guess = 0;
         for &(part, blob) in &self.blobs {
-            let face = cut.parts[self.side][part as usize].face;
+            let face = cut.sides[self.side].parts[part as usize].face;
             let plane = Plane::new(self.side, face, surfaces, X);
             // the triangle, not its part, decides: the number of points is the same from pose to pose
             let ring = slide((surfaces[self.side].areas[face as usize] / area).sqrt() / SMALL);
@@ -385,7 +385,7 @@ impl Lot {
         }
         let cells = std::mem::take(&mut self.cells);
         for cell in &cells {
-            let part = cut.parts[self.side][cell.part as usize];
+            let part = cut.sides[self.side].parts[cell.part as usize];
             let plane = Plane::new(self.side, part.face, surfaces, X);
             let links = &cut.links[part.first as usize..(part.first + part.count) as usize];
             let first = self.points.len();

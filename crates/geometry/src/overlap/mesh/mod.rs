@@ -110,10 +110,16 @@ pub fn half_space_points<'w>(
     &quadrature.points
 }
 
-/// Does the same to all lots of a pair: if it is heavy on several threads, where the caller is one of theirs.
+/// True for a heavy pair that several threads may share, where the caller is one of theirs.
+fn are_shared(surfaces: [&Surface; 2]) -> bool {
+    surfaces[0].is_heavy_with(surfaces[1])
+        && rayon::current_thread_index().is_some()
+        && rayon::current_num_threads() > 1
+}
+
+/// Does the same to all lots of a pair, on several threads where they share it.
 fn shared<L: Send>(surfaces: [&Surface; 2], lots: &mut [L], work: impl Fn(&mut L) + Sync + Send) {
-    let is_worth_it = lots.len() > 1 && surfaces[0].is_heavy_with(surfaces[1]);
-    if is_worth_it && rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1 {
+    if lots.len() > 1 && are_shared(surfaces) {
         lots.par_iter_mut().for_each(work);
     } else {
         lots.iter_mut().for_each(work);

@@ -43,7 +43,7 @@ pub fn surface_patch(
     let X = [X_w1, X_w2];
     let mut patch = Vec::new();
     for side in 0..2 {
-        for part in &work.cut.parts[side] {
+        for part in &work.cut.sides[side].parts {
             let s = surfaces[side];
             let links = &work.cut.links[part.first as usize..(part.first + part.count) as usize];
             let rings = if links.is_empty() {

@@ -53,20 +53,25 @@ pub(super) struct Regions {
     /// Root of the union-find to region in `list`; `NONE` for one without volume.
     of_root: Vec<u32>,
     pub list: Vec<Region>,
+    /// The first `used` of them are in use.
     lots: Vec<Lot>,
+    used: usize,
 }
 
-/// Some parts of one side and what they add to each region.
+/// Some parts and corners of one side, and what they add to each region. Lots are the same on any number of threads.
 #[derive(Debug, Default)]
 struct Lot {
     side: usize,
     parts: Range<usize>,
+    /// Among the corners inside the other solid.
+    corners: Range<usize>,
     sums: Vec<Sums>,
+    ranges: Vec<[f64; 2]>,
 }
 
 /// Parts of a lot [-].
 const CHUNK: usize = 1024;
-/// With more regions than this, parts are added one after the other [-].
+/// With more regions than this, each side is one lot [-].
 const FEW: usize = 16;
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -80,79 +85,82 @@ impl Regions {
     }
 
     pub fn run(&mut self, cut: &mut Cut, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
-        self.gather_corners(cut, surfaces, X);
-        let count = |side: usize| cut.parts[side].len();
-        if count(0).max(count(1)) <= CHUNK || self.sums.len() > FEW {
-            for side in 0..2 {
-                add_parts(&mut self.sums, &self.place, cut, side, 0..count(side), surfaces, X);
-            }
-        } else {
-            self.add_in_lots(cut, surfaces, X);
-        }
+        self.begin(cut, surfaces, X);
+        self.split(cut);
+        self.add(cut, surfaces, X);
         self.attach_voids();
-        self.finish(cut, surfaces, X, X_w1);
+        self.list(surfaces, X);
+        self.measure(cut, surfaces, X);
+        self.finish(X_w1);
     }
 
-    /// Every corner of the overlap, with its member of the union-find.
-    fn corners<'a>(
-        cut: &'a Cut,
-        surfaces: [&'a Surface; 2],
-        X: &'a Placement,
-    ) -> impl Iterator<Item = (u32, Vec3)> + 'a {
-        let crossings = cut.crossings.iter().flatten().enumerate().map(|(i, c)| (i as u32, c.point));
-        let inside = (0..2).flat_map(move |side| {
-            cut.inside[side].iter().map(move |&(v, node)| (node, X.of(side, surfaces[side].vertices[v as usize])))
-        });
-        crossings.chain(inside)
-    }
-
-    fn gather_corners(&mut self, cut: &mut Cut, surfaces: [&Surface; 2], X: &Placement) {
+    /// One entry for every root of the union-find, in the order of the corners of the overlap.
+    fn begin(&mut self, cut: &mut Cut, surfaces: [&Surface; 2], X: &Placement) {
+        cut.flatten();
         self.sums.clear();
         self.place.clear();
-        cut.flatten();
         self.place.resize(cut.members(), NONE);
-        for (node, x) in Self::corners(cut, surfaces, X) {
-            let root = cut.flat_root(node) as usize;
-            if self.place[root] == NONE {
-                self.place[root] = self.sums.len() as u32;
-                let (vector, bounds) = ([Vec3::ZERO; 2], Aabb::EMPTY);
-                self.sums.push(Sums {
-                    o: x,
-                    volume: 0.0,
-                    first: Vec3::ZERO,
-                    vector,
-                    surface: 0.0,
-                    bounds,
-                    index: NONE,
-                });
-            }
-            let b = &mut self.sums[self.place[root] as usize].bounds;
+        for (node, x) in cut.crossings() {
+            let b = &mut self.sums_of(cut.flat_root(node), x).bounds;
             *b = b.union(&Aabb { min: x, max: x });
+        }
+        for side in 0..2 {
+            // corners of a component stand together
+            for same in cut.sides[side].inside.chunk_by(|a, b| a.1 == b.1) {
+                let (v, node) = same[0];
+                self.sums_of(cut.flat_root(node), X.of(side, surfaces[side].vertices[v as usize]));
+            }
         }
     }
 
-    /// Sums over lots of parts, the same on any number of threads, added in their order.
-    fn add_in_lots(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
-        let lots = [0, 1].map(|side| cut.parts[side].len().div_ceil(CHUNK));
-        let count = lots[0] + lots[1];
-        if self.lots.len() < count {
-            self.lots.resize_with(count, Lot::default);
+    /// The sums of a root, which begin with this corner.
+    fn sums_of(&mut self, root: u32, x: Vec3) -> &mut Sums {
+        let place = &mut self.place[root as usize];
+        if *place == NONE {
+            *place = self.sums.len() as u32;
+            let vector = [Vec3::ZERO; 2];
+            let sums =
+                Sums { o: x, volume: 0.0, first: Vec3::ZERO, vector, surface: 0.0, bounds: Aabb::EMPTY, index: NONE };
+            self.sums.push(sums);
         }
-        let of_side = |side: usize| (0..lots[side]).map(move |k| (side, k * CHUNK));
-        for (lot, (side, from)) in self.lots.iter_mut().zip(of_side(0).chain(of_side(1))) {
-            (lot.side, lot.parts) = (side, from..(from + CHUNK).min(cut.parts[side].len()));
-            lot.sums.clone_from(&self.sums);
+        &mut self.sums[*place as usize]
+    }
+
+    /// Shares parts and corners out among lots.
+    fn split(&mut self, cut: &Cut) {
+        let few = self.sums.len() <= FEW;
+        let lots = cut.sides.each_ref().map(|side| if few { side.parts.len().div_ceil(CHUNK).max(1) } else { 1 });
+        self.used = lots[0] + lots[1];
+        if self.lots.len() < self.used {
+            self.lots.resize_with(self.used, Lot::default);
         }
-        let place = &self.place;
-        shared(surfaces, &mut self.lots[..count], |lot| {
+        let of_side = |side: usize| (0..lots[side]).map(move |k| (side, k));
+        for (lot, (side, k)) in self.lots.iter_mut().zip(of_side(0).chain(of_side(1))) {
+            let share = |n: usize| n * k / lots[side]..n * (k + 1) / lots[side];
+            let own = &cut.sides[side];
+            (lot.side, lot.parts, lot.corners) = (side, share(own.parts.len()), share(own.inside.len()));
+        }
+    }
+
+    /// Sums over lots, added in their order.
+    fn add(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
+        let Regions { sums, place, lots, used, .. } = self;
+        let begun = &*sums;
+        shared(surfaces, &mut lots[..*used], |lot| {
+            lot.sums.clone_from(begun);
             add_parts(&mut lot.sums, place, cut, lot.side, lot.parts.clone(), surfaces, X);
+            for (node, x) in cut.corners(lot.side, lot.corners.clone(), surfaces, X) {
+                let b = &mut lot.sums[place[cut.flat_root(node) as usize] as usize].bounds;
+                *b = b.union(&Aabb { min: x, max: x });
+            }
         });
-        for lot in &self.lots[..count] {
-            for (sum, own) in self.sums.iter_mut().zip(&lot.sums) {
+        for lot in &lots[..*used] {
+            for (sum, own) in sums.iter_mut().zip(&lot.sums) {
                 sum.volume += own.volume;
                 sum.first += own.first;
                 sum.vector = [sum.vector[0] + own.vector[0], sum.vector[1] + own.vector[1]];
                 sum.surface += own.surface;
+                sum.bounds = sum.bounds.union(&own.bounds);
             }
         }
     }
@@ -180,7 +188,8 @@ impl Regions {
         }
     }
 
-    fn finish(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement, X_w1: &Pose) {
+    /// The regions that have a volume, without their extents.
+    fn list(&mut self, surfaces: [&Surface; 2], X: &Placement) {
         self.list.clear();
         let apart = X.point(surfaces[1].bounds().center()) - surfaces[0].bounds().center();
         let towards = apart.try_normalize().unwrap_or(Vec3::Z);
@@ -203,23 +212,47 @@ impl Regions {
                 self.sums[i].index = self.sums[self.sums[i].index as usize].index;
             }
         }
-        self.ranges.clear();
-        self.ranges.resize(self.list.len(), [f64::INFINITY, f64::NEG_INFINITY]);
-        for (node, x) in Self::corners(cut, surfaces, X) {
-            let region = self.sums[self.place[cut.flat_root(node) as usize] as usize].index;
+        self.of_root.clear();
+        self.of_root.extend(self.place.iter().map(|&p| if p == NONE { NONE } else { self.sums[p as usize].index }));
+    }
+
+    /// Extents along the normals, over all corners.
+    fn measure(&mut self, cut: &Cut, surfaces: [&Surface; 2], X: &Placement) {
+        let Regions { list, of_root, ranges, lots, used, .. } = self;
+        let widen = |ranges: &mut [[f64; 2]], node: u32, x: Vec3| {
+            let region = of_root[cut.flat_root(node) as usize];
             if region != NONE {
-                let h = self.list[region as usize].normal.dot(x);
-                let range = &mut self.ranges[region as usize];
+                let h = list[region as usize].normal.dot(x);
+                let range = &mut ranges[region as usize];
                 *range = [range[0].min(h), range[1].max(h)];
             }
+        };
+        let none = [f64::INFINITY, f64::NEG_INFINITY];
+        ranges.clear();
+        ranges.resize(list.len(), none);
+        cut.crossings().for_each(|(node, x)| widen(ranges, node, x));
+        shared(surfaces, &mut lots[..*used], |lot| {
+            lot.ranges.clear();
+            lot.ranges.resize(list.len(), none);
+            let corners = cut.corners(lot.side, lot.corners.clone(), surfaces, X);
+            corners.for_each(|(node, x)| widen(&mut lot.ranges, node, x));
+        });
+        for lot in &lots[..*used] {
+            for (range, own) in ranges.iter_mut().zip(&lot.ranges) {
+                *range = [range[0].min(own[0]), range[1].max(own[1])];
+            }
         }
-        for (r, range) in self.list.iter_mut().zip(&self.ranges) {
+        for (r, range) in list.iter_mut().zip(&*ranges) {
             r.extent = range[1] - range[0];
+        }
+    }
+
+    /// Regions as the world sees them.
+    fn finish(&mut self, X_w1: &Pose) {
+        for r in &mut self.list {
             r.centroid = X_w1.point(r.centroid);
             r.normal = X_w1.vector(r.normal);
         }
-        self.of_root.clear();
-        self.of_root.extend(self.place.iter().map(|&p| if p == NONE { NONE } else { self.sums[p as usize].index }));
     }
 }
 
@@ -234,7 +267,7 @@ fn add_parts(
     X: &Placement,
 ) {
     let s = surfaces[side];
-    for part in &cut.parts[side][parts] {
+    for part in &cut.sides[side].parts[parts] {
         let n = X.vector_of(side, s.normals[part.face as usize]);
         if part.count == 0 {
             let [a, b, c] = s.corners(part.face).map(|v| X.of(side, v));
