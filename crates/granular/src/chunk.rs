@@ -16,7 +16,7 @@ use std::cell::RefCell;
 /// Marks a pair that touches.
 pub(crate) const TOUCH: u32 = 1 << 31;
 /// Steps for which a choice of pairs should last.
-const STEPS_PER_CHOICE: f64 = 12.0;
+const STEPS_PER_CHOICE: f64 = 16.0;
 /// Least margin, in skins.
 const MARGIN_SKINS: f64 = 0.01;
 

@@ -149,7 +149,7 @@ impl<const ALIKE: bool, const TABLE: bool, const PERIODIC: bool> WithSimd for Pa
 
 /// Pairs ahead of the one at work that are asked for, where there are more grains than the second cache holds. A list in the
 /// order of the second grains brings them by itself but for every new page; first grains come from anywhere before.
-const AHEAD: usize = 96;
+const AHEAD: usize = 48;
 const IN_CACHE: usize = 8000;
 
 /// Asks for a line of memory that will be needed soon.
