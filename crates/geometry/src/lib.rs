@@ -28,7 +28,8 @@ pub use mesh::{Mesh, MeshError, MeshReport, TriMesh};
 pub use narrow::{Separation, separation, separation_mpr};
 pub use overlap::{
     Foundation, Gap, PatchPolygon, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation,
-    half_space_patch, half_space_points, surface_distance, surface_overlap, surface_patch,
+    half_space_patch, half_space_points, surface_distance, surface_overlap, surface_patch, terrain_foundation,
+    terrain_patch,
 };
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};

@@ -16,7 +16,8 @@ mod round;
 use crate::{Pose, Shape, Vec3};
 pub use mesh::{
     Foundation, Gap, PatchPolygon, PressurePoint, Region, Surface, SurfaceWork, foundation, half_space_foundation,
-    half_space_patch, half_space_points, surface_distance, surface_overlap, surface_patch,
+    half_space_patch, half_space_points, surface_distance, surface_overlap, surface_patch, terrain_foundation,
+    terrain_patch,
 };
 pub use moments::{Moments, moments};
 

@@ -13,6 +13,8 @@ pub struct HeightGrid {
     rows: usize,
     spacing: [f64; 2],
     heights: Vec<f64>,
+    /// Cosine of the slope at each point, mean over the triangles around it [-].
+    cosines: Vec<f64>,
     lowest: f64,
     highest: f64,
 }
@@ -52,7 +54,9 @@ impl HeightGrid {
         }
         let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Ok(HeightGrid { columns, rows, spacing, heights, lowest, highest })
+        let mut grid = HeightGrid { columns, rows, spacing, heights, cosines: vec![0.0; expected], lowest, highest };
+        grid.find_cosines();
+        Ok(grid)
     }
 
     /// Points along x [-].
@@ -112,6 +116,43 @@ impl HeightGrid {
             let to = (((max[k] + half[k]) / self.spacing[k]).floor().max(0.0) as usize).min(counts[k] - 1);
             from..to + 1
         })
+    }
+
+    /// Highest point of the cells that meet the rectangle below a box, or of the whole grid where there are more than `few` [m]; below all where
+    /// there are none.
+    pub(crate) fn highest_under(&self, min: Vec3, max: Vec3, few: usize) -> f64 {
+        let [columns, rows] = self.cells_under([min.x, min.y], [max.x, max.y]);
+        if columns.len() * rows.len() > few {
+            return self.highest;
+        }
+        let row = |r: usize| &self.heights[r * self.columns + columns.start..=r * self.columns + columns.end];
+        let rows = if rows.is_empty() || columns.is_empty() { 0..0 } else { rows.start..rows.end + 1 };
+        rows.flat_map(row).fold(f64::NEG_INFINITY, |high, h| high.max(*h))
+    }
+
+    fn find_cosines(&mut self) {
+        let mut counts = vec![0.0; self.heights.len()];
+        for row in 0..self.rows - 1 {
+            for column in 0..self.columns - 1 {
+                let [low, high] = [row, row + 1].map(|r| r * self.columns + column);
+                let corners = [[low, low + 1, high + 1], [low, high + 1, high]];
+                for ([a, b, c], corners) in self.cell(column, row).into_iter().zip(corners) {
+                    let cosine = (b - a).cross(c - a).normalize().z;
+                    for k in corners {
+                        self.cosines[k] += cosine;
+                        counts[k] += 1.0;
+                    }
+                }
+            }
+        }
+        for (cosine, count) in self.cosines.iter_mut().zip(counts) {
+            *cosine /= count;
+        }
+    }
+
+    /// Cosine of the slope at a grid point, mean over the triangles around it [-].
+    pub(crate) fn slope_cosine(&self, column: usize, row: usize) -> f64 {
+        self.cosines[row * self.columns + column]
     }
 
     /// Height of the surface at (x, y) [m]; `None` beyond the grid.

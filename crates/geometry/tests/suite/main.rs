@@ -18,3 +18,4 @@ mod random_pairs;
 mod rays;
 mod solids;
 mod surfaces;
+mod terrain;

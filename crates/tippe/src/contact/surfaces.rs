@@ -22,8 +22,9 @@ use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
-    Aabb, Foundation, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Region, Shape, Surface, SurfaceWork, Vec3,
-    foundation, half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
+    Aabb, Foundation, HeightGrid, Mat3, PatchPolygon, Pose, PressurePoint, Quat, Region, Shape, Surface, SurfaceWork,
+    Vec3, foundation, half_space_foundation, half_space_patch, half_space_points, surface_distance, surface_patch,
+    terrain_foundation, terrain_patch,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -46,10 +47,16 @@ const ONE_WAY: f64 = 0.5;
 const ALONG: f64 = 0.1;
 /// Columns of one region, about, that a solver with a row for each of them gets.
 const MANY: usize = 64;
+/// Columns of one region, about, that wait beside those.
+const FEW: usize = 24;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
 const SMOOTH: f64 = 0.3;
 /// Slopes of the depth below this are rounding: such a patch does not travel, it rocks [-].
 const LEAST_SLOPE: f64 = 1e-4;
+/// Shares of the slopes that one curve must explain for a patch to travel: none of it below the first, all above the second [-].
+const ONE_CURVE: [f64; 2] = [0.2, 0.5];
+/// Patches thinner than this share of their size (squared) are flat [-].
+const FLAT: f64 = 1e-6;
 /// Restitution that hysteresis can have at least [-].
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
@@ -95,6 +102,8 @@ enum Kind {
     Both([Arc<Surface>; 2]),
     /// A half-space as body `ground`, and a solid with its surface.
     Ground { ground: usize, solid: Shape, surface: Arc<Surface> },
+    /// A height grid as body `ground`; the surfaces are of both.
+    Terrain { ground: usize, grid: Arc<HeightGrid>, surfaces: [Arc<Surface>; 2] },
 }
 
 /// Two surfaces that may touch.
@@ -138,6 +147,8 @@ pub struct Path {
     pub moved: Six,
     /// Angular velocity [rad/s] and velocity [m/s].
     pub rate: Six,
+    /// Whether it gives way to forces.
+    pub is_free: bool,
 }
 
 impl Path {
@@ -148,10 +159,9 @@ impl Path {
         Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
     }
 
-    /// Shift of a point that ends here [m].
-    fn shift(&self, end: Vec3) -> Vec3 {
-        let arm = end - (self.centre + self.moved.linear);
-        self.moved.linear + self.moved.angular.cross(arm)
+    /// Shift of a point, seen from the beginning [m].
+    fn shift(&self, point: Vec3) -> Vec3 {
+        self.moved.linear + self.moved.angular.cross(point - self.centre)
     }
 
     fn velocity(&self, point: Vec3) -> Vec3 {
@@ -205,8 +215,6 @@ pub struct SurfaceReading {
     pub friction: Friction,
     /// Springs that go on with the force of surfaces that slide.
     pub stick: Springs,
-    /// Their energy [J].
-    pub stick_energy: f64,
     /// Force on body 2 [N].
     pub total: Vec3,
     /// Torques about the centres of mass of bodies 1 and 2 [N m].
@@ -218,18 +226,20 @@ pub struct SurfaceReading {
 impl SurfacePair {
     /// The pair of two elements that have surfaces, or one of which is a half-space.
     pub fn new(elements: [&Element; 2], restitution: f64, reference: usize) -> Option<SurfacePair> {
-        let ground = elements.iter().position(|e| matches!(e.shape, Shape::HalfSpace));
+        let ground = elements.iter().position(|e| matches!(e.shape, Shape::HalfSpace | Shape::HeightGrid(_)));
         let mean = |s: &Shape| {
             let h = s.aabb(&Pose::IDENTITY).half();
             (h.x + h.y + h.z) / 3.0
         };
         let size = elements.iter().map(|e| mean(&e.shape)).filter(|a| a.is_finite()).fold(f64::INFINITY, f64::min);
-        let kind = match ground {
-            Some(g) => {
-                let other = elements[1 - g];
-                Kind::Ground { ground: g, solid: other.shape.clone(), surface: other.surface.clone()? }
+        let both = || Some([elements[0].surface.clone()?, elements[1].surface.clone()?]);
+        let kind = match ground.map(|g| (g, &elements[g].shape)) {
+            Some((ground, Shape::HeightGrid(grid))) => Kind::Terrain { ground, grid: grid.clone(), surfaces: both()? },
+            Some((ground, _)) => {
+                let other = elements[1 - ground];
+                Kind::Ground { ground, solid: other.shape.clone(), surface: other.surface.clone()? }
             }
-            None => Kind::Both([elements[0].surface.clone()?, elements[1].surface.clone()?]),
+            None => Kind::Both(both()?),
         };
         let e = restitution.clamp(0.0, 1.0);
         Some(SurfacePair {
@@ -258,12 +268,15 @@ impl SurfacePair {
             Kind::Ground { ground, surface, .. } => {
                 half_space_foundation(&X[*ground], surface, &X[1 - ground], Vec3::ZERO, work)
             }
+            Kind::Terrain { ground, grid, surfaces } => {
+                terrain_foundation(grid, &X[*ground], &surfaces[1 - ground], &X[1 - ground], Vec3::ZERO, work)
+            }
         }
     }
 
-    /// Normals of points and regions come from the half-space where there is one: +1 if that is from 1 to 2.
+    /// Normals of points and regions come from the ground where there is one: +1 if that is from 1 to 2.
     fn sense(&self) -> f64 {
-        if matches!(self.kind, Kind::Ground { ground: 1, .. }) { -1.0 } else { 1.0 }
+        if matches!(self.kind, Kind::Ground { ground: 1, .. } | Kind::Terrain { ground: 1, .. }) { -1.0 } else { 1.0 }
     }
 
     /// Distance of the origins where the bounding balls are apart [m].
@@ -294,7 +307,7 @@ impl SurfacePair {
     /// Distance of surfaces that share no volume, or `limit` [m] if they are farther apart.
     fn apart(&self, X: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
         match &self.kind {
-            Kind::Both([s1, s2]) => {
+            Kind::Both([s1, s2]) | Kind::Terrain { surfaces: [s1, s2], .. } => {
                 let between = (X[1].position - X[0].position).try_normalize();
                 match surface_distance(s1, &X[0], s2, &X[1], limit, &mut Vec::new()) {
                     Some(gap) => {
@@ -316,16 +329,24 @@ impl SurfacePair {
         }
     }
 
-    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they will be at its end; of others where they overlap or,
+    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be; of others where they overlap or,
     /// apart by less than `margin` [m], will first, pushed together until they have the energy of an impact. Gaps are those of the step's
     /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
-    pub fn columns(&self, paths: [&Path; 2], touching: bool, margin: f64, inertia: f64, out: &mut Vec<SurfacePoint>) {
+    pub fn columns(
+        &self,
+        paths: [&Path; 2],
+        touching: bool,
+        at_end: bool,
+        margin: f64,
+        inertia: f64,
+        out: &mut Vec<SurfacePoint>,
+    ) {
         out.clear();
         let start = paths.map(|p| p.X_ws);
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
-        let X = if touching { paths.map(Path::end) } else { start };
+        let X = if at_end { paths.map(Path::end) } else { start };
         with_room(|room| {
             let mut shift = Vec3::ZERO;
             let mut ahead = None;
@@ -333,8 +354,8 @@ impl SurfacePair {
                 Kind::Ground { ground, surface, .. } => {
                     half_space_points(&X[*ground], surface, &X[1 - ground], margin, &mut room.surfaces);
                 }
-                Kind::Both(_) if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
-                Kind::Both(_) => {
+                _ if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
+                _ => {
                     let (gap, n, p1, p2) = self.apart(&X, margin);
                     if gap >= margin {
                         return;
@@ -366,41 +387,52 @@ impl SurfacePair {
                 if let Some((least, n)) = ahead {
                     // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
                     // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
-                    let slope = p.axis.dot(n);
-                    area = p.area * p.normal.dot(n);
+                    let slope = normal.dot(n);
+                    area = p.area * p.normal.dot(n) * sense;
                     if slope <= ALONG || area <= 0.0 {
                         continue;
                     }
                     (normal, gap) = (n, (shift.length() - p.depth / slope).max(least));
                 }
-                let mut point = p.point + 0.5 * shift;
-                if touching {
-                    let [d1, d2] = paths.map(|path| path.shift(point));
-                    point -= 0.5 * (d1 + d2);
-                    gap -= normal.dot(d2 - d1);
-                }
+                let point = p.point + 0.5 * shift;
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
-            if matches!(self.kind, Kind::Both(_)) && ahead.is_none() {
-                carry_regions(room.surfaces.points(), touching, out);
+            if !matches!(self.kind, Kind::Ground { .. }) && ahead.is_none() {
+                carry_regions(room.surfaces.points(), sense, touching, out);
             }
         });
         join_columns(out);
+        if at_end {
+            // as far from the centre as they will be: a force ahead of what rolls would hold it
+            let free = || paths.iter().filter(|path| path.is_free);
+            let carried = free().map(|path| path.moved.linear).sum::<Vec3>() / free().count().max(1) as f64;
+            for c in out {
+                c.point -= carried;
+                c.gap -= c.normal.dot(paths[1].shift(c.point) - paths[0].shift(c.point));
+            }
+        }
     }
 
     /// The polygons over which they touch; `push` and `normal` are from 1 to 2.
     pub fn patch(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
-        with_room(|room| match &self.kind {
-            Kind::Both([s1, s2]) => surface_patch(s1, &X_ws[0], s2, &X_ws[1], &mut room.surfaces),
-            Kind::Ground { ground, surface, .. } => {
-                let mut patch = half_space_patch(&X_ws[*ground], surface, &X_ws[1 - ground], &mut room.surfaces);
-                for p in &mut patch {
-                    p.side = 1 - *ground as u8;
-                    p.normal *= self.sense();
-                    p.push *= self.sense();
+        with_room(|room| {
+            let work = &mut room.surfaces;
+            let (ground, mut patch) = match &self.kind {
+                Kind::Both([s1, s2]) => return surface_patch(s1, &X_ws[0], s2, &X_ws[1], work),
+                Kind::Ground { ground, surface, .. } => {
+                    (*ground, half_space_patch(&X_ws[*ground], surface, &X_ws[1 - ground], work))
                 }
-                patch
+                Kind::Terrain { ground, grid, surfaces } => {
+                    let solid = 1 - ground;
+                    (*ground, terrain_patch(grid, &X_ws[*ground], &surfaces[solid], &X_ws[solid], work))
+                }
+            };
+            for p in &mut patch {
+                p.side = 1 - ground as u8;
+                p.normal *= self.sense();
+                p.push *= self.sense();
             }
+            patch
         })
     }
 
@@ -424,7 +456,6 @@ impl SurfacePair {
             mean_depth: 0.0,
             friction: Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() },
             stick: Springs::default(),
-            stick_energy: 0.0,
             total: Vec3::ZERO,
             torques: [Vec3::ZERO; 2],
             regions: RegionCount::default(),
@@ -475,10 +506,55 @@ impl SurfacePair {
             reading.total = tally.force;
             reading.torques = tally.torques;
             if *laws.friction != FrictionLaw::None && pressed > 0.0 {
-                self.rub(sides, laws, springs, loads, &mut reading);
+                self.rub(sides, laws, springs, loads, tally.travel, &mut reading);
             }
         });
         reading
+    }
+
+    /// How the bodies move against each other at the points under load.
+    fn motion<'s>(&self, points: &[PressurePoint], sides: [&'s Kinematics; 2]) -> Option<Motion<'s>> {
+        let column = |p: &PressurePoint| (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+        let N: f64 = points.iter().map(column).sum();
+        if N <= 0.0 {
+            return None;
+        }
+        let mut m = Motion { sides, sense: self.sense(), ..Motion::at_rest(sides) };
+        for p in points {
+            let share = column(p) / N;
+            m.V += m.deepening(p) * share;
+            m.drift += (m.velocity(0, p.point) + m.velocity(1, p.point)) * (0.5 * share);
+            m.x += p.point * share;
+            m.n += p.axis * share;
+        }
+        m.g = points.iter().map(|p| m.flat(slope(p)) * (column(p) / N)).sum();
+        // slopes over the patch: facets have one each, what they are facets of has none that jumps
+        let (mut M, mut B, mut jumps) = (Mat3::ZERO, Mat3::ZERO, 0.0);
+        for p in points {
+            let (share, x, g) = (column(p) / N, m.flat(p.point - m.x), m.flat(slope(p)) - m.g);
+            M += outer(x, x * share);
+            B += outer(g, x * share);
+            jumps += g.length_squared() * share;
+        }
+        let spread = M.x_axis.x + M.y_axis.y + M.z_axis.z;
+        if spread > 0.0 {
+            m.G = B * (M + Mat3::from_diagonal(Vec3::splat(FLAT * spread))).inverse();
+        }
+        m.v = points.iter().map(|p| m.rate(p) * (column(p) / N)).sum();
+        // what it travels beyond the mean of both surfaces, least squares: sum p (v - v_mean + u.(g - g_mean))^2
+        let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
+        let mut smooth = 0.0;
+        for p in points {
+            let (share, g) = (column(p) / N, m.G * m.flat(p.point - m.x));
+            C += outer(g, g * share);
+            r -= g * (share * (m.rate(p) - m.v));
+            smooth += g.length_squared() * share;
+        }
+        // several feet, each with slopes of its own, do not travel: they rock
+        let [few, most] = ONE_CURVE;
+        let rolls = ((smooth / jumps.max(f64::MIN_POSITIVE) - few) / (most - few)).clamp(0.0, 1.0);
+        m.u = m.flat(C.inverse() * r) * (rolls * rolls * (3.0 - 2.0 * rolls));
+        Some(m)
     }
 
     /// The foundation at every point.
@@ -494,61 +570,29 @@ impl SurfacePair {
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
         let c = SLOW_DAMPING * (1.0 - b).max(0.0);
         let (mut tally, sense) = (Tally::default(), self.sense());
-        // rate of the depth, and the section of the column that has it
-        let deepening = |p: &PressurePoint| -sense * p.axis.dot(relative(sides, p.point));
-        let column = |p: &PressurePoint| (k * p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
-        let (mut N, mut power, mut drift) = (0.0, 0.0, Vec3::ZERO);
-        let velocity = |body: usize, x: Vec3| sides[body].v + sides[body].w.cross(x - sides[body].p);
-        for p in work.points() {
-            let elastic = column(p);
-            N += elastic;
-            power += elastic * deepening(p);
-            drift += (velocity(0, p.point) + velocity(1, p.point)) * (0.5 * elastic);
-        }
-        if N <= 0.0 {
-            return tally;
-        }
-        let (V, drift) = (power / N, drift / N);
-        // slope g of the depth along the surface of the point, and its rate for a patch that travels with the mean of both surfaces
-        let travels = |p: &PressurePoint| {
-            let slope = p.axis - p.normal * p.normal.dot(p.axis);
-            let g = if p.side == 0 { slope } else { -slope };
-            let body = if sense > 0.0 { p.side as usize } else { 1 - p.side as usize };
-            (g, deepening(p) + g.dot(drift - velocity(body, p.point)))
-        };
-        let (mut g_mean, mut v_mean) = (Vec3::ZERO, 0.0);
-        for p in work.points() {
-            let (share, (g, v)) = (column(p) / N, travels(p));
-            g_mean += g * share;
-            v_mean += v * share;
-        }
-        // what it travels beyond that, least squares: sum p (v - v_mean + u.(g - g_mean))^2
-        let (mut C, mut r) = (Mat3::from_diagonal(Vec3::splat(LEAST_SLOPE * LEAST_SLOPE)), Vec3::ZERO);
-        for p in work.points() {
-            let (share, (g, v)) = (column(p) / N, travels(p));
-            let g = g - g_mean;
-            C += Mat3::from_cols(g * (g.x * share), g * (g.y * share), g * (g.z * share));
-            r -= g * (share * (v - v_mean));
-        }
-        let u = C.inverse() * r;
+        let on_ground = !matches!(self.kind, Kind::Both(_));
+        let Some(motion) = self.motion(work.points(), sides) else { return tally };
+        tally.travel = motion.u;
         let slow = |v: f64| {
             let v2 = v * v + v_s * v_s;
             v * v_s * v_s * v_s / (v2 * v2)
         };
         let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
         let damped = |v: f64| b * v / (v * v + turn).sqrt() + c * slow(v);
-        let whole = 1.0 + damped(V);
+        let whole = 1.0 + damped(motion.V);
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
             let n = p.normal * sense;
-            let (g, v) = travels(p);
-            let w = v - v_mean + u.dot(g - g_mean);
-            let force = (elastic * (whole + damped(w))).max(0.0);
+            let force = (elastic * (whole + damped(motion.rocking(p)))).max(0.0);
             tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
-            loads.push(Load { point: p.point, normal: n, weight: p.area * p.depth, force });
+            // friction acts in the plane of the ground, or half way between both surfaces: what rolls does not rub on its own curve
+            let facing = if on_ground { p.axis } else { (p.normal + p.axis).try_normalize().unwrap_or(p.axis) };
+            let share = p.normal.dot(facing).max(0.0);
+            let weight = p.area * p.depth * share;
+            loads.push(Load { point: p.point, normal: facing * sense, weight, force: force * share });
         }
         tally
     }
@@ -562,6 +606,7 @@ impl SurfacePair {
         loads: &mut Vec<Load>,
     ) -> Tally {
         let (mut tally, sense) = (Tally::default(), self.sense());
+        tally.travel = self.motion(work.points(), sides).map_or(Vec3::ZERO, |motion| motion.u);
         for (index, region) in work.regions().iter().enumerate() {
             if region.volume <= 0.0 {
                 continue;
@@ -596,6 +641,7 @@ impl SurfacePair {
         laws: &Laws<'_>,
         springs: &Springs,
         loads: &[Load],
+        travel: Vec3,
         reading: &mut SurfaceReading,
     ) {
         let (law, c) = (laws.friction, laws.coefficients);
@@ -643,13 +689,11 @@ impl SurfacePair {
         let omega = (g * g * k_0 / c.mass.max(f64::MIN_POSITIVE)).sqrt();
         let T = 2.0 * STICK_RATIO / omega;
         let n = loads.iter().map(|l| l.normal * (l.force / N)).sum::<Vec3>();
-        let (mut zz, mut zv, mut vv, mut both, mut zn) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let (mut zz, mut vv, mut both) = (0.0, 0.0, 0.0);
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
             let s = l.force / N;
-            zn += s * z.dot(n);
             zz += s * z.length_squared();
-            zv += s * z.dot(v);
             vv += s * v.length_squared();
             both += s * (z + v * (T * g)).length_squared();
         }
@@ -671,13 +715,14 @@ impl SurfacePair {
             reading.friction.slip_margin = 1.0 - V / end;
             // springs that go on with the force: k_0 g (z + T g v) = scale v
             let stretch = scale / (k_0 * g) - T * g;
-            reading.stick_energy = 0.5 * k_0 * stretch * stretch * vv;
             reading.stick = Springs { f: v_o * (stretch * k_0), spin: 0.0, roll: w * (stretch * inertia) };
             return;
         }
         let limit = limit * (c.mu_static / c.mu).max(1.0);
         let over = (k_0 * g * both.sqrt() / limit).max(1.0);
-        let give = YIELD_RATE * omega * (over.min(SLIP_LOAD) - 1.0);
+        // what travels leaves its springs behind after its own length
+        let left = travel.length() / (reading.area / std::f64::consts::PI).sqrt();
+        let give = YIELD_RATE * omega * (over.min(SLIP_LOAD) - 1.0) + left;
         let mut power = 0.0;
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
@@ -687,15 +732,14 @@ impl SurfacePair {
         }
         // springs do not stretch with the approach along the mean normal: no point of a flat patch sees it
         let approach = n.dot(v_o);
-        // power taken from the bodies less what the springs keep of it, k_0 (z, z')
-        reading.friction.sliding = power - k_0 * (g * (zv - zn * approach) - give * zz);
+        reading.friction.sliding = power;
         reading.friction.energy = 0.5 * k_0 * zz;
         reading.friction.gear = g;
         reading.friction.yields = over > 1.0;
         reading.friction.slip_margin = over * over / (SLIP_LOAD * SLIP_LOAD) - 1.0;
-        // the field goes along with the mean of the two motions
+        // the field goes along with the mean of the two motions, and with the patch
         let w_mean = 0.5 * (sides[0].w + sides[1].w);
-        let drift = sides[self.reference].v - 0.5 * (v_at(0) + v_at(1));
+        let drift = sides[self.reference].v - 0.5 * (v_at(0) + v_at(1)) - travel;
         let delta_rate = (v_o - n * approach) * g - delta * give + w_mean.cross(delta) + theta.cross(drift);
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
@@ -740,14 +784,14 @@ fn hysteresis(restitution: f64) -> f64 {
 
 /// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
 /// where they push one way. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
-fn carry_regions(points: &[PressurePoint], touching: bool, columns: &mut [SurfacePoint]) {
+fn carry_regions(points: &[PressurePoint], sense: f64, touching: bool, columns: &mut [SurfacePoint]) {
     let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
     let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
     for p in points {
         if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
             let column = (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
-            *force += p.normal * (p.area * p.depth);
-            *pushed += p.axis * column;
+            *force += p.normal * (sense * p.area * p.depth);
+            *pushed += p.axis * (sense * column);
             *all += column;
         }
     }
@@ -768,30 +812,33 @@ fn carry_regions(points: &[PressurePoint], touching: bool, columns: &mut [Surfac
     }
 }
 
-/// Where a region has more than `MANY` columns, those of one cell of a grid over it that face one way become one: of the same area, force and moment.
+/// Where a region has more than `MANY` columns under load, or `FEW` beside them, those of one cell of a grid over them that face one way become one: of the
+/// same area, force and moment.
 fn join_columns(columns: &mut Vec<SurfacePoint>) {
     if columns.len() <= MANY {
         return;
     }
     let last = columns.iter().map(|c| c.region).filter(|r| *r != u32::MAX).max().unwrap_or(0) as usize + 1;
-    let place = |c: &SurfacePoint| (c.region as usize).min(last);
-    let mut bounds = vec![(Aabb::EMPTY, 0_usize); last + 1];
+    let place = |c: &SurfacePoint| 2 * (c.region as usize).min(last) + usize::from(c.gap > 0.0);
+    let mut bounds = vec![(Aabb::EMPTY, 0_usize); 2 * last + 2];
     for c in columns.iter() {
         let (b, count) = &mut bounds[place(c)];
         *b = b.union(&Aabb { min: c.point, max: c.point });
         *count += 1;
     }
+    // those beside what already carries only wait
+    let most = |c: &SurfacePoint| if c.gap > 0.0 && bounds[place(c) - 1].1 > 0 { FEW } else { MANY };
     let key = |c: &SurfacePoint| {
-        let (b, count) = &bounds[place(c)];
+        let ((b, count), most) = (&bounds[place(c)], most(c));
         let size = b.max - b.min;
         let (long, short) = (size.max_element(), size.min_element());
-        let cell = (long * (size.x + size.y + size.z - long - short).max(long / MANY as f64) / MANY as f64).sqrt();
-        let at = if *count > MANY && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
+        let cell = (long * (size.x + size.y + size.z - long - short).max(long / most as f64) / most as f64).sqrt();
+        let at = if *count > most && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
         let n = c.normal.abs();
         let axis = if n.x >= n.y && n.x >= n.z { 0 } else { 1 + usize::from(n.z > n.y) };
         (c.region, c.gap > 0.0, axis, c.normal[axis] < 0.0, [at.x as u32, at.y as u32, at.z as u32])
     };
-    let few = |c: &SurfacePoint| bounds[place(c)].1 <= MANY;
+    let few = |c: &SurfacePoint| bounds[place(c)].1 <= most(c);
     columns.sort_by_cached_key(key);
     let mut joined: Vec<SurfacePoint> = Vec::with_capacity(columns.len());
     for group in columns.chunk_by(|a, b| key(a) == key(b)) {
@@ -825,6 +872,70 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
     *columns = joined;
 }
 
+/// How two bodies move against each other over a patch, by the pressure there.
+struct Motion<'s> {
+    sides: [&'s Kinematics; 2],
+    sense: f64,
+    /// V: mean rate of the depth [m/s].
+    V: f64,
+    /// Mean of both surfaces' velocities [m/s].
+    drift: Vec3,
+    /// Centre of pressure [m].
+    x: Vec3,
+    /// Mean direction in which the depth grows; shorter than one where they differ.
+    n: Vec3,
+    /// Slope g + G (x - x_mean) of the depth along the surfaces [-, 1/m].
+    g: Vec3,
+    G: Mat3,
+    /// Mean rate of the depth where the patch travels with the mean of both surfaces [m/s].
+    v: f64,
+    /// What it travels beyond that [m/s].
+    u: Vec3,
+}
+
+impl<'s> Motion<'s> {
+    fn at_rest(sides: [&'s Kinematics; 2]) -> Motion<'s> {
+        let (x, n, g, u, drift) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        Motion { sides, sense: 1.0, V: 0.0, drift, x, n, g, G: Mat3::ZERO, v: 0.0, u }
+    }
+
+    fn velocity(&self, body: usize, x: Vec3) -> Vec3 {
+        self.sides[body].v + self.sides[body].w.cross(x - self.sides[body].p)
+    }
+
+    /// What of a vector lies in the patch.
+    fn flat(&self, x: Vec3) -> Vec3 {
+        x - self.n * self.n.dot(x)
+    }
+
+    fn deepening(&self, p: &PressurePoint) -> f64 {
+        -self.sense * p.axis.dot(relative(self.sides, p.point))
+    }
+
+    /// Rate of the depth in a patch that travels with the mean of both surfaces [m/s].
+    fn rate(&self, p: &PressurePoint) -> f64 {
+        let body = if self.sense > 0.0 { p.side as usize } else { 1 - p.side as usize };
+        let g = self.g + self.G * self.flat(p.point - self.x);
+        self.deepening(p) + g.dot(self.drift - self.velocity(body, p.point))
+    }
+
+    /// w: what of the rate is neither the mean nor travel [m/s].
+    fn rocking(&self, p: &PressurePoint) -> f64 {
+        self.rate(p) - self.v + self.u.dot(self.G * self.flat(p.point - self.x))
+    }
+}
+
+/// Slope of the depth along the surface of a point [-].
+fn slope(p: &PressurePoint) -> Vec3 {
+    let slope = p.axis - p.normal * p.normal.dot(p.axis);
+    if p.side == 0 { slope } else { -slope }
+}
+
+/// a b^T
+fn outer(a: Vec3, b: Vec3) -> Mat3 {
+    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
 /// Stretch and velocity of a point in its plane.
 fn at(l: &Load, o: Vec3, delta: Vec3, theta: Vec3, sides: [&Kinematics; 2]) -> (Vec3, Vec3) {
     let z = delta + theta.cross(l.point - o);
@@ -847,6 +958,8 @@ struct Tally {
     damping_power: f64,
     force: Vec3,
     torques: [Vec3; 2],
+    /// u: what the patch travels over both surfaces [m/s].
+    travel: Vec3,
 }
 
 impl Tally {

@@ -846,10 +846,10 @@ impl Dynamics {
         }
     }
 
-    /// Kinetic, potential and elastic energy at (t, y) [J].
-    pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 3] {
+    /// Kinetic, potential and elastic energy at (t, y), and what of the last is still in the account of sliding [J].
+    pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 4] {
         self.locate(model, t, y);
-        let [mut kinetic, mut potential, mut elastic] = [0.0; 3];
+        let [mut kinetic, mut potential, mut elastic, mut held] = [0.0; 4];
         if !self.actions.is_empty() {
             self.exert(model, t, y, &mut []);
             elastic += self.actions.forces.iter().map(|f| f.effect.stored).sum::<f64>();
@@ -871,12 +871,13 @@ impl Dynamics {
             let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);
             if reading.gap <= 0.0 {
                 elastic += reading.friction.energy;
+                held += if pair.books_what_friction_takes() { reading.friction.energy } else { 0.0 };
                 if pair.energy_is_closed(&reading) {
                     elastic += reading.force.energy;
                 }
             }
         }
-        [kinetic, potential, elastic]
+        [kinetic, potential, elastic, held]
     }
 }
 

@@ -10,7 +10,7 @@ pub use record::{IslandRecord, PairRecord};
 
 use super::actions::ActionRecord;
 use super::crossing::{Crossing, Search, What};
-use super::dynamics::{Dynamics, Frame, set, vector};
+use super::dynamics::{Account, Dynamics, Frame, set, vector};
 use super::machine::MachineRecord;
 use super::pair::{Memory, Reading};
 use super::structure::Structure;
@@ -776,7 +776,7 @@ impl Island {
         let theta = self.theta(t);
         let mut y = vec![0.0; self.stepper.y0.len()];
         interpolate_all(&self.stepper.dense, theta, &mut y);
-        let energies = self.dynamics.energies(model, t, &y);
+        let [kinetic, potential, elastic, held] = self.dynamics.energies(model, t, &y);
         for k in 0..n {
             let body = self.dynamics.bodies[k] as usize;
             // the energies placed the mechanisms as a whole, O(n)
@@ -793,6 +793,7 @@ impl Island {
                 *sum += a;
             }
         }
+        accounts[Account::Sliding as usize] -= held;
         let mut contacts = Vec::new();
         for pair in &self.dynamics.pairs {
             let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, &y), false);
@@ -814,7 +815,7 @@ impl Island {
         let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
         let d = &self.dynamics;
         let elements = d.actions.forces.iter().map(|f| (f.element, d.element_energy(f, &y))).collect();
-        IslandSample { index, bodies, contacts, signals, elements, energies, accounts }
+        IslandSample { index, bodies, contacts, signals, elements, energies: [kinetic, potential, elastic], accounts }
     }
 
     fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {

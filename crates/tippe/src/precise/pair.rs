@@ -80,8 +80,6 @@ pub struct Reading {
     pub friction: Friction,
     /// Springs that go on with the friction of surfaces that slide.
     pub stick: Springs,
-    /// Their energy [J].
-    pub stick_energy: f64,
     /// Force on body 2 [N].
     pub total: Vec3,
     /// Torques about the centres of mass of bodies 1 and 2 [N m].
@@ -359,17 +357,18 @@ impl Pair {
         }
     }
 
-    /// Energy of springs, tangential and rolling, where the last reading was [J].
+    /// Energy of springs, tangential and rolling, where the last reading was [J]; none of those of surfaces, whose account of sliding is what friction takes less what they
+    /// hold.
     pub fn spring_energies(&self, springs: &Springs) -> (f64, f64) {
         match &self.geometry {
-            Geometry::Surfaces(_) if *springs == self.last.stick => (self.last.stick_energy, 0.0),
-            Geometry::Surfaces(_) if self.last.gap <= 0.0 => (self.last.friction.energy, 0.0),
-            Geometry::Surfaces(_) => {
-                let k_0 = self.friction.kappa * self.friction.patch_stiffness;
-                (0.5 * springs.f.length_squared() / k_0.max(f64::MIN_POSITIVE), 0.0)
-            }
+            Geometry::Surfaces(_) => (0.0, 0.0),
             _ => spring_energies(&self.friction, &self.friction_input(&self.last), springs),
         }
+    }
+
+    /// True when the account of sliding has all that friction takes, what its springs hold too: those of surfaces come and go with the points under load.
+    pub fn books_what_friction_takes(&self) -> bool {
+        matches!(self.geometry, Geometry::Surfaces(_))
     }
 
     /// True when the stiffness does not change with the place of contact.
@@ -743,7 +742,6 @@ impl Pair {
             force: s.force,
             friction: s.friction,
             stick: s.stick,
-            stick_energy: s.stick_energy,
             total: s.total,
             torques: s.torques,
             regions: s.regions,

@@ -139,8 +139,9 @@ pub struct Touch {
     pub on: bool,
     /// One of many columns between two surfaces, found anew in every step: all of them take part in an impact of the pair.
     pub column: bool,
-    /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s].
-    pub drift: f64,
+    /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s]. None where
+    /// it is yet to touch.
+    pub drift: Option<f64>,
 }
 
 /// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
@@ -340,12 +341,19 @@ impl Clock<'_> {
             let rate = Six::new(kin.w, kin.v);
             // what was struck in this step has a path of its own until then
             let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
-            Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate }
+            let is_free = self.model.bodies[b].drive == Drive::Free;
+            Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate, is_free }
         };
         let hardness = &near.hardness;
         let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
-        surfaces.columns([&path(a, X_1), &path(b, X_2)], touching, margin, inertia, &mut look.points);
+        let paths = [&path(a, X_1), &path(b, X_2)];
+        surfaces.columns(paths, touching, touching, margin, inertia, &mut look.points);
+        // a law that is read at the depth of the beginning wants the columns from there
+        let area: f64 = look.points.iter().map(|p| p.area).sum();
+        if touching && area * self.h * self.h < RESOLVED * RESOLVED * inertia {
+            surfaces.columns(paths, touching, false, margin, inertia, &mut look.points);
+        }
     }
 
     /// Columns between surfaces, in groups that face one way: each has its own friction. They are other ones in every step, so what they
@@ -392,9 +400,13 @@ impl Clock<'_> {
             let mean = group.iter().map(|p| p.normal * weight(p)).sum::<Vec3>();
             let normal = mean.try_normalize().unwrap_or(seed.normal);
             let total: f64 = group.iter().map(weight).sum();
-            let approach = group.iter().map(|p| closing(p) * weight(p)).sum::<f64>() / total;
             // a patch that rolls or slides on closes in front and opens behind: an impact would push harder than anything yet
-            let ahead: f64 = group.iter().map(|p| p.area * (self.h * closing(p) - p.gap).max(0.0)).sum();
+            let later = |p: &SurfacePoint| p.area * (self.h * closing(p) - p.gap).max(0.0);
+            let ahead: f64 = group.iter().map(later).sum();
+            let approach = match ahead > 0.0 {
+                true => group.iter().map(|p| closing(p) * later(p)).sum::<f64>() / ahead,
+                false => group.iter().map(|p| closing(p) * weight(p)).sum::<f64>() / total,
+            };
             let modulus = near.hardness.layer.map_or(f64::INFINITY, |layer| near.hardness.modulus / layer);
             let least = IMPACT * (carried + near.hardness.mass * near.hardness.rest_speed);
             let smooth = known && self.h * modulus * ahead < least;
@@ -404,7 +416,7 @@ impl Clock<'_> {
                 let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, &memory);
                 touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
-                touch.drift = if p.gap <= 0.0 { approach - closing(p) } else { 0.0 };
+                touch.drift = (smooth || p.gap <= 0.0).then(|| approach - closing(p));
                 touch.bound(near.normal_force_max * p.area / area);
                 // where nothing rebounds something must still stop it
                 let stops = !smooth && touch.limit == f64::INFINITY && (touch.restitution > 0.0 || !touch.soft);
@@ -674,7 +686,7 @@ impl Hardness {
             limit: f64::INFINITY,
             on: true,
             column: false,
-            drift: 0.0,
+            drift: None,
         }
     }
 }

@@ -224,15 +224,16 @@ impl Clock<'_> {
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
         let ahead = if touch.soft { 0.0 } else { h };
+        let drift = touch.drift.unwrap_or(0.0);
         let phi = match self.blows.is_empty() {
             true => touch.gap,
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };
         let row = Row {
             target: match touch.soft {
-                true => touch.drift - phi / touch.relaxation,
-                false if phi > 0.0 => -phi / h,
-                false => ((touch.relaxation * touch.drift - phi) / (h + touch.relaxation)).min(PUSH_SPEED),
+                true => drift - phi / touch.relaxation,
+                false if phi > 0.0 && touch.drift.is_none() => -phi / h,
+                false => ((touch.relaxation * drift - phi) / (h + touch.relaxation)).min(PUSH_SPEED),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },

@@ -1,7 +1,7 @@
 //! Elastic foundation over the overlap of two surfaces (docs/theory/overlap.md, section 4).
 //!
 //! With d2(x) the distance from x to the surface of 2, U1 = int_B d2 dV has the gradient of a pressure d2 on S1, the part of
-//! surface 1 inside 2; likewise U2. For U = (U1 + U2)/2 and unit stiffness per length the wrench on body 2 is
+//! surface 1 inside 2; likewise U2. For U = (U1 + U2)/2, one of them alone where its surface is much finer, and unit stiffness per length the wrench on body 2 is
 //!   f = 1/2 [ int_S1 d2 n1 dA - int_S2 d1 n2 dA ],   m about o likewise with x - o in front           (eqs. 5, 6)
 //! The fluxes E1 = int_S1 d2 n1.grad d2 dA and E2 = int_S1 d2^2 n1.grad d2 dA would be V and 2 U1 if no column from surface
 //! 2 to S1 ended on the medial surface before. V is known, and what is missing starts at edges of 2 and grows with d:
@@ -33,7 +33,7 @@ pub struct Foundation {
     pub moment: Vec3,
     /// Elastic energy over k [m^4].
     pub energy: f64,
-    /// Mean of the areas of the two surfaces inside each other [m^2].
+    /// Mean of the areas of the two surfaces inside each other; of the finer one where it alone carries [m^2].
     pub area: f64,
     /// Largest distance of a quadrature point to the other surface [m].
     pub depth: f64,
@@ -51,7 +51,7 @@ pub struct PressurePoint {
     pub axis: Vec3,
     /// The surface it lies on: 0 for 1, 1 for 2.
     pub side: u8,
-    /// Share of the patch; the two surfaces count half each [m^2].
+    /// Share of the patch; where both surfaces carry they count half each [m^2].
     pub area: f64,
     /// Distance to the other surface [m].
     pub depth: f64,
@@ -68,8 +68,21 @@ const TOLERANCE: f64 = 5e-4;
 /// Triangles smaller than this share of the patch are read at their centroid alone, those of twice the share by the full rule [-].
 const SMALL: f64 = 0.05;
 
+/// A surface whose triangles are so many times smaller than those of the other carries alone [-].
+const FINER: f64 = 16.0;
+
 /// Triangles of a lot [-].
 const CHUNK: usize = 256;
+
+/// Shares w of U = w1 U1 + w2 U2. Any two that do not depend on the pose make a potential; where one surface is much finer than the other, its points find plane
+/// faces before them, and the few large triangles of the other would have to be cut again and again to see its facets.
+pub(super) fn shares([s1, s2]: [&Surface; 2]) -> [f64; 2] {
+    match (s1.grain * FINER < s2.grain, s2.grain * FINER < s1.grain) {
+        (true, _) => [1.0, 0.0],
+        (_, true) => [0.0, 1.0],
+        _ => [0.5, 0.5],
+    }
+}
 
 /// A link in the plane of its triangle, from the triangle's first corner.
 #[derive(Clone, Copy, Debug)]
@@ -195,6 +208,8 @@ pub(super) struct Quadrature {
 #[derive(Debug, Default)]
 struct Lot {
     side: usize,
+    /// What its side carries [-].
+    share: f64,
     /// Its parts in the list of the cut.
     parts: Range<usize>,
     blobs: Vec<(u32, Blob)>,
@@ -275,13 +290,13 @@ impl Sums {
         self.depth = self.depth.max(other.depth);
     }
 
-    /// Eq. 7 for both halves, for an overlap of this volume.
-    fn energy(&self, volume: f64) -> f64 {
-        let half = |[e1, e2]: [f64; 2]| {
+    /// Eq. 7 for both sides, for an overlap of this volume.
+    fn energy(&self, volume: f64, shares: [f64; 2]) -> f64 {
+        let of_side = |[e1, e2]: [f64; 2]| {
             let missing = if e1 > 0.0 { ((volume - e1) / e1).clamp(-1.0, 1.0) } else { 0.0 };
             0.5 * e2 + missing * e2 / 3.0
         };
-        0.5 * (half(self.flux[0]) + half(self.flux[1]))
+        shares[0] * of_side(self.flux[0]) + shares[1] * of_side(self.flux[1])
     }
 }
 
@@ -295,7 +310,8 @@ impl Quadrature {
         X_w1: &Pose,
         about_w: Vec3,
     ) -> Foundation {
-        let sizes = [0, 1].map(|side| cut.sides[side].parts.len());
+        let shares = shares(surfaces);
+        let sizes = [0, 1].map(|side| if shares[side] > 0.0 { cut.sides[side].parts.len() } else { 0 });
         let count = sizes[0].div_ceil(CHUNK) + sizes[1].div_ceil(CHUNK);
         if self.lots.len() < count {
             self.lots.resize_with(count, Lot::default);
@@ -303,7 +319,7 @@ impl Quadrature {
         let lots = &mut self.lots[..count];
         let of_side = |side: usize| (0..sizes[side]).step_by(CHUNK).map(move |from| (side, from));
         for (lot, (side, from)) in lots.iter_mut().zip(of_side(0).chain(of_side(1))) {
-            (lot.side, lot.parts) = (side, from..(from + CHUNK).min(sizes[side]));
+            (lot.side, lot.share, lot.parts) = (side, shares[side], from..(from + CHUNK).min(sizes[side]));
         }
         shared(surfaces, lots, |lot| lot.measure(cut, surfaces, X));
         let areas = [0, 1].map(|side| lots.iter().filter(|lot| lot.side == side).map(|lot| lot.area).sum::<f64>());
@@ -312,7 +328,7 @@ impl Quadrature {
             let cells = lots.iter().filter(|lot| lot.side == side).flat_map(|lot| &lot.cells);
             cells.map(|c| c.blob.area * c.mean().abs()).sum::<f64>()
         });
-        let whole = whole[0] + whole[1];
+        let whole = 2.0 * (shares[0] * whole[0] + shares[1] * whole[1]);
         shared(surfaces, lots, |lot| lot.add_up(whole, cut, regions, surfaces, X, X_w1));
         self.points.clear();
         let mut sums = Sums::default();
@@ -323,8 +339,8 @@ impl Quadrature {
         let force = X_w1.vector(sums.force);
         let moment = X_w1.vector(sums.moment) + (X_w1.position - about_w).cross(force);
         let volume = regions.list.iter().map(|r| r.volume).sum();
-        let area = 0.5 * areas[0] + 0.5 * areas[1];
-        Foundation { force, moment, energy: sums.energy(volume), area, depth: sums.depth }
+        let area = shares[0] * areas[0] + shares[1] * areas[1];
+        Foundation { force, moment, energy: sums.energy(volume, shares), area, depth: sums.depth }
     }
 }
 
@@ -458,19 +474,20 @@ impl Lot {
             (ring, cell.blob.at(2), cell.at_ring[2]),
         ];
         for (share, p, reading) in readings {
-            let area = 0.5 * weight * share * cell.blob.area;
+            let area = weight * share * cell.blob.area;
             if area == 0.0 {
                 continue;
             }
             let depth = reading.depth;
             let (point, n) = (plane.X.of(plane.side, plane.point(p)), plane.X.vector_of(plane.side, plane.normal));
             let normal = if plane.side == 0 { n } else { -n };
-            let f = normal * (area * depth);
+            let carried = self.share * area;
+            let f = normal * (carried * depth);
             sums.force += f;
             sums.moment += point.cross(f);
             let gradient = plane.gradient(&reading);
             let axis = if plane.side == 0 { gradient } else { -gradient };
-            let flux = 2.0 * area * depth * normal.dot(axis);
+            let flux = area * depth * normal.dot(axis);
             sums.flux[plane.side][0] += flux;
             sums.flux[plane.side][1] += flux * depth;
             sums.depth = sums.depth.max(depth);
@@ -480,7 +497,7 @@ impl Lot {
                 normal,
                 axis,
                 side: plane.side as u8,
-                area,
+                area: carried,
                 depth,
                 region: NONE,
                 id,

@@ -15,16 +15,27 @@ const STRIPS: usize = 4;
 /// Faces as steep as this, or overhanging, carry nothing [-].
 const STEEP: f64 = 1e-9;
 
-/// A region while it is built, in the frame of the surface.
+/// A region of what is below the ground while it is built, in one frame.
 #[derive(Clone, Copy, Debug)]
-struct Dip {
-    o: Vec3,
-    volume: f64,
-    first: Vec3,
-    vector: Vec3,
-    depth: f64,
-    bounds: Aabb,
-    region: u32,
+pub(super) struct Dip {
+    pub o: Vec3,
+    pub volume: f64,
+    /// int (x - o) dV
+    pub first: Vec3,
+    /// int n dA
+    pub vector: Vec3,
+    /// Largest depth [m].
+    pub depth: f64,
+    pub bounds: Aabb,
+    /// Region in the result.
+    pub region: u32,
+}
+
+impl From<Vec3> for Dip {
+    fn from(o: Vec3) -> Dip {
+        let (first, vector, bounds) = (Vec3::ZERO, Vec3::ZERO, Aabb::EMPTY);
+        Dip { o, volume: 0.0, first, vector, depth: 0.0, bounds, region: NONE }
+    }
 }
 
 /// Buffers.
@@ -50,7 +61,6 @@ impl HalfSpace {
         regions: &mut Vec<Region>,
         points: &mut Vec<PressurePoint>,
     ) -> Foundation {
-        regions.clear();
         points.clear();
         self.dips.clear();
         // The plane in the frame of the surface: height m.x - level.
@@ -92,7 +102,7 @@ impl HalfSpace {
             }
             deepest = f64::max(deepest, dip.depth);
         }
-        self.finish(m, X_w2, n_w, regions);
+        list_regions(&mut self.dips, X_w2, regions, |dip| (n_w, (-m.dot(dip.vector)).max(0.0)));
         for p in points.iter_mut() {
             p.region = self.dips[p.region as usize].region;
         }
@@ -187,8 +197,7 @@ impl HalfSpace {
             let place = self.dips.len() as u32;
             let a = s.corners(seed)[0];
             let o = a - m * (m.dot(a) - level);
-            let (first, vector, bounds) = (Vec3::ZERO, Vec3::ZERO, Aabb::EMPTY);
-            self.dips.push(Dip { o, volume: 0.0, first, vector, depth: 0.0, bounds, region: NONE });
+            self.dips.push(Dip::from(o));
             self.marks[seed as usize] = (self.epoch, place);
             self.queue.clear();
             self.queue.push(seed);
@@ -207,38 +216,44 @@ impl HalfSpace {
             }
         }
     }
+}
 
-    fn finish(&mut self, m: Vec3, X_w2: &Pose, n_w: Vec3, regions: &mut Vec<Region>) {
-        // Walls of voids have negative volume: they belong to the smallest region around them.
-        for i in 0..self.dips.len() {
-            let void = self.dips[i];
-            if !(void.volume < 0.0) {
-                continue;
-            }
-            let around = (0..self.dips.len())
-                .filter(|&k| self.dips[k].volume > -void.volume && self.dips[k].bounds.contains(&void.bounds))
-                .min_by(|&a, &b| self.dips[a].volume.total_cmp(&self.dips[b].volume));
-            if let Some(k) = around {
-                let dip = &mut self.dips[k];
-                dip.volume += void.volume;
-                dip.first += void.first + (void.o - dip.o) * void.volume;
-                dip.vector += void.vector;
-                self.dips[i].region = k as u32;
-            }
+/// The regions that have a volume; `facing` gives normal in the world and area.
+pub(super) fn list_regions(
+    dips: &mut [Dip],
+    X: &Pose,
+    regions: &mut Vec<Region>,
+    facing: impl Fn(&Dip) -> (Vec3, f64),
+) {
+    regions.clear();
+    // Walls of voids have negative volume: they belong to the smallest region around them.
+    for i in 0..dips.len() {
+        let void = dips[i];
+        if !(void.volume < 0.0) {
+            continue;
         }
-        for dip in &mut self.dips {
-            if dip.volume > 0.0 {
-                dip.region = regions.len() as u32;
-                let centroid = (dip.o + dip.first / dip.volume).clamp(dip.bounds.min, dip.bounds.max);
-                let area = (-m.dot(dip.vector)).max(0.0);
-                let (volume, extent) = (dip.volume, dip.depth);
-                regions.push(Region { volume, centroid: X_w2.point(centroid), normal: n_w, area, extent });
-            }
+        let around = (0..dips.len())
+            .filter(|&k| dips[k].volume > -void.volume && dips[k].bounds.contains(&void.bounds))
+            .min_by(|&a, &b| dips[a].volume.total_cmp(&dips[b].volume));
+        if let Some(k) = around {
+            let dip = &mut dips[k];
+            dip.volume += void.volume;
+            dip.first += void.first + (void.o - dip.o) * void.volume;
+            dip.vector += void.vector;
+            dips[i].region = k as u32;
         }
-        for i in 0..self.dips.len() {
-            if self.dips[i].volume < 0.0 && self.dips[i].region != NONE {
-                self.dips[i].region = self.dips[self.dips[i].region as usize].region;
-            }
+    }
+    for dip in dips.iter_mut() {
+        if dip.volume > 0.0 {
+            dip.region = regions.len() as u32;
+            let centroid = (dip.o + dip.first / dip.volume).clamp(dip.bounds.min, dip.bounds.max);
+            let ((normal, area), volume, extent) = (facing(dip), dip.volume, dip.depth);
+            regions.push(Region { volume, centroid: X.point(centroid), normal, area, extent });
+        }
+    }
+    for i in 0..dips.len() {
+        if dips[i].volume < 0.0 && dips[i].region != NONE {
+            dips[i].region = dips[dips[i].region as usize].region;
         }
     }
 }

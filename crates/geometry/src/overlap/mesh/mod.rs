@@ -10,19 +10,22 @@ mod placement;
 mod predicate;
 mod region;
 mod surface;
+mod terrain;
 
+use crate::shape::HeightGrid;
 use crate::{Pose, Vec3};
 use cut::Cut;
 pub use distance::{Gap, surface_distance};
 use foundation::Quadrature;
 pub use foundation::{Foundation, PressurePoint};
 use half_space::HalfSpace;
-pub use patch::{PatchPolygon, half_space_patch, surface_patch};
+pub use patch::{PatchPolygon, half_space_patch, surface_patch, terrain_patch};
 use placement::Placement;
 use rayon::prelude::*;
 pub use region::Region;
 use region::Regions;
 pub use surface::Surface;
+use terrain::Terrain;
 
 /// Buffers for overlaps of surfaces, kept by the caller. What they hold changes no bit of a result.
 #[derive(Debug, Default)]
@@ -31,6 +34,7 @@ pub struct SurfaceWork {
     regions: Regions,
     quadrature: Quadrature,
     half_space: HalfSpace,
+    terrain: Terrain,
 }
 
 impl SurfaceWork {
@@ -94,6 +98,22 @@ pub fn half_space_foundation(
 ) -> Foundation {
     let SurfaceWork { half_space, regions, quadrature, .. } = work;
     half_space.run(X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points)
+}
+
+/// Foundation of a surface, body 2, that dips into the ground below a height grid, body 1. Regions and points stay in `work`.
+///
+/// The pressure is that of the depth below the ground, on the surface of body 2 alone, as in a half-space: on plane ground the same, on a rough one the
+/// gradient of an energy that is continuous from cell to cell.
+pub fn terrain_foundation(
+    grid: &HeightGrid,
+    X_w1: &Pose,
+    surface2: &Surface,
+    X_w2: &Pose,
+    about_w: Vec3,
+    work: &mut SurfaceWork,
+) -> Foundation {
+    let SurfaceWork { terrain, regions, quadrature, .. } = work;
+    terrain.run(grid, X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points)
 }
 
 /// Points of a surface, body 2, below the plane of a half-space, body 1, raised by `above` [m]: those below the plane carry its foundation,

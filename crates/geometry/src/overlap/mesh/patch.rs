@@ -1,10 +1,11 @@
 //! The patch over which two surfaces touch, as polygons: for those who look at a contact or draw it.
 
 use super::cut::{Cut, Link};
-use super::foundation::PressurePoint;
+use super::foundation::{PressurePoint, shares};
 use super::region::NONE;
 use super::surface::Surface;
-use super::{SurfaceWork, foundation, half_space, half_space_foundation};
+use super::{SurfaceWork, foundation, half_space, half_space_foundation, terrain_foundation};
+use crate::shape::HeightGrid;
 use crate::{Pose, Vec3};
 
 /// The part of one triangle that lies inside the other solid.
@@ -30,7 +31,7 @@ pub struct PatchPolygon {
     pub push: Vec3,
 }
 
-/// Polygons of the patch of two placed surfaces, first those on surface 1, by triangle.
+/// Polygons of the patch of two placed surfaces, first those on surface 1, by triangle; of the finer one where it alone carries.
 pub fn surface_patch(
     surface1: &Surface,
     X_w1: &Pose,
@@ -42,7 +43,8 @@ pub fn surface_patch(
     let surfaces = [surface1, surface2];
     let X = [X_w1, X_w2];
     let mut patch = Vec::new();
-    for side in 0..2 {
+    let shares = shares(surfaces);
+    for side in (0..2).filter(|side| shares[*side] > 0.0) {
         for part in &work.cut.sides[side].parts {
             let s = surfaces[side];
             let links = &work.cut.links[part.first as usize..(part.first + part.count) as usize];
@@ -56,7 +58,7 @@ pub fn surface_patch(
             patch.push(PatchPolygon { side: side as u8, triangle: part.face, rings, normal, ..EMPTY });
         }
     }
-    load(&mut patch, work.points(), 2.0);
+    load(&mut patch, work.points(), 1.0 / shares[0].max(shares[1]));
     patch
 }
 
@@ -75,6 +77,27 @@ pub fn half_space_patch(X_w1: &Pose, surface2: &Surface, X_w2: &Pose, work: &mut
         PatchPolygon { side: 1, triangle, rings: vec![ring], normal, ..EMPTY }
     };
     let mut patch: Vec<PatchPolygon> = below.iter().map(polygon).collect();
+    load(&mut patch, work.points(), 1.0);
+    patch
+}
+
+/// Polygons of a surface, body 2, below the ground of a height grid, body 1, by triangle: a ring for every triangle of the ground.
+pub fn terrain_patch(
+    grid: &HeightGrid,
+    X_w1: &Pose,
+    surface2: &Surface,
+    X_w2: &Pose,
+    work: &mut SurfaceWork,
+) -> Vec<PatchPolygon> {
+    terrain_foundation(grid, X_w1, surface2, X_w2, Vec3::ZERO, work);
+    let mut patch: Vec<PatchPolygon> = Vec::new();
+    // pieces of a triangle stand together
+    for pieces in work.terrain.pieces.chunk_by(|a, b| a.face == b.face) {
+        let triangle = pieces[0].face;
+        let rings = pieces.iter().map(|p| p.corners().iter().map(|c| X_w1.point(*c)).collect()).collect();
+        let normal = -X_w2.vector(surface2.normals[triangle as usize]);
+        patch.push(PatchPolygon { side: 1, triangle, rings, normal, ..EMPTY });
+    }
     load(&mut patch, work.points(), 1.0);
     patch
 }

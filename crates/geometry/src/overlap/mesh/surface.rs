@@ -36,6 +36,8 @@ pub struct Surface {
     pub(super) slack: Vec<f64>,
     /// Areas [m^2].
     pub(super) areas: Vec<f64>,
+    /// Area of the triangle that a point of the surface lies on, mean over the surface [m^2].
+    pub(super) grain: f64,
     /// Balls around the triangles: centre and radius [m].
     pub(super) balls: Vec<(Vec3, f64)>,
     /// Sum of the normals of the two triangles of an edge.
@@ -113,6 +115,8 @@ impl Surface {
                 fill[v as usize] += 1;
             }
         }
+        let whole: f64 = areas.iter().sum();
+        let grain = areas.iter().map(|a| a * a).sum::<f64>() / whole.max(f64::MIN_POSITIVE);
         let bounds: Vec<Aabb> = triangles.iter().map(|t| triangle_box(mesh, t)).collect();
         let (shells, shell_of) = split(&triangles, neighbours, &bounds);
         Surface {
@@ -124,6 +128,7 @@ impl Surface {
             normals,
             slack,
             areas,
+            grain,
             balls,
             edge_normals,
             vertex_normals,
