@@ -143,8 +143,10 @@ pub struct Path {
     pub X_ws: Pose,
     /// Its centre of mass at the beginning [m].
     pub centre: Vec3,
-    /// Turn [rad] and shift [m] of the centre of mass if nothing pushes.
+    /// Turn [rad] and shift [m] of the centre of mass if its velocity stays.
     pub moved: Six,
+    /// What it would fall if nothing held it [m].
+    pub fall: Vec3,
     /// Angular velocity [rad/s] and velocity [m/s].
     pub rate: Six,
     /// Whether it gives way to forces.
@@ -152,11 +154,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// The shape at the end.
-    fn end(&self) -> Pose {
+    /// The shape at the end, fallen that far [m].
+    fn end(&self, fall: Vec3) -> Pose {
         let turn = Quat::from_scaled_axis(self.moved.angular);
         let arm = self.X_ws.position - self.centre;
-        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
+        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + fall + turn * arm)
     }
 
     /// Shift of a point, seen from the beginning [m].
@@ -329,6 +331,15 @@ impl SurfacePair {
         }
     }
 
+    /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
+    fn only_touches(&self, start: &[Pose; 2], down: &[Pose; 2]) -> bool {
+        with_room(|room| {
+            let mut depth = |X: &[Pose; 2]| self.press_in(X, &mut room.surfaces).depth;
+            let now = depth(start);
+            now > 0.0 && now < PUSHED[0] * self.size && depth(down) > now
+        })
+    }
+
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be; of others where they overlap or,
     /// apart by less than `margin` [m], will first, pushed together until they have the energy of an impact. Gaps are those of the step's
     /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
@@ -346,7 +357,15 @@ impl SurfacePair {
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
-        let X = if at_end { paths.map(Path::end) } else { start };
+        // what falls meets other parts of a surface as well; points of a half-space are there before it does
+        let fall = paths.map(|p| if matches!(self.kind, Kind::Ground { .. }) { Vec3::ZERO } else { p.fall });
+        let down = [0, 1].map(|k| Pose::new(start[k].rotation, start[k].position + fall[k]));
+        let fallen = at_end || !touching && self.only_touches(&start, &down);
+        let X = match fallen {
+            true if at_end => [0, 1].map(|k| paths[k].end(fall[k])),
+            true => down,
+            false => start,
+        };
         with_room(|room| {
             let mut shift = Vec3::ZERO;
             let mut ahead = None;
@@ -398,14 +417,21 @@ impl SurfacePair {
                 out.push(SurfacePoint { point, normal, gap, area, region: p.region });
             }
             if !matches!(self.kind, Kind::Ground { .. }) && ahead.is_none() {
-                carry_regions(room.surfaces.points(), sense, touching, out);
+                carry_regions(room.surfaces.points(), sense, touching || fallen, out);
             }
         });
+        // as far from the centre as they will be: a force ahead of what rolls would hold it
+        let free = [0, 1].map(|k| f64::from(paths[k].is_free));
+        let mean = |v: [Vec3; 2]| (v[0] * free[0] + v[1] * free[1]) / (free[0] + free[1]).max(1.0);
+        if fallen {
+            for c in out.iter_mut() {
+                c.point -= mean(fall);
+                c.gap -= c.normal.dot(fall[1] - fall[0]);
+            }
+        }
         join_columns(out);
         if at_end {
-            // as far from the centre as they will be: a force ahead of what rolls would hold it
-            let free = || paths.iter().filter(|path| path.is_free);
-            let carried = free().map(|path| path.moved.linear).sum::<Vec3>() / free().count().max(1) as f64;
+            let carried = mean(paths.map(|path| path.moved.linear));
             for c in out {
                 c.point -= carried;
                 c.gap -= c.normal.dot(paths[1].shift(c.point) - paths[0].shift(c.point));

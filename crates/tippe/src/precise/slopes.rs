@@ -536,7 +536,9 @@ mod tests {
                 f
             };
             let (mut delta, mut central) = (vec![0.0; n], vec![false; n]);
-            rates(&mut dynamics, 0.0, &inner);
+            let rates_here = rates(&mut dynamics, 0.0, &inner);
+            // depths of 0.5 mm are differences of positions of 2 m
+            let rounding = 4096.0 * f64::EPSILON * rates_here.iter().fold(0.0, |most: f64, f| most.max(f.abs()));
             assert_eq!(dynamics.pairs.iter().filter(|p| p.last.gap <= 0.0).count(), 4, "{law}");
             dynamics.couple(&model);
             let mut bound = Bound { model: &model, dynamics: &mut dynamics };
@@ -544,7 +546,8 @@ mod tests {
             let mut J = Jacobian::new(&bound);
             assert!(bound.jacobian(0.0, &inner, &mut J));
             let close = |ours: f64, theirs: f64, size: f64, what: &str| {
-                assert!((ours - theirs).abs() <= 2e-3 * size, "{law} {what}: {ours:e} and {theirs:e} of {size:e}");
+                let allowed = (2e-3 * size).max(rounding);
+                assert!((ours - theirs).abs() <= allowed, "{law} {what}: {ours:e} and {theirs:e} of {size:e}");
             };
             for direction in 0..states {
                 let mut d = vec![0.0; n];

@@ -342,7 +342,9 @@ impl Clock<'_> {
             // what was struck in this step has a path of its own until then
             let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
             let is_free = self.model.bodies[b].drive == Drive::Free;
-            Path { X_ws, centre: kin.p, moved: past + rate * (self.h - self.elapsed), rate, is_free }
+            let rest = self.h - self.elapsed;
+            let fall = if is_free { self.model.gravity_at(kin.p) * (rest * rest) } else { Vec3::ZERO };
+            Path { X_ws, centre: kin.p, moved: past + rate * rest, fall, rate, is_free }
         };
         let hardness = &near.hardness;
         let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
