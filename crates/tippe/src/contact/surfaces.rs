@@ -154,11 +154,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// The shape at the end, fallen that far [m].
-    fn end(&self, fall: Vec3) -> Pose {
+    /// The shape at the end.
+    fn end(&self) -> Pose {
         let turn = Quat::from_scaled_axis(self.moved.angular);
         let arm = self.X_ws.position - self.centre;
-        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + fall + turn * arm)
+        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
     }
 
     /// Shift of a point, seen from the beginning [m].
@@ -332,16 +332,13 @@ impl SurfacePair {
     }
 
     /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
-    fn only_touches(&self, start: &[Pose; 2], down: &[Pose; 2]) -> bool {
-        with_room(|room| {
-            let mut depth = |X: &[Pose; 2]| self.press_in(X, &mut room.surfaces).depth;
-            let now = depth(start);
-            now > 0.0 && now < PUSHED[0] * self.size && depth(down) > now
-        })
+    fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2], work: &mut SurfaceWork) -> bool {
+        let depth = self.press_in(X, work).depth;
+        depth > 0.0 && depth < PUSHED[0] * self.size && self.press_in(down, work).depth > depth
     }
 
-    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be; of others where they overlap or,
-    /// apart by less than `margin` [m], will first, pushed together until they have the energy of an impact. Gaps are those of the step's
+    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first. Gaps are those of the step's
     /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
     pub fn columns(
         &self,
@@ -353,88 +350,102 @@ impl SurfacePair {
         out: &mut Vec<SurfacePoint>,
     ) {
         out.clear();
-        let start = paths.map(|p| p.X_ws);
-        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
+        let X = if at_end { paths.map(Path::end) } else { paths.map(|p| p.X_ws) };
+        if self.far(&paths.map(|p| p.X_ws)).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
-        // what falls meets other parts of a surface as well; points of a half-space are there before it does
-        let fall = paths.map(|p| if matches!(self.kind, Kind::Ground { .. }) { Vec3::ZERO } else { p.fall });
-        let down = [0, 1].map(|k| Pose::new(start[k].rotation, start[k].position + fall[k]));
-        let fallen = at_end || !touching && self.only_touches(&start, &down);
-        let X = match fallen {
-            true if at_end => [0, 1].map(|k| paths[k].end(fall[k])),
-            true => down,
-            false => start,
-        };
-        with_room(|room| {
-            let mut shift = Vec3::ZERO;
-            let mut ahead = None;
-            match &self.kind {
-                Kind::Ground { ground, surface, .. } => {
-                    half_space_points(&X[*ground], surface, &X[1 - ground], margin, &mut room.surfaces);
-                }
-                _ if self.press_in(&X, &mut room.surfaces).depth > 0.0 => {}
-                _ => {
-                    let (gap, n, p1, p2) = self.apart(&X, margin);
-                    if gap >= margin {
-                        return;
-                    }
-                    let middle = 0.5 * (p1 + p2);
-                    let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
-                    let energy = 0.5 * inertia * closing * closing;
-                    let mut push = PUSHED[0];
-                    loop {
-                        shift = n * (gap + push * self.size);
-                        let pushed = [X[0], Pose::new(X[1].rotation, X[1].position - shift)];
-                        let pressed = self.press_in(&pushed, &mut room.surfaces);
-                        if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
-                            break;
-                        }
-                        push = (4.0 * push).min(PUSHED[1]);
-                    }
-                    ahead = Some((gap, n));
+        with_room(|Room { surfaces: work, .. }| {
+            if let Kind::Ground { ground, surface, .. } = &self.kind {
+                half_space_points(&X[*ground], surface, &X[1 - ground], margin, work);
+                return self.stand(work, None, out);
+            }
+            let fall = paths[1].fall - paths[0].fall;
+            let down = [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
+            let just = !touching && fall != Vec3::ZERO && self.only_touches(&X, &down, work);
+            if (just || at_end && fall != Vec3::ZERO) && self.press_in(&down, work).depth > 0.0 {
+                self.stand(work, Some(true), out);
+                for c in out.iter_mut() {
+                    c.point -= 0.5 * fall;
+                    c.gap -= c.normal.dot(fall);
                 }
             }
-            let sense = self.sense();
-            for p in room.surfaces.points() {
-                let mut area = p.area * p.normal.dot(p.axis);
-                if area <= 0.0 {
-                    continue;
-                }
-                let mut normal = p.axis * sense;
-                let mut gap = normal.dot(shift) - p.depth;
-                if let Some((least, n)) = ahead {
-                    // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
-                    // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
-                    let slope = normal.dot(n);
-                    area = p.area * p.normal.dot(n) * sense;
-                    if slope <= ALONG || area <= 0.0 {
-                        continue;
-                    }
-                    (normal, gap) = (n, (shift.length() - p.depth / slope).max(least));
-                }
-                let point = p.point + 0.5 * shift;
-                out.push(SurfacePoint { point, normal, gap, area, region: p.region });
+            if just {
+                return;
             }
-            if !matches!(self.kind, Kind::Ground { .. }) && ahead.is_none() {
-                carry_regions(room.surfaces.points(), sense, touching || fallen, out);
+            if self.press_in(&X, work).depth > 0.0 {
+                // in their place stand those that carry
+                out.retain_mut(|c| {
+                    c.region = u32::MAX;
+                    c.gap > 0.0
+                });
+                self.stand(work, Some(touching), out);
+            } else if out.is_empty() {
+                self.stand_ahead(paths, &X, margin, inertia, work, out);
             }
         });
-        // as far from the centre as they will be: a force ahead of what rolls would hold it
-        let free = [0, 1].map(|k| f64::from(paths[k].is_free));
-        let mean = |v: [Vec3; 2]| (v[0] * free[0] + v[1] * free[1]) / (free[0] + free[1]).max(1.0);
-        if fallen {
-            for c in out.iter_mut() {
-                c.point -= mean(fall);
-                c.gap -= c.normal.dot(fall[1] - fall[0]);
-            }
-        }
         join_columns(out);
         if at_end {
-            let carried = mean(paths.map(|path| path.moved.linear));
+            // as far from the centre as they will be: a force ahead of what rolls would hold it
+            let free = || paths.iter().filter(|path| path.is_free);
+            let carried = free().map(|path| path.moved.linear).sum::<Vec3>() / free().count().max(1) as f64;
             for c in out {
                 c.point -= carried;
                 c.gap -= c.normal.dot(paths[1].shift(c.point) - paths[0].shift(c.point));
+            }
+        }
+    }
+
+    /// Appends the columns of a foundation; with `carry`, as [`carry_regions`] of surfaces that touch already or do not.
+    fn stand(&self, work: &SurfaceWork, carry: Option<bool>, out: &mut Vec<SurfacePoint>) {
+        let (sense, first) = (self.sense(), out.len());
+        for p in work.points() {
+            let area = p.area * p.normal.dot(p.axis);
+            if area > 0.0 {
+                let (normal, gap) = (p.axis * sense, -p.depth);
+                out.push(SurfacePoint { point: p.point, normal, gap, area, region: p.region });
+            }
+        }
+        if let Some(touching) = carry {
+            carry_regions(work.points(), sense, touching, &mut out[first..]);
+        }
+    }
+
+    /// Columns of surfaces apart by less than `margin`, pushed together along the shortest way until they have the energy of an impact.
+    fn stand_ahead(
+        &self,
+        paths: [&Path; 2],
+        X: &[Pose; 2],
+        margin: f64,
+        inertia: f64,
+        work: &mut SurfaceWork,
+        out: &mut Vec<SurfacePoint>,
+    ) {
+        let (gap, n, p1, p2) = self.apart(X, margin);
+        if gap >= margin {
+            return;
+        }
+        let middle = 0.5 * (p1 + p2);
+        let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
+        let energy = 0.5 * inertia * closing * closing;
+        let mut push = PUSHED[0];
+        let shift = loop {
+            let shift = n * (gap + push * self.size);
+            let pressed = self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work);
+            if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
+                break shift;
+            }
+            push = (4.0 * push).min(PUSHED[1]);
+        };
+        let sense = self.sense();
+        for p in work.points().iter().filter(|p| p.area * p.normal.dot(p.axis) > 0.0) {
+            // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
+            // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
+            let slope = p.axis.dot(n) * sense;
+            let area = p.area * p.normal.dot(n) * sense;
+            if slope > ALONG && area > 0.0 {
+                let least = (shift.length() - p.depth / slope).max(gap);
+                let point = p.point + 0.5 * shift;
+                out.push(SurfacePoint { point, normal: n, gap: least, area, region: p.region });
             }
         }
     }
