@@ -118,16 +118,30 @@ impl HeightGrid {
         })
     }
 
-    /// Highest point of the cells that meet the rectangle below a box, or of the whole grid where there are more than `few` [m]; below all where
-    /// there are none.
+    /// Nothing of the ground below a box is higher: of the planes of the cells there, or of the whole grid where they are more than `few` [m]; below
+    /// all where there are none.
     pub(crate) fn highest_under(&self, min: Vec3, max: Vec3, few: usize) -> f64 {
         let [columns, rows] = self.cells_under([min.x, min.y], [max.x, max.y]);
         if columns.len() * rows.len() > few {
             return self.highest;
         }
-        let row = |r: usize| &self.heights[r * self.columns + columns.start..=r * self.columns + columns.end];
-        let rows = if rows.is_empty() || columns.is_empty() { 0..0 } else { rows.start..rows.end + 1 };
-        rows.flat_map(row).fold(f64::NEG_INFINITY, |high, h| high.max(*h))
+        let mut highest = f64::NEG_INFINITY;
+        for row in rows {
+            for column in columns.clone() {
+                let [[a, b, c], [_, _, d]] = self.cell(column, row);
+                let (from, to) = (min.max(a), max.min(c));
+                // a plane is highest in a corner of what of the rectangle lies in the cell
+                let top = |x: [Vec3; 2], y: [Vec3; 2]| {
+                    let slope = [(x[1].z - x[0].z) / self.spacing[0], (y[1].z - y[0].z) / self.spacing[1]];
+                    let run = [if slope[0] > 0.0 { to.x } else { from.x }, if slope[1] > 0.0 { to.y } else { from.y }];
+                    a.z + slope[0] * (run[0] - a.x) + slope[1] * (run[1] - a.y)
+                };
+                let first = top([a, b], [b, c]).min(a.z.max(b.z).max(c.z));
+                let second = top([d, c], [a, d]).min(a.z.max(c.z).max(d.z));
+                highest = first.max(second).max(highest);
+            }
+        }
+        highest
     }
 
     fn find_cosines(&mut self) {

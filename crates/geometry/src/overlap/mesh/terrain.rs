@@ -174,14 +174,18 @@ impl Terrain {
             let [_, rows] = grid.cells_under(triangle.least(), triangle.most());
             for row in rows {
                 let (low, high) = (grid.point(0, row).y, grid.point(0, row + 1).y);
-                let band = triangle.keep(|x| x.y - low).keep_strictly(|x| high - x.y);
+                let mut band = triangle;
+                band.keep(|x| x.y - low);
+                band.keep_strictly(|x| high - x.y);
                 if band.count < 3 {
                     continue;
                 }
                 let [columns, _] = grid.cells_under(band.least(), band.most());
                 for column in columns {
                     let (left, right) = (grid.point(column, 0).x, grid.point(column + 1, 0).x);
-                    let part = band.keep(|x| x.x - left).keep_strictly(|x| right - x.x);
+                    let mut part = band;
+                    part.keep(|x| x.x - left);
+                    part.keep_strictly(|x| right - x.x);
                     if part.count >= 3 {
                         self.cut_cell(grid, [column, row], f, &part);
                     }
@@ -193,20 +197,21 @@ impl Terrain {
     /// The part of a polygon over one cell below each of its two triangles.
     fn cut_cell(&mut self, grid: &HeightGrid, [column, row]: [usize; 2], face: u32, part: &Polygon) {
         let [first, second] = grid.cell(column, row);
-        let ([a, b, c], d) = (first, second[2]);
-        if part.corners[..part.count].iter().all(|x| x.z > a.z.max(b.z).max(c.z).max(d.z)) {
-            return;
-        }
+        let [a, _, c] = first;
         let beside = |x: Vec3| (x.x - a.x) * (c.y - a.y) - (x.y - a.y) * (c.x - a.x);
-        let cosines = [(column, row), (column + 1, row), (column + 1, row + 1), (column, row + 1)]
-            .map(|(column, row)| grid.slope_cosine(column, row));
-        let halves = [
-            (part.keep(beside), first, [cosines[0], cosines[1], cosines[2]]),
-            (part.keep_strictly(|x| -beside(x)), second, [cosines[0], cosines[2], cosines[3]]),
-        ];
-        for (half, triangle, cosines) in halves {
+        let place = [(column, row), (column + 1, row), (column + 1, row + 1), (column, row + 1)];
+        for (k, triangle) in [first, second].into_iter().enumerate() {
+            let cosines = [0, 1 + k, 2 + k].map(|i| grid.slope_cosine(place[i].0, place[i].1));
             let ground = Ground::new(triangle, cosines);
-            let polygon = half.keep_strictly(|x| ground.n.dot(ground.a - x));
+            if part.corners[..part.count].iter().all(|x| ground.n.dot(ground.a - *x) <= 0.0) {
+                continue;
+            }
+            let mut polygon = *part;
+            match k {
+                0 => polygon.keep(beside),
+                _ => polygon.keep_strictly(|x| -beside(x)),
+            }
+            polygon.keep_strictly(|x| ground.n.dot(ground.a - x));
             if polygon.count < 3 {
                 continue;
             }
@@ -281,36 +286,47 @@ impl Polygon {
         [max.x, max.y]
     }
 
-    /// The part where a linear function is not negative.
-    fn keep(&self, height: impl Fn(Vec3) -> f64) -> Polygon {
-        self.clip(height, |h| h >= 0.0)
+    /// Keeps the part where a linear function is not negative.
+    fn keep(&mut self, height: impl Fn(Vec3) -> f64) {
+        self.clip(height, |h| h >= 0.0);
     }
 
-    /// The part where it is positive.
-    fn keep_strictly(&self, height: impl Fn(Vec3) -> f64) -> Polygon {
-        self.clip(height, |h| h > 0.0)
+    /// Keeps the part where it is positive.
+    fn keep_strictly(&mut self, height: impl Fn(Vec3) -> f64) {
+        self.clip(height, |h| h > 0.0);
     }
 
-    fn clip(&self, height: impl Fn(Vec3) -> f64, is_inside: impl Fn(f64) -> bool) -> Polygon {
-        let mut out = Polygon { corners: [Vec3::ZERO; ROOM], sides: [3; ROOM], count: 0 };
+    fn clip(&mut self, height: impl Fn(Vec3) -> f64, is_inside: impl Fn(f64) -> bool) {
+        let mut heights = [0.0; ROOM];
+        let mut inside = 0;
+        for k in 0..self.count {
+            heights[k] = height(self.corners[k]);
+            inside += usize::from(is_inside(heights[k]));
+        }
+        if inside == self.count {
+            return;
+        }
+        let (corners, sides, count) = (self.corners, self.sides, std::mem::take(&mut self.count));
+        if inside == 0 {
+            return;
+        }
         let mut push = |x: Vec3, side: u8| {
-            if out.count < ROOM {
-                (out.corners[out.count], out.sides[out.count]) = (x, side);
-                out.count += 1;
+            if self.count < ROOM {
+                (self.corners[self.count], self.sides[self.count]) = (x, side);
+                self.count += 1;
             }
         };
-        for k in 0..self.count {
-            let (a, b) = (self.corners[k], self.corners[if k + 1 < self.count { k + 1 } else { 0 }]);
-            let (ha, hb) = (height(a), height(b));
+        for k in 0..count {
+            let next = if k + 1 < count { k + 1 } else { 0 };
+            let (a, b, ha, hb) = (corners[k], corners[next], heights[k], heights[next]);
             let (inside_a, inside_b) = (is_inside(ha), is_inside(hb));
             if inside_a {
-                push(a, self.sides[k]);
+                push(a, sides[k]);
             }
             if inside_a != inside_b {
                 let x = a + (b - a) * (ha / (ha - hb)).clamp(0.0, 1.0);
-                push(x, if inside_a { 3 } else { self.sides[k] });
+                push(x, if inside_a { 3 } else { sides[k] });
             }
         }
-        out
     }
 }
