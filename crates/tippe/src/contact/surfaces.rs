@@ -871,9 +871,9 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
         let (long, short) = (size.max_element(), size.min_element());
         let cell = (long * (size.x + size.y + size.z - long - short).max(long / most as f64) / most as f64).sqrt();
         let at = if *count > most && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
-        let n = c.normal.abs();
-        let axis = if n.x >= n.y && n.x >= n.z { 0 } else { 1 + usize::from(n.z > n.y) };
-        (c.region, c.gap > 0.0, axis, c.normal[axis] < 0.0, [at.x as u32, at.y as u32, at.z as u32])
+        // friction acts in the plane of its face: two flanks are not one floor
+        let faces = [c.normal.x, c.normal.y, c.normal.z].map(|n| (2.0 * n).round() as i8);
+        (c.region, c.gap > 0.0, faces, [at.x as u32, at.y as u32, at.z as u32])
     };
     let few = |c: &SurfacePoint| bounds[place(c)].1 <= most(c);
     columns.sort_by_cached_key(key);
