@@ -394,7 +394,8 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
         let touched = *mark & TOUCH != 0;
         let far = sum + if touched { pair_range(c, radius) } else { 0.0 };
         let booked = slot < *own as usize;
-        if !(dd < far * far) {
+        let dist = dd.sqrt();
+        if !(dist < far) {
             if touched {
                 *mark &= !TOUCH;
                 if booked {
@@ -406,7 +407,6 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
             continue;
         }
         *mark |= TOUCH;
-        let dist = dd.sqrt();
         let n = each(|c| d[c] / dist);
         let (v1, v2, w1, w2) =
             (view.motion[i].linear, view.motion[j].linear, view.motion[i].angular, view.motion[j].angular);

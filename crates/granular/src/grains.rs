@@ -287,7 +287,8 @@ impl Grains {
         // places and lists that are out of date are made anew before they are used
         let listed = self.travel < f64::MAX;
         let placed = |id: &u32| !listed || self.places.get(*id as usize).is_some_and(|k| (*k as usize) < n);
-        let whole = |c: &Clump| c.ids.len() == c.offsets.len() && c.ids.iter().all(placed);
+        // one that has left has offsets, but no spheres
+        let whole = |c: &Clump| c.ids.is_empty() || c.ids.len() == c.offsets.len() && c.ids.iter().all(placed);
         if !self.clump.iter().all(known) || !self.clumps.iter().all(whole) {
             return wrong("a clump has other spheres than the grains say");
         }

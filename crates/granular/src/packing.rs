@@ -89,7 +89,12 @@ impl Sizes {
                 let rising = curve.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1);
                 let ends = curve.first().is_some_and(|p| length(p.0) && p.1 >= 0.0)
                     && curve.last().is_some_and(|p| p.0.is_finite() && p.1 == 1.0);
-                if rising && ends { Ok(()) } else { bad(curve.len() as f64, "radii and shares that rise to 1") }
+                let enough = curve.len() >= 2;
+                if rising && ends && enough {
+                    Ok(())
+                } else {
+                    bad(curve.len() as f64, "two radii or more, with shares that rise to 1")
+                }
             }
             _ => Ok(()),
         }

@@ -400,9 +400,8 @@ impl WallMesh {
             let t = &self.corners[*k as usize];
             let q = closest_point(t, p);
             let d = p - q;
-            let dd = d.length_squared();
-            if dd < range * range {
-                let dist = dd.sqrt();
+            let dist = d.length();
+            if dist < range {
                 let normal = if dist > 1e-9 * radius { d / dist } else { (t[1] - t[0]).cross(t[2] - t[0]).normalize() };
                 let depth = radius - dist;
                 let mut at = count.min(found.len() - 1);

@@ -176,7 +176,8 @@ impl Meeting<'_> {
             }
             (force, a, energy, 3.0 * PI * c.adhesion * radius)
         } else {
-            let a = (radius * self.depth).sqrt();
+            // those that touch to rounding have a patch, if a small one: quotients below stay finite
+            let a = (radius * self.depth.max(f64::MIN_POSITIVE)).sqrt();
             let hertz = c.normal * a * self.depth;
             let pull = c.pressure * PI * radius * self.depth;
             (hertz - pull, a, (0.4 * hertz - 0.5 * pull) * self.depth, pull)

@@ -97,7 +97,8 @@ pub(crate) fn tangential(
     let along = dot(n, [memory[0], memory[1], memory[2]]);
     let f = each(|i| (memory[i] - along * n[i]) * soften);
     let stiff = k_t * h + gamma_t;
-    let back = short_ratio(k_t * h, stiff);
+    // grains that touch to rounding have no patch: keeps 0/0 away, as below
+    let back = f64::from((k_t * h) as f32 / (stiff as f32 + f32::MIN_POSITIVE));
     let trial = each(|i| f[i] - stiff * v_t[i]);
     let (size, most) = (dot(trial, trial), limit * limit);
     // no force at all is none that slips: keeps 0/0 away

@@ -133,6 +133,7 @@ fn a_sink_swallows_whole_clumps() {
     for _ in 0..80 {
         grains.advance(&s, &mut [], 100).unwrap();
         if sink.swallow(&mut grains, &s, 100.0 * s.step) > 0 {
+            grains.validate().expect("what is left holds together");
             seen.push((sink.count, grains.len(), sink.swallowed / mass.mass));
         }
     }

@@ -188,6 +188,21 @@ fn a_moving_wall_takes_a_ball_along() {
     assert!((walls[0].X_ws.position.x - 0.02).abs() < 1e-12);
 }
 
+/// Grains that touch to rounding, in any direction: no force, no NaN in the springs.
+#[test]
+fn a_touch_without_depth_is_none() {
+    let s = Settings { ledger: true, ..settings(0.5, 0.5, 1e-5, 0.0) };
+    for k in 0..64 {
+        let angle = 0.1 * f64::from(k);
+        let mut grains = Grains::new();
+        for at in [Vec3::ZERO, Vec3::new(libm::cos(angle), libm::sin(angle), 0.0) * (2.0 * R)] {
+            grains.insert(&Grain::at(at, R), &s).unwrap();
+        }
+        grains.advance(&s, &mut [], 20).unwrap();
+        assert!(grains.by_id().iter().all(|(_, g)| g.velocity.length() < 1e-9), "{angle}");
+    }
+}
+
 #[test]
 fn bad_input_is_named() {
     let s = settings(0.5, 0.5, 1e-5, 9.81);

@@ -45,6 +45,7 @@ fn sieve_curves_come_out_by_mass() {
     }
     assert!((below / all - 0.5).abs() < 0.02, "{}", below / all);
     assert!(Sizes::Sieve { curve: vec![(0.002, 0.1), (0.001, 1.0)] }.validate().is_err());
+    assert!(Sizes::Sieve { curve: vec![(0.001, 1.0)] }.validate().is_err());
 }
 
 #[test]

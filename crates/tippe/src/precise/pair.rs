@@ -700,7 +700,7 @@ impl Pair {
         if force > 0.0 {
             let d = self.normal.damping(self.memory.normal.impact_speed.max(reading.closing_speed));
             let c = self.law.damping_rate(reading.force.elastic, d);
-            let (torque, power) = rocking(&m, n, reading.omega, c, force);
+            let (torque, power) = rocking(&m, n, reading.omega, patch.rolls_about(X_ws), c, force);
             reading.rocking = power;
             reading.torques[0] -= torque;
             reading.torques[1] += torque;

@@ -5,7 +5,8 @@
 //! rigid punch (Johnson 1985, eq. 3.36). Its energy is (E*/L) times the integral of depth^2/2 over the patch: against a
 //! half-space (E*/L) V times the depth of the centroid.
 //! Damping p d v acts at every column with its own closing speed v: the force is that of the centroid, and rocking is
-//! opposed by the torque (c/V) n x (M (n x omega)), M the second moment of the overlap, c = dN/dv.
+//! opposed by the torque (c/V) P n x (M (n x P omega)), M the second moment of the overlap, c = dN/dv. P takes away turns of a round
+//! solid about its own axis, which change no depth: what rolls is not braked. Two round ones turn about their common axis, as far as they have one.
 
 use crate::contact::friction::FrictionConstants;
 use crate::contact::line::{Rod, line_moments};
@@ -94,6 +95,23 @@ impl Patch {
         }
     }
 
+    /// Unit axis about which turns change no depth, and the share of them that do not [-].
+    pub fn rolls_about(&self, X_ws: &[Pose; 2]) -> (Vec3, f64) {
+        let axis = |k: usize| {
+            let round = matches!(self.shapes[k], Shape::Cylinder { .. } | Shape::Cone { .. } | Shape::Capsule { .. });
+            round.then(|| X_ws[k].vector(Vec3::Z))
+        };
+        match (axis(0), axis(1)) {
+            (Some(a), Some(b)) => {
+                let cosine = a.dot(b);
+                let both = if cosine < 0.0 { a - b } else { a + b };
+                (both.normalize(), libm::pow(cosine.abs(), 8.0))
+            }
+            (Some(a), None) | (None, Some(a)) => (a, 1.0),
+            (None, None) => (Vec3::Z, 0.0),
+        }
+    }
+
     /// Constants of friction over the patch: springs of a rigid punch; flat faces do not roll.
     pub fn friction(&self, mut constants: FrictionConstants, stiffness: f64) -> FrictionConstants {
         constants.patch_stiffness = stiffness;
@@ -105,16 +123,17 @@ impl Patch {
     }
 }
 
-/// Torque on body 2 about the centroid that opposes rocking [N m], and the power it takes [W]; c = dN/dv [N s/m], force N [N]. It is
-/// held where the pressure of the opening side would turn into pull, so it ends with the force.
-pub fn rocking(m: &Moments, n: Vec3, omega: Vec3, c: f64, force: f64) -> (Vec3, f64) {
-    let turn = n.cross(omega);
+/// Torque on body 2 about the centroid that opposes rocking [N m], and the power it takes [W]; c = dN/dv [N s/m], force N [N],
+/// `rolls` from [`Patch::rolls_about`]. It is held where the pressure of the opening side would turn into pull, so it ends with the force.
+pub fn rocking(m: &Moments, n: Vec3, omega: Vec3, rolls: (Vec3, f64), c: f64, force: f64) -> (Vec3, f64) {
+    let P = |x: Vec3| x - rolls.0 * (rolls.1 * rolls.0.dot(x));
+    let turn = n.cross(P(omega));
     let flow = m.second * turn;
     // mean square of the closing speed that rotation adds
     let v2 = (turn.dot(flow) / m.volume).max(0.0);
     let fastest = c * FARTHEST * v2.sqrt();
     let held = if fastest > force { c * force / fastest } else { c };
-    (n.cross(flow) * (held / m.volume), held * v2)
+    (P(n.cross(flow)) * (held / m.volume), held * v2)
 }
 
 /// Two capsules.
