@@ -138,7 +138,8 @@ fn sides_on_lines_of_the_grid() {
     }
 }
 
-/// Beyond the rim there is nothing: what stands over it is carried by the part inside, and pushed out sideways as the energy says.
+/// Beyond the rim there is nothing: what stands over it is carried by the part inside, and pushed out sideways as the energy says; what runs into
+/// the side is pushed back by a wall.
 #[test]
 fn at_the_rim_and_beyond() {
     let flat = grid(5, 5, [0.5, 0.5], |_, _| 0.0);
@@ -149,11 +150,22 @@ fn at_the_rim_and_beyond() {
         terrain_foundation(&flat, &Pose::IDENTITY, s, &X2, Vec3::ZERO, &mut work)
     };
     let half = at(1.0, &s);
-    assert!((half.force.z / (0.2 * 0.4 * depth) - 1.0).abs() < 1e-9, "{}", half.force);
+    // nearer to the rim than it is deep, the wall is what holds it
+    assert!((half.force.z / (0.4 * depth * (0.2 - 0.5 * depth)) - 1.0).abs() < 1e-9, "{}", half.force);
     assert!((half.force.x / (0.5 * depth * depth * 0.4) - 1.0).abs() < 1e-9, "{}", half.force);
     let step = 1e-5;
     let slope = (at(1.0 + step, &s).energy - at(1.0 - step, &s).energy) / (2.0 * step);
     assert!((slope + half.force.x).abs() < 1e-9);
+    let (into, below) = (1e-3, Vec3::new(1.2 - 1e-3, 0.1, -0.5));
+    let mut work = SurfaceWork::default();
+    for turned in 0..4 {
+        let q = Quat::from_rotation_z(0.25 * std::f64::consts::TAU * f64::from(turned));
+        let X2 = Pose::at(q * below);
+        let wall = terrain_foundation(&flat, &Pose::IDENTITY, &s, &X2, X2.position, &mut work);
+        let push = q * Vec3::X * (0.4 * 0.4 * into);
+        assert!((wall.force - push).length() < 1e-9 * push.length(), "{} {push}", wall.force);
+        assert!((wall.energy / (0.5 * push.length() * into) - 1.0).abs() < 1e-9 && (wall.depth - into).abs() < 1e-12);
+    }
     for x in [1.2, 1.3, 50.0, -1.201] {
         let f = at(x, &s);
         assert!(f.force.length() == 0.0 && f.energy == 0.0 && f.depth == 0.0, "{x}: {f:?}");

@@ -3,12 +3,13 @@
 //! In the frame of the grid the ground lies below z = h(x, y), linear over each triangle of a cell. With c(x, y) the cosine of the slope
 //! at the points of the grid, linear over the same triangles,
 //!   phi = c (h - z)
-//! is continuous, zero on the ground's surface, and the depth along its normal where the ground is plane. The foundation takes
+//! is continuous, zero on the ground's surface, and the depth along its normal where the ground is plane. The ground ends in upright walls
+//! around its rim and reaches down without end: nearer to a wall than c (h - z), phi is the distance to it. The foundation takes
 //! U = int_B phi dV alone, whose gradient is the pressure phi on the surface of the solid below the ground: f = -int phi n dA, at the
 //! rim too (docs/theory/overlap.md, section 6). Triangles of the solid are cut by the walls between the triangles of the ground and by
 //! their planes; columns along z give
 //!   V = -int (h - z) n_z dA,   int x dV = -int (x, y, (h + z)/2) (h - z) n_z dA,   U = -int c (h - z)^2/2 n_z dA.
-//! The midpoints of the sides integrate what is quadratic on a triangle: all of it where c is constant.
+//! and likewise columns to a wall. The midpoints of the sides integrate what is quadratic on a triangle: all of it where c is constant.
 
 use super::foundation::{Foundation, PressurePoint};
 use super::half_space::{Dip, list_regions};
@@ -17,8 +18,8 @@ use super::surface::Surface;
 use crate::shape::HeightGrid;
 use crate::{Aabb, Mat3, Pose, Vec3};
 
-/// Most corners of a part: a triangle cut by four walls, a diagonal and a plane.
-const ROOM: usize = 10;
+/// Most corners of a part: a triangle cut by four walls, a diagonal and a plane, and by four planes half way to the walls around the rim.
+const ROOM: usize = 14;
 /// The highest point below a box is looked for among so many cells at most.
 const FEW: usize = 32;
 
@@ -30,7 +31,7 @@ struct Polygon {
     count: usize,
 }
 
-/// Part of triangle `face` of the solid below one triangle of the ground.
+/// Part of triangle `face` of the solid below one triangle of the ground, or behind a wall around its rim.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub face: u32,
@@ -41,15 +42,16 @@ pub(super) struct Piece {
 impl Piece {
     /// In the frame of the grid.
     pub fn corners(&self) -> &[Vec3] {
-        &self.polygon.corners[..self.polygon.count]
+        self.polygon.corners()
     }
 }
 
-/// One triangle of the ground: its plane, and c = c_a + slope . ((x, y) - a).
+/// One triangle of the ground, or a wall around its rim: its plane, the direction of its columns, and c = c_a + slope . ((x, y) - a).
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     a: Vec3,
     n: Vec3,
+    up: Vec3,
     c: f64,
     slope: [f64; 2],
 }
@@ -112,10 +114,11 @@ impl Terrain {
                     let push = n * (-depth * share);
                     force += push;
                     moment += x.cross(push);
-                    energy -= 0.5 * depth * column * share * n.z;
-                    let volume = -column * share * n.z;
+                    let section = -share * n.dot(ground.up);
+                    energy += 0.5 * depth * column * section;
+                    let volume = column * section;
                     dip.volume += volume;
-                    dip.first += (x + Vec3::new(0.0, 0.0, 0.5 * column) - dip.o) * volume;
+                    dip.first += (x + ground.up * (0.5 * column) - dip.o) * volume;
                     let (point, id) = (X_w1.point(x), [0, f]);
                     points.push(PressurePoint { point, normal, axis, side: 1, area: share, depth, region: place, id });
                 }
@@ -203,7 +206,7 @@ impl Terrain {
         for (k, triangle) in [first, second].into_iter().enumerate() {
             let cosines = [0, 1 + k, 2 + k].map(|i| grid.slope_cosine(place[i].0, place[i].1));
             let ground = Ground::new(triangle, cosines);
-            if part.corners[..part.count].iter().all(|x| ground.n.dot(ground.a - *x) <= 0.0) {
+            if part.corners().iter().all(|x| ground.n.dot(ground.a - *x) <= 0.0) {
                 continue;
             }
             let mut polygon = *part;
@@ -219,7 +222,31 @@ impl Terrain {
             let mark = &mut self.marks[face as usize];
             let known = if mark.0 == self.epoch { mark.1 } else { 0 };
             *mark = (self.epoch, known | sides, u32::MAX);
-            self.pieces.push(Piece { face, polygon, ground });
+            self.share(grid, face, &polygon, &ground);
+        }
+    }
+
+    /// Pieces of a part by what is nearest: the ground above it or a wall around the rim.
+    fn share(&mut self, grid: &HeightGrid, face: u32, part: &Polygon, ground: &Ground) {
+        let walls = Ground::walls(grid);
+        let near = |wall: &Ground| part.corners().iter().any(|x| wall.depth(*x).0 < ground.depth(*x).0);
+        if !walls.iter().any(near) {
+            self.pieces.push(Piece { face, polygon: *part, ground: *ground });
+            return;
+        }
+        let c = ground.cosine(part.corners().iter().sum::<Vec3>() / part.count as f64);
+        let all = [ground, &walls[0], &walls[1], &walls[2], &walls[3]];
+        let height =
+            |k: usize, x: Vec3| all[k].n.dot(all[k].a - x) / all[k].n.dot(all[k].up) * if k == 0 { c } else { 1.0 };
+        for k in 0..all.len() {
+            let mut polygon = *part;
+            for other in (0..all.len()).filter(|j| *j != k) {
+                let nearer = |x: Vec3| height(other, x) - height(k, x);
+                if other < k { polygon.keep_strictly(nearer) } else { polygon.keep(nearer) }
+            }
+            if polygon.count >= 3 {
+                self.pieces.push(Piece { face, polygon, ground: *all[k] });
+            }
         }
     }
 
@@ -258,14 +285,26 @@ impl Ground {
         let (du, dv) = (cosines[1] - cosines[0], cosines[2] - cosines[0]);
         let twice = u.x * v.y - u.y * v.x;
         let slope = [(du * v.y - dv * u.y) / twice, (dv * u.x - du * v.x) / twice];
-        Ground { a, n, c: cosines[0], slope }
+        Ground { a, n, up: Vec3::Z, c: cosines[0], slope }
     }
 
-    /// phi and h - z [m].
+    /// The four sides of the rim.
+    fn walls(grid: &HeightGrid) -> [Ground; 4] {
+        let [x, y] = grid.half_lengths();
+        [Vec3::X * x, Vec3::X * -x, Vec3::Y * y, Vec3::Y * -y].map(|a| {
+            let n = a.normalize();
+            Ground { a, n, up: n, c: 1.0, slope: [0.0; 2] }
+        })
+    }
+
+    fn cosine(&self, x: Vec3) -> f64 {
+        self.c + self.slope[0] * (x.x - self.a.x) + self.slope[1] * (x.y - self.a.y)
+    }
+
+    /// phi and the length of the column [m].
     fn depth(&self, x: Vec3) -> (f64, f64) {
-        let column = (self.n.dot(self.a - x) / self.n.z).max(0.0);
-        let c = self.c + self.slope[0] * (x.x - self.a.x) + self.slope[1] * (x.y - self.a.y);
-        (c * column, column)
+        let column = (self.n.dot(self.a - x) / self.n.dot(self.up)).max(0.0);
+        (self.cosine(x) * column, column)
     }
 }
 
@@ -273,7 +312,13 @@ impl Polygon {
     fn of(corners: [Vec3; 3]) -> Polygon {
         let mut all = [Vec3::ZERO; ROOM];
         all[..3].copy_from_slice(&corners);
-        Polygon { corners: all, sides: [0, 1, 2, 3, 3, 3, 3, 3, 3, 3], count: 3 }
+        let mut sides = [3; ROOM];
+        sides[..3].copy_from_slice(&[0, 1, 2]);
+        Polygon { corners: all, sides, count: 3 }
+    }
+
+    fn corners(&self) -> &[Vec3] {
+        &self.corners[..self.count]
     }
 
     fn least(&self) -> [f64; 2] {
