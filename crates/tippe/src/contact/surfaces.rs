@@ -332,9 +332,11 @@ impl SurfacePair {
     }
 
     /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
-    fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2], work: &mut SurfaceWork) -> bool {
-        let depth = self.press_in(X, work).depth;
-        depth > 0.0 && depth < PUSHED[0] * self.size && self.press_in(down, work).depth > depth
+    fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2]) -> bool {
+        with_room(|Room { surfaces: work, .. }| {
+            let depth = self.press_in(X, work).depth;
+            depth > 0.0 && depth < PUSHED[0] * self.size && self.press_in(down, work).depth > depth
+        })
     }
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
@@ -350,19 +352,23 @@ impl SurfacePair {
         out: &mut Vec<SurfacePoint>,
     ) {
         out.clear();
-        let X = if at_end { paths.map(Path::end) } else { paths.map(|p| p.X_ws) };
-        if self.far(&paths.map(|p| p.X_ws)).is_some_and(|distance| distance > self.bound + margin) {
+        let (start, end) = (paths.map(|p| p.X_ws), paths.map(Path::end));
+        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
+        let fall = paths[1].fall - paths[0].fall;
+        let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
+        let on_ground = matches!(self.kind, Kind::Ground { .. });
+        let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
+        // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
+        let at_end = at_end || just || !touching && on_ground;
+        let X = if at_end { end } else { start };
         with_room(|Room { surfaces: work, .. }| {
             if let Kind::Ground { ground, surface, .. } = &self.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], margin, work);
                 return self.stand(work, None, out);
             }
-            let fall = paths[1].fall - paths[0].fall;
-            let down = [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
-            let just = !touching && fall != Vec3::ZERO && self.only_touches(&X, &down, work);
-            if (just || at_end && fall != Vec3::ZERO) && self.press_in(&down, work).depth > 0.0 {
+            if at_end && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
                 self.stand(work, Some(true), out);
                 for c in out.iter_mut() {
                     c.point -= 0.5 * fall;

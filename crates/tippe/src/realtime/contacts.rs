@@ -411,7 +411,9 @@ impl Clock<'_> {
             };
             let modulus = near.hardness.layer.map_or(f64::INFINITY, |layer| near.hardness.modulus / layer);
             let least = IMPACT * (carried + near.hardness.mass * near.hardness.rest_speed);
-            let smooth = known && self.h * modulus * ahead < least;
+            // what newly touches while it rolls does so at the speed of its approach, not of its front
+            let slowly = !known && approach <= near.hardness.rest_speed + self.model.gravity.length() * self.h;
+            let smooth = slowly || known && self.h * modulus * ahead < least;
             for p in group.iter() {
                 let point = ManifoldPoint { point: p.point, gap: p.gap, id, area: p.area };
                 let memory = Memory { pair: near.pair, id, fastest, normal: f64::from(known), ..Memory::default() };
