@@ -24,7 +24,7 @@ pub struct Args {
     /// Folder for the results; by default runs/NAME, or runs/NAME-2 and so on
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Write the tables as CSV as well
+    /// Write the tables, and grains, as CSV as well
     #[arg(long)]
     csv: bool,
     /// Write the polygons over which surfaces touch, with the force on each, to patches.jsonl

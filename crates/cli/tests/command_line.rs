@@ -50,6 +50,29 @@ fn new_scene_runs_checks_and_is_never_overwritten() {
     assert!(stderr(&again).contains("first.toml exists already"));
 }
 
+/// Grains that a run wrote start another one.
+#[test]
+fn grains_go_out_as_csv_and_in_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let scene = |packing: &str| {
+        format!(
+            "format = 1\n[run]\nclock = \"granular\"\nuntil = 1e-3\n[materials.glass]\ndensity = 2500\nyoung = 5e6\npoisson = 0.3\n\
+             [[grains]]\nname = \"bed\"\nmaterial = \"glass\"\nrestitution = 0.5\nfriction = 0.5\n{packing}\n"
+        )
+    };
+    let listed = scene("packing = \"listed\"\nspheres = [[0, 0, 0, 0.002], [0.01, 0, 0, 0.003]]");
+    std::fs::write(dir.path().join("first.toml"), listed).unwrap();
+    let run = tippe(dir.path(), &["run", "first.toml", "--out", "first", "--csv"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    std::fs::write(dir.path().join("again.toml"), scene("packing = \"file\"\nfile = \"first/grains-000000.csv\""))
+        .unwrap();
+    let again = tippe(dir.path(), &["run", "again.toml", "--out", "again", "--csv"]);
+    assert_eq!(code(&again), 0, "{}", stderr(&again));
+    let read = |run: &str| std::fs::read_to_string(dir.path().join(run).join("grains-000000.csv")).unwrap();
+    assert_eq!(read("first"), read("again"));
+    assert_eq!(read("first").lines().count(), 3);
+}
+
 #[test]
 fn json_is_one_object_with_everything() {
     let dir = starter();

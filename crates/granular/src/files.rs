@@ -83,10 +83,14 @@ impl Grains {
 /// Grains of a CSV text. Columns are found by name; x, y, z and radius are needed, the others are zero when missing.
 pub fn grains_from_csv(file: &str, text: &str) -> Result<Vec<Grain>, GrainError> {
     let bad = |line: usize, what: String| Err(GrainError::File { file: file.to_string(), line, what });
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
     let Some((_, header)) = lines.next() else { return bad(1, "the file is empty".to_string()) };
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
-    for name in &names {
+    for (k, name) in names.iter().enumerate() {
+        if names[..k].contains(name) {
+            return bad(1, format!("column `{name}` stands there twice"));
+        }
         if *name != "id" && !CSV_HEADER.split(',').any(|n| n == *name) {
             return bad(1, format!("unknown column `{name}`; known are id,{CSV_HEADER}"));
         }
@@ -126,6 +130,9 @@ pub fn grains_from_csv(file: &str, text: &str) -> Result<Vec<Grain>, GrainError>
             }
         }
         out.push(grain);
+    }
+    if out.is_empty() {
+        return bad(1, "there are no grains after the line of names".to_string());
     }
     Ok(out)
 }

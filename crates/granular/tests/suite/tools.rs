@@ -143,13 +143,20 @@ fn files_come_back_as_they_were() {
     let grains = cloud(&s, [3, 3, 3], 0.5, 6);
     let text = grains.to_csv();
     let back = grains_from_csv("a.csv", &text).unwrap();
+    assert_eq!(back, grains_from_csv("a.csv", &format!("\u{feff}{text}")).unwrap());
     let start: Vec<Grain> = grains.by_id().iter().map(|g| g.1).collect();
     assert_eq!(back, start);
     let vtk = grains.to_vtk();
     assert!(vtk.contains("POINTS 27 double") && vtk.contains("VECTORS spin double"));
-    for (text, line) in
-        [("", 1), ("x,y,z\n1,2,3", 1), ("x,y,z,radius\n1,2,3", 2), ("x,y,z,radius\n1,2,3,nan", 2), ("x,q", 1)]
-    {
+    for (text, line) in [
+        ("", 1),
+        ("x,y,z\n1,2,3", 1),
+        ("x,y,z,radius\n1,2,3", 2),
+        ("x,y,z,radius\n1,2,3,nan", 2),
+        ("x,q", 1),
+        ("x,y,z,radius\n", 1),
+        ("x,x,y,z,radius", 1),
+    ] {
         let error = grains_from_csv("a.csv", text).unwrap_err();
         assert!(error.to_string().starts_with(&format!("a.csv:{line}:")), "{error}");
     }

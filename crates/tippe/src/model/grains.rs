@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Emitter, Grain, GrainError, Grains, Material, PairLaw, RAYLEIGH_SHARE_MAX,
-    Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, Material, PairLaw,
+    RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
@@ -226,6 +226,29 @@ impl GrainMeasure {
     }
 }
 
+/// What keeps a grain from its world, and what to try.
+fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let (low, high, at) = (world.low[k], world.high[k], grain.position[k]);
+        if world.periodic[k] && high - low < 4.0 * grain.radius {
+            let what = format!(
+                "the world repeats after {} m along {axis}, but a grain has a radius of {} m",
+                high - low,
+                grain.radius
+            );
+            return Some((
+                what,
+                "a period of two diameters or more: closer, a grain would touch itself or another twice",
+            ));
+        }
+        if at < low || at > high {
+            let what = format!("a grain is at {axis} = {at} m, outside of the world from {low} to {high} m");
+            return Some((what, "move it, or widen `low` and `high` of [granular]"));
+        }
+    }
+    None
+}
+
 impl ModelGrains {
     /// The settings of a run with this step [s], or with the scene's.
     pub fn settings(&self, step: Option<f64>) -> Result<Settings, GrainError> {
@@ -304,6 +327,17 @@ impl Compiler<'_> {
                     return;
                 }
             };
+            if own.is_empty() && !matches!(spec.packing, Packing::Emitter { .. }) {
+                let message = format!("grains \"{}\" has none", spec.name);
+                self.fail(spec.places.entity, message, "list spheres, or leave the set away");
+                return;
+            }
+            let misfit =
+                self.scene.granular.domain.as_ref().and_then(|world| own.iter().find_map(|g| misfit(g, world)));
+            if let Some((what, help)) = misfit {
+                self.fail(spec.places.entity, format!("grains \"{}\": {what}", spec.name), help);
+                return;
+            }
             if let Packing::Emitter { region, rate } = &spec.packing {
                 emitters.push(Emitter {
                     low: region.low,

@@ -14,7 +14,7 @@
 //! | `patches.jsonl` | on request: for every touching pair of surfaces and time the polygons of its patch with the force on each, a [`Patch`] a line |
 //! | `reach.jsonl` | on request, of the precise clock: the boxes that bodies do not leave, a [`ReachLine`] for every horizon |
 //! | `inputs.jsonl` | numbers from outside, one change a line, if there were any |
-//! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id |
+//! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id; with `--csv` as CSV too, as `file` of a set reads it |
 //! | `grains.vtk.series` | their times, for ParaView |
 //! | `checkpoint-*.json` | states from which a run continues bit by bit |
 //!

@@ -47,6 +47,8 @@ pub struct RunWriter {
     reaches: Option<ReachLog>,
     /// Snapshots of the grains, in order.
     snapshots: Vec<Snapshot>,
+    /// Whether tables and grains are written as CSV too.
+    csv: bool,
     error: Option<RunError>,
 }
 
@@ -79,6 +81,7 @@ impl RunWriter {
             patches: None,
             reaches: None,
             snapshots: Vec::new(),
+            csv,
             manifest,
             error: None,
         })
@@ -154,6 +157,10 @@ impl RunWriter {
         let name = format!("grains-{:06}.vtk", self.snapshots.len());
         let path = self.folder.join(&name);
         std::fs::write(&path, grains.to_vtk()).map_err(|error| RunError::write(&path, error))?;
+        if self.csv {
+            let path = path.with_extension("csv");
+            std::fs::write(&path, grains.to_csv()).map_err(|error| RunError::write(&path, error))?;
+        }
         self.snapshots.push(Snapshot { name, time: grains.time });
         let series = Series { version: "1.0", files: &self.snapshots };
         write_json(&self.folder.join(SERIES_FILE), &series)
@@ -361,7 +368,7 @@ fn clear(folder: &Path) -> Result<(), RunError> {
         let name = name.to_string_lossy();
         let ours = FILES.contains(&&*name)
             || (name.starts_with("checkpoint-") && name.ends_with(".json"))
-            || (name.starts_with("grains-") && name.ends_with(".vtk"));
+            || (name.starts_with("grains-") && (name.ends_with(".vtk") || name.ends_with(".csv")));
         if ours {
             files.push(entry.path());
         } else {

@@ -2,7 +2,7 @@
 
 use super::{Place, SceneError};
 use crate::equation::{EquationError, Tree};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt::Write;
 use toml::de::{DeTable, DeValue};
 
@@ -91,18 +91,30 @@ impl Node {
 pub(super) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// Offset and place that were asked for last: columns go on from there, so that long lines are counted once.
+    last: Cell<(usize, Place)>,
 }
 
 impl<'a> Lines<'a> {
     pub fn new(text: &'a str) -> Self {
         let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        let starts = std::iter::once(0).chain(after_breaks).collect();
+        Lines { text, starts, last: Cell::new((0, Place { line: 1, column: 1 })) }
     }
 
     pub fn place(&self, offset: usize) -> Place {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
-        let before = self.text.get(self.starts[line - 1]..offset.min(self.text.len()));
-        Place { line: line as u32, column: 1 + before.map_or(0, |text| text.chars().count()) as u32 }
+        let (known, place) = self.last.get();
+        let (from, column) = match place.line == line as u32 && known <= offset {
+            true => (known, place.column),
+            false => (self.starts[line - 1], 1),
+        };
+        let between = self.text.get(from..offset.min(self.text.len()));
+        let place = Place { line: line as u32, column: column + between.map_or(0, |text| text.chars().count()) as u32 };
+        if between.is_some() {
+            self.last.set((offset, place));
+        }
+        place
     }
 }
 

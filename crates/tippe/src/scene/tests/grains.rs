@@ -91,7 +91,8 @@ fn what_is_wrong_with_grains_is_said_where_it_stands() {
         ("speed = \"0.1 m/s\" }", "speed = 1 }\nvelocity = [1, 0, 0]", "has both `servo` and `velocity`"),
         ("periodic = [\"x\"]", "periodic = [\"u\"]", "no axis"),
         ("[contact]\nrestitution = 0.6\nfriction = 0.4\n", "", "have no restitution"),
-        ("spheres = [[-0.5,", "spheres = [[-5,", "inside the domain"),
+        ("spheres = [[-0.5,", "spheres = [[-5,", "a grain is at x = -5 m, outside of the world from -1 to 1 m"),
+        ("0.6, 0.002]", "0.6, 0.6]", "the world repeats after 2 m along x, but a grain has a radius of 0.6 m"),
         ("ignore = [\"floor\"]\n", "", "bodies touch grains, and not each other"),
     ] {
         let text = said(from, to);
