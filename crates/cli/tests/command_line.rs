@@ -56,8 +56,8 @@ fn grains_go_out_as_csv_and_in_again() {
     let dir = tempfile::tempdir().unwrap();
     let scene = |packing: &str| {
         format!(
-            "format = 1\n[run]\nclock = \"granular\"\nuntil = 1e-3\n[materials.glass]\ndensity = 2500\nyoung = 5e6\npoisson = 0.3\n\
-             [[grains]]\nname = \"bed\"\nmaterial = \"glass\"\nrestitution = 0.5\nfriction = 0.5\n{packing}\n"
+            "format = 1\n[world]\ngravity = [0, 0, 0]\n[run]\nclock = \"granular\"\nuntil = 1e-3\n[materials.beads]\ndensity = 2500\nyoung = 5e6\npoisson = 0.3\n\
+             [[grains]]\nname = \"bed\"\nmaterial = \"beads\"\nrestitution = 0.5\nfriction = 0.5\n{packing}\n"
         )
     };
     let listed = scene("packing = \"listed\"\nspheres = [[0, 0, 0, 0.002], [0.01, 0, 0, 0.003]]");
