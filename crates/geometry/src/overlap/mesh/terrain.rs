@@ -8,7 +8,7 @@
 //! U = int_B phi dV alone, whose gradient is the pressure phi on the surface of the solid below the ground: f = -int phi n dA, at the
 //! rim too (docs/theory/overlap.md, section 6). Triangles of the solid are cut by the walls between the triangles of the ground and by
 //! their planes; columns along z give
-//!   V = -int (h - z) n_z dA,   int x dV = -int (x, y, (h + z)/2) (h - z) n_z dA,   U = -int c (h - z)^2/2 n_z dA.
+//!   V = -int (h - z) n_z dA,   int x dV = -int (x, y, (h + z)/2) (h - z) n_z dA,   U = -int c (h - z)^2/2 n_z dA,
 //! and likewise columns to a wall. The midpoints of the sides integrate what is quadratic on a triangle: all of it where c is constant.
 
 use super::foundation::{Foundation, PressurePoint};
@@ -291,10 +291,8 @@ impl Ground {
     /// The four sides of the rim.
     fn walls(grid: &HeightGrid) -> [Ground; 4] {
         let [x, y] = grid.half_lengths();
-        [Vec3::X * x, Vec3::X * -x, Vec3::Y * y, Vec3::Y * -y].map(|a| {
-            let n = a.normalize();
-            Ground { a, n, up: n, c: 1.0, slope: [0.0; 2] }
-        })
+        let wall = |n: Vec3, far: f64| Ground { a: n * far, n, up: n, c: 1.0, slope: [0.0; 2] };
+        [wall(Vec3::X, x), wall(-Vec3::X, x), wall(Vec3::Y, y), wall(-Vec3::Y, y)]
     }
 
     fn cosine(&self, x: Vec3) -> f64 {

@@ -1,0 +1,284 @@
+//! Columns of the foundation for solvers that carry one row per point: where surfaces touch, will touch, or would if they fell
+//! (docs/theory/realtime.md, "Surfaces").
+
+use super::{Kind, Room, SurfacePair, with_room};
+use crate::joint::Six;
+use tippe_geometry::{Aabb, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
+
+/// Columns push one way where their sum is at least this share of their sizes [-].
+const ONE_WAY: f64 = 0.5;
+/// Columns that lean farther than this from the shortest way of two surfaces apart are none of it: cosine [-].
+const ALONG: f64 = 0.1;
+/// Columns of one region, about, that a solver with a row for each of them gets.
+const MANY: usize = 64;
+/// Columns of one region, about, that wait beside those.
+const FEW: usize = 24;
+/// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
+const PUSHED: [f64; 2] = [1e-6, 1e-2];
+
+/// How a solid moves in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Its shape at the beginning.
+    pub X_ws: Pose,
+    /// Its centre of mass at the beginning [m].
+    pub centre: Vec3,
+    /// Turn [rad] and shift [m] of the centre of mass if its velocity stays.
+    pub moved: Six,
+    /// What it would fall if nothing held it [m].
+    pub fall: Vec3,
+    /// Angular velocity [rad/s] and velocity [m/s].
+    pub rate: Six,
+    /// Whether it gives way to forces.
+    pub is_free: bool,
+}
+
+impl Path {
+    /// The shape at the end.
+    fn end(&self) -> Pose {
+        let turn = Quat::from_scaled_axis(self.moved.angular);
+        let arm = self.X_ws.position - self.centre;
+        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
+    }
+
+    /// Shift of a point, seen from the beginning [m].
+    fn shift(&self, point: Vec3) -> Vec3 {
+        self.moved.linear + self.moved.angular.cross(point - self.centre)
+    }
+
+    fn velocity(&self, point: Vec3) -> Vec3 {
+        self.rate.linear + self.rate.angular.cross(point - self.centre)
+    }
+}
+
+/// A column of the foundation that stands between two surfaces, for solvers that carry one row per point.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfacePoint {
+    /// Place [m].
+    pub point: Vec3,
+    /// Unit direction of the column, from 1 to 2.
+    pub normal: Vec3,
+    /// Gap there [m].
+    pub gap: f64,
+    /// Section [m^2].
+    pub area: f64,
+    /// Connected region.
+    pub region: u32,
+}
+
+impl SurfacePair {
+    /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
+    fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2]) -> bool {
+        with_room(|Room { surfaces: work, .. }| {
+            let depth = self.press_in(X, work).depth;
+            depth > 0.0 && depth < PUSHED[0] * self.size && self.press_in(down, work).depth > depth
+        })
+    }
+
+    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first. Gaps are those of the step's
+    /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
+    pub fn columns(
+        &self,
+        paths: [&Path; 2],
+        touching: bool,
+        at_end: bool,
+        margin: f64,
+        inertia: f64,
+        out: &mut Vec<SurfacePoint>,
+    ) {
+        out.clear();
+        let (start, end) = (paths.map(|p| p.X_ws), paths.map(Path::end));
+        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
+            return;
+        }
+        let fall = paths[1].fall - paths[0].fall;
+        let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
+        let on_ground = matches!(self.kind, Kind::Ground { .. });
+        let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
+        // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
+        let at_end = at_end || just || !touching && on_ground;
+        let X = if at_end { end } else { start };
+        with_room(|Room { surfaces: work, .. }| {
+            if let Kind::Ground { ground, surface, .. } = &self.kind {
+                half_space_points(&X[*ground], surface, &X[1 - ground], margin, work);
+                return self.stand(work, None, out);
+            }
+            if at_end && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
+                self.stand(work, Some(true), out);
+                for c in out.iter_mut() {
+                    c.point -= 0.5 * fall;
+                    c.gap -= c.normal.dot(fall);
+                }
+            }
+            if just {
+                return;
+            }
+            if self.press_in(&X, work).depth > 0.0 {
+                // in their place stand those that carry
+                out.retain_mut(|c| {
+                    c.region = u32::MAX;
+                    c.gap > 0.0
+                });
+                self.stand(work, Some(touching), out);
+            } else if out.is_empty() {
+                self.stand_ahead(paths, &X, margin, inertia, work, out);
+            }
+        });
+        join_columns(out);
+        if at_end {
+            // as far from the centre as they will be: a force ahead of what rolls would hold it
+            let free = || paths.iter().filter(|path| path.is_free);
+            let carried = free().map(|path| path.moved.linear).sum::<Vec3>() / free().count().max(1) as f64;
+            for c in out {
+                c.point -= carried;
+                c.gap -= c.normal.dot(paths[1].shift(c.point) - paths[0].shift(c.point));
+            }
+        }
+    }
+
+    /// Appends the columns of a foundation; with `carry`, as [`carry_regions`] of surfaces that touch already or do not.
+    fn stand(&self, work: &SurfaceWork, carry: Option<bool>, out: &mut Vec<SurfacePoint>) {
+        let (sense, first) = (self.sense(), out.len());
+        for p in work.points() {
+            let area = p.area * p.normal.dot(p.axis);
+            if area > 0.0 {
+                let (normal, gap) = (p.axis * sense, -p.depth);
+                out.push(SurfacePoint { point: p.point, normal, gap, area, region: p.region });
+            }
+        }
+        if let Some(touching) = carry {
+            carry_regions(work.points(), sense, touching, &mut out[first..]);
+        }
+    }
+
+    /// Columns of surfaces apart by less than `margin`, pushed together along the shortest way until they have the energy of an impact.
+    fn stand_ahead(
+        &self,
+        paths: [&Path; 2],
+        X: &[Pose; 2],
+        margin: f64,
+        inertia: f64,
+        work: &mut SurfaceWork,
+        out: &mut Vec<SurfacePoint>,
+    ) {
+        let (gap, n, p1, p2) = self.apart(X, margin);
+        if gap >= margin {
+            return;
+        }
+        let middle = 0.5 * (p1 + p2);
+        let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
+        let energy = 0.5 * inertia * closing * closing;
+        let mut push = PUSHED[0];
+        let shift = loop {
+            let shift = n * (gap + push * self.size);
+            let pressed = self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work);
+            if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
+                break shift;
+            }
+            push = (4.0 * push).min(PUSHED[1]);
+        };
+        let sense = self.sense();
+        for p in work.points().iter().filter(|p| p.area * p.normal.dot(p.axis) > 0.0) {
+            // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
+            // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
+            let slope = p.axis.dot(n) * sense;
+            let area = p.area * p.normal.dot(n) * sense;
+            if slope > ALONG && area > 0.0 {
+                let least = (shift.length() - p.depth / slope).max(gap);
+                let point = p.point + 0.5 * shift;
+                out.push(SurfacePoint { point, normal: n, gap: least, area, region: p.region });
+            }
+        }
+    }
+}
+
+/// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
+/// where they push one way. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
+fn carry_regions(points: &[PressurePoint], sense: f64, touching: bool, columns: &mut [SurfacePoint]) {
+    let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
+    let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
+    for p in points {
+        if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
+            let column = (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+            *force += p.normal * (sense * p.area * p.depth);
+            *pushed += p.axis * (sense * column);
+            *all += column;
+        }
+    }
+    let corrections: Vec<Option<(Quat, Vec3, f64)>> = sums
+        .iter()
+        .map(|(force, pushed, all)| {
+            let one_way = pushed.length() > ONE_WAY * all && force.dot(*pushed) > ONE_WAY * all * force.length();
+            let factor = (force.length() / pushed.length()).clamp(0.5, 2.0);
+            let n = force.normalize();
+            one_way.then(|| (Quat::from_rotation_arc(pushed.normalize(), n), n, factor))
+        })
+        .collect();
+    for c in columns {
+        if let Some(Some((turn, n, factor))) = corrections.get(c.region as usize) {
+            c.normal = if touching { *turn * c.normal } else { *n };
+            c.area *= factor;
+        }
+    }
+}
+
+/// Where a region has more than `MANY` columns under load, or `FEW` beside them, those of one cell of a grid over them that face one way become one: of the
+/// same area, force and moment.
+fn join_columns(columns: &mut Vec<SurfacePoint>) {
+    if columns.len() <= MANY {
+        return;
+    }
+    let last = columns.iter().map(|c| c.region).filter(|r| *r != u32::MAX).max().unwrap_or(0) as usize + 1;
+    let place = |c: &SurfacePoint| 2 * (c.region as usize).min(last) + usize::from(c.gap > 0.0);
+    let mut bounds = vec![(Aabb::EMPTY, 0_usize); 2 * last + 2];
+    for c in columns.iter() {
+        let (b, count) = &mut bounds[place(c)];
+        *b = b.union(&Aabb { min: c.point, max: c.point });
+        *count += 1;
+    }
+    // those beside what already carries only wait
+    let most = |c: &SurfacePoint| if c.gap > 0.0 && bounds[place(c) - 1].1 > 0 { FEW } else { MANY };
+    let key = |c: &SurfacePoint| {
+        let ((b, count), most) = (&bounds[place(c)], most(c));
+        let size = b.max - b.min;
+        let (long, short) = (size.max_element(), size.min_element());
+        let cell = (long * (size.x + size.y + size.z - long - short).max(long / most as f64) / most as f64).sqrt();
+        let at = if *count > most && cell > 0.0 { ((c.point - b.min) / cell).floor() } else { Vec3::ZERO };
+        // friction acts in the plane of its face: two flanks are not one floor
+        let faces = [c.normal.x, c.normal.y, c.normal.z].map(|n| (2.0 * n).round() as i8);
+        (c.region, c.gap > 0.0, faces, [at.x as u32, at.y as u32, at.z as u32])
+    };
+    let few = |c: &SurfacePoint| bounds[place(c)].1 <= most(c);
+    columns.sort_by_cached_key(key);
+    let mut joined: Vec<SurfacePoint> = Vec::with_capacity(columns.len());
+    for group in columns.chunk_by(|a, b| key(a) == key(b)) {
+        if few(&group[0]) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let area: f64 = group.iter().map(|c| c.area).sum();
+        let weight = |c: &SurfacePoint| if c.gap < 0.0 { -c.gap * c.area } else { c.area };
+        let total: f64 = group.iter().map(weight).sum();
+        let (mut normal, mut point) = (Vec3::ZERO, Vec3::ZERO);
+        for c in group {
+            normal += c.normal * (weight(c) / total);
+            point += c.point * (weight(c) / total);
+        }
+        // those that bend around a curve push less together
+        let length = normal.length();
+        if !(total > 0.0 && length > 0.0) {
+            joined.extend_from_slice(group);
+            continue;
+        }
+        let mean = group.iter().map(|c| c.gap * c.area).sum::<f64>() / area;
+        joined.push(SurfacePoint {
+            point,
+            normal: normal / length,
+            gap: mean,
+            area: area * length,
+            region: group[0].region,
+        });
+    }
+    *columns = joined;
+}
