@@ -111,6 +111,7 @@ def text() -> str:
     parts.append(typed("GranularSettings", top["granular"]["properties"], set()))
     parts.append(typed("Grains", item(schema, "grains"), {"name", "material", "packing"}))
     parts.append(typed("Sink", item(schema, "sink"), {"name", "low", "high"}))
+    parts.append(typed("Probe", item(schema, "probe"), {"name", "low", "high"}))
     return "\n".join(parts)
 
 

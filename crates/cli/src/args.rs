@@ -123,7 +123,9 @@ impl Source {
 
     /// [`Source::prepare`] with contact laws of a program.
     pub fn prepare_with(&self, options: &Options, laws: &[ProgramLaw]) -> Result<Prepared, Stop> {
-        let scene = Scene::parse(&self.file, &self.text, &options.sets)?;
+        let mut scene = Scene::parse(&self.file, &self.text, &options.sets)?;
+        let until = options.until.unwrap_or(scene.run.until);
+        scene.granular.snapshot_interval.get_or_insert(0.1 * until);
         let clock = options.clock.unwrap_or(scene.run.clock);
         scene.check_memory().map_err(|error| Stop::Resource(format!("{}: {error}", self.file)))?;
         let model = Model::compile_with(&scene, clock, laws)?;
@@ -135,7 +137,6 @@ impl Source {
             settings.set_output_interval(interval);
         }
         options.apply(&mut settings)?;
-        let until = options.until.unwrap_or(scene.run.until);
         if let Some(message) = settings.too_many_points(until) {
             let help = "help: choose a longer output_interval (--output-interval) or a nearer end (--until)";
             let message = format!("{message}. {help}");

@@ -243,6 +243,9 @@ pub fn simulate(
             return Err(error.into());
         }
     };
+    if let Some(grains) = state.grains() {
+        writer.last_grains(grains);
+    }
     let mut report = Report::new(&source.name, settings.clock(), time, wall_s, &summary, &subjects);
     report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };

@@ -33,7 +33,7 @@ pub use files::{CSV_HEADER, grains_from_csv};
 pub use grains::{BYTES_PER_GRAIN, Grain, Grains};
 pub use law::full::Losses;
 pub use ledger::Ledger;
-pub use measure::Repose;
+pub use measure::{Probe, Probed, Repose};
 pub use packing::{Emitter, Random, Sink, Sizes, lattice, random_sequential};
 pub use realtime::Frame;
 pub use settings::{Cohesion, Domain, Material, PairLaw, RAYLEIGH_SHARE_MAX, Rolling, Settings};

@@ -1,57 +1,112 @@
-//! What is measured on grains: packing fraction, stress, mass flow, angle of repose.
+//! What is measured on grains: packing fraction, stress, mass flow, angle of repose. Probes measure boxes.
 
 use crate::chunk::TOUCH;
-use crate::law::{dot, each};
-use crate::neighbours::{PeriodicSizes, nearest_image};
+use crate::law::{V4, each};
+use crate::neighbours::PeriodicSizes;
 use crate::{Grains, Settings};
 use std::f64::consts::PI;
 use tippe_geometry::{Mat3, Vec3};
 
+/// A box in which grains are measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    /// Lower corner [m].
+    pub low: Vec3,
+    /// Upper corner [m].
+    pub high: Vec3,
+}
+
+/// What is measured in a box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probed {
+    /// Share of the box filled by grains [-].
+    pub packing: f64,
+    /// Mean number of contacts with grains of the spheres whose centres are inside [-]; not a number where there are none.
+    pub coordination: f64,
+    /// Mass that moves and has its centre inside [kg].
+    pub mass: f64,
+    /// Mass flow through sections across x, y and z, averaged over the box [kg/s].
+    pub flow: Vec3,
+    /// Mean stress, pressure positive [Pa].
+    pub stress: Mat3,
+}
+
 impl Grains {
+    /// Everything that a probe measures.
+    pub fn probe(&self, &Probe { low, high }: &Probe, settings: &Settings) -> Probed {
+        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+        let here = self.free_inside(inside);
+        Probed {
+            packing: self.packing_fraction(low, high, settings),
+            coordination: self.coordination_in(inside),
+            mass: here.iter().map(|(m, _)| m).sum(),
+            flow: here.iter().map(|(m, v)| *m * *v).sum::<Vec3>() / (high - low),
+            stress: self.stress(low, high, settings),
+        }
+    }
+
+    fn coordination_in(&self, inside: impl Fn(Vec3) -> bool) -> f64 {
+        let among = |place: u32| {
+            let p = self.position[place as usize];
+            usize::from(inside(Vec3::new(p[0], p[1], p[2])))
+        };
+        let touching = self.chunks.iter().flat_map(|c| c.own_pairs()).filter(|p| p[1] & TOUCH != 0);
+        let ends: usize = touching.map(|p| among(p[0]) + among(p[1] & !TOUCH)).sum();
+        ends as f64 / (0..self.len() as u32).map(among).sum::<usize>() as f64
+    }
+
     /// Share of a box filled by grains [-]; a grain counts by the share of its bounding box inside, so that a sum over
-    /// boxes that tile space is the volume of all grains.
-    pub fn packing_fraction(&self, low: Vec3, high: Vec3) -> f64 {
+    /// boxes that tile space is the volume of all grains. In a periodic world its images count.
+    pub fn packing_fraction(&self, low: Vec3, high: Vec3, settings: &Settings) -> f64 {
+        let sizes = PeriodicSizes::new(settings);
         let mut volume = 0.0;
         for p in &self.position {
-            let (x, r) = (Vec3::new(p[0], p[1], p[2]), p[3]);
-            let inside = ((x + r).min(high) - (x - r).max(low)).max(Vec3::ZERO) / (2.0 * r);
-            volume += 4.0 / 3.0 * PI * r * r * r * inside.x * inside.y * inside.z;
+            let r = p[3];
+            let part = |c: usize, x: f64| ((x + r).min(high[c]) - (x - r).max(low[c])).max(0.0) / (2.0 * r);
+            let inside = each(|c| match sizes.size[c] {
+                L if L > 0.0 => [p[c] - L, p[c], p[c] + L].into_iter().map(|x| part(c, x)).sum(),
+                _ => part(c, p[c]),
+            });
+            volume += 4.0 / 3.0 * PI * r * r * r * inside[0] * inside[1] * inside[2];
         }
         let size = high - low;
         volume / (size.x * size.y * size.z)
     }
 
     /// Mean stress in a box [Pa], pressure positive: contacts and motion (Love 1927; Christoffersen et al. 1981),
-    /// sigma = (sum of d f over contacts + sum of m v' v')/V. Contacts count by the share of the middle of d inside.
+    ///   sigma = (sum of s d f over contacts + sum of m v' v')/V,
+    /// d from one centre of mass to the other, s the share of d inside: at rest the stress of a layer is the weight above it.
+    /// Contacts with walls do not count.
     pub fn stress(&self, low: Vec3, high: Vec3, settings: &Settings) -> Mat3 {
         let table = settings.coefficients();
         let sizes = PeriodicSizes::new(settings);
-        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
         let mut sum = Mat3::ZERO;
         let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
+        let point = |p: V4| Vec3::new(p[0], p[1], p[2]);
+        let centre = |k: usize| self.clump_of(k).map_or(point(self.position[k]), |c| self.clumps[c].X_wc.position);
         for chunk in &self.chunks {
             for (slot, pair) in chunk.own_pairs().iter().enumerate().filter(|(_, p)| p[1] & TOUCH != 0) {
                 let (i, j) = (pair[0] as usize, (pair[1] & !TOUCH) as usize);
                 let (p, q) = (self.position[i], self.position[j]);
-                let mut d = each(|c| q[c] - p[c]);
-                if sizes.any {
-                    d = each(|c| nearest_image(d[c], sizes.size[c], sizes.inv[c]));
-                }
-                let d3 = Vec3::from_array(d);
-                if !inside(Vec3::new(p[0], p[1], p[2]) + 0.5 * d3) {
+                let shortest = |way: Vec3| Vec3::from_array(sizes.shortest(way.to_array()));
+                let d3 = shortest(point(q) - point(p));
+                let branch = d3 + shortest(centre(j) - point(q)) - shortest(centre(i) - point(p));
+                let share = share_inside(centre(i), branch, low, high, &sizes.size);
+                if share == 0.0 {
                     continue;
                 }
                 // elastic forces at the present positions: springs of the last step, Hertz or JKR from the depth
-                let dist = dot(d, d).sqrt();
+                let dist = d3.length();
                 let depth = p[3] + q[3] - dist;
                 let radius = p[3] * q[3] / (p[3] + q[3]);
                 let c = &table[self.class[i] as usize * settings.materials.len() + self.class[j] as usize];
                 let normal = crate::law::full::elastic_force(c, depth, radius);
                 let m = chunk.memory[slot];
                 let f = d3 / dist * normal + Vec3::new(m[0], m[1], m[2]);
-                sum += outer(d3, f);
+                sum += outer(branch, f) * share;
             }
         }
+        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
         let here = self.free_inside(inside);
         let mass: f64 = here.iter().map(|(m, _)| m).sum();
         let mean = here.iter().map(|(m, v)| *v * *m).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
@@ -136,6 +191,29 @@ impl Grains {
         let quantile = |share: f64| far[((far.len() - 1) as f64 * share) as usize];
         Some(Repose { angle: mean, spread, peak, half: quantile(0.5), most: quantile(0.95) })
     }
+}
+
+/// Share of the way d from p that is in a box or, along axes with a period above zero, in its images next to it [-].
+fn share_inside(p: Vec3, d: Vec3, low: Vec3, high: Vec3, periods: &[f64; 3]) -> f64 {
+    let [nx, ny, nz] = periods.map(|L| if L > 0.0 { 1i32 } else { 0 });
+    let mut share = 0.0;
+    for (x, y, z) in (-nx..=nx).flat_map(|x| (-ny..=ny).flat_map(move |y| (-nz..=nz).map(move |z| (x, y, z)))) {
+        let p = p + Vec3::new(f64::from(x), f64::from(y), f64::from(z)) * Vec3::from_array(*periods);
+        let (mut from, mut to) = (0.0f64, 1.0f64);
+        for c in 0..3 {
+            if d[c] == 0.0 {
+                if p[c] < low[c] || p[c] >= high[c] {
+                    to = 0.0;
+                }
+                continue;
+            }
+            let ends = [(low[c] - p[c]) / d[c], (high[c] - p[c]) / d[c]];
+            from = from.max(ends[0].min(ends[1]));
+            to = to.min(ends[0].max(ends[1]));
+        }
+        share += (to - from).max(0.0);
+    }
+    share
 }
 
 /// A pile.

@@ -32,7 +32,7 @@ pub(crate) struct GrainRecord {
     /// Work of free bodies on them since the start [J].
     pub exchanged: f64,
     /// Snapshots shown.
-    snapshots: u64,
+    pub snapshots: u64,
 }
 
 impl PartialEq for GrainRecord {
@@ -165,9 +165,11 @@ impl<'a> Bed<'a> {
     /// Values of the model's signals of grains, by signal: loads are means of the last interval.
     pub fn signals(&self, record: &GrainRecord) -> Vec<(u32, f64)> {
         let sets = SetMeasures::of(self.own, &record.grains);
+        let probed = self.own.probed(&record.grains);
         let value = |source: SignalSource| match source {
             SignalSource::Grains { set, measure } => Some(sets[set as usize].value(measure)),
             SignalSource::Sink { sink, measure } => Some(measure.value(&record.sinks[sink as usize])),
+            SignalSource::Probe { probe, measure } => Some(measure.value(&probed[probe as usize])),
             SignalSource::GrainLoad { body, component } => {
                 let Six { angular: torque, linear: force } = record.loads[body as usize];
                 Some([force, torque][component as usize / 3][component as usize % 3])

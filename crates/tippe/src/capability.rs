@@ -95,6 +95,7 @@ pub const TABLE: &[Capability] = &[
     grains(row("clumps of grains", Approximate(AHEAD), Approximate(DELAYED))),
     grains(row("grains by positions", No(FORCES), No(FORCES))),
     grains(row("sink", Full, Full)),
+    grains(row("probe", Full, Full)),
     grains(row("servo", No(PRESS), No(PRESS))),
     grains(row("law hertz", Full, Full)),
     row("law modia3d", Full, BY_NUMBERS),
@@ -205,6 +206,9 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
     }
     for sink in &scene.sinks {
         all.add("sink", format!("sink \"{}\"", sink.name), sink.places.entity);
+    }
+    for probe in &scene.probes {
+        all.add("probe", format!("probe \"{}\"", probe.name), probe.places.entity);
     }
     for _ in &scene.attractors {
         all.add("attractor", "[world]".to_owned(), scene.places.of("world"));

@@ -482,9 +482,11 @@ impl<'a> Clock<'a> {
     /// Values of the model's signals.
     fn signals(&self) -> Vec<f64> {
         let sets = SetMeasures::of(self.own, &self.state.grains);
+        let probed = self.own.probed(&self.state.grains);
         let value = |source: SignalSource| match source {
             SignalSource::Grains { set, measure } => sets[set as usize].value(measure),
             SignalSource::Sink { sink, measure } => measure.value(&self.state.sinks[sink as usize]),
+            SignalSource::Probe { probe, measure } => measure.value(&probed[probe as usize]),
             SignalSource::GrainLoad { body, component } => {
                 let load = self.load(body as usize, self.X_wc(body as usize).position);
                 load[component as usize / 3][component as usize % 3]
@@ -534,6 +536,7 @@ impl<'a> Clock<'a> {
         self.summary.steps_by_integrator.insert("granular".to_owned(), self.summary.steps);
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ grains.hash();
         self.summary.warnings = self.model.warnings.clone();
+        self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
         self.summary.warnings.extend(self.hasty.map(|hasty| hasty.to_string()));
         if grains.lost > 0 {
             self.summary.warnings.push(format!("{} grains left the grains' world and are gone", grains.lost));

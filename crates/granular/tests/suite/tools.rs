@@ -4,7 +4,7 @@ use crate::{cloud, settings};
 use std::f64::consts::PI;
 use tippe_geometry::Vec3;
 use tippe_granular::{
-    Domain, Emitter, Grain, Grains, Random, Settings, Sink, Sizes, Wall, grains_from_csv, lattice, random_sequential,
+    Domain, Emitter, Grain, Grains, Probe, Random, Settings, Sink, Sizes, Wall, grains_from_csv, lattice, random_sequential,
 };
 
 const R: f64 = 0.0025;
@@ -110,10 +110,26 @@ fn stress_under_a_settled_bed_is_its_weight_per_area() {
     let moment: f64 = (0..grains.len()).map(|k| grains.mass(k) * 9.81 * (grains.grain(k).position.z - R)).sum();
     let expected = moment / (size * size * top);
     assert!((stress.z_axis.z / expected - 1.0).abs() < 0.05, "{} {expected} {pressure}", stress.z_axis.z);
-    let fraction = grains.packing_fraction(Vec3::new(0.0, 0.0, 0.005), Vec3::new(size, size, 0.03));
+    let fraction = grains.packing_fraction(Vec3::new(0.0, 0.0, 0.005), Vec3::new(size, size, 0.03), &s);
     assert!((0.5..0.66).contains(&fraction), "{fraction}");
     let z = grains.coordination();
     assert!((3.5..6.5).contains(&z), "{z}");
+    // a probe of the whole world holds all of it, images of what pokes through its sides too
+    let whole = Probe { low: Vec3::new(0.0, 0.0, -0.01), high: Vec3::new(size, size, 0.2) };
+    let probed = grains.probe(&whole, &s);
+    let volume = grains.len() as f64 * 4.0 / 3.0 * std::f64::consts::PI * R * R * R;
+    assert!((probed.packing * size * size * 0.21 / volume - 1.0).abs() < 1e-12, "{}", probed.packing);
+    assert!((probed.mass / mass - 1.0).abs() < 1e-12);
+    assert!((probed.coordination - z).abs() < 1e-12);
+    assert!((probed.stress.z_axis.z / (moment / (size * size * 0.21)) - 1.0).abs() < 0.05);
+    // two halves make the whole
+    let mut halves = [whole; 2];
+    (halves[0].high.x, halves[1].low.x) = (0.4 * size, 0.4 * size);
+    let halves = halves.map(|half| grains.probe(&half, &s));
+    let sum = 0.4 * halves[0].stress + 0.6 * halves[1].stress;
+    let apart = (sum - probed.stress).to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    assert!(apart < 1e-3 * probed.stress.z_axis.z, "{apart}");
+    assert!((0.4 * halves[0].packing + 0.6 * halves[1].packing - probed.packing).abs() < 1e-12);
 }
 
 #[test]

@@ -302,6 +302,10 @@ class Scene:
         """A box in which grains vanish and are counted."""
         return Element(self, self._add("sink", {"name": name, "low": low, "high": high, **_words(keys)}))
 
+    def probe(self, name: str, *, low: Vector, high: Vector, **keys: Unpack[_keys.Probe]) -> Element:
+        """A box in which grains are measured: packing fraction, coordination number, mass, flow, stress."""
+        return Element(self, self._add("probe", {"name": name, "low": low, "high": high, **_words(keys)}))
+
     def solid(self, name: str, kind: str, **keys: Unpack[_keys.Solid]) -> Element:
         """A solid built step by step, for meshes: box, sphere, cylinder, cone, prism, revolved, gear, thread, mesh, union, ..."""
         return Element(self, self._add("solid", {"name": name, "kind": kind, **_words(keys)}))

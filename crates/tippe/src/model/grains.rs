@@ -6,9 +6,9 @@ use crate::precise::plain;
 use crate::scene::{Between, Clock, ClumpSpec, GrainMethod, GrainsSpec, Packing, Place, Scene};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tippe_geometry::{Pose, Quat, Shape, Vec3};
+use tippe_geometry::{Mat3, Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, Material, PairLaw,
+    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, Material, PairLaw, Probe, Probed,
     RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 
@@ -29,6 +29,8 @@ pub struct ModelGrains {
     pub emitters: Vec<Emitter>,
     /// Where grains vanish, as they are at the start, and their names.
     pub sinks: Vec<(String, Sink)>,
+    /// Where grains are measured, and their names.
+    pub probes: Vec<(String, Probe)>,
     /// Single grains at the start, in the order of their ids.
     pub start: Arc<[Grain]>,
     /// Clumps at the start; the ids of their spheres come after those of single grains.
@@ -39,6 +41,8 @@ pub struct ModelGrains {
     pub settings: Settings,
     /// Stiffness of contacts where positions are corrected instead of forces integrated [N/m].
     pub position: Option<f64>,
+    /// Losses are booked by cause.
+    pub booked: bool,
     /// Shortest Rayleigh time [s].
     pub rayleigh: f64,
     /// What grains touch of the bodies.
@@ -141,6 +145,51 @@ impl SinkMeasure {
             SinkMeasure::Count => sink.count as f64,
             SinkMeasure::Mass => sink.swallowed,
             SinkMeasure::Flow => sink.flow,
+        }
+    }
+}
+
+/// What is recorded of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeMeasure {
+    /// Share of its box that grains fill [-].
+    Packing,
+    /// Mean number of contacts with grains [-].
+    Coordination,
+    /// Mass that moves [kg].
+    Mass,
+    /// Component of the mass flow [kg/s].
+    Flow(u8),
+    /// Component of the stress, pressure positive [Pa].
+    Stress(u8, u8),
+}
+
+impl ProbeMeasure {
+    /// All of them with name after the probe's and a dot, and SI unit.
+    pub const ALL: [(ProbeMeasure, &'static str, &'static str); 12] = [
+        (ProbeMeasure::Packing, "packing", "-"),
+        (ProbeMeasure::Coordination, "coordination", "-"),
+        (ProbeMeasure::Mass, "mass", "kg"),
+        (ProbeMeasure::Flow(0), "flow.x", "kg/s"),
+        (ProbeMeasure::Flow(1), "flow.y", "kg/s"),
+        (ProbeMeasure::Flow(2), "flow.z", "kg/s"),
+        (ProbeMeasure::Stress(0, 0), "stress.xx", "Pa"),
+        (ProbeMeasure::Stress(1, 1), "stress.yy", "Pa"),
+        (ProbeMeasure::Stress(2, 2), "stress.zz", "Pa"),
+        (ProbeMeasure::Stress(0, 1), "stress.xy", "Pa"),
+        (ProbeMeasure::Stress(1, 2), "stress.yz", "Pa"),
+        (ProbeMeasure::Stress(2, 0), "stress.zx", "Pa"),
+    ];
+
+    /// Its value; shear stress is the mean of both of its kind.
+    pub fn value(self, probed: &Probed) -> f64 {
+        let stress = |row: u8, column: u8| probed.stress.col(usize::from(column))[usize::from(row)];
+        match self {
+            ProbeMeasure::Packing => probed.packing,
+            ProbeMeasure::Coordination => probed.coordination,
+            ProbeMeasure::Mass => probed.mass,
+            ProbeMeasure::Flow(k) => probed.flow[usize::from(k)],
+            ProbeMeasure::Stress(j, k) => 0.5 * (stress(j, k) + stress(k, j)),
         }
     }
 }
@@ -275,6 +324,16 @@ impl ModelGrains {
         self.sinks.iter().map(|(_, sink)| *sink).collect()
     }
 
+    /// What all probes measure.
+    pub fn probed(&self, grains: &Grains) -> Vec<Probed> {
+        let no_stress = |probed: Probed| match self.position {
+            // contacts of positions that are corrected keep no forces
+            Some(_) => Probed { stress: Mat3::from_cols(Vec3::NAN, Vec3::NAN, Vec3::NAN), ..probed },
+            None => probed,
+        };
+        self.probes.iter().map(|(_, probe)| no_stress(grains.probe(probe, &self.settings))).collect()
+    }
+
     /// Class and radius [m] of all spheres at the start, in the order of their ids.
     fn spheres(&self) -> impl Iterator<Item = (u8, f64)> {
         let single = self.start.iter().map(|grain| (grain.class, grain.radius));
@@ -381,6 +440,7 @@ impl Compiler<'_> {
         };
         let snapshot_interval = self.scene.granular.snapshot_interval.unwrap_or(0.1 * self.scene.run.until);
         let sinks = self.scene.sinks.iter().map(|s| (s.name.clone(), Sink::new(s.low, s.high, s.smoothing)));
+        let probes = self.scene.probes.iter().map(|p| (p.name.clone(), Probe { low: p.low, high: p.high }));
         let servo = |(b, body): (usize, &crate::scene::Body)| {
             body.servo.map(|s| GrainServo { body: b as u32, axis: s.axis, force: s.force, speed: s.speed })
         };
@@ -388,11 +448,13 @@ impl Compiler<'_> {
             sets,
             emitters,
             sinks: sinks.collect(),
+            probes: probes.collect(),
             start: start.into(),
             clumps: clumps.into(),
             servos: self.scene.bodies.iter().enumerate().filter_map(servo).collect(),
             settings,
             position: None,
+            booked: false,
             rayleigh: 0.0,
             walls,
             snapshot_interval,
@@ -452,7 +514,9 @@ impl Compiler<'_> {
         }
         // laws with more than Hertz, Mindlin and Coulomb are booked in any case
         let bare = |law: &PairLaw| law.rolling == Rolling::None && law.cohesion == Cohesion::None;
-        if grains.position.is_none() && !grains.settings.ledger && grains.settings.pairs.iter().all(bare) {
+        grains.booked =
+            grains.position.is_none() && (grains.settings.ledger || !grains.settings.pairs.iter().all(bare));
+        if grains.position.is_none() && !grains.booked {
             let message = "grains: losses are not booked by cause, so that the residual of the energy is what was lost";
             self.warnings.push(format!("{message}; [granular] books = true books them"));
         }
@@ -469,6 +533,16 @@ impl Compiler<'_> {
         for (k, (name, _)) in grains.sinks.iter().enumerate() {
             for (measure, what, unit) in SinkMeasure::ALL {
                 let source = SignalSource::Sink { sink: k as u32, measure };
+                model.signals.push(ModelSignal { name: format!("{name}.{what}"), unit: unit.into(), source });
+            }
+        }
+        for (k, (name, _)) in grains.probes.iter().enumerate() {
+            if grains.position.is_some() {
+                let message = format!("probe \"{name}\": positions are corrected without forces");
+                self.warnings.push(format!("{message}: its stress is not a number"));
+            }
+            for (measure, what, unit) in ProbeMeasure::ALL {
+                let source = SignalSource::Probe { probe: k as u32, measure };
                 model.signals.push(ModelSignal { name: format!("{name}.{what}"), unit: unit.into(), source });
             }
         }

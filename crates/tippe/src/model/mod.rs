@@ -9,7 +9,7 @@ mod mechanisms;
 mod starts;
 
 pub use forces::ModelSensor;
-pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, SinkMeasure};
+pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, ProbeMeasure, SinkMeasure};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
 
@@ -178,6 +178,13 @@ pub enum SignalSource {
         /// What of it.
         measure: SinkMeasure,
     },
+    /// What a probe measures.
+    Probe {
+        /// Probe.
+        probe: u32,
+        /// What of it.
+        measure: ProbeMeasure,
+    },
     /// Component of the force (0 to 2) and torque about the centre of mass (3 to 5) of the grains on a body, resolved in world.
     GrainLoad {
         /// Body.
@@ -323,6 +330,11 @@ pub struct ContactParameters {
 }
 
 impl Model {
+    /// True when all losses are booked by cause: the residual of the energy is an error.
+    pub(crate) fn is_booked(&self) -> bool {
+        self.grains.as_ref().is_none_or(|grains| grains.booked)
+    }
+
     /// How two elements touch; `None` if they never do.
     pub fn contact_between(&self, element1: usize, element2: usize) -> Option<&ContactParameters> {
         let (e1, e2) = (&self.elements[element1], &self.elements[element2]);

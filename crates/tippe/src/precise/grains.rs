@@ -136,8 +136,8 @@ impl Clock<'_> {
             self.structure.pushes = pairs.map(|(now, before)| *now * 2.0 - *before).collect();
         }
         (self.bed, self.pouring) = (Some(bed), Some(pouring));
-        self.structure.handover = Some(self.handover());
         if !self.last {
+            self.structure.handover = Some(self.handover());
             for island in &mut self.islands {
                 island.dynamics.remember(&self.structure);
             }
@@ -161,6 +161,9 @@ impl Clock<'_> {
     pub(super) fn show_grains(&mut self, observe: &mut dyn Observe) {
         if let (Some(bed), Some(pouring)) = (&self.bed, &mut self.pouring) {
             bed.show(&mut pouring.record, self.end, observe);
+            if let Some(unpoured) = &mut self.unpoured {
+                unpoured.record.snapshots = pouring.record.snapshots;
+            }
         }
     }
 }

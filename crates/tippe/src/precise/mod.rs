@@ -831,7 +831,7 @@ impl<'a> Clock<'a> {
         self.summary.mechanisms = self.mechanism_summaries();
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
-        self.summary.warnings.extend(self.summary.energy.imbalance());
+        self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
         self.summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();

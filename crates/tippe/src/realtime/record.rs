@@ -794,7 +794,7 @@ impl Clock<'_> {
         };
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
-        summary.warnings.extend(summary.energy.imbalance());
+        summary.warnings.extend(summary.energy.imbalance().filter(|_| self.model.is_booked()));
         summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
         if self.tally.unconverged > 0 {
             summary.warnings.push(format!(

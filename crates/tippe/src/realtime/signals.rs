@@ -34,7 +34,10 @@ impl Clock<'_> {
                 SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
                 SignalSource::Value(k) => self.values[k as usize],
                 SignalSource::State(k) => self.state.actions.states[k as usize],
-                SignalSource::Grains { .. } | SignalSource::Sink { .. } | SignalSource::GrainLoad { .. } => f64::NAN,
+                SignalSource::Grains { .. }
+                | SignalSource::Sink { .. }
+                | SignalSource::Probe { .. }
+                | SignalSource::GrainLoad { .. } => f64::NAN,
             });
         }
         self.grain_signals(&mut values);

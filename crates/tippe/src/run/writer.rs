@@ -153,6 +153,13 @@ impl RunWriter {
         }
     }
 
+    /// The grains at the end of a run, unless a snapshot has them.
+    pub fn last_grains(&mut self, grains: &tippe_granular::Grains) {
+        if self.snapshots.last().is_none_or(|snapshot| snapshot.time < grains.time) {
+            self.grains(grains);
+        }
+    }
+
     fn try_grains(&mut self, grains: &tippe_granular::Grains) -> Result<(), RunError> {
         let name = format!("grains-{:06}.vtk", self.snapshots.len());
         let path = self.folder.join(&name);

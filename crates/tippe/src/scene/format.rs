@@ -187,6 +187,7 @@ pub(super) const SCENE: Table = Table {
         key("body", Form::Tables(&BODY), "Bodies"),
         key("grains", Form::Tables(&format_grains::GRAINS), "Grains by the million: spheres for the granular clock"),
         key("sink", Form::Tables(&format_grains::SINK), "Boxes in which grains vanish and are counted"),
+        key("probe", Form::Tables(&format_grains::PROBE), "Boxes in which grains are measured"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
         key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
         key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),

@@ -73,6 +73,19 @@ pub struct SinkSpec {
     pub places: Places,
 }
 
+/// A box in which grains are measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeSpec {
+    /// Name of its signals, unique in the scene.
+    pub name: String,
+    /// Lower corner [m].
+    pub low: Vec3,
+    /// Upper corner [m].
+    pub high: Vec3,
+    /// Where things were written.
+    pub places: Places,
+}
+
 /// A body that moves along an axis so that grains press on it as told (docs/theory/grains.md, eq. 25).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Servo {

@@ -151,6 +151,7 @@ impl Names {
         let mut elements: BTreeSet<String> = part.bodies.iter().map(|body| body.name.clone()).collect();
         elements.extend(part.grains.iter().map(|grains| grains.name.clone()));
         elements.extend(part.sinks.iter().map(|sink| sink.name.clone()));
+        elements.extend(part.probes.iter().map(|probe| probe.name.clone()));
         elements.extend(part.joints.iter().map(|joint| joint.name.clone()));
         elements.extend(part.forces.iter().map(|force| force.name.clone()));
         elements.extend(part.signals.iter().map(|signal| signal.name.clone()));
@@ -281,6 +282,7 @@ impl Entering {
             bodies,
             grains,
             sinks,
+            probes,
             ignores,
             joints,
             forces,
@@ -349,6 +351,12 @@ impl Entering {
             (sink.low, sink.high) = grains::moved_box(sink.low, sink.high, self.position, self.orientation);
             self.places(&mut sink.places);
             scene.sinks.push(sink);
+        }
+        for mut probe in probes {
+            self.names.put(&mut probe.name);
+            (probe.low, probe.high) = grains::moved_box(probe.low, probe.high, self.position, self.orientation);
+            self.places(&mut probe.places);
+            scene.probes.push(probe);
         }
         for mut joint in joints {
             self.joint(&mut joint);

@@ -34,7 +34,7 @@ mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
-pub use grains::{ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, Region, Servo, SinkSpec};
+pub use grains::{ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec};
 pub use law::LAW_INPUTS;
 pub use schema::schema;
 
@@ -86,6 +86,8 @@ pub struct Scene {
     pub grains: Vec<GrainsSpec>,
     /// Boxes in which grains vanish.
     pub sinks: Vec<SinkSpec>,
+    /// Boxes in which grains are measured.
+    pub probes: Vec<ProbeSpec>,
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
     /// Joints.

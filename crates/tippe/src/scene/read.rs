@@ -49,6 +49,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     read_body::bodies(reader, &fields, &mut scene);
     read_grains::grains(reader, &fields, &mut scene);
     read_grains::sinks(reader, &fields, &mut scene);
+    read_grains::probes(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
     let params = scene.params.len();

@@ -1,7 +1,7 @@
 //! Grains, and the settings of their clock.
 
 use super::format::Form;
-use super::format_grains::{GRAINS, METHODS, PACKINGS, ROLLING_LAWS, SERVO, SINK};
+use super::format_grains::{GRAINS, METHODS, PACKINGS, PROBE, ROLLING_LAWS, SERVO, SINK};
 use super::read::check_path;
 use super::read_mechanism::{filled, keys_of_kind, missing};
 use super::reader::{Fields, Reader};
@@ -101,17 +101,35 @@ pub(super) fn sinks(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Sc
 }
 
 fn sink(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SinkSpec> {
-    let name = filled(reader, fields, "name")?;
-    check_path(reader, &name, fields.place_of("name"), "sink");
-    let fields = &Fields { what: format!("sink \"{name}\""), ..fields.clone() };
-    let (low, high) = (reader.vec3(fields, "low"), reader.vec3(fields, "high"));
     let smoothing = reader.number(fields, "smoothing").unwrap_or(0.05);
+    let (name, [low, high]) = named_box(reader, fields, "sink")?;
+    Some(SinkSpec { name, low, high, smoothing, places: fields.places() })
+}
+
+/// Reads all probes into `scene`.
+pub(super) fn probes(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
+    let Some(node) = fields.get("probe") else { return };
+    for item in reader.items(node, "probe") {
+        let Some(fields) = reader.fields(item, &PROBE, "[[probe]]") else { continue };
+        repeat::repeated(reader, &fields, |reader| {
+            let Some((name, [low, high])) = named_box(reader, &fields, "probe") else { return };
+            scene.probes.push(ProbeSpec { name, low, high, places: fields.places() });
+        });
+    }
+}
+
+/// Name and corners of a sink or probe.
+fn named_box(reader: &mut Reader<'_>, fields: &Fields<'_>, what: &str) -> Option<(String, [Vec3; 2])> {
+    let name = filled(reader, fields, "name")?;
+    check_path(reader, &name, fields.place_of("name"), what);
+    let fields = &Fields { what: format!("{what} \"{name}\""), ..fields.clone() };
+    let (low, high) = (reader.vec3(fields, "low"), reader.vec3(fields, "high"));
     let (low, high) = (low?, high?);
     if !(high - low).cmpgt(Vec3::ZERO).all() {
         let message = format!("{}: its box has no inside: high is not above low", fields.what);
         reader.error(fields.place_of("high"), message, "");
     }
-    Some(SinkSpec { name, low, high, smoothing, places: fields.places() })
+    Some((name, [low, high]))
 }
 
 /// The servo of a body, if it has one.

@@ -119,6 +119,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     tables(&mut top, "body", &scene.bodies, body);
     tables(&mut top, "grains", &scene.grains, write_grains::grains);
     tables(&mut top, "sink", &scene.sinks, write_grains::sink);
+    tables(&mut top, "probe", &scene.probes, write_grains::probe);
     tables(&mut top, "ignore", &scene.ignores, |ignore| {
         let mut table = Writer::default();
         table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);

@@ -88,6 +88,14 @@ pub(super) fn sink(sink: &SinkSpec) -> Writer {
     table
 }
 
+pub(super) fn probe(probe: &ProbeSpec) -> Writer {
+    let mut table = Writer::default();
+    table.text("name", Some(&probe.name));
+    table.put("low", numbers(&probe.low.to_array()));
+    table.put("high", numbers(&probe.high.to_array()));
+    table
+}
+
 pub(super) fn servo(servo: &Servo) -> Writer {
     let mut table = Writer::default();
     table.put("axis", numbers(&servo.axis.to_array()));

@@ -190,6 +190,7 @@ fn scenes() -> Vec<String> {
          position = [0, 3, 0]\nradius = 0.01\nfriction = 0.5\nrestitution = 0.5\n",
     ));
     all.push(with(&format!("{clump}[[sink]]\nname = \"s\"\nlow = [0, 0, -2]\nhigh = [1, 1, -1]\n")));
+    all.push(with(&format!("{clump}[[probe]]\nname = \"p\"\nlow = [0, 0, -2]\nhigh = [1, 1, -1]\n")));
     all.push(with(&format!(
         "{clump}[[body]]\nname = \"press\"\nmaterial = \"steel\"\nposition = [0, 3, 3]\nshape = {{ kind = \"sphere\", radius = 0.1 }}\n\
          servo = {{ axis = [0, 0, -1], force = 1, speed = 0.1 }}\n"

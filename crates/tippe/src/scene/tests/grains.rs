@@ -85,6 +85,8 @@ fn what_is_wrong_with_grains_is_said_where_it_stands() {
         ("high = [0.7, 0.7, 0.499]", "high = [0.7, 0.3, 0.499]", "sink \"drain\": its box has no inside"),
         ("name = \"drain\"", "name = \"press\"", "sink \"press\" has the name of a body"),
         ("smoothing = 0.02", "smoothing = 0", "smoothing"),
+        ("high = [0.1, 0.1, \"0.1*k + 0.1\"]", "high = [0.1, 0.1, \"0.1*k\"]", "probe \"core_0\": its box has no inside"),
+        ("name = \"core_{k}\"", "name = \"drain\"", "probe \"drain\" has the name of a sink"),
         ("axis = [0, 0, -1]", "axis = [0, 0, 0]", "servo has an axis of length 0"),
         ("force = \"0.1 N\", ", "", "servo has neither `force` nor `stress`"),
         ("area = 0.01, ", "", "servo has no `area`"),
@@ -346,6 +348,103 @@ high = [1, 1, 0]
         let mass = count * 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.005f64.powi(3);
         assert!((value("drain.mass") - mass).abs() < 1e-12, "{clock:?}");
         assert!(end.energy.residual().abs() < 1e-6 * end.energy.initial, "{clock:?} {:?}", end.energy);
+    }
+}
+
+/// A block of balls falls through a box: what the probe says of it is counted from the balls, in all clocks.
+#[test]
+fn a_probe_says_what_is_in_its_box() {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, -9.81]
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[grains]]
+name = "falling"
+material = "soft"
+packing = "lattice"
+low = [0, 0, 0.1]
+high = [0.05, 0.05, 0.15]
+radius = 0.005
+velocity = [0.1, 0, 0]
+friction = 0.5
+restitution = 0.5
+[[probe]]
+name = "box"
+low = [-1, -1, -1]
+high = [1, 1, 1]
+[[probe]]
+name = "aside"
+low = [2, 0, 0]
+high = [3, 1, 1]
+"#;
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        let (model, end) = ran(text, clock, 0.1);
+        let value = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect("is there")];
+        let mass = value("falling.mass");
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1e-6);
+        assert!(close(value("box.mass"), mass), "{clock:?}");
+        assert!(close(value("box.packing"), mass / 1000.0 / 8.0), "{clock:?} {}", value("box.packing"));
+        assert!(close(value("box.flow.x"), 0.1 * mass / 2.0), "{clock:?}");
+        assert!(close(value("box.flow.z"), value("falling.velocity.z") * mass / 2.0), "{clock:?}");
+        assert!(value("box.flow.z") < -0.4 * mass && value("box.stress.zz").abs() < 1e-9, "{clock:?}");
+        assert_eq!((value("aside.packing"), value("aside.mass"), value("aside.stress.xy")), (0.0, 0.0, 0.0));
+        assert!(value("aside.coordination").is_nan());
+    }
+}
+
+/// A ball falls into gravel: a run in pieces is the run in one, grains and all, wherever it is cut.
+#[test]
+fn the_precise_clock_goes_on_with_grains_bit_by_bit() {
+    let text = r#"
+format = 1
+[world]
+gravity = [0, 0, -9.81]
+[run]
+output_interval = 0.02
+[granular]
+step = 2e-4
+[contact]
+friction = 0.5
+restitution = 0.5
+[materials.soft]
+density = 2500
+young = "0.5 MPa"
+poisson = 0.3
+[[body]]
+name = "floor"
+fixed = true
+material = "soft"
+shape = { kind = "box", size = [0.2, 0.2, 0.02], position = [0, 0, -0.01] }
+[[body]]
+name = "ball"
+material = "soft"
+position = [0.003, 0, 0.04]
+velocity = [0.3, 0, -0.5]
+shape = { kind = "sphere", radius = 0.01 }
+[[grains]]
+name = "gravel"
+material = "soft"
+packing = "lattice"
+low = [-0.02, -0.02, 0]
+high = [0.02, 0.02, 0.02]
+radius = 0.004
+"#;
+    let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let model = Model::compile_for(&scene, Clock::Precise).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = crate::clock::Settings::from_scene(&scene, Clock::Precise);
+    let hash = |ends: &[f64]| {
+        let mut state = settings.start(&model);
+        let went = |end: &f64| crate::clock::simulate(&model, &mut state, *end, &settings, &mut ()).expect("it runs").hash;
+        ends.iter().map(went).last()
+    };
+    let whole = hash(&[0.1]);
+    // at hand-overs, beside them, and in the middle of one interval
+    for ends in [&[0.02, 0.1][..], &[0.013, 0.026, 0.039, 0.1], &[0.07, 0.0701, 0.07013, 0.1], &[0.0599999, 0.1]] {
+        assert_eq!(hash(ends), whole, "{ends:?}");
     }
 }
 
