@@ -460,3 +460,6 @@ class Grains(TypedDict, total=False):
 class Sink(TypedDict, total=False):
     repeat: Sequence[Any] | Any
     smoothing: Number
+
+class Probe(TypedDict, total=False):
+    repeat: Sequence[Any] | Any
