@@ -54,6 +54,8 @@ const ONE_CURVE: [f64; 2] = [0.2, 0.5];
 const FLAT: f64 = 1e-6;
 /// Restitution that hysteresis can have at least [-].
 const RESTITUTION_MIN: f64 = 0.05;
+/// Surfaces are brought together by this share of the size beyond the first touch, to see where they meet [-].
+const MET: f64 = 1e-6;
 /// How far apart surfaces are matters up to this share of the size [-].
 const NEAR: f64 = 0.25;
 
@@ -274,8 +276,24 @@ impl SurfacePair {
         }
     }
 
-    /// The polygons over which they touch; `push` and `normal` are from 1 to 2.
-    pub fn patch(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
+    /// The polygons over which they touch; `push` and `normal` are from 1 to 2. Those of surfaces that pushed and are apart again stand
+    /// where they meet when they are brought together along the shortest way.
+    pub fn patch(&self, X_ws: &[Pose; 2], pushed: bool) -> Vec<PatchPolygon> {
+        let patch = self.patch_here(X_ws);
+        if !(pushed && patch.is_empty()) {
+            return patch;
+        }
+        let (gap, n, ..) = self.apart(X_ws, f64::INFINITY);
+        let shift = n * (gap + MET * self.size);
+        let mut patch = self.patch_here(&[X_ws[0], Pose::new(X_ws[1].rotation, X_ws[1].position - shift)]);
+        for p in patch.iter_mut().filter(|p| p.side == 1) {
+            p.center += shift;
+            p.rings.iter_mut().flatten().for_each(|corner| *corner += shift);
+        }
+        patch
+    }
+
+    fn patch_here(&self, X_ws: &[Pose; 2]) -> Vec<PatchPolygon> {
         with_room(|room| {
             let work = &mut room.surfaces;
             let (ground, mut patch) = match &self.kind {

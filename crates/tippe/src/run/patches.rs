@@ -3,7 +3,8 @@
 //! One line for every touching pair of surfaces and recorded time. The pair's force is that of `contacts.parquet`; it is shared out among the polygons
 //! as the elastic foundation presses: with w_i n_i the push of polygon i, F the force and n the normal of the pair,
 //!   f_i = s w_i n_i + (F - s sum w_j n_j) w_i/sum w_j,   s = F.n/(sum w_j n_j).n,
-//! so that the f_i add up to F whatever friction and damping add to the pressure.
+//! so that the f_i add up to F whatever friction and damping add to the pressure. The force of the realtime clock is the mean of a step; surfaces that
+//! are apart again at its end have the polygons over which they would meet.
 
 use super::table::LineFile;
 use super::{RunError, Subjects};
@@ -92,7 +93,7 @@ impl PatchLog {
                 position: contact.position,
                 force: contact.force,
                 torque: contact.torque,
-                polygons: share(pair.patch(&X_ws), contact.force, contact.normal),
+                polygons: share(pair.patch(&X_ws, contact.force != Vec3::ZERO), contact.force, contact.normal),
             };
             let text = serde_json::to_string(&patch).map_err(|error| RunError::write(&self.file.path, error.into()))?;
             self.file.line(&text)?;

@@ -998,7 +998,9 @@ position = [0, 0, 0.049]
         RunWriter::create(dir.path(), Manifest { subjects: subjects.clone(), ..manifest() }, false).unwrap();
     writer.record_patches(&model).unwrap();
     let force = Vec3::new(1.0, 0.5, 10.0);
-    for (other, position) in [(0, Vec3::new(0.0, 0.0, 0.049)), (1, Vec3::new(3.0, 0.0, 0.149))] {
+    let apart = Vec3::new(0.0, 0.0, 2e-3);
+    let down = [(0, Vec3::new(0.0, 0.0, 0.049)), (1, Vec3::new(3.0, 0.0, 0.149))];
+    for (other, position) in down.into_iter().chain(down.map(|(other, position)| (other, position + apart))) {
         let mut bodies = model.start.clone();
         bodies[2] = still(position);
         let contact = ContactSample {
@@ -1020,8 +1022,8 @@ position = [0, 0, 0.049]
     writer.finish(Status::Complete, None, None).unwrap();
     let text = std::fs::read_to_string(dir.path().join("patches.jsonl")).unwrap();
     let patches: Vec<Patch> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(patches.len(), 2);
-    for (patch, other) in patches.iter().zip(["ground", "table"]) {
+    assert_eq!(patches.len(), 4);
+    for (k, (patch, other)) in patches.iter().zip(["ground", "table", "ground", "table"]).enumerate() {
         assert_eq!(patch.bodies, [other, "box"]);
         let sum: Vec3 = patch.polygons.iter().map(|p| p.force).sum();
         assert!((sum - force).length() < 1e-12, "{sum}");
@@ -1029,7 +1031,8 @@ position = [0, 0, 0.049]
         let area: f64 = patch.polygons.iter().filter(bottom).map(|p| p.area).sum();
         assert!((area - 0.01).abs() < 1e-12, "{area}");
         for p in patch.polygons.iter().filter(bottom) {
-            assert!((p.depth - 1e-3).abs() < 1e-5 && p.region == Some(0) && p.rings.len() == 1);
+            let depth = if k < 2 { 1e-3 } else { 0.0 };
+            assert!((p.depth - depth).abs() < 1e-5 && p.region == Some(0) && p.rings.len() == 1);
         }
     }
 }
