@@ -33,13 +33,16 @@ pub enum Format {
     Svg,
 }
 
+/// Corners (x, y) of a closed outline [m].
+pub type Outline = Vec<[f64; 2]>;
+
 /// What a file holds, in metres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// Triangles, as they are: [`crate::Mesh::repaired`] makes a solid of them.
     pub surface: TriMesh,
-    /// Closed outlines (x, y), to be extruded [m].
-    pub outlines: Vec<Vec<[f64; 2]>>,
+    /// Closed outlines, to be extruded.
+    pub outlines: Vec<Outline>,
     /// Elements that are neither and were left out, by kind.
     pub skipped: BTreeMap<String, usize>,
 }
@@ -144,7 +147,7 @@ impl FileError {
 impl Contents {
     /// Takes the outlines as an outer one and its holes: only the one of the largest area can enclose the others, wherever it
     /// stands in the file. [`crate::Solid::Prism`] checks that it does. `None` where there are no outlines.
-    pub fn take_outlines(&mut self) -> Option<(Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>)> {
+    pub fn take_outlines(&mut self) -> Option<(Outline, Vec<Outline>)> {
         let mut outlines = std::mem::take(&mut self.outlines);
         let areas: Vec<f64> = outlines.iter().map(|outline| polygon_area(outline)).collect();
         // The first of equal ones.
