@@ -76,7 +76,8 @@ fn written(surface: &TriMesh, args: &Args) -> Result<Vec<u8>, Stop> {
     let unit = (format != Format::Glb).then_some(args.unit_out);
     let back = file::read(&bytes, format, unit).map_err(|error| Stop::Scene(format!("{to}: {error}")))?;
     let (is, was) = (back.surface.volume(), surface.volume());
-    if !((is - was).abs() <= ROUNDED * was) {
+    let kept = (is - was).abs() <= ROUNDED * was;
+    if !kept {
         let help = "write .obj, which has double precision, or move the part to the origin";
         return Err(Stop::Scene(format!(
             "{to}: the part is too small, or too far from the origin, for the numbers of this format: its volume would be \
