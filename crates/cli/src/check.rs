@@ -46,6 +46,8 @@ struct Checked {
     wall_s: f64,
     /// What kept the scene from being read or run.
     error: Option<String>,
+    /// What reading had to change or leave out.
+    warnings: Vec<String>,
     #[serde(skip)]
     code: u8,
     expectations: Vec<Line>,
@@ -132,8 +134,8 @@ fn gallery_names(slow: bool) -> Vec<String> {
 
 fn check_scene(name: &str, args: &Args) -> Checked {
     let started = Instant::now();
-    let mut expectations = Vec::new();
-    let outcome = try_scene(name, args.clock, args.no_run, &mut expectations);
+    let (mut expectations, mut warnings) = (Vec::new(), Vec::new());
+    let outcome = try_scene(name, args.clock, args.no_run, &mut expectations, &mut warnings);
     let (error, code) = match outcome {
         Ok(()) => (None, 0),
         Err(stop) => (Some(stop.message().to_owned()), stop.code()),
@@ -145,6 +147,7 @@ fn check_scene(name: &str, args: &Args) -> Checked {
         pass: code == 0,
         wall_s: started.elapsed().as_secs_f64(),
         error,
+        warnings,
         code,
         expectations,
     }
@@ -153,13 +156,20 @@ fn check_scene(name: &str, args: &Args) -> Checked {
 /// What a scene expects, with the answers of its runs.
 pub fn expectations(name: &str) -> Result<Vec<Line>, Stop> {
     let mut lines = Vec::new();
-    try_scene(name, None, false, &mut lines)?;
+    try_scene(name, None, false, &mut lines, &mut Vec::new())?;
     Ok(lines)
 }
 
-fn try_scene(name: &str, only: Option<Clock>, no_run: bool, lines: &mut Vec<Line>) -> Result<(), Stop> {
+fn try_scene(
+    name: &str,
+    only: Option<Clock>,
+    no_run: bool,
+    lines: &mut Vec<Line>,
+    warnings: &mut Vec<String>,
+) -> Result<(), Stop> {
     let source = Source::find(name)?;
     let scene = Scene::parse(&source.file, &source.text, &[])?;
+    warnings.extend(scene.notes.iter().cloned());
     let clock = only.unwrap_or(scene.run.clock);
     let asked = |case: &Case| only.is_none_or(|only| case.runs == Runs::One(only));
     let cases: Vec<Case> = cases(&scene).into_iter().filter(asked).collect();
@@ -278,6 +288,9 @@ fn show(scene: &Checked, failures_only: bool) -> Result<(), Stop> {
     print(&format!("{verdict}  {}  ({})", scene.scene, duration(scene.wall_s)))?;
     if let Some(error) = &scene.error {
         print(&indent(error))?;
+    }
+    for warning in &scene.warnings {
+        print(&indent(&format!("warning: {warning}")))?;
     }
     let rows: Vec<Vec<String>> = (scene.expectations.iter())
         .filter(|line| !(failures_only && line.pass))

@@ -2,7 +2,7 @@
 
 use crate::{Stop, say};
 use std::path::{Path, PathBuf};
-use tippe::geometry::file::{self, Contents, Format};
+use tippe::geometry::file::{self, FileError, Format};
 use tippe::geometry::{Mesh, Solid, TriMesh};
 use tippe::scene::Scene;
 
@@ -19,7 +19,7 @@ pub struct Args {
     /// Unit of length of the file that is written; glTF is always in metres
     #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "mm")]
     unit_out: f64,
-    /// Extrude the outlines of the file by this length [m]: the first one, the others as holes
+    /// Extrude the outlines of the file by this length [m]: the one around the others, which are holes
     #[arg(long, value_name = "METRES", value_parser = crate::args::positive)]
     extrude: Option<f64>,
     /// The solid of the scene to write
@@ -62,39 +62,62 @@ fn notes(scene: &Scene) {
     scene.notes.iter().for_each(|note| say(&format!("note: {note}")));
 }
 
+/// How much of the volume of a solid rounding in its file may change [-].
+const ROUNDED: f64 = 0.01;
+
+/// The bytes of a mesh file. Formats of single precision cannot hold what is tiny or far from the origin: that is an error.
 fn written(surface: &TriMesh, args: &Args) -> Result<Vec<u8>, Stop> {
+    let to = args.to.display();
     let format = Format::of(&args.to.to_string_lossy()).map_err(|error| Stop::Usage(error.to_string()))?;
-    file::write(surface, format, args.unit_out).map_err(|error| Stop::Usage(error.to_string()))
+    let bytes = file::write(surface, format, args.unit_out).map_err(|error| match error {
+        FileError::Large { .. } => Stop::Scene(format!("{to}: {error}. help: a larger --unit-out, or .obj")),
+        _ => Stop::Usage(error.to_string()),
+    })?;
+    let unit = (format != Format::Glb).then_some(args.unit_out);
+    let back = file::read(&bytes, format, unit).map_err(|error| Stop::Scene(format!("{to}: {error}")))?;
+    let (is, was) = (back.surface.volume(), surface.volume());
+    let kept = (is - was).abs() <= ROUNDED * was;
+    if !kept {
+        let help = "write .obj, which has double precision, or move the part to the origin";
+        return Err(Stop::Scene(format!(
+            "{to}: the part is too small, or too far from the origin, for the numbers of this format: its volume would be \
+             {is:.3e} instead of {was:.3e} m3. help: {help}"
+        )));
+    }
+    Ok(bytes)
 }
 
-/// The surface of a mesh file: closed and repaired where possible, otherwise as it is, which is said.
+/// The closed surface of a mesh file. Repairs are said; what bounds no solid is an error.
 fn mesh(args: &Args) -> Result<TriMesh, Stop> {
-    let contents = file::read_file(&args.from, args.unit).map_err(|error| Stop::Scene(error.to_string()))?;
-    let Contents { surface, outlines, skipped } = contents;
-    for (what, count) in skipped {
-        say(&format!("note: {count} {what} of the file are not used"));
+    let from = args.from.display();
+    let mut contents = file::read_file(&args.from, args.unit).map_err(|error| {
+        let help = if matches!(error.cause(), FileError::Unit { .. }) { ". help: --unit mm" } else { "" };
+        Stop::Scene(format!("{error}{help}"))
+    })?;
+    for (what, count) in &contents.skipped {
+        say(&format!("note: {count} {what} of {from} are not used"));
     }
     if let Some(length) = args.extrude {
-        let mut outlines = outlines.into_iter();
-        let outline = outlines.next().ok_or_else(|| Stop::Scene("there is no closed outline in the file".into()))?;
-        let solid = Solid::Prism { outline, holes: outlines.collect(), length };
-        return Ok(solid.mesh().map_err(|error| Stop::Scene(error.to_string()))?.into());
+        let Some((outline, holes)) = contents.take_outlines() else {
+            let help = "close it: Z at the end of a path of SVG, a closed polyline or circle of DXF";
+            return Err(Stop::Scene(format!("there is no closed outline in {from}. help: {help}")));
+        };
+        let solid = Solid::Prism { outline, holes, length };
+        return Ok(solid.mesh().map_err(|error| Stop::Scene(format!("{from}: {error}")))?.into());
     }
+    let surface = &contents.surface;
     if surface.triangles.is_empty() {
-        let help =
-            if outlines.is_empty() { "" } else { ". help: it has outlines; --extrude 0.01 makes a solid of them" };
-        return Err(Stop::Scene(format!("there are no triangles in {}{help}", args.from.display())));
+        let help = match contents.outlines.len() {
+            0 => "write the part as a mesh of triangles",
+            _ => "it has outlines; --extrude 0.01 makes a solid of them",
+        };
+        return Err(Stop::Scene(format!("there are no triangles in {from}. help: {help}")));
     }
-    match Mesh::repaired(&surface, 1e-7 * surface.size()) {
-        Ok((mesh, report)) => {
-            say(&format!("{report}; volume {:.6e} m3", mesh.volume()));
-            Ok(mesh.into())
-        }
-        Err(error) => {
-            say(&format!("warning: no solid, written as it is: {error}"));
-            Ok(surface)
-        }
-    }
+    let repaired = Mesh::repaired(surface, 1e-7 * surface.size());
+    let (mesh, report) = repaired.map_err(|error| Stop::Scene(format!("{from}: {error}")))?;
+    let how = if report.is_clean() { "" } else { "repaired: " };
+    say(&format!("{from}: {how}{report}; volume {:.6e} m3", mesh.volume()));
+    Ok(mesh.into())
 }
 
 fn solid(args: &Args) -> Result<TriMesh, Stop> {

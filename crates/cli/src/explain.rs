@@ -1,4 +1,4 @@
-//! `tippe explain`: short texts on the scene file, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`. And any scene: what it
+//! `tippe explain`: short texts on the scene file, shapes, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`. And any scene: what it
 //! shows and where its numbers come from.
 
 use crate::args::Source;
@@ -15,8 +15,9 @@ pub struct Args {
 }
 
 /// Topics by name.
-const TOPICS: [(&str, &str); 10] = [
+const TOPICS: [(&str, &str); 11] = [
     ("scene", include_str!("../explain/scene.md")),
+    ("solids", include_str!("../explain/solids.md")),
     ("laws", include_str!("../explain/laws.md")),
     ("friction", include_str!("../explain/friction.md")),
     ("events", include_str!("../explain/events.md")),
@@ -100,6 +101,15 @@ mod tests {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
         for word in ["0", "1", "2", "3", "4", "5", "tolerance", "repeat"] {
+            assert!(!find(word).is_empty(), "{word} is not explained");
+        }
+        let schema = tippe::scene::schema();
+        let solids = schema["properties"]["solid"]["items"]["properties"]["kind"]["enum"].as_array();
+        let shapes = schema["$defs"]["shape"]["anyOf"].as_array().into_iter().flatten();
+        let shapes = shapes.map(|shape| &shape["properties"]["kind"]["const"]);
+        let kinds: Vec<&str> = solids.into_iter().flatten().chain(shapes).filter_map(|kind| kind.as_str()).collect();
+        assert!(kinds.contains(&"thread") && kinds.contains(&"height_grid"), "{kinds:?}");
+        for word in kinds {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
         assert!(find("nonsense").is_empty());

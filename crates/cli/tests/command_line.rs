@@ -194,6 +194,56 @@ fn conversions() {
     let (code, said) = convert(&["o.svg", "o.stl", "--unit", "mm"]);
     assert!(code == 2 && said.contains("--extrude"), "{said}");
     assert_eq!(convert(&["o.svg", "o.stl", "--unit", "mm", "--extrude", "0.005"]).0, 0);
+    // A hole before its outline.
+    std::fs::write(dir.path().join("h.svg"), "<svg><path d='M3 3h2v2h-2z M0 0h10v10h-10z'/></svg>").unwrap();
+    assert_eq!(convert(&["h.svg", "h.stl", "--unit", "m", "--extrude", "1"]).0, 0);
+    let (code, said) = convert(&["h.stl", "h.obj", "--unit", "mm"]);
+    assert!(code == 0 && said.contains("volume 9.600000e1 m3"), "{said}");
+}
+
+/// What bounds no solid is refused with the name of its file, and nothing is written; repairs are said.
+#[test]
+fn conversions_of_bad_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let twice = "v 0.1 0.1 0.1\nv 1.1 0.1 0.1\nv 0.1 1.1 0.1\nv 0.1 0.1 1.1\nf 5 7 6\nf 5 6 8\nf 5 8 7\nf 6 7 8\n";
+    let refused = [
+        ("open.obj", good.replace("f 2 3 4\n", ""), "open.obj: mesh: not closed: 3 edges"),
+        ("cross.obj", format!("{good}{twice}"), "cross.obj: mesh: passes through itself"),
+        ("flat.obj", good.replace("v 0 0 1", "v 0.2 0.2 0"), "flat.obj: mesh: flat: its 4 triangles"),
+        ("far.obj", good.replace("v 0 0 1", "v 0 0 3e38"), "far.obj: mesh: corner 3 has the coordinate 3e38 m"),
+        ("empty.obj", "v 0 0 0\n".into(), "there are no triangles in empty.obj"),
+        ("bad.obj", good.replace("f 2 3 4", "f 2 3 9"), "bad.obj: OBJ: line 8: corner 9 of 4"),
+    ];
+    for (name, text, part) in refused {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        let done = tippe(dir.path(), &["convert", name, "out.stl", "--unit", "m"]);
+        assert!(code(&done) == 2 && stderr(&done).contains(part), "{}", stderr(&done));
+        assert!(!dir.path().join("out.stl").exists(), "{name}");
+    }
+    std::fs::write(dir.path().join("turned.obj"), good.replace("f 1 3 2", "f 1 2 3")).unwrap();
+    let done = tippe(dir.path(), &["convert", "turned.obj", "out.stl", "--unit", "m"]);
+    assert!(code(&done) == 0 && stderr(&done).contains("turned.obj: repaired: 1 closed part; 1 triangle turned"));
+    // Single precision does not hold what is tiny or far away; double precision does.
+    let corners = |size: f64, at: f64| {
+        let corner = |x: f64, y: f64, z: f64| format!("v {} {} {}\n", at + size * x, at + size * y, at + size * z);
+        let corners = [corner(0.0, 0.0, 0.0), corner(1.0, 0.0, 0.0), corner(0.0, 1.0, 0.0), corner(0.0, 0.0, 1.0)];
+        corners.concat() + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    };
+    for (size, at) in [(1e-50, 0.0), (1e-3, 1e5)] {
+        std::fs::write(dir.path().join("fine.obj"), corners(size, at)).unwrap();
+        let done = tippe(dir.path(), &["convert", "fine.obj", "fine.stl", "--unit", "m"]);
+        assert!(code(&done) == 2 && stderr(&done).contains("fine.stl: the part is too small"), "{}", stderr(&done));
+        assert_eq!(code(&tippe(dir.path(), &["convert", "fine.obj", "again.obj", "--unit", "m"])), 0);
+    }
+    // The same in a scene: `check --no-run` and `run` say it.
+    let scene = "format = 1\n[world]\ngravity = [0, 0, 0]\n[run]\nuntil = 0.01\n[[body]]\nname = \"a\"\nmaterial = \"steel\"\n\
+        shape = { kind = \"mesh\", file = \"turned.obj\", unit = \"m\" }\n";
+    write(dir.path(), "s.toml", scene);
+    let checked = tippe(dir.path(), &["check", "s.toml", "--no-run"]);
+    assert!(code(&checked) == 0 && stdout(&checked).contains("warning: body \"a\""), "{}", stdout(&checked));
+    let ran = tippe(dir.path(), &["run", "s.toml", "--out", "run"]);
+    assert!(code(&ran) == 0 && stderr(&ran).contains("its mesh was repaired"), "{}", stderr(&ran));
 }
 
 #[test]
@@ -361,6 +411,8 @@ fn explanations() {
     assert!(stdout(&all).contains("exit-codes"));
     assert!(stdout(&tippe(dir.path(), &["explain", "hertz"])).contains("restitution"));
     assert!(stdout(&tippe(dir.path(), &["explain", "signals"])).contains("crossing"));
+    assert!(stdout(&tippe(dir.path(), &["explain", "height_grid"])).contains("diagonal"));
+    assert!(stdout(&tippe(dir.path(), &["explain", "solids"])).contains("## thread"));
     let wrong = tippe(dir.path(), &["explain", "hetrz"]);
     assert_eq!(code(&wrong), 1);
     assert!(stderr(&wrong).contains("did you mean `hertz`?"));

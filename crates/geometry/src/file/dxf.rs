@@ -44,8 +44,11 @@ impl Entity<'_> {
     }
 }
 
-/// Contents and the length of the unit where the file says it [m].
-pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<f64>), FileError> {
+/// Length of a unit [m], or why there is none.
+type Unit = Result<f64, FileError>;
+
+/// Contents, and the unit where the file says one.
+pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<Unit>), FileError> {
     if bytes.starts_with(b"AutoCAD Binary DXF") {
         let advice = "a binary DXF file: save it as ASCII DXF";
         return Err(FileError::Foreign { name: "DXF".into(), advice });
@@ -55,16 +58,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<f64>), FileError> {
     let mut unit = None;
     for pair in groups.windows(2) {
         if pair[0].code == 9 && pair[0].value == "$INSUNITS" {
-            unit = match number(Some(pair[1].value), DXF, pair[1].line)? as i64 {
-                1 => Some(0.0254),
-                2 => Some(0.3048),
-                4 => Some(1e-3),
-                5 => Some(1e-2),
-                6 => Some(1.0),
-                13 => Some(1e-6),
-                14 => Some(0.1),
-                _ => None,
-            };
+            unit = self::unit(number(Some(pair[1].value), DXF, pair[1].line)?, pair[1].line);
         }
     }
     let mut contents = Contents::default();
@@ -80,6 +74,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<f64>), FileError> {
                 let (Some(c), Some(r)) = (entity.point(0)?, entity.number(40)?) else {
                     return entity.wrong("centre or radius is missing");
                 };
+                if !(r > 0.0) {
+                    return entity.wrong(&format!("the radius is {r}, but must be positive"));
+                }
                 let around = (0..SEGMENTS as u32).map(|i| {
                     let (s, co) = libm::sincos(2.0 * PI * i as f64 / SEGMENTS);
                     [c.x + r * co, c.y + r * s]
@@ -101,6 +98,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<f64>), FileError> {
         }
     }
     Ok((contents, unit))
+}
+
+/// The unit of $INSUNITS; 0 says that there is none.
+fn unit(code: f64, line: usize) -> Option<Unit> {
+    let named = [(1.0, 0.0254), (2.0, 0.3048), (4.0, 1e-3), (5.0, 1e-2), (6.0, 1.0), (13.0, 1e-6), (14.0, 0.1)];
+    if code == 0.0 {
+        return None;
+    }
+    Some(named.iter().find(|(number, _)| *number == code).map(|(_, unit)| *unit).ok_or_else(|| {
+        let message = format!(
+            "$INSUNITS {code} is none of the units that are read (1 in, 2 ft, 4 mm, 5 cm, 6 m, 13 um, 14 dm): say the \
+             unit, such as unit = \"mm\", which counts instead"
+        );
+        FileError::Line { format: DXF, line, message }
+    }))
 }
 
 /// Lines two by two: a code, then its value.
@@ -176,6 +188,11 @@ fn light_polyline(entity: &Entity<'_>, contents: &mut Contents) -> Result<(), Fi
             (42, Some(last)) => last.1 = number(Some(g.value), DXF, g.line)?,
             _ => {}
         }
+    }
+    if let Some(announced) = entity.number(90)?
+        && announced != corners.len() as f64
+    {
+        return entity.wrong(&format!("{announced} corners are announced, but {} are there", corners.len()));
     }
     let closed = entity.flags(70)? & 1 == 1;
     outline(entity.kind, corners, closed, contents);

@@ -8,6 +8,19 @@ use serde_json::json;
 
 const GLTF: &str = "glTF";
 
+/// What is read first: other versions hold other things.
+#[derive(Deserialize)]
+struct Head {
+    asset: Option<Asset>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asset {
+    version: Option<String>,
+    min_version: Option<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Root {
@@ -101,13 +114,36 @@ fn truncated<T>(at: usize, needed: u64, found: usize) -> Result<T, FileError> {
     Err(FileError::Truncated { format: GLTF, at, needed, found: found as u64 })
 }
 
-pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileError> {
-    let (text, blob) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
-    let root: Root = serde_json::from_slice(text).map_err(|e| FileError::Structure {
+fn json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, FileError> {
+    serde_json::from_slice(text).map_err(|e| FileError::Structure {
         format: GLTF,
         place: format!("line {}, column {}", e.line(), e.column()),
         message: e.to_string(),
-    })?;
+    })
+}
+
+fn check_version(asset: Option<Asset>) -> Result<(), FileError> {
+    let Some(asset) = asset else {
+        return wrong("asset", "is missing: a glTF file says its version there, \"asset\": { \"version\": \"2.0\" }");
+    };
+    let Some(version) = asset.version else { return wrong("asset", "has no version") };
+    if version.split('.').next() != Some("2") {
+        let advice = "only 2.0: convert it with Blender or gltf-pipeline";
+        return wrong("asset", format!("version \"{}\" is not read, {advice}", short(&version)));
+    }
+    match asset.min_version {
+        Some(least) if least != "2.0" => {
+            wrong("asset", format!("minVersion \"{}\" is not read, only 2.0", short(&least)))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileError> {
+    let (text, blob) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
+    let head: Head = json(text)?;
+    check_version(head.asset)?;
+    let root: Root = json(text)?;
     if let Some(name) = root.extensions_required.first() {
         return wrong("extensionsRequired", format!("\"{}\" is not read", short(name)));
     }
@@ -128,7 +164,8 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
             },
         };
         if (bytes.len() as u64) < buffer.byte_length {
-            return truncated(0, buffer.byte_length, bytes.len());
+            let message = format!("{} bytes are announced, but {} are there", buffer.byte_length, bytes.len());
+            return wrong(format!("buffer {k}"), message);
         }
         buffers.push(bytes);
     }
@@ -192,17 +229,20 @@ struct Frame {
 impl Frame {
     const IDENTITY: Frame = Frame { linear: Mat3::IDENTITY, shift: Vec3::ZERO };
 
-    fn of(node: &Node) -> Frame {
+    fn of(k: usize, node: &Node) -> Result<Frame, FileError> {
         if let Some(m) = node.matrix {
             let column = |k: usize| Vec3::new(m[4 * k], m[4 * k + 1], m[4 * k + 2]);
-            return Frame { linear: Mat3::from_cols(column(0), column(1), column(2)), shift: column(3) };
+            return Ok(Frame { linear: Mat3::from_cols(column(0), column(1), column(2)), shift: column(3) });
         }
         let q = node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
         let q = Quat::from_xyzw(q[0], q[1], q[2], q[3]);
-        let R = if q.length_squared() > 0.0 { Mat3::from_quat(q.normalize()) } else { Mat3::IDENTITY };
+        if !(q.length_squared() > 0.0 && q.length_squared().is_finite()) {
+            return wrong(format!("node {k}"), "its rotation has no length; no rotation at all is [0, 0, 0, 1]");
+        }
+        let R = Mat3::from_quat(q.normalize());
         let scale = Vec3::from_array(node.scale.unwrap_or([1.0; 3]));
         let shift = Vec3::from_array(node.translation.unwrap_or([0.0; 3]));
-        Frame { linear: R * Mat3::from_diagonal(scale), shift }
+        Ok(Frame { linear: R * Mat3::from_diagonal(scale), shift })
     }
 
     fn then(&self, inner: &Frame) -> Frame {
@@ -224,7 +264,7 @@ impl File<'_> {
             if std::mem::replace(&mut seen[k], true) {
                 return wrong(format!("node {k}"), "has two parents");
             }
-            let frame = outer.then(&Frame::of(node));
+            let frame = outer.then(&Frame::of(k, node)?);
             if let Some(mesh) = node.mesh {
                 self.add_mesh(mesh, &frame, contents)?;
             }
@@ -258,6 +298,9 @@ impl File<'_> {
                 contents.surface.vertices.push(Vec3::new(q.x, -q.z, q.y));
             }
             let n = order.len();
+            if mode == 4 && n % 3 != 0 {
+                return wrong(format!("mesh {k}"), format!("{n} corners in a row are no whole number of triangles"));
+            }
             let triples: Vec<[u32; 3]> = match mode {
                 4 => order.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
                 5 => (2..n)
@@ -295,13 +338,20 @@ impl File<'_> {
         };
         let needed = needed.and_then(|x| x.checked_add(accessor.byte_offset));
         let end = view.byte_offset.checked_add(view.byte_length);
-        match (needed, end) {
-            (Some(needed), Some(end)) if needed <= view.byte_length && end <= buffer.len() as u64 => {
-                let from = (view.byte_offset + accessor.byte_offset) as usize;
-                Ok((&buffer[from..end as usize], stride as usize, accessor.count as usize))
-            }
-            _ => truncated(view.byte_offset as usize, needed.unwrap_or(u64::MAX), buffer.len()),
+        let View { byte_offset, byte_length, .. } = view;
+        let Some(end) = end.filter(|end| *end <= buffer.len() as u64) else {
+            let there = buffer.len();
+            let message = format!("its view has {byte_length} bytes from byte {byte_offset} on of a buffer of {there}");
+            return wrong(place, message);
+        };
+        if needed.is_none_or(|needed| needed > *byte_length) {
+            let count = accessor.count;
+            let message =
+                format!("{count} elements of {size} bytes are announced, but its view has {byte_length} bytes");
+            return wrong(place, message);
         }
+        let from = (byte_offset + accessor.byte_offset) as usize;
+        Ok((&buffer[from..end as usize], stride as usize, accessor.count as usize))
     }
 
     fn positions(&self, k: usize) -> Result<Vec<Vec3>, FileError> {

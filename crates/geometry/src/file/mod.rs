@@ -11,7 +11,7 @@ mod obj;
 mod stl;
 mod svg;
 
-use crate::TriMesh;
+use crate::{TriMesh, Vec3};
 use std::collections::BTreeMap;
 use std::path::Path;
 use thiserror::Error;
@@ -33,13 +33,16 @@ pub enum Format {
     Svg,
 }
 
+/// Corners (x, y) of a closed outline [m].
+pub type Outline = Vec<[f64; 2]>;
+
 /// What a file holds, in metres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// Triangles, as they are: [`crate::Mesh::repaired`] makes a solid of them.
     pub surface: TriMesh,
-    /// Closed outlines (x, y), to be extruded [m].
-    pub outlines: Vec<Vec<[f64; 2]>>,
+    /// Closed outlines, to be extruded.
+    pub outlines: Vec<Outline>,
     /// Elements that are neither and were left out, by kind.
     pub skipped: BTreeMap<String, usize>,
 }
@@ -48,7 +51,7 @@ pub struct Contents {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FileError {
     /// The file cannot be opened.
-    #[error("{path}: {message}")]
+    #[error("{path}: cannot be read: {message}")]
     Io {
         /// Path.
         path: String,
@@ -99,6 +102,26 @@ pub enum FileError {
         /// Index of the triangle [-].
         triangle: usize,
     },
+    /// A coordinate is too large for the numbers of a format.
+    #[error("{format}: corner {vertex} lies at {at} m, which is no finite number in the unit of the file, {unit} m")]
+    Large {
+        /// Format.
+        format: &'static str,
+        /// Index of the corner [-].
+        vertex: usize,
+        /// Where [m].
+        at: Vec3,
+        /// Unit of the file [m].
+        unit: f64,
+    },
+    /// A file by name is refused.
+    #[error("{path}: {error}")]
+    In {
+        /// Path.
+        path: String,
+        /// Why.
+        error: Box<FileError>,
+    },
     /// A structured file contradicts itself or uses what is not read.
     #[error("{format}: {place}: {message}")]
     Structure {
@@ -109,6 +132,37 @@ pub enum FileError {
         /// What is wrong.
         message: String,
     },
+}
+
+impl FileError {
+    /// What is wrong, without the name of the file.
+    pub fn cause(&self) -> &FileError {
+        match self {
+            FileError::In { error, .. } => error.cause(),
+            other => other,
+        }
+    }
+}
+
+impl Contents {
+    /// Takes the outlines as an outer one and its holes: only the one of the largest area can enclose the others, wherever it
+    /// stands in the file. [`crate::Solid::Prism`] checks that it does. `None` where there are no outlines.
+    pub fn take_outlines(&mut self) -> Option<(Outline, Vec<Outline>)> {
+        let mut outlines = std::mem::take(&mut self.outlines);
+        let areas: Vec<f64> = outlines.iter().map(|outline| polygon_area(outline)).collect();
+        // The first of equal ones.
+        let outer = (0..areas.len()).reduce(|best, k| if areas[k] > areas[best] { k } else { best })?;
+        let outline = outlines.remove(outer);
+        Some((outline, outlines))
+    }
+}
+
+/// Area inside, whichever way around [m^2].
+fn polygon_area(outline: &[[f64; 2]]) -> f64 {
+    let o = outline.first().copied().unwrap_or_default();
+    let cross = |p: [f64; 2], q: [f64; 2]| (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+    let twice: f64 = outline.windows(2).map(|side| cross(side[0], side[1])).sum();
+    0.5 * twice.abs()
 }
 
 impl Format {
@@ -171,7 +225,8 @@ pub fn read_file(path: &Path, unit: Option<f64>) -> Result<Contents, FileError> 
         let path = path.parent().unwrap_or(Path::new(".")).join(name);
         std::fs::read(&path).map_err(|e| io(&path, e))
     };
-    read_with(&bytes, format, unit, &beside)
+    let named = |error| FileError::In { path: path.display().to_string(), error: Box::new(error) };
+    read_with(&bytes, format, unit, &beside).map_err(named)
 }
 
 /// Reads the bytes of a file that refers to no other.
@@ -194,7 +249,11 @@ fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>
         Format::Gltf | Format::Glb => (gltf::read(bytes, beside)?, unit.unwrap_or(1.0)),
         Format::Dxf => {
             let (contents, own) = dxf::read(bytes)?;
-            (contents, unit.or(own).ok_or(FileError::Unit { format: "DXF without $INSUNITS" })?)
+            let unit = match unit {
+                Some(unit) => unit,
+                None => own.unwrap_or(Err(FileError::Unit { format: "DXF without $INSUNITS" }))?,
+            };
+            (contents, unit)
         }
     };
     contents.surface.vertices.iter_mut().for_each(|v| *v *= unit);
@@ -209,6 +268,16 @@ fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>
 /// The bytes of a file; STL binary and glTF have numbers of single precision. Lengths are multiples of `unit` [m], except in
 /// glTF, which is in metres.
 pub fn write(surface: &TriMesh, format: Format, unit: f64) -> Result<Vec<u8>, FileError> {
+    // Infinite, or beyond what the format's numbers hold.
+    let finite = |v: &Vec3| match format {
+        Format::Obj => (*v / unit).is_finite(),
+        Format::Glb => v.abs().max_element() <= f32::MAX as f64,
+        _ => (*v / unit).abs().max_element() <= f32::MAX as f64,
+    };
+    if let Some(vertex) = surface.vertices.iter().position(|v| !(v.is_finite() && finite(v))) {
+        let unit = if format == Format::Glb { 1.0 } else { unit };
+        return Err(FileError::Large { format: format.name(), vertex, at: surface.vertices[vertex], unit });
+    }
     match format {
         Format::Stl => Ok(stl::write(surface, unit)),
         Format::Obj => Ok(obj::write(surface, unit)),

@@ -14,7 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     let count = u32_at(bytes, HEAD) as u64;
     let needed = (HEAD + 4) as u64 + count * RECORD as u64;
     // The length decides: many binary files begin with "solid" too.
-    if bytes.len() > HEAD + 4 && needed == bytes.len() as u64 {
+    if bytes.len() >= HEAD + 4 && needed == bytes.len() as u64 {
         return binary(bytes);
     }
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);

@@ -13,46 +13,84 @@ const SEGMENTS: f64 = 64.0;
 pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     let content = text(bytes);
     let mut contents = Contents::default();
-    // Line of a byte, counted only for errors.
-    let line = |at: usize| content.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
-    let mut at = 0;
-    let mut any = false;
+    let cut = |line: usize, what: &str| {
+        let message = format!("the file is cut off: {what}");
+        Err(FileError::Line { format: SVG, line, message })
+    };
+    let (mut at, mut line) = (0, 1);
+    let (mut any, mut open_since) = (false, None);
     while let Some(open) = content[at..].find('<').map(|k| at + k) {
+        line += newlines(&content[at..open]);
         let rest = &content[open..];
-        if rest.starts_with("<!--") {
-            at = open + rest.find("-->").unwrap_or(rest.len());
+        let closed_by = [("<!--", "-->"), ("<![CDATA[", "]]>")].into_iter().find(|(from, _)| rest.starts_with(from));
+        if let Some((from, to)) = closed_by {
+            match rest.find(to) {
+                Some(k) => at = open + k,
+                None => return cut(line, &format!("{to} is missing after {from}")),
+            }
+            line += newlines(&content[open..at]);
             continue;
         }
-        let end = rest.find('>').map_or(content.len(), |k| open + k);
+        let Some(end) = tag_end(rest).map(|k| open + k) else {
+            return cut(line, &format!("> is missing after \"{}\"", short(rest)));
+        };
         let tag = &content[open + 1..end];
         at = end;
         let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
-        any |= name == "svg";
+        if name == "svg" {
+            any = true;
+            if !tag.ends_with('/') {
+                open_since.get_or_insert(line);
+            }
+        } else if tag.starts_with("/svg") {
+            open_since = None;
+        }
         if attribute(tag, "transform").is_some() {
             let message =
                 "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
-            return Err(FileError::Line { format: SVG, line: line(open), message: message.into() });
+            return Err(FileError::Line { format: SVG, line, message: message.into() });
         }
         match name {
             "path" => {
-                let d = attribute(tag, "d").unwrap_or("");
-                let outlines = Path::new(d, line(open)).outlines(&mut contents.skipped)?;
-                contents.outlines.extend(outlines);
+                let (from, d) = attribute(tag, "d").unwrap_or((0, ""));
+                let path = Path { d, rest: d, line: line + newlines(&tag[..from]), command: ' ' };
+                contents.outlines.extend(path.outlines(&mut contents.skipped)?);
             }
             "rect" | "circle" | "ellipse" | "polygon" | "polyline" | "line" | "text" | "image" | "use" => {
                 *contents.skipped.entry(name.into()).or_default() += 1;
             }
             _ => {}
         }
+        line += newlines(tag);
     }
     if !any {
         return Err(FileError::Line { format: SVG, line: 1, message: "no <svg> element".into() });
     }
+    if let Some(line) = open_since {
+        return cut(line, "</svg> is missing after this <svg>");
+    }
     Ok(contents)
 }
 
-/// Value of an attribute within a tag.
-fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
+}
+
+/// Where a tag ends: at the first > that stands in no quotes.
+fn tag_end(rest: &str) -> Option<usize> {
+    let mut quote = None;
+    rest.bytes().position(|b| {
+        match quote {
+            Some(q) if b == q => quote = None,
+            None if b == b'"' || b == b'\'' => quote = Some(b),
+            _ => {}
+        }
+        quote.is_none() && b == b'>'
+    })
+}
+
+/// Value of an attribute within a tag, and where in the tag it begins.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<(usize, &'a str)> {
     let mut from = 0;
     while let Some(k) = tag[from..].find(name).map(|k| from + k) {
         let after = tag[k + name.len()..].trim_start();
@@ -60,7 +98,8 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
         if let (true, Some(value)) = (starts, after.strip_prefix('=')) {
             let value = value.trim_start();
             let quote = value.chars().next().filter(|c| *c == '"' || *c == '\'')?;
-            return value[1..].split(quote).next();
+            let inside = value[1..].split(quote).next()?;
+            return Some((tag.len() - value.len() + 1, inside));
         }
         from = k + name.len();
     }
@@ -69,17 +108,32 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 
 /// Reads the small language of path data.
 struct Path<'a> {
+    d: &'a str,
     rest: &'a str,
+    /// Line where `d` begins.
     line: usize,
+    command: char,
 }
 
-impl<'a> Path<'a> {
-    fn new(d: &'a str, line: usize) -> Self {
-        Path { rest: d, line }
+impl Path<'_> {
+    /// An error at what is left, with the place in the path and what stands before it.
+    fn wrong<T>(&self, message: String) -> Result<T, FileError> {
+        let before = &self.d[..self.d.len() - self.rest.len()];
+        let line = self.line + newlines(before);
+        let place = before.chars().count() + 1;
+        let tail: String = before.chars().skip(place.saturating_sub(21)).collect();
+        let tail = tail.split_whitespace().collect::<Vec<_>>().join(" ");
+        let after = if tail.is_empty() { String::new() } else { format!(", after \"{tail}\"") };
+        Err(FileError::Line { format: SVG, line, message: format!("path: character {place}{after}: {message}") })
     }
 
-    fn wrong<T>(&self, message: String) -> Result<T, FileError> {
-        Err(FileError::Line { format: SVG, line: self.line, message })
+    /// An error where something else is expected.
+    fn expected<T>(&self, what: &str) -> Result<T, FileError> {
+        let command = self.command;
+        if self.rest.is_empty() {
+            return self.wrong(format!("the path is cut off: {what} of command {command} is expected"));
+        }
+        self.wrong(format!("{what} of command {command} is expected, not \"{}\"", short(self.rest)))
     }
 
     fn skip(&mut self) {
@@ -91,7 +145,7 @@ impl<'a> Path<'a> {
         self.rest.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
     }
 
-    fn number(&mut self) -> Result<f64, FileError> {
+    fn number(&mut self, what: &str) -> Result<f64, FileError> {
         self.skip();
         let bytes = self.rest.as_bytes();
         let (mut k, mut dot, mut exponent) = (0, false, false);
@@ -112,7 +166,7 @@ impl<'a> Path<'a> {
                 self.rest = rest;
                 Ok(x)
             }
-            _ => self.wrong(format!("path: \"{}\" is no number", short(self.rest))),
+            _ => self.expected(what),
         }
     }
 
@@ -122,14 +176,14 @@ impl<'a> Path<'a> {
         let flag = match self.rest.as_bytes().first() {
             Some(b'0') => false,
             Some(b'1') => true,
-            _ => return self.wrong(format!("path: \"{}\" is no flag of an arc", short(self.rest))),
+            _ => return self.expected("a flag, 0 or 1,"),
         };
         self.rest = &self.rest[1..];
         Ok(flag)
     }
 
     fn point(&mut self, o: [f64; 2]) -> Result<[f64; 2], FileError> {
-        Ok([o[0] + self.number()?, o[1] + self.number()?])
+        Ok([o[0] + self.number("x")?, o[1] + self.number("y")?])
     }
 
     fn outlines(
@@ -139,7 +193,6 @@ impl<'a> Path<'a> {
         let mut all: Vec<Vec<[f64; 2]>> = Vec::new();
         let mut run: Vec<[f64; 2]> = Vec::new();
         let (mut here, mut start, mut handle) = ([0.0; 2], [0.0; 2], None);
-        let mut command = ' ';
         let mut finish = |run: &mut Vec<[f64; 2]>, closed: bool| {
             let run = std::mem::take(run);
             if run.len() > 2 && (closed || run.first() == run.last()) {
@@ -152,13 +205,14 @@ impl<'a> Path<'a> {
             self.skip();
             let Some(c) = self.rest.chars().next() else { break };
             if c.is_ascii_alphabetic() {
-                command = c;
+                self.command = c;
                 self.rest = &self.rest[1..];
             } else if !self.more_numbers() {
-                return self.wrong(format!("path: unexpected \"{}\"", short(self.rest)));
-            } else if command == ' ' {
-                return self.wrong("path: begins with a number".into());
+                return self.wrong(format!("a command or a number is expected, not \"{}\"", short(self.rest)));
+            } else if self.command == ' ' {
+                return self.wrong("a path begins with the command M or m".into());
             }
+            let command = self.command;
             let o = if command.is_ascii_lowercase() { here } else { [0.0; 2] };
             let kept = handle.take();
             if run.is_empty() && !matches!(command, 'M' | 'm' | 'Z' | 'z') {
@@ -171,20 +225,20 @@ impl<'a> Path<'a> {
                     start = here;
                     run.push(here);
                     // Further pairs are lines.
-                    command = if command == 'm' { 'l' } else { 'L' };
+                    self.command = if command == 'm' { 'l' } else { 'L' };
                     continue;
                 }
                 'Z' => {
                     finish(&mut run, true);
                     here = start;
                     if self.more_numbers() {
-                        return self.wrong("path: numbers after z".into());
+                        return self.wrong("after z a command is expected, no number".into());
                     }
                     continue;
                 }
                 'L' => here = self.point(o)?,
-                'H' => here[0] = o[0] + self.number()?,
-                'V' => here[1] = o[1] + self.number()?,
+                'H' => here[0] = o[0] + self.number("x")?,
+                'V' => here[1] = o[1] + self.number("y")?,
                 'C' | 'S' => {
                     let mirrored = |h: Option<(bool, [f64; 2])>| match h {
                         Some((true, h)) => [2.0 * here[0] - h[0], 2.0 * here[1] - h[1]],
@@ -208,13 +262,14 @@ impl<'a> Path<'a> {
                     (here, handle) = (end, Some((false, a)));
                 }
                 'A' => {
-                    let (rx, ry, turn) = (self.number()?.abs(), self.number()?.abs(), self.number()?);
+                    let (rx, ry) = (self.number("radius x")?.abs(), self.number("radius y")?.abs());
+                    let turn = self.number("the angle")?;
                     let (large, sweep) = (self.flag()?, self.flag()?);
                     let end = self.point(o)?;
                     arc(here, end, [rx, ry], turn * PI / 180.0, large, sweep, &mut run);
                     here = end;
                 }
-                _ => return self.wrong(format!("path: unknown command \"{command}\"")),
+                _ => return self.wrong(format!("\"{command}\" is none of the commands M L H V C S Q T A Z")),
             }
             run.push(here);
         }

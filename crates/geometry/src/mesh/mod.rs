@@ -35,6 +35,15 @@ impl TriMesh {
         six / 6.0
     }
 
+    /// Area of all triangles [m^2].
+    pub fn area(&self) -> f64 {
+        let twice = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| self.vertices[i as usize]);
+            (b - a).cross(c - a).length()
+        };
+        0.5 * self.triangles.iter().map(twice).sum::<f64>()
+    }
+
     /// True when every directed edge has exactly one twin the other way.
     pub fn is_closed(&self) -> bool {
         edges::neighbours(&self.triangles).is_ok()
@@ -69,8 +78,14 @@ impl TriMesh {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MeshError {
     /// No triangle.
-    #[error("mesh: has no triangles")]
+    #[error("mesh: has no triangles: a solid needs at least 4")]
     Empty,
+    /// Triangles that enclose nothing.
+    #[error("mesh: flat: its {triangles} triangles enclose no volume; a sheet needs a thickness to be a solid")]
+    Flat {
+        /// Triangles given [-].
+        triangles: usize,
+    },
     /// More corners than an index can count.
     #[error("mesh: {vertices} corners and {triangles} triangles are too many")]
     TooMany {
@@ -84,6 +99,17 @@ pub enum MeshError {
     NotFinite {
         /// Index of the corner [-].
         vertex: usize,
+    },
+    /// A coordinate is beyond [`FARTHEST`].
+    #[error(
+        "mesh: corner {vertex} has the coordinate {value:e} m; they end at {FARTHEST:e} m: is the unit of length or a factor \
+         wrong?"
+    )]
+    Far {
+        /// Index of the corner [-].
+        vertex: usize,
+        /// Coordinate [m].
+        value: f64,
     },
     /// A triangle refers to a corner that is not there.
     #[error("mesh: triangle {triangle} refers to corner {corner}, but there are only {vertices}")]
@@ -226,6 +252,9 @@ impl From<Mesh> for TriMesh {
     }
 }
 
+/// Largest coordinate of a mesh and largest length of a solid [m]: more than the radius of the sun.
+pub const FARTHEST: f64 = 1e9;
+
 /// A triangle whose height is below this share of the mesh's diagonal has no area [-].
 const THIN: f64 = 1e-14;
 
@@ -239,10 +268,7 @@ impl Mesh {
         if let Some(t) = thin.first() {
             return Err(MeshError::Degenerate { triangles: thin.len(), at: surface.vertices[t[0] as usize] });
         }
-        let volume = surface.volume();
-        if !(volume > 0.0) {
-            return Err(MeshError::InsideOut { volume });
-        }
+        check_volume(&surface)?;
         let tree = Arc::new(Tree::new(&surface));
         crossing::check(&surface, &neighbours, &tree)?;
         let parts = edges::parts(&neighbours).1;
@@ -360,6 +386,18 @@ pub(crate) fn neighbours(surface: &TriMesh) -> Result<Vec<[u32; 3]>, MeshError> 
     edges::neighbours(&surface.triangles).map_err(|flaw| flaw.named(&surface.vertices))
 }
 
+/// Something inside, and the outside outside.
+pub(crate) fn check_volume(surface: &TriMesh) -> Result<(), MeshError> {
+    let volume = surface.volume();
+    if volume > 0.0 && volume > THIN * surface.size() * surface.area() {
+        return Ok(());
+    }
+    if volume < -THIN * surface.size() * surface.area() {
+        return Err(MeshError::InsideOut { volume });
+    }
+    Err(MeshError::Flat { triangles: surface.triangles.len() })
+}
+
 /// Finite corners, valid indices, at least one triangle.
 pub(crate) fn check_numbers(surface: &TriMesh) -> Result<(), MeshError> {
     let TriMesh { vertices, triangles } = surface;
@@ -369,9 +407,13 @@ pub(crate) fn check_numbers(surface: &TriMesh) -> Result<(), MeshError> {
     if vertices.len() >= u32::MAX as usize || triangles.len() >= u32::MAX as usize / 3 {
         return Err(MeshError::TooMany { vertices: vertices.len(), triangles: triangles.len() });
     }
-    // The square of a size must be finite too.
-    if let Some(vertex) = vertices.iter().position(|v| !v.to_array().iter().all(|x| x.abs() < 1e100)) {
-        return Err(MeshError::NotFinite { vertex });
+    for (vertex, v) in vertices.iter().enumerate() {
+        if !v.is_finite() {
+            return Err(MeshError::NotFinite { vertex });
+        }
+        if let Some(&value) = v.to_array().iter().find(|x| x.abs() > FARTHEST) {
+            return Err(MeshError::Far { vertex, value });
+        }
     }
     for (triangle, t) in triangles.iter().enumerate() {
         if let Some(&corner) = t.iter().find(|i| **i as usize >= vertices.len()) {

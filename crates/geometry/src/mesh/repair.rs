@@ -12,7 +12,9 @@ use std::fmt;
 pub struct MeshReport {
     /// Distance up to which corners were made one [m].
     pub weld: f64,
-    /// Corners that became part of another [-].
+    /// Corners that were equal to another and became one with it: numbering, no change [-].
+    pub shared: usize,
+    /// Corners that were moved to another near by [-].
     pub welded: usize,
     /// Triangles without area that were dropped [-].
     pub dropped: usize,
@@ -31,7 +33,7 @@ pub struct MeshReport {
 impl MeshReport {
     /// True when nothing but the numbering of corners was changed.
     pub fn is_clean(&self) -> bool {
-        self.dropped + self.flipped_edges + self.doubled + self.turned + self.inside_out == 0
+        self.welded + self.dropped + self.flipped_edges + self.doubled + self.turned + self.inside_out == 0
     }
 }
 
@@ -39,15 +41,19 @@ impl fmt::Display for MeshReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} closed {}", self.parts, if self.parts == 1 { "part" } else { "parts" })?;
         let counts = [
-            (self.welded, "corners welded"),
-            (self.dropped, "triangles without area dropped"),
-            (self.flipped_edges, "needles flipped"),
-            (self.doubled, "doubled triangles removed"),
-            (self.turned, "triangles turned to agree with their neighbours"),
-            (self.inside_out, "parts turned that were inside out"),
+            (self.welded, "corner welded", "corners welded"),
+            (self.dropped, "triangle without area dropped", "triangles without area dropped"),
+            (self.flipped_edges, "needle flipped", "needles flipped"),
+            (self.doubled, "doubled triangle removed", "doubled triangles removed"),
+            (
+                self.turned,
+                "triangle turned to agree with its neighbours",
+                "triangles turned to agree with their neighbours",
+            ),
+            (self.inside_out, "part turned that was inside out", "parts turned that were inside out"),
         ];
-        for (count, what) in counts.iter().filter(|c| c.0 > 0) {
-            write!(f, "; {count} {what}")?;
+        for (count, one, many) in counts.iter().filter(|c| c.0 > 0) {
+            write!(f, "; {count} {}", if *count == 1 { one } else { many })?;
         }
         if self.welded > 0 {
             write!(f, " (corners nearer than {:.3e} m are one)", self.weld)?;
@@ -75,7 +81,7 @@ impl Mesh {
         remove_doubled(&mut mesh, &mut report);
         flip_needles(&mut mesh, &mut report);
         if mesh.triangles.is_empty() {
-            return Err(MeshError::Empty);
+            return Err(MeshError::Flat { triangles: surface.triangles.len() });
         }
         let neighbours = match edges::neighbours(&mesh.triangles) {
             Err(edges::Flaw::Orientation { .. }) => orient(&mut mesh, &mut report)?,
@@ -125,6 +131,8 @@ fn welded(surface: &TriMesh, weld: f64, report: &mut MeshReport) -> TriMesh {
             if weld > 0.0 {
                 cells.entry(cell(v)).or_default().push(i);
             }
+        } else if vertices[i as usize] == v {
+            report.shared += 1;
         } else {
             report.welded += 1;
         }

@@ -18,6 +18,7 @@ mod pieces;
 mod polygon;
 mod sweep;
 
+use crate::mesh::FARTHEST;
 use crate::{Mesh, MeshError, Pose, Quat, Shape, TriMesh, Vec3};
 use boolean::{Operation, combine};
 pub use gear::Gear;
@@ -175,8 +176,8 @@ impl Thread {
 /// Why a solid cannot be made.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SolidError {
-    /// A length is zero, negative, infinite or not a number.
-    #[error("{what} must be a positive finite length, but is {value} m")]
+    /// A length is zero, negative, too large or not a number.
+    #[error("{what} must be a positive length up to {FARTHEST:e} m, but is {value} m")]
     Length {
         /// Which.
         what: &'static str,
@@ -194,6 +195,12 @@ pub enum SolidError {
         low: u32,
         /// Largest [-].
         high: u32,
+    },
+    /// More triangles than [`MOST_TRIANGLES`].
+    #[error("{triangles} triangles are too many, at most {MOST_TRIANGLES} are made: take fewer segments or corners")]
+    Triangles {
+        /// Needed [-].
+        triangles: u64,
     },
     /// A number is infinite or not a number.
     #[error("{what} contains a number that is not finite")]
@@ -247,7 +254,7 @@ pub enum SolidError {
     #[error("thread: {why}")]
     Thread {
         /// What is wrong.
-        why: &'static str,
+        why: String,
     },
     /// Nothing to combine.
     #[error("{operation} of nothing")]
@@ -279,16 +286,20 @@ pub enum SolidError {
 }
 
 fn length(what: &'static str, value: f64) -> Result<(), SolidError> {
-    if value > 0.0 && value < 1e30 { Ok(()) } else { Err(SolidError::Length { what, value }) }
+    if value > 0.0 && value <= FARTHEST { Ok(()) } else { Err(SolidError::Length { what, value }) }
 }
 
 fn count(what: &'static str, value: u32, low: u32, high: u32) -> Result<(), SolidError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(SolidError::Count { what, value, low, high }) }
 }
 
-/// As many copies as make no more than four million triangles.
+/// Triangles of a solid at most [-].
+pub(crate) const MOST_TRIANGLES: u32 = 4_000_000;
+
+/// As many copies as make no more than [`MOST_TRIANGLES`].
 fn copies(value: u32, mesh: &TriMesh) -> Result<(), SolidError> {
-    count("the number of copies", value, 1, (4_000_000 / mesh.triangles.len().max(1)).clamp(1, 10_000) as u32)
+    let most = MOST_TRIANGLES as usize / mesh.triangles.len().max(1);
+    count("the number of copies", value, 1, most.clamp(1, 10_000) as u32)
 }
 
 fn segments(value: u32) -> Result<(), SolidError> {
@@ -520,6 +531,10 @@ fn united(parts: impl Iterator<Item = TriMesh>) -> Result<TriMesh, SolidError> {
     all.pop().ok_or(SolidError::Nothing { operation: "union" })
 }
 
+/// Turns of a thread, and segments of all of them together, at most [-].
+const MOST_TURNS: u32 = 10_000;
+const MOST_THREAD_SEGMENTS: u32 = 200_000;
+
 fn thread(thread: &Thread) -> Result<TriMesh, SolidError> {
     let Thread { radius, pitch, depth, crest, root, length: l, left_handed, segments: n } = *thread;
     for (what, value) in [("radius", radius), ("pitch", pitch), ("depth", depth), ("crest", crest), ("root", root)] {
@@ -528,10 +543,19 @@ fn thread(thread: &Thread) -> Result<TriMesh, SolidError> {
     length("length", l)?;
     segments(n)?;
     if !(crest + root < pitch) {
-        return Err(SolidError::Thread { why: "crest and root leave no room for flanks in the pitch" });
+        let why = format!("crest {crest} m and root {root} m leave no room for flanks in the pitch {pitch} m");
+        return Err(SolidError::Thread { why });
     }
-    if !(depth < radius) || !(l / pitch < 10_000.0) {
-        return Err(SolidError::Thread { why: "it is deeper than its radius or has more than 10000 turns" });
+    if !(depth < radius) {
+        return Err(SolidError::Thread { why: format!("its depth {depth} m is not below its radius {radius} m") });
+    }
+    let (turns, most) = (l / pitch, (MOST_THREAD_SEGMENTS / n).min(MOST_TURNS));
+    if !(turns <= most as f64) {
+        let why = format!(
+            "its length is {turns} pitches; with {n} segments at most {most} turns are made: shorten it, or take fewer \
+             segments"
+        );
+        return Err(SolidError::Thread { why });
     }
     // Flat ends: the ragged rod cut by a box that no corner of it lies on.
     let side = 3.0 * radius;

@@ -1,7 +1,7 @@
 //! Solids swept from a polygon: along a line, around an axis, along a helix.
 
 use super::polygon::Polygon;
-use super::{SolidError, Thread};
+use super::{MOST_TRIANGLES, SolidError, Thread};
 use crate::{TriMesh, Vec3};
 use std::f64::consts::PI;
 
@@ -38,6 +38,10 @@ pub(super) fn revolve(profile: &[[f64; 2]], angle: f64, segments: u32) -> Result
     let angle = angle.min(2.0 * PI);
     let steps = ((segments as f64 * angle / (2.0 * PI)).ceil() as u32).max(if full { 3 } else { 1 });
     let rounds = if full { steps } else { steps + 1 };
+    let triangles = 2 * polygon.points.len() as u64 * steps as u64;
+    if triangles > MOST_TRIANGLES as u64 {
+        return Err(SolidError::Triangles { triangles });
+    }
     // Points on the axis are one corner, the others one per direction.
     let mut mesh = TriMesh::default();
     let mut first = Vec::new();
@@ -89,8 +93,8 @@ pub(super) fn rod(thread: &Thread) -> Result<TriMesh, SolidError> {
     let k = profile.len() as u32;
     let turns = (length / p).ceil() as u32 + 5;
     // The fan that closes an end lies in one plane with the profile and must see all of it.
-    if radius - depth <= p * (depth / flank) || turns as u64 * n as u64 > 200_000 {
-        return Err(SolidError::Thread { why: "its pitch is too large for its radius, or it has too many turns" });
+    if radius - depth <= p * (depth / flank) {
+        return Err(SolidError::Thread { why: format!("its pitch {p} m is too large for its radius {radius} m") });
     }
     let bottom = -0.5 * p * (turns - 1) as f64;
     let mut mesh = TriMesh::default();

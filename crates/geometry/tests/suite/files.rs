@@ -226,18 +226,98 @@ fn bad_files_are_refused_by_name() {
     assert!(line(read(bad.as_bytes(), Format::Obj, Some(1.0)).unwrap_err()).contains("corner 99 of 12"));
     let glb = write(&part(), Format::Glb, 1.0).unwrap();
     assert!(matches!(read(&glb[..glb.len() - 4], Format::Glb, None), Err(FileError::Truncated { .. })));
-    let bad = gltf().replace("\"count\":4", "\"count\":4000000000");
-    assert!(matches!(read(bad.as_bytes(), Format::Gltf, None), Err(FileError::Truncated { .. })));
+    let gltf_says = |from: &str, to: &str, part: &str| {
+        let good = gltf();
+        assert!(good.contains(from), "{from}");
+        let said = line(read(good.replacen(from, to, 1).as_bytes(), Format::Gltf, None).unwrap_err());
+        assert!(said.contains(part), "{said}");
+    };
+    let lie = "accessor 0: 4000000000 elements of 12 bytes are announced, but its view has 48 bytes";
+    gltf_says("\"count\":4", "\"count\":4000000000", lie);
+    gltf_says("\"count\":4", "\"count\":18446744073709551615", "accessor 0: 18446744073709551615 elements");
+    gltf_says("\"count\":12", "\"count\":11", "mesh 0: 11 corners in a row");
+    gltf_says(
+        "\"byteLength\":48}",
+        "\"byteLength\":4800}",
+        "accessor 0: its view has 4800 bytes from byte 0 on of a buffer",
+    );
+    gltf_says("\"byteLength\":72", "\"byteLength\":720", "buffer 0: 720 bytes are announced, but 72 are there");
+    gltf_says("{\"asset\":{\"version\":\"2.0\"},", "{", "asset: is missing");
+    gltf_says("\"version\":\"2.0\"", "\"version\":\"1.0\"", "asset: version \"1.0\" is not read, only 2.0");
+    gltf_says("\"version\":\"2.0\"", "\"generator\":\"x\"", "asset: has no version");
+    gltf_says("\"version\":\"2.0\"", "\"version\":\"2.1\",\"minVersion\":\"2.1\"", "minVersion \"2.1\"");
+    gltf_says(
+        "\"rotation\":[0,0.7071067811865476,0,0.7071067811865476]",
+        "\"rotation\":[0,0,0,0]",
+        "node 0: its rotation",
+    );
     let bad = gltf().replace("\"children\":[1]", "\"children\":[0]");
     assert!(line(read(bad.as_bytes(), Format::Gltf, None).unwrap_err()).contains("two parents"));
     let bad = gltf().replace("data:application", "../secret");
     assert!(line(read(bad.as_bytes(), Format::Gltf, None).unwrap_err()).contains("outside"));
     let bad = SVG.replace("<path d", "<path transform='rotate(3)' d");
     assert!(line(read(bad.as_bytes(), Format::Svg, Some(1.0)).unwrap_err()).contains("line 4: a transform"));
+    let dxf_says = |from: &str, to: &str, part: &str| {
+        let good = dxf(Some(4));
+        assert!(good.contains(from), "{from}");
+        let said = line(read(good.replacen(from, to, 1).as_bytes(), Format::Dxf, None).unwrap_err());
+        assert!(said.contains(part), "{said}");
+    };
+    dxf_says(" 90\n4\n", " 90\n7\n", "LWPOLYLINE: 7 corners are announced, but 4 are there");
+    dxf_says(" 40\n0.5\n", " 40\n-0.5\n", "CIRCLE: the radius is -0.5, but must be positive");
+    dxf_says(" 70\n4\n", " 70\n99\n", "line 8: $INSUNITS 99 is none of the units that are read (1 in,");
+    assert!(read(dxf(Some(99)).as_bytes(), Format::Dxf, Some(1.0)).is_ok(), "a unit from outside counts");
+    assert!(matches!(read(dxf(Some(0)).as_bytes(), Format::Dxf, None), Err(FileError::Unit { .. })));
+    let svg_says = |picture: &str, part: &str| {
+        let said = line(read(picture.as_bytes(), Format::Svg, Some(1.0)).unwrap_err());
+        assert!(said.contains(part), "{said}");
+    };
+    let cut =
+        "line 3: path: character 21, after \"M 0 0 h 10 v 10 L 3\": the path is cut off: y of command L is expected";
+    svg_says("<svg>\n<path d='M 0 0 h 10 v 10\n L 3'/></svg>", cut);
+    svg_says("<svg><path d='M 0 0 A 1 1 0 2'/></svg>", "a flag, 0 or 1, of command A is expected, not \"2\"");
+    svg_says("<svg>\n<path d='M 0 0 h 1 v 1 z", "line 2: the file is cut off: > is missing after \"<path d='M 0 0");
+    svg_says("\n<svg>\n<path d='M 0 0 h 1 v 1 z'/>", "line 2: the file is cut off: </svg> is missing");
+    svg_says("<svg>\n<!-- no end", "line 2: the file is cut off: --> is missing");
+    svg_says("<svg><path d='1 2'/></svg>", "character 1: a path begins with the command M or m");
+    svg_says("<svg><path d='M 0 0 h 1 v 1 z x'/></svg>", "none of the commands");
     assert!(line(Format::of("a/part.STEP").unwrap_err()).contains("FreeCAD"));
     assert!(line(Format::of("part.wrl").unwrap_err()).contains("assimp"));
     assert!(line(Format::of("part").unwrap_err()).contains(".stl"));
     assert_eq!(Format::of("x.GLB"), Ok(Format::Glb));
+}
+
+/// Files by name are named in their errors, and nothing infinite is written.
+#[test]
+fn errors_name_the_file_and_nothing_infinite_is_written() {
+    let path = std::env::temp_dir().join(format!("tippe-bad-{}.obj", std::process::id()));
+    std::fs::write(&path, "v 0 0 0\nf 1 2 3\n").unwrap();
+    let (error, no_unit) = (read_file(&path, Some(1.0)).unwrap_err(), read_file(&path, None).unwrap_err());
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.to_string().contains(".obj: OBJ: line 2: corner 2 of 1"), "{error}");
+    assert!(matches!(error.cause(), FileError::Line { line: 2, .. }) && error.cause() == error.cause().cause());
+    assert!(matches!(no_unit, FileError::In { .. }), "{no_unit}");
+    let large = |x: f64| TriMesh { vertices: vec![Vec3::ZERO, Vec3::new(0.0, x, 0.0)], triangles: Vec::new() };
+    for (format, unit, x) in [(Format::Stl, 1e-3, 1e36), (Format::Glb, 1e-3, 1e39), (Format::Obj, 1e-3, 1e306)] {
+        let error = write(&large(x), format, unit).unwrap_err();
+        assert!(matches!(error, FileError::Large { vertex: 1, .. }), "{error}");
+        assert!(write(&large(x * 1e-3), format, unit).is_ok());
+    }
+    assert!(write(&large(f64::NAN), Format::Obj, 1.0).is_err());
+}
+
+/// The outline that encloses the others is the outer one, wherever it stands.
+#[test]
+fn a_hole_may_come_before_its_outline() {
+    let mut volumes = Vec::new();
+    for d in ["M 3 3 h 2 v 2 h -2 z M 0 0 h 10 v 10 h -10 z", "M 0 0 h 10 v 10 h -10 z M 3 3 v 2 h 2 v -2 z"] {
+        let picture = format!("<svg><path d='{d}'/></svg>");
+        let mut contents = read(picture.as_bytes(), Format::Svg, Some(1.0)).unwrap();
+        let (outline, holes) = contents.take_outlines().unwrap();
+        assert!(contents.outlines.is_empty() && contents.take_outlines().is_none());
+        volumes.push(Solid::Prism { outline, holes, length: 0.5 }.mesh().unwrap().volume());
+    }
+    assert!(volumes.iter().all(|v| (v - 48.0).abs() < 1e-12), "{volumes:?}");
 }
 
 #[test]

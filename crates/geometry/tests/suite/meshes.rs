@@ -62,7 +62,7 @@ fn a_soup_is_welded_and_reported() {
     let (mesh, report) = Mesh::repaired(&soup(&ball), 0.0).unwrap();
     assert_eq!(mesh.vertices().len(), ball.vertices.len());
     assert_eq!(mesh.triangles().len(), ball.triangles.len());
-    assert_eq!(report.welded, 3 * ball.triangles.len() - ball.vertices.len());
+    assert_eq!((report.shared, report.welded), (3 * ball.triangles.len() - ball.vertices.len(), 0));
     assert!(report.is_clean() && report.parts == 1);
     assert!(close(mesh.volume(), ball.volume(), 1e-12));
     // Noise of single precision: open without a tolerance, closed with one.
@@ -75,6 +75,7 @@ fn a_soup_is_welded_and_reported() {
     let (mesh, report) = Mesh::repaired(&noisy, 1e-7).unwrap();
     assert_eq!(mesh.vertices().len(), ball.vertices.len());
     assert!(report.to_string().contains("corners welded"), "{report}");
+    assert!(!report.is_clean() && report.welded > 0);
 }
 
 #[test]
@@ -132,6 +133,24 @@ fn what_bounds_no_solid_is_refused_by_name() {
     bad.vertices[3].y = f64::NAN;
     assert_eq!(Mesh::new(bad.clone()), Err(MeshError::NotFinite { vertex: 3 }));
     assert_eq!(Mesh::repaired(&bad, 1e-6).unwrap_err(), MeshError::NotFinite { vertex: 3 });
+    // Beyond the sun: a wrong unit.
+    let mut bad = good.clone();
+    bad.vertices[2].x = 1e35;
+    let found = Mesh::new(bad.clone()).unwrap_err();
+    assert!(
+        matches!(found, MeshError::Far { vertex: 2, .. }) && found.to_string().contains("1e35 m; they end at 1e9 m"),
+        "{found}"
+    );
+    assert!(matches!(Mesh::repaired(&bad, 0.0), Err(MeshError::Far { vertex: 2, .. })));
+    // A sheet of two sides, and a tetrahedron with its tip in its base.
+    let sheet = TriMesh { vertices: vec![Vec3::ZERO, Vec3::X, Vec3::Y], triangles: vec![[0, 1, 2], [0, 2, 1]] };
+    assert_eq!(Mesh::repaired(&sheet, 0.0).unwrap_err(), MeshError::Flat { triangles: 2 });
+    assert_eq!(Mesh::new(sheet).unwrap_err(), MeshError::Flat { triangles: 2 });
+    let flat = TriMesh {
+        vertices: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.3, 0.3, 0.0)],
+        triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+    };
+    assert_eq!(Mesh::repaired(&flat, 0.0).unwrap_err(), MeshError::Flat { triangles: 4 });
     let mut bad = good.clone();
     bad.triangles[5][1] = 8;
     assert_eq!(Mesh::new(bad), Err(MeshError::Corner { triangle: 5, corner: 8, vertices: 8 }));

@@ -231,6 +231,23 @@ fn threads_for_bolt_and_nut() {
         Solid::Thread(Thread { pitch: 0.004, ..Thread::metric(0.005, 0.004, 0.01) }).mesh(),
         Err(SolidError::Thread { .. })
     ));
+    // A turned profile of too many corners.
+    let comb: Vec<[f64; 2]> =
+        (0..500).map(|k| [1.0 + (k % 2) as f64, k as f64]).chain([[0.0, 499.0], [0.0, 0.0]]).collect();
+    assert_eq!(
+        Solid::revolved(comb, 10_000).mesh().unwrap_err(),
+        SolidError::Triangles { triangles: 2 * 502 * 10_000 }
+    );
+    // Far too long: refused by number before anything is made.
+    for (thread, part) in [
+        (Thread { length: 100.0, ..bolt }, "with 48 segments at most 4166 turns"),
+        (Thread { length: 1e9, ..bolt }, "its length is 666666666666.6"),
+        (Thread { length: 1e10, ..bolt }, "length must be a positive length up to 1e9 m, but is 10000000000 m"),
+        (Thread { depth: 0.006, ..bolt }, "its depth 0.006 m is not below its radius 0.005 m"),
+    ] {
+        let error = Solid::Thread(thread).mesh().unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[test]

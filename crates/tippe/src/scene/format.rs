@@ -8,6 +8,7 @@ use super::{
     format_mechanism as mechanism, format_solid,
 };
 use crate::equation::Dimension;
+use std::borrow::Cow;
 
 /// A table of the file.
 pub(super) struct Table {
@@ -88,6 +89,8 @@ pub(super) enum Range {
     Whole,
     /// A whole number, 1 or more.
     Count,
+    /// A whole number from 1 to this one.
+    UpTo(u32),
     /// What double precision can keep: 1e-14 or more.
     Tolerance,
 }
@@ -102,21 +105,23 @@ impl Range {
             Range::Poisson => x > -1.0 && x < 0.5,
             Range::Whole => x == x.floor() && x.abs() < 1e15,
             Range::Count => x == x.floor() && (1.0..1e9).contains(&x),
+            Range::UpTo(most) => x == x.floor() && (1.0..=most as f64).contains(&x),
             Range::Tolerance => x >= super::SMALLEST_TOLERANCE,
         }
     }
 
-    pub fn words(self) -> &'static str {
-        match self {
+    pub fn words(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Range::Any => "any number",
             Range::Positive => "> 0",
             Range::NotNegative => ">= 0",
             Range::Fraction => "from 0 to 1",
             Range::Poisson => "between -1 and 0.5",
             Range::Whole => "a whole number",
-            Range::Count => "a whole number, 1 or more",
+            Range::Count => "a whole number, 1 or more and below 1e9",
+            Range::UpTo(most) => return Cow::Owned(format!("a whole number from 1 to {most}")),
             Range::Tolerance => "1e-14 or more",
-        }
+        })
     }
 }
 

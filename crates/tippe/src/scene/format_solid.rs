@@ -3,7 +3,7 @@
 use super::format::{Form, Key, Measure, Range, Table};
 use super::format::{REPEATED, flag, key, measure, number, text, texts, vector, word};
 use crate::equation::Dimension as D;
-use Range::{Any, Count, NotNegative, Positive};
+use Range::{Any, NotNegative, Positive, UpTo};
 
 /// Words under `kind` of a `[[solid]]`.
 pub(super) const KINDS: &[&str] = &[
@@ -62,7 +62,7 @@ pub(super) const SOLID: Table = Table {
                 .of(&["sphere", "cylinder", "cone", "thread"]),
             number("top_radius", D::LENGTH, NotNegative, "Radius of the top [m]; default 0").of(&["cone"]),
             number("length", D::LENGTH, Positive, "Length along z, half of it on each side of the origin [m]").of(LONG),
-            number("segments", D::ONE, Count, "Corners of a full circle; default 64").of(ROUND),
+            number("segments", D::ONE, UpTo(10_000), "Corners of a full circle; default 64").of(ROUND),
             key("outline", Form::List(&POINT), "Corners (x, y) of the polygon [m]").of(PRISM),
             key("holes", Form::List(&Form::List(&POINT)), "Corners (x, y) of polygons left out [m]").of(PRISM),
             key("profile", Form::List(&POINT), "Corners (r, z) of the polygon turned about z [m]").of(&["revolved"]),
@@ -70,7 +70,7 @@ pub(super) const SOLID: Table = Table {
         ],
         &[
             number("module", D::LENGTH, Positive, "Pitch diameter over number of teeth [m]").of(GEAR),
-            number("teeth", D::ONE, Count, "Number of teeth").of(GEAR),
+            number("teeth", D::ONE, UpTo(10_000), "Number of teeth").of(GEAR),
             number("width", D::LENGTH, Positive, "Length along z [m]").of(GEAR),
             number("pressure_angle", D::ONE, Positive, "Pressure angle [rad]; default 20 deg").of(GEAR),
             number("addendum", D::ONE, Any, "Height of teeth over the pitch circle, in modules; default 1").of(GEAR),
@@ -78,7 +78,7 @@ pub(super) const SOLID: Table = Table {
             number("backlash", D::LENGTH, Any, "Play along the pitch circle, off every tooth [m]; default 0").of(GEAR),
             number("shift", D::ONE, Any, "Profile shift, in modules; default 0").of(GEAR),
             number("hole", D::LENGTH, Positive, "Radius of the hole around the axis [m]; default none").of(GEAR),
-            number("flank_points", D::ONE, Count, "Corners on the flank of a tooth; default 8").of(GEAR),
+            number("flank_points", D::ONE, UpTo(1000), "Corners on the flank of a tooth; default 8").of(GEAR),
             number("pitch", D::LENGTH, Positive, "Way along z of one turn [m]").of(THREAD),
             number("depth", D::LENGTH, Positive, "Depth of the groove [m]; default 0.541 pitch").of(THREAD),
             number("crest", D::LENGTH, Positive, "Width of the ridge's top [m]; default pitch/8").of(THREAD),
@@ -95,8 +95,8 @@ pub(super) const SOLID: Table = Table {
             ),
             key("orientation", Form::Orientation, "How it is turned, after `mirror`"),
             vector("position", D::LENGTH, "Where its origin is put, after `orientation` [m]"),
-            number("around", D::ONE, Count, "Number of copies around z, united"),
-            number("along", D::ONE, Count, "Number of copies in a row, `step` apart, united"),
+            number("around", D::ONE, UpTo(10_000), "Number of copies around z, united"),
+            number("along", D::ONE, UpTo(10_000), "Number of copies in a row, `step` apart, united"),
             vector("step", D::LENGTH, "From one copy to the next [m]"),
         ],
     ],
@@ -130,7 +130,7 @@ pub(super) const MESH_SHAPE: [Key; 9] = {
         number(
             "pieces",
             D::ONE,
-            Count,
+            UpTo(4096),
             "At most so many convex pieces touch instead of it, which it is taken apart into",
         ),
     ]

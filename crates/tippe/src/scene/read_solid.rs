@@ -219,22 +219,21 @@ fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
     let outline = match source {
         "outline" => points(reader, fields, "outline")?,
         _ => {
-            let contents = if source == "file" {
+            let mut contents = if source == "file" {
                 contents(reader, fields)?
             } else {
                 let picture = format!("<svg><path d=\"{}\"/></svg>", filled(reader, fields, "path")?.replace('"', "'"));
                 let unit = unit(reader, fields)?;
                 read(reader, fields, "path", file::read(picture.as_bytes(), Format::Svg, unit))?
             };
-            // The first outline, and the others as its holes.
-            let mut outlines = contents.outlines.into_iter();
-            let Some(first) = outlines.next() else {
-                let message = format!("{}: there is no closed outline in it", fields.what);
-                reader.error(fields.place_of(source), message, "");
+            let Some((outline, others)) = contents.take_outlines() else {
+                let message = format!("{}: there is no closed outline in {}", fields.what, source_name(fields, source));
+                let help = "close it: Z at the end of a path of SVG, a closed polyline or circle of DXF";
+                reader.error(fields.place_of(source), message, help);
                 return None;
             };
-            holes.extend(outlines);
-            first
+            holes.extend(others);
+            outline
         }
     };
     Some(Solid::Prism { outline, holes, length: length? })
@@ -306,6 +305,14 @@ fn read(
     }
 }
 
+/// The file under a key, in quotes, or the key itself.
+fn source_name(fields: &Fields<'_>, source: &str) -> String {
+    match fields.get(source).map(|node| &node.value) {
+        Some(node::Value::Text(text)) if source == "file" => format!("\"{}\"", text.text),
+        _ => format!("`{source}`"),
+    }
+}
+
 fn contents(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Contents> {
     let name = filled(reader, fields, "file")?;
     let unit = unit(reader, fields)?;
@@ -317,13 +324,16 @@ fn contents(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Contents> {
 /// A closed mesh from a file or from corners and triangles, repaired where that needs no guess; repairs are notes.
 fn surface(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mesh> {
     let source = only_one(reader, fields, &["file", "vertices"])?;
-    let surface = match source {
-        "file" => contents(reader, fields)?.surface,
-        _ => inline(reader, fields)?,
+    let (surface, outlines) = match source {
+        "file" => contents(reader, fields).map(|found| (found.surface, found.outlines.len()))?,
+        _ => (inline(reader, fields)?, 0),
     };
     if surface.triangles.is_empty() {
-        let message = format!("{}: there are no triangles in it", fields.what);
-        let help = "outlines become a [[solid]] of kind = \"prism\"";
+        let message = format!("{}: there are no triangles in {}", fields.what, source_name(fields, source));
+        let help = match outlines {
+            0 => "a solid needs at least 4: write the part as a mesh of triangles",
+            _ => "it has outlines: they become a [[solid]] of kind = \"prism\" with this `file` and a `length`",
+        };
         reader.error(fields.place_of(source), message, help);
         return None;
     }
@@ -343,7 +353,8 @@ fn surface(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mesh> {
             Some(mesh)
         }
         Err(error) => {
-            reader.error(fields.place_of(source), format!("{}: {error}", fields.what), "");
+            let file = if source == "file" { format!("{}: ", source_name(fields, source)) } else { String::new() };
+            reader.error(fields.place_of(source), format!("{}: {file}{error}", fields.what), "");
             None
         }
     }

@@ -402,6 +402,7 @@ fn subject(key: &str) -> String {
         "radii" | "semi_axes" | "passes" | "points" | "sweeps" | "columns" | "mu" | "x" | "y" | "vx" | "vy" => {
             key.to_string()
         }
+        "pieces" | "segments" | "teeth" | "flank_points" | "around" | "along" => key.to_string(),
         "until" | "at" | "is" | "from" | "to" | "young" | "poisson" | "within" | "below" | "above" => key.to_string(),
         _ if key.starts_with(['a', 'e', 'i', 'o']) => format!("an {key}"),
         _ => format!("a {key}"),

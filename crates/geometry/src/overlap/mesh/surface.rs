@@ -1,6 +1,6 @@
 //! A closed triangle mesh prepared for overlaps: planes, edges, shells, normals of corners and edges, a tree of boxes.
 
-use crate::mesh::{MeshError, check_numbers, neighbours};
+use crate::mesh::{MeshError, check_numbers, check_volume, neighbours};
 use crate::tree::{Tree, triangle_box};
 use crate::{Aabb, TriMesh, Vec3};
 use std::sync::Arc;
@@ -62,10 +62,7 @@ impl Surface {
     pub fn new(mesh: &TriMesh) -> Result<Surface, MeshError> {
         check_numbers(mesh)?;
         let neighbours = neighbours(mesh)?;
-        let volume = mesh.volume();
-        if !(volume > 0.0) {
-            return Err(MeshError::InsideOut { volume });
-        }
+        check_volume(mesh)?;
         Ok(Surface::of(mesh, &neighbours, Arc::new(Tree::new(mesh))))
     }
 

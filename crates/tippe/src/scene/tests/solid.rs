@@ -74,8 +74,12 @@ fn what_is_wrong_with_a_solid_is_said_where_it_stands() {
     has(said("teeth = 8", ""), "has no `teeth`");
     has(said("addendum = 0.9", "addendum = 9"), "pointed");
     has(said("[1, 2, 3]]\nweld", "[1, 2, 4]]\nweld"), "no corner 4");
-    has(said("pieces = 12", "pieces = 0"), "a whole number, 1 or more");
-    has(said("pieces = 12", "pieces = 5000"), "pieces must be from 1 to 4096, but is 5000");
+    has(said("pieces = 12", "pieces = 0"), "pieces is a whole number from 1 to 4096");
+    has(said("pieces = 12", "pieces = 5000"), "pieces 5000; pieces is a whole number from 1 to 4096");
+    has(said("pieces = 12", "pieces = 1e9"), "pieces is a whole number from 1 to 4096");
+    has(said("around = \"slots\"", "around = 1e9"), "around is a whole number from 1 to 10000");
+    has(said("segments = 16", "segments = 1e9"), "segments is a whole number from 1 to 10000");
+    has(said("teeth = 8", "teeth = 1e9"), "teeth is a whole number from 1 to 10000");
     has(said("pieces = 12", "pieces = 12, hull = true"), "both its hull and pieces of it are to touch");
     has(said(", [1, 2, 3]], weld = \"1 um\"", "], weld = \"1 um\", pieces = 3"), "not closed: 3 edges");
     has(said(", [1, 2, 3]]\nweld", "]\nweld"), "not closed: 3 edges");
@@ -105,6 +109,37 @@ fn mesh_files_are_read_from_the_folder_of_the_scene() {
     surface = surface.turned();
     std::fs::write(folder.path().join("turned.obj"), write(&surface, Format::Obj, 1.0).expect("writes"))
         .expect("is there");
+    // A corner moved to one near by: said too. One that is equal is not.
+    let near = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1.00000001 0 0\nv 0 0 1\nf 1 3 2\nf 1 5 4\nf 1 6 3\nf 2 3 4\n";
+    std::fs::write(folder.path().join("near.obj"), near).expect("is there");
+    std::fs::write(folder.path().join("shared.obj"), near.replace("1.00000001", "1")).expect("is there");
+    let part = |file: &str| {
+        format!(
+            "format = 1\n[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"s\"\nmaterial = \"steel\"\ncollide = false\n\
+             shape = {{ kind = \"mesh\", file = \"{file}\", unit = \"m\" }}\n"
+        )
+    };
+    for (file, said) in [("near.obj", Some("1 corner welded")), ("shared.obj", None)] {
+        let scene = Scene::parse(&folder.path().join("weld.toml").to_string_lossy(), &part(file), &[]);
+        let notes = scene.unwrap_or_else(|errors| panic!("{errors}")).notes;
+        assert!(said.map_or(notes.is_empty(), |said| notes.iter().any(|note| note.contains(said))), "{notes:?}");
+    }
+    // What bounds no solid names the file, and what to do.
+    for (file, text, said) in [
+        ("open.obj", near.replace("f 2 3 4\n", ""), "\"open.obj\": mesh: not closed: 3 edges"),
+        ("flat.obj", near.replace("v 0 0 1", "v 0.2 0.2 0"), "\"flat.obj\": mesh: flat: its 4 triangles"),
+        (
+            "far.obj",
+            near.replace("v 0 1 0", "v 0 1e35 0"),
+            "\"far.obj\": mesh: corner 2 has the coordinate 1e35 m; they end at 1e9 m",
+        ),
+        ("none.obj", "v 0 0 0\n".into(), "there are no triangles in \"none.obj\""),
+        ("bad.obj", "f 1 2 3\n".into(), "bad.obj: OBJ: line 1: corner 1 of 0"),
+    ] {
+        std::fs::write(folder.path().join(file), text).expect("is there");
+        let errors = Scene::parse(&folder.path().join("bad.toml").to_string_lossy(), &part(file), &[]).expect_err(file);
+        assert!(errors.to_string().contains(said), "{errors}");
+    }
     let text = "format = 1\n[world]\ngravity = [0, 0, 0]\n\
         [[solid]]\nname = \"s\"\nkind = \"mesh\"\nfile = \"good.stl\"\nunit = \"mm\"\n\
         [[body]]\nname = \"a\"\nmaterial = \"steel\"\ncollide = false\nshape = { kind = \"mesh\", solid = \"s\" }\n\
