@@ -208,6 +208,11 @@ pub fn simulate(
     let meter = Meter::new(&source.name, start, names, args.quiet);
     if !args.quiet {
         model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+        prepared.note_grains().iter().for_each(|note| say(note));
+        if start >= *until {
+            let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
+            say(&format!("warning: {what}: there is nothing to do. help: a later --until"));
+        }
     }
 
     if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {

@@ -15,7 +15,7 @@ use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, Sink, Wall};
+use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
 
 /// Time between two puffs of an emitter or gulps of a sink, about [s].
 pub(crate) const PUFF: f64 = 1e-3;
@@ -207,6 +207,8 @@ struct Clock<'a> {
     tally: GrainSummary,
     /// The first grain that moved by more than its radius in a step.
     hasty: Option<Hasty>,
+    /// The first wall that moved by more than the smallest radius in a step.
+    hasty_wall: Option<HastyWall>,
 }
 
 impl<'a> Clock<'a> {
@@ -251,6 +253,7 @@ impl<'a> Clock<'a> {
             summary: Summary::default(),
             tally: GrainSummary::default(),
             hasty: None,
+            hasty_wall: None,
         };
         clock.snapped = clock.snapshot();
         Ok(clock)
@@ -329,17 +332,16 @@ impl<'a> Clock<'a> {
             if self.placed {
                 self.push_off();
             }
-            match self.own.position {
-                None => {
-                    let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
-                    self.tally.rayleigh_share = report.rayleigh_share;
-                    self.hasty = self.hasty.or(report.hasty);
-                }
+            let report = match self.own.position {
+                None => self.state.grains.advance(&self.grains, &mut self.walls, count)?,
                 Some(stiffness) => {
                     let frame = Frame { time: count as f64 * self.h, substeps: count as u32, stiffness };
-                    self.state.grains.advance_frame(&self.grains, &mut self.walls, &frame)?;
+                    self.state.grains.advance_frame(&self.grains, &mut self.walls, &frame)?
                 }
-            }
+            };
+            self.tally.rayleigh_share = report.rayleigh_share;
+            self.hasty = self.hasty.or(report.hasty);
+            self.hasty_wall = self.hasty_wall.or(report.hasty_wall);
             self.tally.particle_steps += count * self.state.grains.len() as u64;
             self.state.steps += count;
             self.state.time = self.state.steps as f64 * self.h;
@@ -535,6 +537,8 @@ impl<'a> Clock<'a> {
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ grains.hash();
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.hasty.map(|hasty| hasty.to_string()));
+        let walls = self.hasty_wall.iter().map(|hasty| self.own.describe_hasty(self.model, hasty));
+        self.summary.warnings.extend(walls.chain(self.own.starved(&self.state.emitters)));
         if grains.lost > 0 {
             self.summary.warnings.push(format!("{} grains left the grains' world and are gone", grains.lost));
         }
