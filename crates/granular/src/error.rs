@@ -17,7 +17,7 @@ pub enum GrainError {
     },
     /// The step is too long for explicit integration.
     #[error(
-        "step {step} s is {share:.2} of the Rayleigh time {rayleigh} s of grain {id}: at most {limit} is stable; \
+        "step {step} s is {share:.2} of the Rayleigh time {rayleigh:.3e} s of grain {id}: at most {limit} is stable; \
          try step = {try_step:.3e} s or softer grains"
     )]
     Step {

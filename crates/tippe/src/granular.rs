@@ -259,7 +259,7 @@ impl<'a> Clock<'a> {
         Ok(clock)
     }
 
-    /// Step that reaches `until`.
+    /// The first step that reaches `until`: it may end beyond.
     fn last_step(&self, until: f64) -> u64 {
         (until / self.h - 1e-6).ceil().max(0.0) as u64
     }
@@ -300,7 +300,7 @@ impl<'a> Clock<'a> {
             None => self.steps_to(goal),
         };
         self.pool = pool;
-        went.map_err(|error| Failure { time, what: error.to_string() })?;
+        went.map_err(|error| Failure { time: self.state.grains.time, what: error.to_string() })?;
         for (record, wall) in self.state.walls.iter_mut().zip(&self.walls) {
             *record = WallRecord::of(wall);
         }

@@ -209,11 +209,7 @@ impl Compiler<'_> {
         };
         if found.is_empty() {
             let names: Vec<&str> = self.scene.bodies.iter().map(|b| b.name.as_str()).collect();
-            let help = match self.scene.grains.iter().any(|set| set.name == word) {
-                true => "grains touch whatever collides: set collide = false for a shape or body that they shall pass"
-                    .into(),
-                false => scene::did_you_mean(word, names),
-            };
+            let help = scene::did_you_mean(word, names);
             self.fail(place, format!("there is no body or group \"{word}\""), &help);
         }
         found

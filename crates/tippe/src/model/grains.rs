@@ -317,7 +317,7 @@ impl ModelGrains {
     }
 
     /// The first class pair whose cohesion presses grains into each other deeper than `DEEP` of their reduced radius R, where it
-    /// balances elasticity: classes, depth/R. With E* of the pair
+    /// balances elasticity: classes, depth/R. With E* of the pair (grains.md eq. 27)
     ///   pressure p: 4/3 E* sqrt(R) d^1.5 = p pi R d          ->  d/R = (3 pi p/(4 E*))^2
     ///   adhesion w: a^3 = 9 pi w R^2/(2 E*), d = a^2/(3 R)   ->  d/R = (9 pi w/(2 E* R))^(2/3)/3
     fn too_cohesive(&self) -> Option<(usize, usize, f64)> {
@@ -357,13 +357,8 @@ impl ModelGrains {
     /// What emitters that could not keep their rate have to say at the end of a run.
     pub fn starved(&self, emitters: &[Emitter]) -> Vec<String> {
         let mass = |emitter: &Emitter| {
-            let radius = emitter.sizes.largest();
-            4.0 / 3.0
-                * std::f64::consts::PI
-                * radius
-                * radius
-                * radius
-                * self.settings.materials[usize::from(emitter.class)].density
+            let (r, density) = (emitter.sizes.largest(), self.settings.materials[usize::from(emitter.class)].density);
+            density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r
         };
         let starved = |emitter: &&Emitter| {
             emitter.owed > mass(emitter) && emitter.owed > MISSING * (emitter.owed + emitter.emitted)

@@ -23,7 +23,8 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
     one_name_space(reader, scene);
     let materials: Vec<&str> =
         MATERIALS.iter().map(|m| m.name).chain(scene.materials.iter().map(|m| m.name.as_str())).collect();
-    let mut references = References { reader, names, groups, materials, reported: BTreeSet::new() };
+    let grains = scene.grains.iter().map(|set| set.name.as_str()).collect();
+    let mut references = References { reader, names, groups, grains, materials, reported: BTreeSet::new() };
     for body in &scene.bodies {
         let what = format!("body \"{}\"", body.name);
         if let Some(material) = &body.material {
@@ -107,6 +108,7 @@ struct References<'a, 'f> {
     reader: &'a mut Reader<'f>,
     names: BTreeMap<&'a str, Place>,
     groups: BTreeSet<&'a str>,
+    grains: BTreeSet<&'a str>,
     materials: Vec<&'a str>,
     /// So that copies of a body do not repeat an error.
     reported: BTreeSet<(Place, String)>,
@@ -125,6 +127,10 @@ impl References<'_, '_> {
             Some(group) if !self.groups.contains(group) => {
                 let help = did_you_mean(group, self.groups.iter().copied());
                 self.report(name, place, format!("{what}: no body is in the group \"{group}\""), help);
+            }
+            None if self.grains.contains(name) && !self.names.contains_key(name) => {
+                let help = "grains touch all that collides: collide = false of a body or shape lets them pass";
+                self.report(name, place, format!("{what}: \"{name}\" is a set of grains, not a body"), help.into());
             }
             None if !self.names.contains_key(name) => {
                 let help = closest(name, self.names.keys().copied())
