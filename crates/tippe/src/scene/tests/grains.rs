@@ -565,7 +565,7 @@ fn a_run_ends_with_the_step_that_reaches_its_end() {
 fn an_overlap_on_the_way_speaks_of_the_step() {
     let text = one_ball("").replace(
         "[[0, 0, 1, 0.001]]",
-        "[[0, 0, 1, 0.001], [0, 0, 1.004, 0.001]]\nvelocities = [[0, 0, 50], [0, 0, -50]]",
+        "[[0, 0, 1, 0.001], [0, 0, 1.02, 0.001]]\nvelocities = [[0, 0, 20], [0, 0, -20]]",
     );
     let scene = scene_of(&text);
     let model = Model::compile_for(&scene, Clock::Granular).unwrap_or_else(|errors| panic!("{errors}"));
