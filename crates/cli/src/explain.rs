@@ -76,11 +76,10 @@ fn find(word: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether a word, in lower case, asks for the entry of this name: by the name, or for `NAME.what` by `what` of anything.
+/// Whether a word, in lower case, asks for the entry of this name: by the name, or for `NAME.what` by `what`, of anything or alone.
 fn is_named(name: &str, word: &str) -> bool {
-    let asked = word.split_once('.').map_or(word, |(_, what)| what);
-    let asked = asked.split('.').next().unwrap_or(asked);
-    name == word || name.split_once('.').is_some_and(|(_, what)| what == asked)
+    let signal = |what: &str| word.split('.').take(2).any(|part| part == what);
+    name == word || name.split_once('.').is_some_and(|(_, what)| signal(what))
 }
 
 /// Headings `## name` of a text, each with what stands under it.
