@@ -97,6 +97,16 @@ pub struct Prepared {
     pub until: f64,
 }
 
+impl Prepared {
+    /// The step of its grains, if it has any.
+    pub fn note_grains(&self) -> Option<String> {
+        let (own, step) = (self.model.grains.as_ref()?, self.settings.grain_step(&self.model)?);
+        let share = format!(", {:.3} of the shortest Rayleigh time", step / own.rayleigh);
+        let share = if own.position.is_some() { String::new() } else { share };
+        Some(format!("grains: step {step:.3e} s{share}"))
+    }
+}
+
 impl Source {
     /// A file, or a scene of the gallery.
     pub fn find(path_or_name: &str) -> Result<Source, Stop> {
@@ -143,6 +153,7 @@ impl Source {
             let asked = options.output_interval.or(options.until).is_some();
             return Err(if asked { Stop::Usage(message) } else { Stop::Scene(format!("{}: {message}", self.file)) });
         }
+        settings.check_steps(&scene, &model, until).map_err(|error| Stop::Scene(error.to_string()))?;
         Ok(Prepared { scene, model, settings, until })
     }
 }

@@ -185,6 +185,7 @@ fn try_scene(
         // Nothing expected but that it runs.
         let mut settings = Settings::from_scene(&scene, clock);
         settings.set_threads(1);
+        settings.check_steps(&scene, &model, scene.run.until).map_err(|error| Stop::Scene(error.to_string()))?;
         let ran = clock::simulate(&model, &mut settings.start(&model), scene.run.until, &settings, &mut ());
         return ran.map(|_| ()).map_err(|failure| Stop::Simulation(failure.to_string()));
     }
@@ -228,6 +229,9 @@ impl Asked {
         if let Some(message) = settings.too_many_points(until) {
             return Err(Stop::Scene(format!("{}{message}", label(case))));
         }
+        settings
+            .check_steps(&self.scene, &self.model, until)
+            .map_err(|error| Stop::Scene(format!("{}{error}", label(case))))?;
         let mut recording = self.questions.recording();
         clock::simulate(&self.model, &mut settings.start(&self.model), until, &settings, &mut recording)
             .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(case))))?;

@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Topics by name.
-const TOPICS: [(&str, &str); 11] = [
+const TOPICS: [(&str, &str); 12] = [
     ("scene", include_str!("../explain/scene.md")),
     ("solids", include_str!("../explain/solids.md")),
     ("laws", include_str!("../explain/laws.md")),
@@ -25,6 +25,7 @@ const TOPICS: [(&str, &str); 11] = [
     ("signals", include_str!("../explain/signals.md")),
     ("settings", include_str!("../explain/settings.md")),
     ("clocks", include_str!("../explain/clocks.md")),
+    ("grains", include_str!("../explain/grains.md")),
     ("analysis", include_str!("../explain/analysis.md")),
     ("exit-codes", include_str!("../explain/exit-codes.md")),
 ];
@@ -63,7 +64,7 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
     Err(Stop::Usage(format!("there is nothing on `{topic}`. help: {help}")))
 }
 
-/// The topic of this name, or every entry with this heading.
+/// The topic of this name, or every entry with this heading; of a signal such as `bed.centre.x` the entry `NAME.centre`.
 fn find(word: &str) -> Vec<&'static str> {
     if let Some((_, body)) = TOPICS.iter().find(|(name, _)| *name == word) {
         return vec![body];
@@ -71,9 +72,15 @@ fn find(word: &str) -> Vec<&'static str> {
     TOPICS
         .iter()
         .flat_map(|(_, body)| entries(body))
-        .filter(|(heading, _)| *heading == word)
+        .filter(|(heading, _)| heading.split(", ").any(|name| is_named(name, word)))
         .map(|(_, text)| text)
         .collect()
+}
+
+/// Whether a word, in lower case, asks for the entry of this name: by the name, or for `NAME.what` by `what`, of anything or alone.
+fn is_named(name: &str, word: &str) -> bool {
+    let signal = |what: &str| word.split('.').take(2).any(|part| part == what);
+    name == word || name.split_once('.').is_some_and(|(_, what)| signal(what))
 }
 
 /// Headings `## name` of a text, each with what stands under it.
@@ -89,7 +96,23 @@ fn entries(body: &'static str) -> impl Iterator<Item = (&'static str, &'static s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tippe::model::{GrainMeasure, SinkMeasure};
     use tippe::scene::{FrictionLaw, Integrator, NormalLaw};
+
+    /// Every key of the tables of grains is in what is told of them.
+    #[test]
+    fn every_key_of_grains_is_explained() {
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../schema/scene.schema.json")).expect("a schema");
+        let text = [find("grains"), find("granular")].concat().concat();
+        let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+        for table in ["grains/items", "sink/items", "granular", "body/items/properties/servo"] {
+            let keys = schema.pointer(&format!("/properties/{table}/properties")).and_then(|keys| keys.as_object());
+            for key in keys.expect("a table").keys().filter(|key| *key != "repeat") {
+                assert!(words.contains(&key.as_str()), "`{key}` of {table} is not explained");
+            }
+        }
+    }
 
     /// Every word a scene may use for a law or an integrator is explained, and every exit code.
     #[test]
@@ -113,6 +136,19 @@ mod tests {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
         assert!(find("nonsense").is_empty());
+        assert!(find("bed.nonsense").is_empty());
+        for word in ["grains", "emitter", "sink", "clump", "granular", "servo"] {
+            assert!(!find(word).is_empty(), "{word} is not explained");
+        }
+        let of_sets = GrainMeasure::ALL.map(|measure| measure.name_and_unit().0);
+        let of_sinks = SinkMeasure::ALL.map(|(_, name, _)| name.to_owned());
+        for signal in of_sets.into_iter().chain(of_sinks) {
+            for word in [signal.clone(), format!("bed.{signal}"), format!("name.{signal}")] {
+                assert!(!find(&word).is_empty(), "{word} is not explained");
+            }
+        }
+        assert!(find("bed.slope")[0].contains("Not a number"));
+        assert!(!find("plate.grain_force.x").is_empty());
         for (name, body) in TOPICS {
             assert!(body.starts_with("# "), "{name} has no title");
         }

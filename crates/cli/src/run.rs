@@ -208,6 +208,11 @@ pub fn simulate(
     let meter = Meter::new(&source.name, start, names, args.quiet);
     if !args.quiet {
         model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+        prepared.note_grains().iter().for_each(|note| say(note));
+        if start >= *until {
+            let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
+            say(&format!("warning: {what}: there is nothing to do. help: a later --until"));
+        }
     }
 
     if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {
@@ -373,12 +378,13 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     let methods: Vec<String> = report.steps_by_integrator.iter().map(|(m, n)| format!("{m} {}", count(*n))).collect();
     row("steps", count(report.steps), methods.join(", "));
     if let Some(grains) = &report.grains {
-        let share = format!(
-            "step {} s, {:.3} of the Rayleigh time",
-            number(grains.summary.step),
-            grains.summary.rayleigh_share
-        );
-        row("grains", count(grains.summary.count as u64), share);
+        // no step of corrected positions depends on it
+        let share = match grains.summary.rayleigh_share {
+            share if share > 0.0 => format!(", {share:.3} of the Rayleigh time"),
+            _ => String::new(),
+        };
+        let step = format!("step {} s{share}", number(grains.summary.step));
+        row("grains", count(grains.summary.count as u64), step);
         let speed = format!("{:.2} million/s", 1e-6 * grains.particle_steps_per_s);
         row("particle steps", count(grains.summary.particle_steps), speed);
     }

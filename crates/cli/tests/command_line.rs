@@ -73,6 +73,62 @@ fn grains_go_out_as_csv_and_in_again() {
     assert_eq!(read("first").lines().count(), 3);
 }
 
+/// What grains have to say before a run: a step that fits the clock, and codes that do not depend on where a step was given.
+#[test]
+fn steps_of_grains_are_told_and_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let scene = |step: &str| {
+        format!(
+            "format = 1\n[world]\ngravity = [0, 0, 0]\n[run]\nclock = \"granular\"\nuntil = 1e-3\n[granular]\n{step}\n[materials.beads]\n\
+             density = 2500\nyoung = 5e6\npoisson = 0.3\n[[grains]]\nname = \"bed\"\nmaterial = \"beads\"\nrestitution = 0.5\n\
+             friction = 0.5\npacking = \"listed\"\nspheres = [[0, 0, 0, 0.002]]\n"
+        )
+    };
+    std::fs::write(dir.path().join("good.toml"), scene("")).unwrap();
+    std::fs::write(dir.path().join("long.toml"), scene("step = 0.1")).unwrap();
+    let said = |args: &[&str]| {
+        let run = tippe(dir.path(), args);
+        (code(&run), stderr(&run))
+    };
+    let (rc, text) = said(&["run", "good.toml", "--out", "good", "--checkpoint-every", "5e-4"]);
+    assert_eq!(rc, 0, "{text}");
+    assert!(text.contains("grains: step 4.895e-5 s, 0.200 of the shortest Rayleigh time\n"), "{text}");
+    assert!(!text.contains("warning: "), "{text}");
+    for args in [&["run", "long.toml"][..], &["run", "good.toml", "--step", "0.1"]] {
+        let (rc, text) = said(args);
+        assert_eq!(rc, 2, "{text}");
+        assert!(text.contains("at most 0.4 is stable"), "{text}");
+    }
+    let folder = std::fs::read_dir(dir.path().join("good")).unwrap().flatten().map(|entry| entry.path());
+    let checkpoint = folder.map(|path| path.display().to_string()).find(|path| path.contains("checkpoint-")).unwrap();
+    let (rc, text) = said(&["run", "good.toml", "--restart", &checkpoint, "--until", "1e-4", "--out", "again"]);
+    assert_eq!(rc, 0, "{text}");
+    assert!(text.contains("and the run ends at 0.0001 s: there is nothing to do"), "{text}");
+    let (rc, text) = said(&["run", "good.toml", "--step", "1e-30"]);
+    assert_eq!(rc, 2, "{text}");
+    assert!(text.contains("makes 1.0e27 steps"), "{text}");
+}
+
+/// A checkpoint beyond the end of a run leaves nothing to do, and that is said, in every clock.
+#[test]
+fn a_restart_with_nothing_to_do_says_so() {
+    let dir = starter();
+    for clock in ["precise", "realtime"] {
+        let run =
+            tippe(dir.path(), &["run", "first.toml", "--clock", clock, "--out", clock, "--checkpoint-every", "0.4"]);
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        let folder = std::fs::read_dir(dir.path().join(clock)).unwrap().flatten();
+        let mut checkpoints: Vec<_> = folder.map(|entry| entry.path()).collect();
+        checkpoints.retain(|path| path.to_string_lossy().contains("checkpoint-0.8"));
+        let file = checkpoints[0].to_string_lossy().into_owned();
+        let out = format!("{clock}-again");
+        let args = ["run", "first.toml", "--clock", clock, "--restart", &file, "--until", "0.5", "--out", &out];
+        let again = tippe(dir.path(), &args);
+        assert_eq!(code(&again), 0, "{}", stderr(&again));
+        assert!(stderr(&again).contains("and the run ends at 0.5 s: there is nothing to do"), "{}", stderr(&again));
+    }
+}
+
 #[test]
 fn json_is_one_object_with_everything() {
     let dir = starter();

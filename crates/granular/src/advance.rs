@@ -28,6 +28,8 @@ pub struct Report {
     pub rayleigh_share: f64,
     /// The first grain found that moved by more than its radius in a step: it may have passed through others, or through walls.
     pub hasty: Option<Hasty>,
+    /// The first wall that moves by more than the smallest radius in a step: it may pass through grains.
+    pub hasty_wall: Option<HastyWall>,
 }
 
 /// A grain that moved by more than its radius in a step.
@@ -54,6 +56,21 @@ impl std::fmt::Display for Hasty {
              others and through walls. help: start it slower, or use a smaller step than {step:.3e} s"
         )
     }
+}
+
+/// A wall that moves by more than the smallest radius in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HastyWall {
+    /// Its index.
+    pub wall: usize,
+    /// Time at the beginning of the interval [s].
+    pub time: f64,
+    /// Its largest speed, along the normal of a plane [m/s].
+    pub speed: f64,
+    /// Smallest radius of all grains [m].
+    pub radius: f64,
+    /// Step [s].
+    pub step: f64,
 }
 
 impl Grains {
@@ -98,6 +115,7 @@ impl Grains {
         }
         let mut top_speed = self.kick(&pass, false, true)?;
         let smallest = self.position.iter().fold(f64::INFINITY, |least, p| least.min(p[3]));
+        let hasty_wall = self.hasty_wall(walls, h, smallest);
         let mut hasty = None;
         for left in (0..steps).rev() {
             if hasty.is_none() && top_speed * h > smallest {
@@ -122,7 +140,7 @@ impl Grains {
             }
         }
         self.kick(&pass, true, false)?;
-        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share, hasty })
+        Ok(Report { steps, rebuilds: self.rebuilds - rebuilds, top_speed, rayleigh_share, hasty, hasty_wall })
     }
 
     /// The first grain that moves by more than its radius in a step `h` [s].
@@ -134,6 +152,13 @@ impl Grains {
         let k = (0..self.len()).find(|&k| way(k) > self.position[k][3])?;
         let radius = self.position[k][3];
         Some(Hasty { id: self.id[k], time: self.time, way: way(k), radius, step: h })
+    }
+
+    /// The first wall that moves by more than `smallest` in a step `h` [m, s].
+    pub(crate) fn hasty_wall(&self, walls: &[Wall], h: f64, smallest: f64) -> Option<HastyWall> {
+        let mut speeds = walls.iter().map(|w| w.closing_speed(|| self.reach_from(w))).enumerate();
+        let (wall, speed) = speeds.find(|(_, speed)| speed * h > smallest)?;
+        Some(HastyWall { wall, time: self.time, speed, radius: smallest, step: h })
     }
 
     /// Time and walls move on where there are no grains yet, or none any more.

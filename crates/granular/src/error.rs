@@ -17,7 +17,7 @@ pub enum GrainError {
     },
     /// The step is too long for explicit integration.
     #[error(
-        "step {step} s is {share:.2} of the Rayleigh time {rayleigh} s of grain {id}: at most {limit} is stable; \
+        "step {step} s is {share:.2} of the Rayleigh time {rayleigh:.3e} s of grain {id}: at most {limit} is stable; \
          try step = {try_step:.3e} s or softer grains"
     )]
     Step {
@@ -46,10 +46,25 @@ pub enum GrainError {
         /// What would be accepted.
         wanted: &'static str,
     },
+    /// Where positions are corrected: gravity alone moves a grain by more than its radius in a step.
+    #[error(
+        "step {step} s lets a grain fall by {fall:.3e} m in a step, more than the smallest radius {radius:.3e} m; \
+         try step = {try_step:.3e} s"
+    )]
+    Fall {
+        /// Step given [s].
+        step: f64,
+        /// g h^2 [m].
+        fall: f64,
+        /// Smallest radius [m].
+        radius: f64,
+        /// A step that would be accepted [s].
+        try_step: f64,
+    },
     /// Two grains overlap more than elastic contact allows.
     #[error(
-        "grains {id1} and {id2} overlap by {depth} m, more than {limit} m, half the smaller radius: a packing must not \
-         start overlapped; try a looser lattice or a smaller step"
+        "grains {id1} and {id2} overlap by {depth:.3e} m, more than {limit:.3e} m, half the smaller radius, where the law of \
+         contact ends; try a smaller step, stiffer grains (`young`), or less load and speed"
     )]
     Overlap {
         /// Id of the one.
@@ -63,7 +78,7 @@ pub enum GrainError {
     },
     /// A grain starts deep inside a wall.
     #[error(
-        "grain {id} is {depth} m deep in wall {wall}, more than {limit} m, half its radius: a packing must not start \
+        "grain {id} is {depth:.3e} m deep in wall {wall}, more than {limit:.3e} m, half its radius: a packing must not start \
          overlapped; try grains farther from the wall"
     )]
     InWall {

@@ -309,7 +309,7 @@ impl Grains {
         Ok(())
     }
 
-    /// Bytes held by all arrays.
+    /// Bytes held by all arrays and lists of this state.
     pub fn bytes(&self) -> usize {
         let per_grain = size_of::<V4>() + 2 * size_of::<Six>() + size_of::<u8>() + size_of::<u32>();
         self.position.capacity() * per_grain

@@ -26,7 +26,7 @@ mod relist;
 mod settings;
 mod wall;
 
-pub use advance::{Hasty, Report};
+pub use advance::{Hasty, HastyWall, Report};
 pub use clump::{Clump, ClumpMass, ClumpSphere};
 pub use error::GrainError;
 pub use files::{CSV_HEADER, grains_from_csv};

@@ -12,7 +12,7 @@ use crate::grains::Six;
 use crate::law::{V4, dot, each};
 use crate::neighbours::{DEEPEST, PeriodicSizes};
 use crate::wall::{CONTACTS, WallContact};
-use crate::{Cohesion, GrainError, Grains, Settings, Wall};
+use crate::{Cohesion, GrainError, Grains, Report, Settings, Wall};
 use std::f64::consts::PI;
 use tippe_geometry::Vec3;
 
@@ -33,11 +33,16 @@ fn v3(a: &V4) -> Vec3 {
 
 impl Grains {
     /// Advances all grains by one frame. Walls move at their velocity and spin; `impulse` grows by what they got,
-    /// `force` is its mean over the frame.
+    /// `force` is its mean over the frame. The report has no more than steps and walls that are too fast.
     ///
     /// Density, friction and cohesion are those of the settings; restitution is none. The step of the settings is not
     /// used, clumps are an error.
-    pub fn advance_frame(&mut self, settings: &Settings, walls: &mut [Wall], frame: &Frame) -> Result<(), GrainError> {
+    pub fn advance_frame(
+        &mut self,
+        settings: &Settings,
+        walls: &mut [Wall],
+        frame: &Frame,
+    ) -> Result<Report, GrainError> {
         settings.validate()?;
         let bad = |what, value, wanted| Err(GrainError::Setting { what, value, wanted });
         if !(frame.time > 0.0 && frame.time.is_finite() && frame.substeps > 0) {
@@ -56,7 +61,7 @@ impl Grains {
         rayon::scope(|_| self.frame_inside(settings, walls, frame))
     }
 
-    fn frame_inside(&mut self, settings: &Settings, walls: &mut [Wall], frame: &Frame) -> Result<(), GrainError> {
+    fn frame_inside(&mut self, settings: &Settings, walls: &mut [Wall], frame: &Frame) -> Result<Report, GrainError> {
         let h = frame.time / f64::from(frame.substeps);
         let inv_h = 1.0 / h;
         let compliance = 1.0 / (frame.stiffness * h * h);
@@ -68,6 +73,8 @@ impl Grains {
             before.clear();
             self.list_positions(settings, walls, deepest, &mut before)?;
         }
+        let smallest = self.position.iter().fold(f64::INFINITY, |least, p| least.min(p[3]));
+        let hasty_wall = self.hasty_wall(walls, h, smallest);
         let impulses: Vec<[Vec3; 2]> = walls.iter().map(|w| [w.impulse, w.angular_impulse]).collect();
         for _ in 0..frame.substeps {
             before.clone_from(&self.position);
@@ -102,7 +109,8 @@ impl Grains {
         self.time += frame.time;
         self.steps += u64::from(frame.substeps);
         let lost = self.motion.iter().position(|m| !v3(&m.linear).is_finite());
-        lost.map_or(Ok(()), |k| Err(GrainError::NotFinite { time: self.time, id: self.id[k], step: h }))
+        let report = Report { steps: u64::from(frame.substeps), hasty_wall, ..Report::default() };
+        lost.map_or(Ok(report), |k| Err(GrainError::NotFinite { time: self.time, id: self.id[k], step: h }))
     }
 
     fn correct_pairs(&mut self, settings: &Settings, sizes: &PeriodicSizes, before: &[V4], compliance: f64, h: f64) {

@@ -3,11 +3,11 @@
 //! The caller sets pose and velocity before an interval and finds the impulse after it. A wall is body 1 of its
 //! contacts, the grain body 2: normals point from the wall into the grain.
 
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Lists};
 use crate::law::V4;
 use crate::law::full::{Extra, NO_EXTRA};
 use crate::neighbours::DEEPEST;
-use crate::{GrainError, Grains};
+use crate::{GrainError, Grains, Settings};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -101,6 +101,21 @@ impl Wall {
             Surface::Plane | Surface::Shape(_) => turning * reach(),
         };
         self.velocity.length() + turned
+    }
+
+    /// Largest speed with which it comes towards grains [m/s]: of a plane that along its normal, of others that of any point.
+    pub(crate) fn closing_speed(&self, reach: impl Fn() -> f64) -> f64 {
+        let turning = self.spin.length();
+        match &self.surface {
+            Surface::Plane => {
+                let n = self.X_ws.rotation * Vec3::Z;
+                // a turn about the normal leaves it where it is
+                let tilting = (self.spin - n * n.dot(self.spin)).length();
+                n.dot(self.velocity).abs() + if tilting > 1e-9 * turning { tilting * reach() } else { 0.0 }
+            }
+            Surface::Mesh(mesh) => self.velocity.length() + turning * mesh.extent,
+            Surface::Shape(shape) => self.velocity.length() + turning * shape.bounding_radius_about(Vec3::ZERO),
+        }
     }
 
     pub(crate) fn validate(&self, wall: usize, classes: usize) -> Result<(), GrainError> {
@@ -435,8 +450,18 @@ impl WallMesh {
 }
 
 impl Grains {
+    /// An error where a packing starts with grains deeper in each other, or in a wall, than half the smaller radius. Places of
+    /// grains may change.
+    pub fn check_packing(&mut self, settings: &Settings, walls: &[Wall]) -> Result<(), GrainError> {
+        self.check_walls(walls)?;
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.rebuild(settings, walls, Lists::Positions, DEEPEST)
+    }
+
     /// An error where a grain is deeper in a wall than half its radius.
-    pub fn check_walls(&self, walls: &[Wall]) -> Result<(), GrainError> {
+    fn check_walls(&self, walls: &[Wall]) -> Result<(), GrainError> {
         for (k, (p, id)) in self.position.iter().zip(&self.id).enumerate() {
             // what is frozen may be part of a wall
             if self.motion[k].linear[3] == 0.0 && self.clump_of(k).is_none() {

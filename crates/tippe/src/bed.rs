@@ -11,10 +11,15 @@ use crate::model::{Drive, Model, ModelGrains, SignalSource};
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Hasty, Sink, Wall};
+use tippe_granular::{Emitter, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
 
 /// So few grains are no work to share: they stay on the thread that calls.
 const FEW: usize = 2500;
+
+/// Substeps of grains in an interval [s]: as few as their step allows.
+pub(crate) fn substeps(interval: f64, own: &ModelGrains) -> f64 {
+    (interval / own.settings.step - 1e-6).ceil().max(1.0)
+}
 
 /// What survives an interval of the grains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,14 +86,16 @@ pub(crate) struct Bed<'a> {
     tally: GrainSummary,
     rebuilds: u64,
     /// The first grain that moved by more than its radius in a substep.
-    pub hasty: Option<Hasty>,
+    hasty: Option<Hasty>,
+    /// The first wall that moved by more than the smallest radius in a substep.
+    hasty_wall: Option<HastyWall>,
 }
 
 impl<'a> Bed<'a> {
     /// Of a model that has grains, going on from a record in intervals [s] on so many threads.
     pub fn resume(model: &'a Model, record: Option<&GrainRecord>, interval: f64, threads: usize) -> Option<Bed<'a>> {
         let (own, record) = (model.grains.as_ref()?, record?);
-        let substeps = (interval / own.settings.step - 1e-6).ceil().max(1.0);
+        let substeps = substeps(interval, own);
         let step = interval / substeps;
         Some(Bed {
             model,
@@ -102,6 +109,7 @@ impl<'a> Bed<'a> {
             tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
             rebuilds: record.grains.rebuilds,
             hasty: None,
+            hasty_wall: None,
         })
     }
 
@@ -134,6 +142,7 @@ impl<'a> Bed<'a> {
             _ => went()?,
         };
         self.hasty = self.hasty.or(report.hasty);
+        self.hasty_wall = self.hasty_wall.or(report.hasty_wall);
         record.intervals += 1;
         self.tally.particle_steps += self.substeps * record.grains.len() as u64;
         record.loads.fill(Six::default());
@@ -192,6 +201,14 @@ impl<'a> Bed<'a> {
     /// Name for what cannot go on.
     pub fn name(&self) -> String {
         self.own.sets.first().map_or_else(String::new, |set| set.name.clone())
+    }
+
+    /// What went wrong without an end to the run.
+    pub fn warnings(&self, record: &GrainRecord) -> Vec<String> {
+        let mut warnings: Vec<String> = self.hasty.iter().map(Hasty::to_string).collect();
+        warnings.extend(self.hasty_wall.iter().map(|hasty| self.own.describe_hasty(self.model, hasty)));
+        warnings.extend(self.own.starved(&record.emitters));
+        warnings
     }
 
     /// What the run says of its grains, and the hash of all their bits.

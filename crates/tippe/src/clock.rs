@@ -1,9 +1,13 @@
 //! All clocks behind one door: settings, state and failure of whichever a run has.
 
+use crate::bed::substeps;
 use crate::model::{Drive, JointPlace, Model, SignalSource};
 use crate::observe::{BodyState, Observe, Summary};
-use crate::scene::{Clock, Scene, did_you_mean};
+use crate::scene::{Clock, Scene, SceneError, did_you_mean};
 use crate::{granular, precise, realtime};
+
+/// A run has at most this many steps of one length: the fewest grains take a day for them.
+const MOST_STEPS: f64 = 1e12;
 
 /// How to run a clock, and which.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +84,50 @@ impl Settings {
                 precise::Settings { output_interval, ..precise::Settings::default() }.too_many_points(until)
             }
         }
+    }
+
+    /// Step of the grains of a model in a run from its start [s], if it has any.
+    pub fn grain_step(&self, model: &Model) -> Option<f64> {
+        let own = model.grains.as_ref()?;
+        Some(match self {
+            Settings::Precise(settings) => settings.grain_step(own),
+            Settings::Realtime(settings) => settings.step / substeps(settings.step, own),
+            Settings::Granular(settings) => settings.step.unwrap_or(own.settings.step),
+        })
+    }
+
+    /// An error where a run of this model to `until` [s] would have a step that is too long for its grains, or more steps than
+    /// anybody can wait for.
+    pub fn check_steps(&self, scene: &Scene, model: &Model, until: f64) -> Result<(), SceneError> {
+        if let (Settings::Granular(settings), Some(own)) = (self, &model.grains)
+            && let Err(error) = own.settings(settings.step)
+        {
+            return Err(scene.error(scene.granular.places.of("step"), format!("grains: {error}"), ""));
+        }
+        let (what, step, place) = match (self, self.grain_step(model)) {
+            (_, Some(step)) => {
+                let given = scene.granular.step.map(|_| scene.granular.places.of("step"));
+                let finest = || model.grains.as_ref().and_then(|own| scene.grains.get(own.finest()));
+                let own = || finest().map_or(scene.granular.places.entity, |set| set.places.entity);
+                ("grains", step, given.unwrap_or_else(own))
+            }
+            (Settings::Realtime(settings), None) => {
+                ("the realtime clock", settings.step, scene.realtime.places.of("step"))
+            }
+            (Settings::Precise(_) | Settings::Granular(_), None) => return Ok(()),
+        };
+        let steps = until / step;
+        if steps <= MOST_STEPS {
+            return Ok(());
+        }
+        let message = format!(
+            "{what}: a step of {step:.3e} s until {until} s makes {steps:.1e} steps; a run has at most {MOST_STEPS:e}"
+        );
+        let help = match what {
+            "grains" => "a longer step, with larger or softer (`young`) grains, or a nearer end (--until)",
+            _ => "a longer step, or a nearer end (--until)",
+        };
+        Err(scene.error(place, message, help))
     }
 
     /// The model at the start of its scene.

@@ -15,7 +15,7 @@ use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, Sink, Wall};
+use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
 
 /// Time between two puffs of an emitter or gulps of a sink, about [s].
 pub(crate) const PUFF: f64 = 1e-3;
@@ -207,6 +207,8 @@ struct Clock<'a> {
     tally: GrainSummary,
     /// The first grain that moved by more than its radius in a step.
     hasty: Option<Hasty>,
+    /// The first wall that moved by more than the smallest radius in a step.
+    hasty_wall: Option<HastyWall>,
 }
 
 impl<'a> Clock<'a> {
@@ -251,12 +253,13 @@ impl<'a> Clock<'a> {
             summary: Summary::default(),
             tally: GrainSummary::default(),
             hasty: None,
+            hasty_wall: None,
         };
         clock.snapped = clock.snapshot();
         Ok(clock)
     }
 
-    /// Step that reaches `until`.
+    /// The first step that reaches `until`: it may end beyond.
     fn last_step(&self, until: f64) -> u64 {
         (until / self.h - 1e-6).ceil().max(0.0) as u64
     }
@@ -297,7 +300,7 @@ impl<'a> Clock<'a> {
             None => self.steps_to(goal),
         };
         self.pool = pool;
-        went.map_err(|error| Failure { time, what: error.to_string() })?;
+        went.map_err(|error| Failure { time: self.state.grains.time, what: error.to_string() })?;
         for (record, wall) in self.state.walls.iter_mut().zip(&self.walls) {
             *record = WallRecord::of(wall);
         }
@@ -329,17 +332,16 @@ impl<'a> Clock<'a> {
             if self.placed {
                 self.push_off();
             }
-            match self.own.position {
-                None => {
-                    let report = self.state.grains.advance(&self.grains, &mut self.walls, count)?;
-                    self.tally.rayleigh_share = report.rayleigh_share;
-                    self.hasty = self.hasty.or(report.hasty);
-                }
+            let report = match self.own.position {
+                None => self.state.grains.advance(&self.grains, &mut self.walls, count)?,
                 Some(stiffness) => {
                     let frame = Frame { time: count as f64 * self.h, substeps: count as u32, stiffness };
-                    self.state.grains.advance_frame(&self.grains, &mut self.walls, &frame)?;
+                    self.state.grains.advance_frame(&self.grains, &mut self.walls, &frame)?
                 }
-            }
+            };
+            self.tally.rayleigh_share = report.rayleigh_share;
+            self.hasty = self.hasty.or(report.hasty);
+            self.hasty_wall = self.hasty_wall.or(report.hasty_wall);
             self.tally.particle_steps += count * self.state.grains.len() as u64;
             self.state.steps += count;
             self.state.time = self.state.steps as f64 * self.h;
@@ -538,6 +540,8 @@ impl<'a> Clock<'a> {
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
         self.summary.warnings.extend(self.hasty.map(|hasty| hasty.to_string()));
+        let walls = self.hasty_wall.iter().map(|hasty| self.own.describe_hasty(self.model, hasty));
+        self.summary.warnings.extend(walls.chain(self.own.starved(&self.state.emitters)));
         if grains.lost > 0 {
             self.summary.warnings.push(format!("{} grains left the grains' world and are gone", grains.lost));
         }

@@ -208,7 +208,8 @@ pub struct GrainSummary {
     pub rebuilds: u64,
     /// Grains that left their world [-].
     pub lost: u64,
-    /// Memory of all their arrays [bytes].
+    /// Memory of the arrays of one state of them [bytes]. A run has two, that at work and the last good one, and for a while
+    /// what copying, sorting and snapshots need: `tippe_granular::BYTES_PER_GRAIN` in all.
     pub bytes: usize,
 }
 

@@ -4,7 +4,9 @@ use crate::{SOFT, law, settings};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape, TriMesh, Vec3};
-use tippe_granular::{Cohesion, Grain, GrainError, Grains, PairLaw, Rolling, Settings, Surface, Wall, WallMesh};
+use tippe_granular::{
+    Cohesion, Domain, Grain, GrainError, Grains, PairLaw, Rolling, Settings, Surface, Wall, WallMesh,
+};
 
 const R: f64 = 0.0025;
 
@@ -300,4 +302,46 @@ fn a_ball_with_elastic_rolling_friction_rests_on_a_slope() {
         let speed = grains.grain(0).velocity.length();
         assert_eq!(speed < 1e-9, rests, "slope {slope}: {speed}");
     }
+}
+
+/// A packing is judged before the first step, in walls and in each other, across a periodic side too; half a radius is the limit.
+#[test]
+fn packings_are_judged_before_the_first_step() {
+    let s = settings(0.5, 0.5, 1e-5, 0.0);
+    let world = Domain { low: Vec3::ZERO, high: Vec3::ONE, periodic: [true, false, false] };
+    let judged = |places: &[Vec3], walls: &[Wall], s: &Settings| {
+        let mut grains = Grains::new();
+        places.iter().for_each(|p| _ = grains.insert(&Grain::at(*p, 0.01), s).unwrap());
+        grains.check_packing(s, walls)
+    };
+    assert_eq!(judged(&[], &[], &s), Ok(()));
+    let apart = |gap: f64| judged(&[Vec3::splat(0.5), Vec3::new(0.52 + gap, 0.5, 0.5)], &[], &s);
+    assert_eq!(apart(-0.0049), Ok(()));
+    assert!(matches!(apart(-0.0051), Err(GrainError::Overlap { id1: 0, id2: 1, .. })));
+    let sides = [Vec3::new(0.001, 0.5, 0.5), Vec3::new(0.999, 0.5, 0.5)];
+    assert_eq!(judged(&sides, &[], &s), Ok(()));
+    let around = Settings { domain: Some(world), ..s.clone() };
+    assert!(matches!(judged(&sides, &[], &around), Err(GrainError::Overlap { .. })));
+    let floor = [Wall::plane(Vec3::Z * 0.5, Vec3::Z)];
+    assert!(matches!(judged(&[Vec3::splat(0.5)], &floor, &s), Err(GrainError::InWall { id: 0, wall: 0, .. })));
+}
+
+/// A wall that moves by more than a radius in a step is reported; a plane that slides or spins along itself is not.
+#[test]
+fn walls_that_are_too_fast_are_reported() {
+    let s = settings(0.5, 0.5, 1e-5, 0.0);
+    let report = |velocity: Vec3, spin: Vec3, wall: Wall| {
+        let mut grains = Grains::new();
+        grains.insert(&Grain::at(Vec3::splat(1.0), 0.01), &s).unwrap();
+        grains.advance(&s, &mut [Wall { velocity, spin, ..wall }], 1).unwrap().hasty_wall
+    };
+    let plane = || Wall::plane(Vec3::ZERO, Vec3::Z);
+    let ball = || Wall::new(Surface::Shape(Shape::Sphere { radius: 0.1 }), Pose::IDENTITY);
+    let fast = report(Vec3::Z * -2000.0, Vec3::ZERO, plane()).unwrap();
+    assert_eq!((fast.wall, fast.time, fast.speed, fast.radius, fast.step), (0, 0.0, 2000.0, 0.01, 1e-5));
+    assert_eq!(report(Vec3::X * 2000.0, Vec3::Z * 1e6, plane()), None);
+    assert!(report(Vec3::ZERO, Vec3::X * 2000.0, plane()).is_some());
+    assert!(report(Vec3::X * 2000.0, Vec3::ZERO, ball()).is_some());
+    assert!(report(Vec3::ZERO, Vec3::X * 2e4, ball()).is_some());
+    assert_eq!(report(Vec3::X * 900.0, Vec3::ZERO, ball()), None);
 }

@@ -4,7 +4,8 @@ use crate::{cloud, settings};
 use std::f64::consts::PI;
 use tippe_geometry::Vec3;
 use tippe_granular::{
-    Domain, Emitter, Grain, Grains, Probe, Random, Settings, Sink, Sizes, Wall, grains_from_csv, lattice, random_sequential,
+    Domain, Emitter, Grain, Grains, Probe, Random, Settings, Sink, Sizes, Wall, grains_from_csv, lattice,
+    random_sequential,
 };
 
 const R: f64 = 0.0025;

@@ -100,8 +100,8 @@ impl Compiler<'_> {
             return None;
         }
         let mut parameters = Vec::new();
-        let by_class = self.class_table(&classes, &bodies, &mut parameters);
         let by_bodies = self.body_table(&bodies, &elements, &classes, &mut parameters);
+        let by_class = self.class_table(&classes, &bodies, &by_bodies, &mut parameters);
         let mut model = Model {
             bodies,
             elements,

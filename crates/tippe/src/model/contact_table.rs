@@ -9,7 +9,7 @@ use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::NormalLaw;
 use crate::contact::user_law::UserLaw;
 use crate::material;
-use crate::scene::{self, Between, ContactSpec, LawChoice, ShapeSpec};
+use crate::scene::{self, Between, Clock, ContactSpec, LawChoice, ShapeSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,6 +41,7 @@ impl Compiler<'_> {
         &mut self,
         classes: &[(ClassKey, usize)],
         bodies: &[Body],
+        by_bodies: &BTreeMap<(u32, u32), Option<u32>>,
         parameters: &mut Vec<ContactParameters>,
     ) -> Vec<Option<u32>> {
         let n = classes.len();
@@ -59,10 +60,22 @@ impl Compiler<'_> {
             self.scene.bodies.iter().rposition(is_in).unwrap_or(0)
         };
         let last: Vec<usize> = classes.iter().map(|(key, _)| last_of(key)).collect();
+        let members: Vec<Vec<usize>> = if by_bodies.is_empty() { Vec::new() } else { self.members(classes) };
+        // pairs that are named have what they need, or need nothing
+        let all_named = |i: usize, j: usize| {
+            let unnamed = |a: usize, b: usize| {
+                let moves = bodies[a].drive == Drive::Free || bodies[b].drive == Drive::Free;
+                a != b && moves && !by_bodies.contains_key(&(a.min(b) as u32, a.max(b) as u32))
+            };
+            !by_bodies.is_empty() && !members[i].iter().any(|&a| members[j].iter().any(|&b| unnamed(a, b)))
+        };
         for i in 0..n {
             for j in i..n {
                 let ((a, first), (b, second)) = (&classes[i], &classes[j]);
                 if !(free[i] || free[j]) || (i == j && last[i] == *first) || self.groups_ignore(a, b) {
+                    continue;
+                }
+                if all_named(i, j) {
                     continue;
                 }
                 let spec = self.material_spec(a.material.as_deref(), b.material.as_deref());
@@ -78,6 +91,13 @@ impl Compiler<'_> {
             }
         }
         table
+    }
+
+    /// Bodies with shapes in each class.
+    fn members(&self, classes: &[(ClassKey, usize)]) -> Vec<Vec<usize>> {
+        let is_in = |body: &scene::Body, key: &ClassKey| body.shapes.iter().any(|s| class_key(body, s) == *key);
+        let of = |key: &ClassKey| (0..self.scene.bodies.len()).filter(|&b| is_in(&self.scene.bodies[b], key)).collect();
+        classes.iter().map(|(key, _)| of(key)).collect()
     }
 
     /// True when groups keep two classes apart.
@@ -230,7 +250,10 @@ impl Compiler<'_> {
                     "body \"{bare}\" may touch \"{}\" but has no material",
                     if known(material1) { &names.0 } else { &names.1 }
                 ),
-                "give it a material, or set collide = false",
+                match self.scene.grains.is_empty() {
+                    true => "give it a material, or set collide = false",
+                    false => "give it a material, or keep the two apart with [[ignore]]; with collide = false grains would pass it too",
+                },
             );
             return None;
         }
@@ -242,7 +265,12 @@ impl Compiler<'_> {
                     "no contact data for materials \"{a}\" and \"{b}\", needed by bodies \"{}\" and \"{}\"",
                     names.0, names.1
                 ),
-                &format!("add [[pair]] materials = [\"{a}\", \"{b}\"] with restitution and friction"),
+                &match self.clock {
+                    Clock::Granular => {
+                        "keep them apart with [[ignore]]: in the granular clock bodies touch grains only".into()
+                    }
+                    _ => format!("add [[pair]] materials = [\"{a}\", \"{b}\"] with restitution and friction"),
+                },
             );
             return None;
         }

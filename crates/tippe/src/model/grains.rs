@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, Material, PairLaw, Probe, Probed,
-    RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, HastyWall, Material, PairLaw, Probe,
+    Probed, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
@@ -19,6 +19,11 @@ const RAYLEIGH_SHARE: f64 = 0.2;
 
 /// The step where positions are corrected and nobody says otherwise [s].
 const POSITION_STEP: f64 = 1.0 / 240.0;
+
+/// Where cohesion balances elasticity at a depth above this share of the reduced radius, Hertz does not hold [-].
+const DEEP: f64 = 0.1;
+/// An emitter that owes more than this share of what was due has not kept its rate [-].
+const MISSING: f64 = 0.01;
 
 /// Grains ready to run.
 #[derive(Clone, Debug)]
@@ -275,6 +280,21 @@ impl GrainMeasure {
     }
 }
 
+/// What keeps the box of an emitter from the world of the grains, and what to try.
+fn misplaced(emitter: &Emitter, world: &Domain) -> Option<(String, &'static str)> {
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let (low, high) = (emitter.low[k], emitter.high[k]);
+        if low < world.low[k] || high > world.high[k] {
+            let (from, to) = (world.low[k], world.high[k]);
+            let what = format!(
+                "its emitter reaches from {axis} = {low} to {high} m, outside of the world from {from} to {to} m"
+            );
+            return Some((what, "move its box, or widen `low` and `high` of [granular]"));
+        }
+    }
+    misfit(&Grain::at(emitter.low, emitter.sizes.largest()), world)
+}
+
 /// What keeps a grain from its world, and what to try.
 fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
@@ -303,6 +323,12 @@ impl ModelGrains {
     pub fn settings(&self, step: Option<f64>) -> Result<Settings, GrainError> {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };
         settings.validate()?;
+        let (g, radius) = (settings.gravity.length(), self.smallest());
+        let fall = g * settings.step * settings.step;
+        if self.position.is_some() && fall > radius {
+            let try_step = 0.5 * (radius / g).sqrt();
+            return Err(GrainError::Fall { step: settings.step, fall, radius, try_step });
+        }
         let share = settings.step / self.rayleigh;
         if self.position.is_none() && (share.is_nan() || share > RAYLEIGH_SHARE_MAX) {
             let times = self.spheres().map(|(class, radius)| settings.rayleigh_time(class, radius)).enumerate();
@@ -317,6 +343,96 @@ impl ModelGrains {
             });
         }
         Ok(settings)
+    }
+
+    /// Smallest radius of the grains at the start and of those to come [m].
+    fn smallest(&self) -> f64 {
+        let to_come = self.emitters.iter().map(|emitter| emitter.sizes.smallest());
+        self.spheres().map(|(_, radius)| radius).chain(to_come).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The set whose grains need the shortest step, at the start or to come.
+    pub(crate) fn finest(&self) -> usize {
+        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        let times = self.spheres().chain(to_come).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
+        times.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(class, _)| usize::from(class))
+    }
+
+    /// The step where positions are corrected and nobody says otherwise [s]: shorter where fine grains would fall by more than
+    /// their radius in it.
+    fn position_step(&self) -> f64 {
+        let (g, radius) = (self.settings.gravity.length(), self.smallest());
+        if g * POSITION_STEP * POSITION_STEP > radius { 0.5 * (radius / g).sqrt() } else { POSITION_STEP }
+    }
+
+    /// The first class pair whose cohesion presses grains into each other deeper than `DEEP` of their reduced radius R, where it
+    /// balances elasticity: classes, depth/R. With E* of the pair (grains.md eq. 27)
+    ///   pressure p: 4/3 E* sqrt(R) d^1.5 = p pi R d          ->  d/R = (3 pi p/(4 E*))^2
+    ///   adhesion w: a^3 = 9 pi w R^2/(2 E*), d = a^2/(3 R)   ->  d/R = (9 pi w/(2 E* R))^(2/3)/3
+    fn too_cohesive(&self) -> Option<(usize, usize, f64)> {
+        let n = self.settings.materials.len();
+        let mut radii = vec![f64::INFINITY; n];
+        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        for (class, radius) in self.spheres().chain(to_come) {
+            let least = &mut radii[usize::from(class)];
+            *least = least.min(radius);
+        }
+        let mut pairs = (0..self.sets.len()).flat_map(|i| (i..n).map(move |k| (i, k)));
+        pairs.find_map(|(i, k)| {
+            let (m1, m2) = (&self.settings.materials[i], &self.settings.materials[k]);
+            let modulus = crate::material::effective_modulus(
+                m1.youngs_modulus,
+                m1.poisson_ratio,
+                m2.youngs_modulus,
+                m2.poisson_ratio,
+            );
+            // that of a wall has no end
+            let radius = 1.0 / (1.0 / radii[i] + 1.0 / radii[k]);
+            let depth = match self.settings.pairs[i * n + k].cohesion {
+                Cohesion::None => 0.0,
+                Cohesion::Linear { pressure } => {
+                    let share = 0.75 * std::f64::consts::PI * pressure / modulus;
+                    share * share
+                }
+                Cohesion::Jkr { work } => {
+                    let root = libm::cbrt(4.5 * std::f64::consts::PI * work / (modulus * radius));
+                    root * root / 3.0
+                }
+            };
+            (depth > DEEP).then_some((i, k, depth))
+        })
+    }
+
+    /// What emitters that could not keep their rate have to say at the end of a run.
+    pub fn starved(&self, emitters: &[Emitter]) -> Vec<String> {
+        let mass = |emitter: &Emitter| {
+            let (r, density) = (emitter.sizes.largest(), self.settings.materials[usize::from(emitter.class)].density);
+            density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r
+        };
+        let starved = |emitter: &&Emitter| {
+            emitter.owed > mass(emitter) && emitter.owed > MISSING * (emitter.owed + emitter.emitted)
+        };
+        let say = |emitter: &Emitter| {
+            let (name, due) = (&self.sets[usize::from(emitter.class)].name, emitter.owed + emitter.emitted);
+            format!(
+                "grains \"{name}\": the emitter gave {:.3e} kg of the {due:.3e} kg that were due, {:.0} % of its rate, as its box had no \
+                 room. help: a larger box, a `velocity` that clears it, or a lower `rate`",
+                emitter.emitted,
+                100.0 * emitter.emitted / due
+            )
+        };
+        emitters.iter().filter(starved).map(say).collect()
+    }
+
+    /// What to say of a wall that is too fast for its grains.
+    pub fn describe_hasty(&self, model: &Model, hasty: &HastyWall) -> String {
+        let HastyWall { wall, time, speed, radius, step } = hasty;
+        let body = &model.bodies[self.walls[*wall].body as usize].name;
+        format!(
+            "body \"{body}\" moves at {speed:.3e} m/s from t = {time:.6e} s on, {:.3e} m in a step, more than the smallest radius \
+             {radius:.3e} m: grains may pass through it. help: move it slower, or use a smaller step than {step:.3e} s",
+            speed * step
+        )
     }
 
     /// Sinks that have swallowed nothing yet.
@@ -398,7 +514,7 @@ impl Compiler<'_> {
                 return;
             }
             if let Packing::Emitter { region, rate } = &spec.packing {
-                emitters.push(Emitter {
+                let emitter = Emitter {
                     low: region.low,
                     high: region.high,
                     velocity: spec.velocity,
@@ -408,7 +524,13 @@ impl Compiler<'_> {
                     owed: 0.0,
                     random: Random { seed: region.seed },
                     emitted: 0.0,
-                });
+                };
+                let misplaced = self.scene.granular.domain.as_ref().and_then(|world| misplaced(&emitter, world));
+                if let Some((what, help)) = misplaced {
+                    self.fail(spec.places.of("low"), format!("grains \"{}\": {what}", spec.name), help);
+                    return;
+                }
+                emitters.push(emitter);
             }
             count += own.len() * spec.clump.as_ref().map_or(1, |clump| clump.spheres.len());
             if count > crate::scene::MOST_GRAINS {
@@ -474,7 +596,7 @@ impl Compiler<'_> {
             let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.largest()));
             grains.position = Some(stiffness.unwrap_or(grains.spheres().chain(to_come).map(of).fold(0.0, f64::max)));
         }
-        let default = if grains.position.is_some() { POSITION_STEP } else { RAYLEIGH_SHARE * rayleigh };
+        let default = if grains.position.is_some() { grains.position_step() } else { RAYLEIGH_SHARE * rayleigh };
         let step = self.scene.granular.step.unwrap_or(default);
         grains.settings.step = step;
         let place = match self.scene.granular.step {
@@ -485,32 +607,23 @@ impl Compiler<'_> {
             self.fail(place, format!("grains: {error}"), "");
             return;
         }
-        let balls = match grains.grains() {
-            Ok(balls) => balls,
-            Err(error) => {
-                self.fail(specs[0].places.entity, error.to_string(), "");
-                return;
-            }
-        };
-        let walls: Vec<Wall> = grains.walls.iter().map(|own| own.wall.clone()).collect();
-        if let Err(GrainError::InWall { id, wall, depth, limit }) = balls.check_walls(&walls) {
-            let class = balls.ids().iter().position(|own| *own == id).map_or(0, |k| balls.grain(k).class);
-            let spec = &specs[usize::from(class).min(specs.len() - 1)];
-            let body = &model.bodies[grains.walls[wall].body as usize].name;
-            let message = format!(
-                "grains \"{}\": grain {id} starts {depth:.6} m deep in body \"{body}\", more than {limit:.6} m, half its radius",
-                spec.name
-            );
-            self.fail(spec.places.entity, message, "start the grains outside of the walls");
+        if grains.position.is_none()
+            && let Some((first, second, depth)) = grains.too_cohesive()
+        {
+            self.refuse_cohesion(&classes, [first, second], depth);
             return;
         }
-        let share = step / rayleigh;
+        if let Err(error) = grains.grains().and_then(|mut balls| self.check_packing(model, &grains, &mut balls)) {
+            self.fail(specs[0].places.entity, error.to_string(), "");
+        }
+        if !self.errors.is_empty() {
+            return;
+        }
         if grains.position.is_some() {
-            let message =
-                "grains: positions are corrected: balls do not turn, do not bounce, and their losses are not booked";
-            self.warnings.push(format!("{message}; step {} s", plain(step)));
-        } else {
-            self.warnings.push(format!("grains: step {} s, {share:.3} of the shortest Rayleigh time", plain(step)));
+            self.warnings.push(
+                "grains: positions are corrected: balls do not turn, do not bounce, and their losses are not booked"
+                    .to_owned(),
+            );
         }
         // laws with more than Hertz, Mindlin and Coulomb are booked in any case
         let bare = |law: &PairLaw| law.rolling == Rolling::None && law.cohesion == Cohesion::None;
@@ -558,6 +671,67 @@ impl Compiler<'_> {
             }
         }
         model.grains = Some(grains);
+    }
+
+    /// Cohesion that presses grains into each other to this depth, as a share of their reduced radius.
+    fn refuse_cohesion(&mut self, classes: &[(String, Material)], [first, second]: [usize; 2], depth: f64) {
+        let scene = self.scene;
+        let spec = &scene.grains[first];
+        let other = match scene.grains.get(second) {
+            Some(_) if second == first => "each other".to_owned(),
+            Some(set) => format!("grains \"{}\"", set.name),
+            None => format!("walls of \"{}\"", classes[second].0),
+        };
+        let (key, what) = match spec.cohesion {
+            Cohesion::Jkr { work } => ("adhesion", format!("adhesion of {work:.3e} J/m2")),
+            Cohesion::Linear { pressure } => ("cohesion", format!("cohesion of {pressure:.3e} Pa")),
+            Cohesion::None => return,
+        };
+        let message = format!(
+            "grains \"{}\": {what} presses them {depth:.3e} of the reduced radius deep into {other}, where the law of contact holds to {DEEP}",
+            spec.name
+        );
+        self.fail(spec.places.of(key), message, "a smaller one, or stiffer grains (`young`)");
+    }
+
+    /// Grains that start deep in walls, or in each other, are named with their sets.
+    fn check_packing(&mut self, model: &Model, own: &ModelGrains, balls: &mut Grains) -> Result<(), GrainError> {
+        let scene = self.scene;
+        let walls: Vec<Wall> = own.walls.iter().map(|own| own.wall.clone()).collect();
+        let checked = balls.check_packing(&own.settings, &walls);
+        let find = |id: u32| {
+            let place = balls.ids().iter().position(|other| *other == id).unwrap_or(0);
+            let grain = balls.grain(place);
+            (grain, &scene.grains[usize::from(grain.class).min(scene.grains.len() - 1)])
+        };
+        match checked {
+            Err(GrainError::InWall { id, wall, depth, .. }) => {
+                let (grain, spec) = find(id);
+                let body = &model.bodies[own.walls[wall].body as usize].name;
+                let message = format!(
+                    "grains \"{}\": grain {id} starts {depth:.3e} m deep in body \"{body}\", {:.2} of its radius; at most 0.5 is possible",
+                    spec.name,
+                    depth / grain.radius
+                );
+                self.fail(spec.places.entity, message, "start the grains outside of the walls");
+            }
+            Err(GrainError::Overlap { id1, id2, depth, .. }) => {
+                // the later one is the one to move
+                let (id1, id2) = (id1.min(id2), id1.max(id2));
+                let ((one, first), (other, second)) = (find(id1), find(id2));
+                let of = if first.name == second.name { String::new() } else { format!(" of \"{}\"", first.name) };
+                let message = format!(
+                    "grains \"{}\": grain {id2} starts {depth:.3e} m deep in grain {id1}{of}, {:.2} of the smaller radius {:.3e} m; at most \
+                     0.5 is possible",
+                    second.name,
+                    depth / one.radius.min(other.radius),
+                    one.radius.min(other.radius)
+                );
+                self.fail(second.places.entity, message, "place them farther apart, or make them smaller");
+            }
+            other => return other,
+        }
+        Ok(())
     }
 
     /// In the realtime clock bodies feel grains with a delay of one step H: a free body of mass m bounces without end on a

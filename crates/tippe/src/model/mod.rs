@@ -9,7 +9,9 @@ mod mechanisms;
 mod starts;
 
 pub use forces::ModelSensor;
-pub use grains::{GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, ProbeMeasure, SinkMeasure};
+pub use grains::{
+    GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, ProbeMeasure, SinkMeasure,
+};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
 

@@ -6,7 +6,7 @@ use crate::bed::{Bed, GrainRecord};
 use crate::force::rotation_vector;
 use crate::joint::Six;
 use crate::ledger::Ledger;
-use crate::model::{Drive, Model};
+use crate::model::{Drive, Model, ModelGrains};
 use crate::observe::Observe;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat};
@@ -57,10 +57,16 @@ impl Pouring {
 
 /// The grains at work, in intervals of at most a step of theirs, of which communication points are a whole number apart.
 pub(super) fn bed<'a>(model: &'a Model, pouring: Option<&Pouring>, settings: &Settings) -> Option<Bed<'a>> {
-    let step = model.grains.as_ref()?.settings.step;
-    let points = if settings.output_interval.is_finite() { settings.output_interval } else { NO_POINTS };
-    let interval = pouring?.interval.unwrap_or(points / (points / step - SAME).ceil().max(1.0));
+    let interval = pouring?.interval.unwrap_or(settings.grain_step(model.grains.as_ref()?));
     Bed::resume(model, pouring.map(|p| &p.record), interval, settings.threads)
+}
+
+impl Settings {
+    /// The longest step that these grains can take of which communication points are a whole number apart [s].
+    pub(crate) fn grain_step(&self, own: &ModelGrains) -> f64 {
+        let points = if self.output_interval.is_finite() { self.output_interval } else { NO_POINTS };
+        points / (points / own.settings.step - SAME).ceil().max(1.0)
+    }
 }
 
 impl Clock<'_> {

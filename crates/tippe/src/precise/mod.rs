@@ -813,8 +813,9 @@ impl<'a> Clock<'a> {
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
         state.structure = self.structure.clone();
-        let mut hash_of_grains = 0;
+        let (mut hash_of_grains, mut warnings_of_grains) = (0, Vec::new());
         if let (Some(bed), Some(pouring)) = (&self.bed, &self.pouring) {
+            warnings_of_grains = bed.warnings(&pouring.record);
             let (grains, bits) = bed.summary(&pouring.record);
             self.summary.grains = Some(grains);
             hash_of_grains = bits;
@@ -832,7 +833,7 @@ impl<'a> Clock<'a> {
         self.summary.hash = hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
-        self.summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
+        self.summary.warnings.extend(warnings_of_grains);
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }

@@ -795,7 +795,9 @@ impl Clock<'_> {
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
         summary.warnings.extend(summary.energy.imbalance().filter(|_| self.model.is_booked()));
-        summary.warnings.extend(self.bed.as_ref().and_then(|bed| bed.hasty).map(|hasty| hasty.to_string()));
+        if let (Some(bed), Some(record)) = (&self.bed, &self.state.grains) {
+            summary.warnings.extend(bed.warnings(record));
+        }
         if self.tally.unconverged > 0 {
             summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",

@@ -117,7 +117,8 @@ pub(super) const PROBE: Table = Table {
     keys: &[&[
         text("name", "Name of its signals").required("a probe has a name"),
         REPEATED,
-        vector("low", D::LENGTH, "Lower corner of the box in which grains are measured [m]").required("two corners of a box"),
+        vector("low", D::LENGTH, "Lower corner of the box in which grains are measured [m]")
+            .required("two corners of a box"),
         vector("high", D::LENGTH, "Upper corner of it [m]").required("two corners of a box"),
     ]],
 };

@@ -34,7 +34,9 @@ mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors, closest, did_you_mean};
 pub use gallery::gallery;
-pub use grains::{ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec};
+pub use grains::{
+    ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
+};
 pub use law::LAW_INPUTS;
 pub use schema::schema;
 

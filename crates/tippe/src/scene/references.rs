@@ -23,7 +23,8 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
     one_name_space(reader, scene);
     let materials: Vec<&str> =
         MATERIALS.iter().map(|m| m.name).chain(scene.materials.iter().map(|m| m.name.as_str())).collect();
-    let mut references = References { reader, names, groups, materials, reported: BTreeSet::new() };
+    let grains = scene.grains.iter().map(|set| set.name.as_str()).collect();
+    let mut references = References { reader, names, groups, grains, materials, reported: BTreeSet::new() };
     for body in &scene.bodies {
         let what = format!("body \"{}\"", body.name);
         if let Some(material) = &body.material {
@@ -92,9 +93,7 @@ fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));
     let sensors = scene.sensors.iter().map(|sensor| ("sensor", &sensor.name, &sensor.places));
     let of_grains = grains.chain(sinks).chain(probes);
-    for (what, name, places) in
-        of_grains.chain(joints).chain(forces).chain(signals).chain(components).chain(sensors)
-    {
+    for (what, name, places) in of_grains.chain(joints).chain(forces).chain(signals).chain(components).chain(sensors) {
         let Some((other, place)) = taken.insert(name, (what, places.entity)) else { continue };
         let help = if place == places.entity {
             "use every index of `repeat` in the name, such as \"hinge_{k}\"".to_string()
@@ -109,6 +108,7 @@ struct References<'a, 'f> {
     reader: &'a mut Reader<'f>,
     names: BTreeMap<&'a str, Place>,
     groups: BTreeSet<&'a str>,
+    grains: BTreeSet<&'a str>,
     materials: Vec<&'a str>,
     /// So that copies of a body do not repeat an error.
     reported: BTreeSet<(Place, String)>,
@@ -127,6 +127,10 @@ impl References<'_, '_> {
             Some(group) if !self.groups.contains(group) => {
                 let help = did_you_mean(group, self.groups.iter().copied());
                 self.report(name, place, format!("{what}: no body is in the group \"{group}\""), help);
+            }
+            None if self.grains.contains(name) && !self.names.contains_key(name) => {
+                let help = "grains touch all that collides: collide = false of a body or shape lets them pass";
+                self.report(name, place, format!("{what}: \"{name}\" is a set of grains, not a body"), help.into());
             }
             None if !self.names.contains_key(name) => {
                 let help = closest(name, self.names.keys().copied())

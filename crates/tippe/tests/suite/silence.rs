@@ -179,7 +179,7 @@ fn grains(spheres: &str, velocities: &str) -> String {
 #[test]
 fn grains_that_start_inside_walls_are_errors() {
     for (sphere, depth, body) in
-        [("[0.05, 0.05, -0.1, 0.005]", "0.105000", "floor"), ("[1, 0, 0.53, 0.005]", "0.025000", "block")]
+        [("[0.05, 0.05, -0.1, 0.005]", "1.050e-1", "floor"), ("[1, 0, 0.53, 0.005]", "2.500e-2", "block")]
     {
         let text = grains(&format!("[{sphere}]"), "[[0, 0, 0]]");
         for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {

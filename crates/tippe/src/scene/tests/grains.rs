@@ -85,7 +85,11 @@ fn what_is_wrong_with_grains_is_said_where_it_stands() {
         ("high = [0.7, 0.7, 0.499]", "high = [0.7, 0.3, 0.499]", "sink \"drain\": its box has no inside"),
         ("name = \"drain\"", "name = \"press\"", "sink \"press\" has the name of a body"),
         ("smoothing = 0.02", "smoothing = 0", "smoothing"),
-        ("high = [0.1, 0.1, \"0.1*k + 0.1\"]", "high = [0.1, 0.1, \"0.1*k\"]", "probe \"core_0\": its box has no inside"),
+        (
+            "high = [0.1, 0.1, \"0.1*k + 0.1\"]",
+            "high = [0.1, 0.1, \"0.1*k\"]",
+            "probe \"core_0\": its box has no inside",
+        ),
         ("name = \"core_{k}\"", "name = \"drain\"", "probe \"drain\" has the name of a sink"),
         ("axis = [0, 0, -1]", "axis = [0, 0, 0]", "servo has an axis of length 0"),
         ("force = \"0.1 N\", ", "", "servo has neither `force` nor `stress`"),
@@ -96,6 +100,15 @@ fn what_is_wrong_with_grains_is_said_where_it_stands() {
         ("spheres = [[-0.5,", "spheres = [[-5,", "a grain is at x = -5 m, outside of the world from -1 to 1 m"),
         ("0.6, 0.002]", "0.6, 0.6]", "the world repeats after 2 m along x, but a grain has a radius of 0.6 m"),
         ("ignore = [\"floor\"]\n", "", "bodies touch grains, and not each other"),
+        ("ignore = [\"floor\"]\n", "ignore = [\"row\"]\n", "\"row\" is a set of grains, not a body"),
+        ("[\"3*k*r\", -0.5", "[\"k*r\", -0.5", "starts 2.000e-3 m deep in grain"),
+        (
+            "[0.6, 0.6, 0.6]",
+            "[0.6, 0.6, 1.6]",
+            "its emitter reaches from z = 0.5 to 1.6 m, outside of the world from -1 to 1 m",
+        ),
+        ("cohesion = 1000", "cohesion = 1e8", "cohesion of 1.000e8 Pa presses them"),
+        ("adhesion = 0.1", "adhesion = 1e6", "adhesion of 1.000e6 J/m2 presses them"),
     ] {
         let text = said(from, to);
         assert!(text.contains(what) && text.starts_with("s.toml:"), "{to}: {text}");
@@ -351,6 +364,227 @@ high = [1, 1, 0]
     }
 }
 
+/// One ball of radius 1 mm high up, with more of the scene behind it.
+fn one_ball(more: &str) -> String {
+    format!(
+        r#"format = 1
+[world]
+gravity = [0, 0, -9.81]
+[materials.soft]
+density = 1000
+young = "1 MPa"
+poisson = 0.3
+[[grains]]
+name = "ball"
+material = "soft"
+packing = "listed"
+spheres = [[0, 0, 1, 0.001]]
+friction = 0.5
+restitution = 0.5
+{more}"#
+    )
+}
+
+fn scene_of(text: &str) -> Scene {
+    Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[track_caller]
+fn refused(text: &str, clock: Clock) -> String {
+    Model::compile_for(&scene_of(text), clock).expect_err("must not compile").to_string()
+}
+
+/// Grains that start in each other, or in a wall, are named with their sets and the place of the later one.
+#[test]
+fn a_packing_that_overlaps_is_named() {
+    let other =
+        "[[grains]]\nname = \"other\"\nmaterial = \"soft\"\npacking = \"listed\"\nfriction = 0\nrestitution = 1\n";
+    let deep = one_ball(&format!("{other}spheres = [[0, 0, 2, 0.002], [0, 0.0006, 1, 0.002]]\n"));
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        assert_eq!(
+            refused(&deep, clock),
+            "s.toml:15:1: grains \"other\": grain 2 starts 2.400e-3 m deep in grain 0 of \"ball\", 2.40 of the smaller radius \
+             1.000e-3 m; at most 0.5 is possible. help: place them farther apart, or make them smaller"
+        );
+    }
+    let floor = "[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"soft\"\nposition = [0, 0, 1]\n\
+                 shape = { kind = \"half_space\" }\n";
+    assert_eq!(
+        refused(&one_ball(floor), Clock::Granular),
+        "s.toml:8:1: grains \"ball\": grain 0 starts 1.000e-3 m deep in body \"floor\", 1.00 of its radius; at most 0.5 is possible. \
+         help: start the grains outside of the walls"
+    );
+}
+
+/// A pull is refused where it presses grains into each other by more than a tenth of their reduced radius, to the digit.
+#[test]
+fn cohesion_that_elasticity_cannot_balance_is_refused() {
+    // E* of two equal materials; (3 pi p/(4 E*))^2 = 0.1
+    let modulus = 1e6 / (2.0 * (1.0 - 0.09));
+    let limit = 0.1f64.sqrt() * 4.0 * modulus / (3.0 * std::f64::consts::PI);
+    let text = |p: f64| one_ball(&format!("cohesion = {p}\n"));
+    assert!(Model::compile_for(&scene_of(&text(0.999 * limit)), Clock::Granular).is_ok());
+    for pressure in [1.001 * limit, 3e6, 1e12] {
+        let said = refused(&text(pressure), Clock::Granular);
+        assert!(said.starts_with("s.toml:15:12: grains \"ball\": cohesion of"), "{said}");
+        assert!(said.contains("deep into each other, where the law of contact holds to 0.1"), "{said}");
+    }
+    // pictures know a pull only
+    let position = format!("{}[granular]\nmethod = \"position\"\n", text(3e6));
+    assert!(Model::compile_for(&scene_of(&position), Clock::Granular).is_ok());
+}
+
+/// A body that moves by more than a radius in a step is told once with its name, in all clocks; a slow one, and a plane that slides
+/// along itself, are not.
+#[test]
+fn a_wall_that_is_too_fast_is_told() {
+    let body = |shape: &str, velocity: &str| {
+        one_ball(&format!(
+            "[[body]]\nname = \"ram\"\nmaterial = \"soft\"\nposition = [-9, 0, 0]\nmotion = {{ velocity = {velocity} }}\nshape = {shape}\n"
+        ))
+    };
+    let ram = "{ kind = \"box\", size = [0.001, 1, 1] }";
+    let told = |text: &str, clock: Clock| {
+        let warnings = ran(text, clock, 1e-3).1.warnings;
+        warnings.into_iter().filter(|warning| warning.starts_with("body \"ram\" moves at")).collect::<Vec<_>>()
+    };
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        let said = told(&body(ram, "[100, 0, 0]"), clock);
+        assert_eq!(said.len(), 1, "{clock:?}");
+        assert!(said[0].contains("1.000e2 m/s from t = 0.000000e0 s on"), "{}", said[0]);
+        assert!(said[0].contains("more than the smallest radius 1.000e-3 m"), "{}", said[0]);
+        assert!(told(&body(ram, "[1, 0, 0]"), clock).is_empty(), "{clock:?}");
+        assert!(told(&body("{ kind = \"half_space\" }", "[100, 0, 0]"), clock).is_empty(), "{clock:?}");
+    }
+    let position = body(ram, "[1, 0, 0]") + "[granular]\nmethod = \"position\"\n";
+    assert_eq!(told(&position, Clock::Granular).len(), 1);
+}
+
+/// An emitter whose box is full tells at the end how much of its rate it kept, in all clocks.
+#[test]
+fn an_emitter_without_room_is_told() {
+    let text = |rate: f64| {
+        one_ball(&format!(
+            "[[grains]]\nname = \"poured\"\nmaterial = \"soft\"\npacking = \"emitter\"\nlow = [0, 0, 0]\nhigh = [0.01, 0.01, 0.01]\n\
+             radius = 0.002\nrate = {rate}\nfriction = 0.5\nrestitution = 0.5\n[run]\noutput_interval = 0.005\n"
+        ))
+    };
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        let said = |rate: f64| ran(&text(rate), clock, 0.02).1.warnings.join("\n");
+        let full = said(1.0);
+        assert!(full.contains("grains \"poured\": the emitter gave ") && full.contains(" % of its rate"), "{full}");
+        assert!(!said(1e-3).contains("emitter"), "{clock:?}");
+    }
+}
+
+/// The step of the grains that is told before a run is the one it takes.
+#[test]
+fn the_step_of_grains_is_that_of_the_run() {
+    let scene = scene_of(&one_ball("[run]\nuntil = 0.01\n"));
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
+        let settings = clock::Settings::from_scene(&scene, clock);
+        let end = clock::simulate(&model, &mut settings.start(&model), 0.01, &settings, &mut ());
+        let step = end.unwrap_or_else(|f| panic!("{f}")).grains.expect("has grains").step;
+        assert_eq!(settings.grain_step(&model), Some(step), "{clock:?}");
+        assert!(!model.warnings.iter().any(|warning| warning.contains("Rayleigh")), "{:?}", model.warnings);
+    }
+}
+
+/// A step that is too long for the grains, or so short that nobody would see the end, is an error before the run, wherever it was given.
+#[test]
+fn steps_that_make_no_run_are_refused() {
+    let said = |more: &str, clock: Clock, step: Option<f64>| {
+        let scene = scene_of(&one_ball(more));
+        let model = Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut settings = clock::Settings::from_scene(&scene, clock);
+        match &mut settings {
+            clock::Settings::Granular(settings) => settings.step = step.or(settings.step),
+            clock::Settings::Realtime(settings) => settings.step = step.unwrap_or(settings.step),
+            clock::Settings::Precise(_) => {}
+        }
+        settings.check_steps(&scene, &model, 1.0).map_err(|error| error.to_string()).err().unwrap_or_default()
+    };
+    assert_eq!(
+        said("[granular]\nstep = 1e-30\n", Clock::Granular, None),
+        "s.toml:16:8: grains: a step of 1.000e-30 s until 1 s makes 1.0e30 steps; a run has at most 1e12. help: a longer step, with larger \
+         or softer (`young`) grains, or a nearer end (--until)"
+    );
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        assert_eq!(said("", clock, None), "");
+        assert!(said("[granular]\nstep = 1e-30\n", clock, None).contains("steps; a run has at most"), "{clock:?}");
+    }
+    assert!(said("", Clock::Realtime, Some(1e-30)).contains("a run has at most"));
+    let long = said("", Clock::Granular, Some(0.1));
+    assert!(long.starts_with("s.toml: grains: step 0.1 s is") && long.contains("at most 0.4 is stable"), "{long}");
+}
+
+/// Where positions are corrected a grain falls by no more than its radius in a step; fine grains have a shorter step of themselves.
+#[test]
+fn a_step_of_corrected_positions_has_an_end() {
+    let text = |more: &str| one_ball(&format!("[granular]\nmethod = \"position\"\n{more}"));
+    let said = refused(&text("step = 0.5\n"), Clock::Granular);
+    assert!(said.starts_with("s.toml:17:8: grains: step 0.5 s lets a grain fall by 2.453e0 m in a step"), "{said}");
+    let step = |text: &str| {
+        let model = Model::compile_for(&scene_of(text), Clock::Granular).unwrap_or_else(|errors| panic!("{errors}"));
+        model.grains.expect("has grains").settings.step
+    };
+    assert_eq!(step(&text("")), 1.0 / 240.0);
+    let fine = step(&text("").replace("0.001]", "1e-6]"));
+    assert!(9.81 * fine * fine < 1e-6 && 9.81 * fine * fine > 1e-7, "{fine}");
+}
+
+/// Bodies that are kept apart need no data of their contact; those that are not are told how.
+#[test]
+fn ignored_bodies_need_no_contact_data() {
+    let bodies = "[materials.odd]\ndensity = 1000\nyoung = 1e9\npoisson = 0.3\n[[body]]\nname = \"floor\"\nfixed = true\n\
+                  material = \"soft\"\nshape = { kind = \"half_space\" }\n[[body]]\nname = \"plate\"\nmaterial = \"odd\"\n\
+                  position = [0, 0, 3]\nshape = { kind = \"box\", size = [1, 1, 0.1] }\n";
+    let apart = format!("{bodies}[[ignore]]\nbodies = [\"plate\", \"floor\"]\n");
+    for clock in [Clock::Granular, Clock::Realtime, Clock::Precise] {
+        assert!(Model::compile_for(&scene_of(&one_ball(&apart)), clock).is_ok(), "{clock:?}");
+    }
+    let said = refused(&one_ball(bodies), Clock::Granular);
+    assert!(said.contains("keep them apart with [[ignore]]"), "{said}");
+    // a third body that may touch the plate needs them still
+    let third = format!(
+        "{apart}[[body]]\nname = \"table\"\nfixed = true\nmaterial = \"soft\"\nshape = {{ kind = \"half_space\" }}\n"
+    );
+    assert!(refused(&one_ball(&third), Clock::Realtime).contains("needed by bodies"));
+}
+
+/// The granular clock ends with the first step that reaches the end.
+#[test]
+fn a_run_ends_with_the_step_that_reaches_its_end() {
+    let scene = scene_of(&one_ball("[granular]\nstep = 1e-5\n"));
+    let model = Model::compile_for(&scene, Clock::Granular).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene, Clock::Granular);
+    for (until, end) in [(1e-3, 1e-3), (1.003e-3, 1.01e-3)] {
+        let mut state = settings.start(&model);
+        clock::simulate(&model, &mut state, until, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
+        assert!((state.time() - end).abs() < 1e-12, "{} instead of {end}", state.time());
+    }
+}
+
+/// Grains pressed too deep into each other on the way are told with the time, and with step and stiffness as what to try.
+#[test]
+fn an_overlap_on_the_way_speaks_of_the_step() {
+    let text = one_ball("").replace(
+        "[[0, 0, 1, 0.001]]",
+        "[[0, 0, 1, 0.001], [0, 0, 1.02, 0.001]]\nvelocities = [[0, 0, 20], [0, 0, -20]]",
+    );
+    let scene = scene_of(&text);
+    let model = Model::compile_for(&scene, Clock::Granular).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene, Clock::Granular);
+    let failure = clock::simulate(&model, &mut settings.start(&model), 0.01, &settings, &mut ());
+    let said = failure.expect_err("cannot go on").to_string();
+    assert!(
+        said.contains("grains 0 and 1 overlap by") && said.contains("try a smaller step, stiffer grains"),
+        "{said}"
+    );
+    assert!(!said.contains("at t = 0 s"), "{said}");
+}
+
 /// A block of balls falls through a box: what the probe says of it is counted from the balls, in all clocks.
 #[test]
 fn a_probe_says_what_is_in_its_box() {
@@ -438,7 +672,8 @@ radius = 0.004
     let settings = crate::clock::Settings::from_scene(&scene, Clock::Precise);
     let hash = |ends: &[f64]| {
         let mut state = settings.start(&model);
-        let went = |end: &f64| crate::clock::simulate(&model, &mut state, *end, &settings, &mut ()).expect("it runs").hash;
+        let went =
+            |end: &f64| crate::clock::simulate(&model, &mut state, *end, &settings, &mut ()).expect("it runs").hash;
         ends.iter().map(went).last()
     };
     let whole = hash(&[0.1]);
