@@ -13,7 +13,8 @@ pub(super) fn grid_convex(grid: &HeightGrid, X_w1: &Pose, shape2: &Shape, X_w2: 
     let X_12 = X_w1.inverse().then(X_w2);
     let (core2, radius2) = core_of(shape2);
     let size = core2.size() + radius2;
-    let floor = grid.height_range()[0] - 4.0 * size - grid.height_range()[1].abs();
+    // the ground reaches down without end: below everything that is near
+    let floor = (grid.height_range()[0] - grid.height_range()[1].abs()).min(X_12.position.z) - 4.0 * size;
     let against = |c: usize, r: usize| {
         let pair = grid.cell(c, r).map(|corners| {
             // Origin of the prism near its corners: no digits lost on large grids.
@@ -40,12 +41,16 @@ fn placed(s: Separation, X_w1: &Pose) -> Separation {
     Separation { gap: s.gap, normal: X_w1.vector(s.normal), point1: X_w1.point(s.point1), point2: X_w1.point(s.point2) }
 }
 
-/// Nearest point of the surface to the centre; below the surface the distance counts negative.
+/// Nearest point of the surface or of the upright walls around its rim to the centre; inside the distance counts negative.
 fn grid_sphere(grid: &HeightGrid, X_w1: &Pose, p2: Vec3, r: f64) -> Separation {
     let q = X_w1.vector_into(p2 - X_w1.position);
     let [hx, hy] = grid.half_lengths();
     let (x, y) = (q.x.clamp(-hx, hx), q.y.clamp(-hy, hy));
     let surface = grid.height_at(x, y).unwrap_or(grid.height_range()[0]);
+    if (x, y) != (q.x, q.y) && q.z < surface {
+        let nearest = Vec3::new(x, y, q.z);
+        return round(X_w1, p2, r, nearest, (q - nearest).length(), q - nearest);
+    }
     let bound = (q - Vec3::new(x, y, surface)).length();
     let [cs, rs] = grid.cells_under([q.x - bound, q.y - bound], [q.x + bound, q.y + bound]);
     let mut best = (bound * bound, Vec3::new(x, y, surface), Vec3::Z);
@@ -60,13 +65,27 @@ fn grid_sphere(grid: &HeightGrid, X_w1: &Pose, p2: Vec3, r: f64) -> Separation {
             }
         }
     }
-    let (squared, nearest, up) = best;
     let below = grid.height_at(q.x, q.y).is_some_and(|h| q.z < h);
+    if below {
+        for out in [Vec3::X, -Vec3::X, Vec3::Y, -Vec3::Y] {
+            let depth = if out.x != 0.0 { hx } else { hy } - out.dot(q);
+            let nearest = q + out * depth;
+            if depth * depth < best.0 && grid.height_at(nearest.x, nearest.y).is_some_and(|h| q.z < h) {
+                best = (depth * depth, nearest, out);
+            }
+        }
+    }
+    let (squared, nearest, up) = best;
     let distance = squared.sqrt();
     let away = if below { nearest - q } else { q - nearest };
     // On the surface itself the direction is the triangle's own.
-    let n = if distance > 1e-9 * r { away / distance } else { up.try_normalize().unwrap_or(Vec3::Z) };
-    let gap = if below { -distance } else { distance } - r;
+    let away = if distance > 1e-9 * r { away } else { up.try_normalize().unwrap_or(Vec3::Z) };
+    round(X_w1, p2, r, nearest, if below { -distance } else { distance }, away)
+}
+
+/// A sphere whose centre is this far from the nearest point, in the frame of the grid, and away from it in this direction.
+fn round(X_w1: &Pose, p2: Vec3, r: f64, nearest: Vec3, distance: f64, away: Vec3) -> Separation {
+    let (gap, n) = (distance - r, away.try_normalize().unwrap_or(Vec3::Z));
     let normal = X_w1.vector(n);
     let point2 = p2 - normal * r;
     Separation { gap, normal, point1: X_w1.point(nearest), point2 }

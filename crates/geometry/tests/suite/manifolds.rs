@@ -379,6 +379,22 @@ fn height_grids_carry_bodies_at_their_corners() {
     let capsule = Shape::Capsule { radius: 0.1, half_length: 0.4 };
     let (_, points) = points_of(&flat, &Pose::IDENTITY, &capsule, &Pose::new(lying, Vec3::Z * 0.299), 0.01, 4);
     assert!(apart(&places(&points), &[Vec3::new(-0.4, 0.0, 0.1995), Vec3::new(0.4, 0.0, 0.1995)]) < 1e-9, "{points:?}");
+    // beside the rim, far below the surface: an upright wall, as the side of a box
+    let wall = Vec3::new(1.3, 0.2, -3.0);
+    for (X2, body, corners) in [
+        (
+            Pose::at(wall + Vec3::X * 0.499),
+            cube(0.5, 0.3, 0.2),
+            vec![[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]],
+        ),
+        (Pose::at(wall + Vec3::X * 0.099), capsule, vec![[0.0, 0.4], [0.0, -0.4]]),
+    ] {
+        let (n, points) = points_of(&flat, &Pose::IDENTITY, &body, &X2, 0.01, 4);
+        let corners: Vec<Vec3> = corners.into_iter().map(|[y, z]| wall + Vec3::new(-0.0005, y, z)).collect();
+        assert!((n - Vec3::X).length() < 1e-9, "{n}");
+        assert!(apart(&places(&points), &corners) < 1e-6, "{points:?}");
+        assert!(points.iter().all(|p| (p.gap + 1e-3).abs() < 1e-9), "{points:?}");
+    }
     // Bumps: never NaN, the smallest gap is that of the nearest points.
     let mut r = Random(3);
     let heights: Vec<f64> = (0..441).map(|_| r.uniform(0.0, 0.1)).collect();

@@ -3,8 +3,8 @@
 use crate::random::Random;
 use crate::surfaces::{ball, concave, cuboid, surface};
 use tippe_geometry::{
-    HeightGrid, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, half_space_foundation, terrain_foundation,
-    terrain_patch,
+    HeightGrid, Pose, Quat, Shape, Surface, SurfaceWork, TriMesh, Vec3, half_space_foundation, separation,
+    terrain_foundation, terrain_patch,
 };
 
 fn grid(columns: usize, rows: usize, spacing: [f64; 2], height: impl Fn(f64, f64) -> f64) -> HeightGrid {
@@ -190,4 +190,30 @@ fn prism(outline: &[[f64; 2]], length: f64) -> TriMesh {
         triangles.push([l, k + n, l + n]);
     }
     TriMesh { vertices, triangles }
+}
+
+/// A sphere beside the ground meets its upright walls: as far as from a box that reaches down, outside and inside, on the way over the edge too.
+#[test]
+fn spheres_meet_the_walls_around_the_rim() {
+    let ground = Shape::HeightGrid(grid(3, 3, [0.5, 0.5], |_, _| 0.2).into());
+    let block = Shape::Box { half_extents: Vec3::new(0.5, 0.5, 5.0), smoothing: 0.0 };
+    let (X_grid, X_block) = (Pose::IDENTITY, Pose::at(Vec3::new(0.0, 0.0, 0.2 - 5.0)));
+    let ball = Shape::Sphere { radius: 0.05 };
+    for centre in [
+        Vec3::new(-0.6, 0.0, -0.5),
+        Vec3::new(-0.52, 0.1, -0.5),
+        Vec3::new(0.53, 0.52, -0.1),
+        Vec3::new(-0.48, 0.1, -0.5),
+        Vec3::new(0.2, 0.47, 0.0),
+        Vec3::new(0.2, 0.47, 0.19),
+        Vec3::new(0.2, 0.52, 0.21),
+        Vec3::new(0.1, -0.3, 0.23),
+        Vec3::new(0.5, 0.0, 0.0),
+    ] {
+        let a = separation(&ground, &X_grid, &ball, &Pose::at(centre));
+        let b = separation(&block, &X_block, &ball, &Pose::at(centre));
+        assert!((a.gap - b.gap).abs() < 1e-12, "{centre}: {} {}", a.gap, b.gap);
+        assert!((a.normal - b.normal).length() < 1e-9, "{centre}: {} {}", a.normal, b.normal);
+        assert!((a.point2 - b.point2).length() < 1e-9, "{centre}");
+    }
 }
