@@ -3,8 +3,8 @@
 
 use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::grains::Six;
-use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, energy_at_release, pair_range, pull_range};
-use crate::law::{BATCH, Batch, Between, V4, cross, dot, each, each4, square};
+use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, Parting, pair_range, pull_range};
+use crate::law::{BATCH, Batch, Between, V3, V4, cross, dot, each, each4, square};
 use crate::neighbours::{PeriodicSizes, nearest_image};
 use crate::settings::Coefficients;
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
@@ -325,11 +325,10 @@ fn find_wall_contacts(
     }
     if history.len() > 1 {
         match_history(history, &mut [], &found[..count]);
-    } else {
-        history[0].normal = found[0].normal;
     }
     for (slot, touch) in found[..count].iter().enumerate() {
         let n = touch.normal;
+        history[slot].normal = n;
         let k = at + slot;
         batch.who[k] = [pair.grain, pair.wall, pair.slot + slot as u32, 0];
         batch.d[k] = [n.x, n.y, n.z, touch.depth];
@@ -345,7 +344,7 @@ fn find_wall_contacts(
     count
 }
 
-/// Each new contact goes on with the old one whose normal is nearest, and begins anew when none is within 45 degrees.
+/// Each new contact goes on with the old one whose normal, which it keeps, is nearest, and begins anew when none is within 45 degrees.
 fn match_history(history: &mut [WallHistory], extra: &mut [Extra], found: &[WallContact]) {
     let mut old = [(WallHistory::default(), NO_EXTRA); CONTACTS];
     for (k, old) in old.iter_mut().enumerate().take(history.len()) {
@@ -364,7 +363,6 @@ fn match_history(history: &mut [WallHistory], extra: &mut [Extra], found: &[Wall
                 *extra = more;
             }
         }
-        history[k].normal = n;
     }
 }
 
@@ -395,11 +393,29 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
         let far = sum + if touched { pair_range(c, radius) } else { 0.0 };
         let booked = slot < *own as usize;
         let dist = dd.sqrt();
+        if !(dist < far || touched) {
+            continue;
+        }
+        let (v1, v2, w1, w2) =
+            (view.motion[i].linear, view.motion[j].linear, view.motion[i].angular, view.motion[j].angular);
+        let apart = each(|c| v2[c] - v1[c]);
+        // relative velocity at a contact whose centres are d apart
+        let seen = |n: V3, dist: f64| {
+            let (l1, l2) = (dist * p[3] / sum, dist * q[3] / sum);
+            let turn = cross(each(|c| l1 * w1[c] + l2 * w2[c]), n);
+            each(|c| apart[c] - turn[c])
+        };
+        let d0 = each(|c| d[c] - pass.h * apart[c]);
+        let dist0 = dot(d0, d0).sqrt();
+        let n0 = each(|c| d0[c] / dist0);
+        let (v0, w) = (seen(n0, dist0), each(|c| w2[c] - w1[c]));
         if !(dist < far) {
             if touched {
                 *mark &= !TOUCH;
                 if booked {
-                    books.losses.cohesion += energy_at_release(c, radius);
+                    let (memory, extra, depth0) = (memory[slot], extra[slot], sum - dist0);
+                    let parting = Parting { c, h: pass.h, radius, depth0, n0, v0, w, memory, extra };
+                    books.losses.add(&parting.losses());
                 }
                 memory[slot] = [0.0; 4];
                 extra[slot] = NO_EXTRA;
@@ -408,10 +424,7 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
         }
         *mark |= TOUCH;
         let n = each(|c| d[c] / dist);
-        let (v1, v2, w1, w2) =
-            (view.motion[i].linear, view.motion[j].linear, view.motion[i].angular, view.motion[j].angular);
         let (l1, l2) = (dist * p[3] / sum, dist * q[3] / sum);
-        let turn = cross(each(|c| l1 * w1[c] + l2 * w2[c]), n);
         let meeting = Meeting {
             c,
             h: pass.h,
@@ -420,8 +433,10 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
             radius,
             mass: 1.0 / (v1[3] + v2[3]),
             inv_inertia: w1[3] + w2[3],
-            v: each(|c| v2[c] - v1[c] - turn[c]),
-            w: each(|c| w2[c] - w1[c]),
+            v: seen(n, dist),
+            n0,
+            v0,
+            w,
             memory: memory[slot],
             extra: extra[slot],
             begins: !touched,
@@ -467,9 +482,19 @@ fn full_walls(
         let mut found = [WallContact::default(); CONTACTS];
         let n = view.normals[pair.wall as usize];
         let count = wall.contacts(n, p, radius, pull, pair.triangles_of(triangles), &mut found);
+        let spin = Vec3::new(w4[0], w4[1], w4[2]);
+        let w = (spin - wall.spin).to_array();
+        let seen = |n: Vec3, lever: f64| {
+            let v = Vec3::new(v4[0], v4[1], v4[2]) - spin.cross(n) * lever - wall.velocity_at(p - n * lever);
+            v.to_array()
+        };
         if count == 0 || v4[3] == 0.0 {
-            let parted = history.iter().filter(|x| x.touches()).count() as f64;
-            books.losses.cohesion += parted * energy_at_release(c, radius);
+            for (history, extra) in history.iter().zip(&wall_extra[pair.slots()]).filter(|(x, _)| x.touches()) {
+                let (n0, v0) = (history.normal.to_array(), seen(history.normal, radius));
+                let (memory, extra, depth0) = (history.memory, *extra, -pair_range(c, radius));
+                let parting = Parting { c, h: pass.h, radius, depth0, n0, v0, w, memory, extra };
+                books.losses.add(&parting.losses());
+            }
             history.fill(WallHistory::default());
             wall_extra[pair.slots()].fill(NO_EXTRA);
             continue;
@@ -480,8 +505,7 @@ fn full_walls(
             let n = touch.normal;
             let lever = radius - touch.depth;
             let at = p - n * lever;
-            let spin = Vec3::new(w4[0], w4[1], w4[2]);
-            let v = Vec3::new(v4[0], v4[1], v4[2]) - spin.cross(n) * lever - wall.velocity_at(at);
+            let n0 = if history.touches() { history.normal } else { n };
             let meeting = Meeting {
                 c,
                 h: pass.h,
@@ -490,14 +514,16 @@ fn full_walls(
                 radius,
                 mass: 1.0 / v4[3],
                 inv_inertia: w4[3],
-                v: v.to_array(),
-                w: (spin - wall.spin).to_array(),
+                v: seen(n, lever),
+                n0: n0.to_array(),
+                v0: seen(n0, lever),
+                w,
                 memory: history.memory,
                 extra: *extra,
                 begins: history.memory[3] == 0.0,
             };
             let out = meeting.resolve();
-            (history.memory, *extra) = (out.touch.memory, out.extra);
+            (history.memory, history.normal, *extra) = (out.touch.memory, n, out.extra);
             let f = Vec3::from_array(out.touch.force);
             let couple = Vec3::from_array(out.couple);
             let turn = f.cross(n) * lever + couple;

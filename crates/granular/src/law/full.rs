@@ -4,8 +4,9 @@
 //! same chain of spring, dashpot and slider as the tangential one. Cohesion adds an attraction to the normal force
 //! (eq. 16, 17); friction then works on the pressure that is left between the surfaces.
 //!
-//! Books: the work that velocity Verlet does in a step is (F_n + F_n+1)/2 . v h with the velocity of mid-step, so each
-//! loss is booked by the same rule from its own force; extra memory holds the forces of the step before.
+//! Books: the work that velocity Verlet does in a step is (F_n . v_n + F_n+1 . v_n+1) h/2, with the velocities of mid-step seen at the
+//! contact as it stood at the beginning and as it stands at the end. Each loss is booked by the same rule from its own force; extra memory
+//! holds the forces of the step before. A contact that has ended had its last force for half a step more.
 
 use super::{Touch, V3, V4, dot, each};
 use crate::Settings;
@@ -60,6 +61,9 @@ pub(crate) struct Meeting<'a> {
     pub inv_inertia: f64,
     /// Velocity of 2 relative to 1 at the contact [m/s].
     pub v: V3,
+    /// Normal, and that velocity, as the contact stood at the beginning of the step.
+    pub n0: V3,
+    pub v0: V3,
     /// Angular velocity of 2 relative to 1 [rad/s].
     pub w: V3,
     pub memory: V4,
@@ -153,19 +157,61 @@ pub(crate) fn elastic_force(c: &Coefficients, depth: f64, radius: f64) -> f64 {
     }
 }
 
-/// Energy that is set free when a pair lets go at its pull-off gap [J].
-pub(crate) fn energy_at_release(c: &Coefficients, radius: f64) -> f64 {
-    if c.adhesion == 0.0 {
-        return 0.0;
+/// A contact that ended in this step.
+pub(crate) struct Parting<'a> {
+    pub c: &'a Coefficients,
+    pub h: f64,
+    pub radius: f64,
+    /// Depth [m], normal and velocity of 2 relative to 1 [m/s] at the contact as it stood at the beginning of the step.
+    pub depth0: f64,
+    pub n0: V3,
+    pub v0: V3,
+    /// Angular velocity of 2 relative to 1 [rad/s].
+    pub w: V3,
+    pub memory: V4,
+    pub extra: Extra,
+}
+
+impl Parting<'_> {
+    /// What it held, less what its last forces still did.
+    pub fn losses(&self) -> Losses {
+        let Parting { c, h, n0, v0, w, memory, extra, .. } = *self;
+        let mut losses = Losses::default();
+        let v_n = dot(n0, v0);
+        losses.normal -= 0.5 * h * extra[9] * v_n;
+        if c.adhesion > 0.0 {
+            let (force, _, energy) = Jkr::new(c, self.radius).force(self.depth0);
+            losses.cohesion += energy - 0.5 * h * force * v_n;
+        }
+        if memory[3] > 0.0 {
+            let spring = [memory[0], memory[1], memory[2]];
+            let force = each(|i| spring[i] + extra[3 + i]);
+            losses.tangential += dot(spring, spring) / (2.0 * c.tangential * memory[3]) - 0.5 * h * dot(force, v0);
+            let roll = [extra[0], extra[1], extra[2]];
+            let couple = each(|i| roll[i] + extra[6 + i]);
+            let held = if c.rolling_spring > 0.0 {
+                dot(roll, roll) / (2.0 * c.per_patch(self.radius) * memory[3])
+            } else {
+                0.0
+            };
+            losses.rolling += held - 0.5 * h * dot(couple, w);
+        }
+        losses
     }
-    let jkr = Jkr::new(c, radius);
-    jkr.force(-jkr.range()).2
+}
+
+impl Coefficients {
+    /// Stiffness of the rolling spring by radius of the patch [N]: k_r = 2.25 k_n (mu_r R)^2 with k_n = 2 E* a.
+    fn per_patch(&self, radius: f64) -> f64 {
+        let lever = self.rolling_spring * radius;
+        2.25 * 2.0 * self.modulus * lever * lever
+    }
 }
 
 impl Meeting<'_> {
     /// The law.
     pub fn resolve(&self) -> Outcome {
-        let Meeting { c, h, n, radius, mass, v, memory, .. } = *self;
+        let Meeting { c, h, n, radius, mass, v, n0, v0, memory, .. } = *self;
         let mut losses = Losses::default();
         // normal: Hertz or JKR, linear cohesion, dashpot
         let (elastic_force, a, mut elastic, attraction) = if c.adhesion > 0.0 {
@@ -185,7 +231,7 @@ impl Meeting<'_> {
         let root = (a * mass).sqrt();
         let v_n = dot(n, v);
         let dashpot = -c.normal_damping * root * v_n;
-        losses.normal -= 0.5 * (self.extra[9] + dashpot) * v_n * h;
+        losses.normal -= 0.5 * h * (self.extra[9] * dot(n0, v0) + dashpot * v_n);
         let normal = elastic_force + dashpot;
         let pressing = (normal + attraction).max(0.0);
 
@@ -212,6 +258,9 @@ impl Meeting<'_> {
         let slip = each(|i| v_t[i] - u[i]);
         losses.friction -= 0.5 * h * (dot(f0, slip) + dot(damp0, slip) + dot(t.force, slip));
         elastic += dot(f1, f1) / (2.0 * k_t);
+        // the old force lay in the plane of its time, and was not softened yet
+        let held = each(|i| memory[i] + damp0[i]);
+        losses.tangential -= 0.5 * h * (dot(held, v0) - dot(f0, v_t) - dot(damp0, v_t));
 
         // rolling
         let w_n = dot(n, self.w);
@@ -243,12 +292,12 @@ impl Meeting<'_> {
             }
             let size = (c.rolling * pressing * radius).min(0.5 * speed / (h * self.inv_inertia));
             let couple = each(|i| -size / speed * w_t[i]);
-            losses.rolling -= 0.5 * h * (dot(old, w_t) + dot(couple, w_t));
+            losses.rolling -= 0.5 * h * (dot(old, self.w) + dot(couple, w_t));
             (couple, couple, [0.0; 3])
         } else if c.rolling_spring > 0.0 {
-            // k_r = 2.25 k_n (mu_r R)^2 with k_n = 2 E* a; slider at mu_r N R; softens with the patch like the tangential one
+            // slider at mu_r N R; softens with the patch like the tangential one
             let lever = c.rolling_spring * radius;
-            let per_a = 2.25 * 2.0 * c.modulus * lever * lever;
+            let per_a = c.per_patch(radius);
             let k_r = per_a * a;
             let c_r =
                 if self.inv_inertia > 0.0 { c.rolling_damping * 2.0 * (k_r / self.inv_inertia).sqrt() } else { 0.0 };
@@ -270,6 +319,8 @@ impl Meeting<'_> {
             let damp0 = [self.extra[6], self.extra[7], self.extra[8]];
             losses.rolling -= 0.5 * h * (dot(damp0, u) + dot(damp, u));
             losses.rolling -= 0.5 * h * (dot(m0, slip) + dot(damp0, slip) + dot(couple, slip));
+            let held = each(|i| old[i] + damp0[i]);
+            losses.rolling -= 0.5 * h * (dot(held, self.w) - dot(m0, w_t) - dot(damp0, w_t));
             *elastic += dot(spring, spring) / (2.0 * k_r);
             (couple, spring, damp)
         } else {
