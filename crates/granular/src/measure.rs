@@ -7,6 +7,9 @@ use crate::{Grains, Settings};
 use std::f64::consts::PI;
 use tippe_geometry::{Mat3, Vec3};
 
+/// A grain farther from the middle than this many diameters is not of the pile.
+const RINGS: usize = 4096;
+
 /// A box in which grains are measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
@@ -35,6 +38,8 @@ impl Grains {
     /// Everything that a probe measures.
     pub fn probe(&self, &Probe { low, high }: &Probe, settings: &Settings) -> Probed {
         let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+        let sizes = PeriodicSizes::new(settings);
+        let inside = |p: Vec3| inside(sizes.home(p));
         let here = self.free_inside(inside);
         Probed {
             packing: self.packing_fraction(low, high, settings),
@@ -101,12 +106,12 @@ impl Grains {
                 let radius = p[3] * q[3] / (p[3] + q[3]);
                 let c = &table[self.class[i] as usize * settings.materials.len() + self.class[j] as usize];
                 let normal = crate::law::full::elastic_force(c, depth, radius);
-                let m = chunk.memory[slot];
+                let m = chunk.memory.get(slot).copied().unwrap_or_default();
                 let f = d3 / dist * normal + Vec3::new(m[0], m[1], m[2]);
                 sum += outer(branch, f) * share;
             }
         }
-        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+        let inside = |p: Vec3| sizes.home(p).cmpge(low).all() && sizes.home(p).cmplt(high).all();
         let here = self.free_inside(inside);
         let mass: f64 = here.iter().map(|(m, _)| m).sum();
         let mean = here.iter().map(|(m, v)| *v * *m).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
@@ -119,8 +124,9 @@ impl Grains {
 
     /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s]; a
     /// clump counts as one, at its centre of mass.
-    pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize) -> f64 {
-        let here = self.free_inside(|p: Vec3| p.cmpge(low).all() && p.cmplt(high).all());
+    pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize, settings: &Settings) -> f64 {
+        let sizes = PeriodicSizes::new(settings);
+        let here = self.free_inside(|p| sizes.home(p).cmpge(low).all() && sizes.home(p).cmplt(high).all());
         here.iter().map(|(m, v)| m * v[axis]).sum::<f64>() / (high - low)[axis]
     }
 
@@ -158,6 +164,9 @@ impl Grains {
             let turn = (libm::atan2(y, x) + PI) / (2.0 * PI);
             let sector = ((turn * sectors as f64) as usize).min(sectors.max(1) - 1);
             let ring = (rho / d) as usize;
+            if ring >= RINGS {
+                continue;
+            }
             let rings = &mut tops[sector];
             rings.resize(rings.len().max(ring + 1), None);
             rings[ring] = Some(rings[ring].map_or(top, |t: f64| t.max(top)));

@@ -497,6 +497,12 @@ impl PeriodicSizes {
         if self.any { [0, 1, 2].map(|c| nearest_image(way[c], self.size[c], self.inv[c])) } else { way }
     }
 
+    /// The place inside the bounds that is the same as this one, along periodic axes: grains go home when pairs are listed [m].
+    pub fn home(&self, p: Vec3) -> Vec3 {
+        let Some((low, ..)) = self.bounds.filter(|_| self.any) else { return p };
+        Vec3::from_array([0, 1, 2].map(|c| p[c] - self.size[c] * ((p[c] - low[c]) * self.inv[c]).floor()))
+    }
+
     /// Whether a grain is within the bounds.
     pub fn holds(&self, p: &V4) -> bool {
         self.bounds

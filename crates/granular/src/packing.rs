@@ -1,5 +1,6 @@
 //! Grains put into the world: lattices, random packings, size distributions, emitters, sinks.
 
+use crate::neighbours::PeriodicSizes;
 use crate::{Grain, GrainError, Grains, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -272,7 +273,8 @@ impl Sink {
     /// Returns how many went.
     ///   q <- q + (1 - exp(-time/T)) (m/time - q)   with q the flow, m the mass that went, T the smoothing
     pub fn swallow(&mut self, grains: &mut Grains, settings: &Settings, time: f64) -> u64 {
-        let inside = |p: Vec3| p.cmpge(self.low).all() && p.cmple(self.high).all();
+        let sizes = PeriodicSizes::new(settings);
+        let inside = |p: Vec3| sizes.home(p).cmpge(self.low).all() && sizes.home(p).cmple(self.high).all();
         let (mut gone, mut mass, mut count) = (Vec::new(), 0.0, 0);
         for k in (0..grains.len()).filter(|k| grains.motion[*k].linear[3] > 0.0) {
             let clump = grains.clump_of(k).map(|c| &grains.clumps[c]);

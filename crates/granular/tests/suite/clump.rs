@@ -152,6 +152,6 @@ fn flow_counts_a_clump_once() {
         let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
         grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::Z * -0.5, Vec3::ZERO, &s).unwrap();
     }
-    let flow = grains.mass_flow(Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 1.0, 0.1), 2);
+    let flow = grains.mass_flow(Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 1.0, 0.1), 2, &s);
     assert!((flow / (-2.0 * mass.mass * 0.5 / 0.1) - 1.0).abs() < 1e-12, "{flow}");
 }

@@ -75,7 +75,7 @@ fn what_is_emitted_is_in_the_box_or_in_the_sink() {
     assert!((emitter.emitted + emitter.owed - 0.1 * 0.2).abs() < 1e-12);
     assert!(sink.swallowed > 0.0 && inside > 0.0);
     // steady stream: mass flow through a section between is the rate
-    let flow = -grains.mass_flow(Vec3::new(-0.05, -0.05, 0.0), Vec3::new(0.05, 0.05, 0.04), 2);
+    let flow = -grains.mass_flow(Vec3::new(-0.05, -0.05, 0.0), Vec3::new(0.05, 0.05, 0.04), 2, &s);
     assert!((flow / 0.1 - 1.0).abs() < 0.15, "{flow}");
 }
 

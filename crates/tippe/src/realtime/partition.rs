@@ -22,6 +22,12 @@ const SETTLED: f64 = 1e-12;
 /// ... or by no more than velocities are solved to, where nothing is faster than this [m/s, rad/s]: what slides would add it up step by step, what
 /// rests has it settled by the steps that follow.
 const RESTING: f64 = 1e-6;
+/// Where friction is off by more than this share of its bound [-] ...
+const OFF: f64 = 0.01;
+/// ... and that moves something by more than this [m/s, rad/s], bounds follow beyond the passes asked for ...
+const SLOW: f64 = 1e-6;
+/// ... up to this many.
+const MOST_PASSES: usize = 20;
 /// Partitions fall asleep after this time at rest [s].
 const REST_TIME: f64 = 0.5;
 /// Parts are kept apart if at most so many rows join them.
@@ -540,16 +546,21 @@ impl Partition {
             return;
         }
         let passes = settings.passes.max(1);
-        for left in (0..passes).rev() {
+        for pass in 1..=passes.max(MOST_PASSES) {
             let report = match self.problem.forces.is_empty() {
-                true if left + 1 == passes => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                true if pass == 1 => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
                 true => self.solver.newton_again(&mut self.problem, FACTORISATIONS, ACCURACY),
                 false => self.solver.dense(&mut self.problem),
             };
             let factorisations = self.report.factorisations + report.factorisations;
             self.report = Report { factorisations, ..report };
+            let misfit = self.misfit();
             // the last bounds are those of the solution
-            if left == 0 || !self.follow() {
+            if pass >= passes && misfit < Misfit::Large || pass >= MOST_PASSES.max(passes) {
+                break;
+            }
+            self.follow();
+            if misfit == Misfit::None {
                 break;
             }
         }
@@ -575,35 +586,62 @@ impl Partition {
         self.problem.rows.iter().any(|row| row.lambda != 0.0)
     }
 
-    /// Bounds that follow normal impulses; true if that changes anything.
-    fn follow(&mut self) -> bool {
-        let Problem { rows, inverse, u, .. } = &mut self.problem;
+    /// Bound of the friction rows from k on by the normal impulses of the solution [N s], and how many rows they are; none where no friction begins.
+    fn bound(&self, k: usize) -> Option<(f64, usize)> {
+        let (follow, rows) = (self.follows[k], &self.problem.rows);
+        let from = follow.first as usize;
+        let normals = (follow.first != u32::MAX).then(|| &rows[from..from + follow.count as usize])?;
+        Some((follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum()), rows[k].ball.max(1) as usize))
+    }
+
+    /// How far the bounds of the solution are from those of its normal impulses.
+    fn misfit(&self) -> Misfit {
+        let Problem { rows, inverse, u, .. } = &self.problem;
         let settled = if u.iter().all(|u| u.abs() < RESTING) { ACCURACY } else { SETTLED };
-        let mut changed = false;
+        let mut misfit = Misfit::None;
         let mut k = 0;
         while k < rows.len() {
-            let follow = self.follows[k];
-            let Follow { first, count: normals, .. } = follow;
-            if first == u32::MAX {
+            let Some((bound, count)) = self.bound(k) else {
                 k += 1;
                 continue;
-            }
-            let from = first as usize;
-            let bound = follow.bound(rows[from..from + normals as usize].iter().map(|row| row.lambda.max(0.0)).sum());
-            let count = rows[k].ball.max(1) as usize;
+            };
             let size = rows[k..k + count].iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
             let old = rows[k].upper;
-            let held = size >= old * (1.0 - 1e-9);
-            if (held || size > bound) && (bound - old).abs() * rows[k].yields(inverse) > settled {
-                changed = true;
+            let (held, change) = (size >= old * (1.0 - 1e-9), (bound - old).abs());
+            let speed = change * rows[k].yields(inverse);
+            if (held || size > bound) && speed > settled {
+                let large = change > OFF * bound.max(old) && speed > SLOW;
+                misfit = misfit.max(if large { Misfit::Large } else { Misfit::Small });
             }
-            for row in &mut rows[k..k + count] {
+            k += count;
+        }
+        misfit
+    }
+
+    /// Bounds follow the normal impulses of the solution.
+    fn follow(&mut self) {
+        let mut k = 0;
+        while k < self.problem.rows.len() {
+            let Some((bound, count)) = self.bound(k) else {
+                k += 1;
+                continue;
+            };
+            for row in &mut self.problem.rows[k..k + count] {
                 (row.lower, row.upper) = (-bound, bound);
             }
             k += count;
         }
-        changed
     }
+}
+
+/// How far the friction bounds of a solution are from what its normal impulses allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Misfit {
+    /// Nothing moves by it.
+    None,
+    Small,
+    /// Friction would be wrong by more than `OFF`.
+    Large,
 }
 
 /// The body that stands for all that are joined with `b`.
