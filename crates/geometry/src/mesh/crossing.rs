@@ -13,8 +13,11 @@ use crate::tree::{Tree, triangle_box};
 /// Booleans, below anything a person draws.
 const THROUGH: f64 = 1e-9;
 
-/// Triangles whose winding number is counted at most; more are sampled evenly.
+/// Points whose winding number is counted at most: the middles of triangles, sampled evenly where there are more, and places near their corners
+/// where there is room for them.
 const SAMPLES: usize = 20_000;
+/// How near, from the corner to the middle [-].
+const NEAR: f64 = 0.02;
 
 pub(super) fn check(surface: &TriMesh, neighbours: &[[u32; 3]], tree: &Tree) -> Result<(), MeshError> {
     let slip = THROUGH * surface.size();
@@ -35,15 +38,19 @@ pub(super) fn check(surface: &TriMesh, neighbours: &[[u32; 3]], tree: &Tree) -> 
         return Err(MeshError::Crossing { pairs, first, second, at });
     }
     let step = surface.triangles.len().div_ceil(SAMPLES).max(1);
+    let corners = if 4 * surface.triangles.len() <= SAMPLES { 3 } else { 0 };
     for i in (0..surface.triangles.len()).step_by(step) {
         let [a, b, c] = surface.triangles[i].map(|k| surface.vertices[k as usize]);
-        let (p, n) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize());
-        let found = DIRECTIONS.iter().find_map(|d| {
-            let out = if d.dot(n) > 0.0 { *d } else { -*d };
-            if out.dot(n) > 0.1 { tree.winding(surface, p, out, i as u32) } else { None }
-        });
-        if let Some(winding) = found.filter(|w| *w != 0) {
-            return Err(MeshError::Winding { at: p, winding });
+        let (middle, n) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize());
+        let near = [a, b, c].map(|corner| corner + NEAR * (middle - corner));
+        for &p in std::iter::once(&middle).chain(&near[..corners]) {
+            let found = DIRECTIONS.iter().find_map(|d| {
+                let out = if d.dot(n) > 0.0 { *d } else { -*d };
+                if out.dot(n) > 0.1 { tree.winding(surface, p, out, i as u32) } else { None }
+            });
+            if let Some(winding) = found.filter(|w| *w != 0) {
+                return Err(MeshError::Winding { at: p, winding });
+            }
         }
     }
     Ok(())

@@ -163,7 +163,13 @@ fn what_bounds_no_solid_is_refused_by_name() {
     assert!(Mesh::new(bad.clone()).is_ok(), "touching with corners of their own is fine");
     assert!(matches!(Mesh::repaired(&bad, 0.0), Err(MeshError::Fork { edges: 1, triangles: 4, .. })));
     // Two boxes that overlap, in general position and with edges that meet edges and faces in one plane.
-    for shift in [Vec3::new(0.3, 0.41, 0.37), Vec3::new(0.5, 0.5, 0.0), Vec3::new(0.5, 0.0, 0.0)] {
+    for shift in [
+        Vec3::new(0.3, 0.41, 0.37),
+        Vec3::new(0.5, 0.5, 0.0),
+        Vec3::new(0.5, 0.0, 0.0),
+        Vec3::splat(0.5),
+        Vec3::splat(0.8),
+    ] {
         let mut bad = good.clone();
         bad.append(&good, |v| v + shift);
         let found = Mesh::new(bad);

@@ -26,7 +26,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
     Foundation, HeightGrid, Mat3, PatchPolygon, Pose, PressurePoint, Region, Shape, Surface, SurfaceWork, Vec3,
-    foundation, half_space_foundation, half_space_patch, surface_distance, surface_patch, terrain_foundation,
+    foundation, half_space_foundation, half_space_patch, surface_distance, surface_overlap, surface_patch, terrain_foundation,
     terrain_patch,
 };
 
@@ -274,6 +274,16 @@ impl SurfacePair {
                 if *ground == 0 { (gap.max(0.0), n, foot, lowest) } else { (gap.max(0.0), -n, lowest, foot) }
             }
         }
+    }
+
+    /// Share of the smaller of two closed solids that is inside the other [-]; none of ground without end.
+    pub fn shared(&self, X_ws: &[Pose; 2]) -> Option<f64> {
+        let Kind::Both([s1, s2]) = &self.kind else { return None };
+        let regions = |room: &mut Room| {
+            let regions = surface_overlap(s1, &X_ws[0], s2, &X_ws[1], &mut room.surfaces);
+            regions.iter().map(|region| region.volume).sum::<f64>()
+        };
+        Some(with_room(regions) / s1.volume().min(s2.volume()))
     }
 
     /// The polygons over which they touch; `push` and `normal` are from 1 to 2. Those of surfaces that pushed and are apart again stand

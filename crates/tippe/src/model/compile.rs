@@ -6,11 +6,14 @@ use crate::capability;
 use crate::contact::surfaces::SurfacePair;
 use crate::material;
 use crate::observe::BodyState;
-use crate::scene::{self, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec, Touching};
+use crate::scene::{self, Between, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec, Touching};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{ContactKind, HeightGrid, Hull, Mat3, Pose, Quat, Shape, Surface, Vec3, contact_kind};
 
+/// Solids of triangles that start with more of the smaller one inside the other are an error [-].
+const MOST_SHARED: f64 = 0.1;
 /// Divisions of a full circle where a round solid touches over a surface of triangles.
 const SEGMENTS: u32 = 64;
 
@@ -141,6 +144,7 @@ impl Compiler<'_> {
         self.errors.extend(errors);
         self.warnings.extend(notes);
         self.check_overlaps(&model);
+        self.check_rolling(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)
     }
@@ -413,6 +417,30 @@ impl Compiler<'_> {
         Some(())
     }
 
+    /// Rolling friction that the scene asks for where triangles touch, which have none: a facet has no radius.
+    fn check_rolling(&mut self, model: &Model) {
+        let is_mesh = |e: &&Element| matches!(e.shape, Shape::Mesh(_));
+        let meshes: BTreeSet<u32> = model.elements.iter().filter(is_mesh).map(|e| e.body).collect();
+        let bodies = || meshes.iter().map(|&b| &self.scene.bodies[b as usize]);
+        let of = |body: &crate::scene::Body, between: &Between| match between {
+            Between::Bodies(a, b) => [a, b].contains(&&body.name) || a.starts_with("group:") || b.starts_with("group:"),
+            Between::Materials(a, b) => body.material.as_ref().is_some_and(|own| own == a || own == b),
+        };
+        let asked = |rolling: Option<f64>| rolling.is_some_and(|rolling| rolling > 0.0);
+        let body = match asked(self.scene.contact.rolling) {
+            true => bodies().next(),
+            false => bodies().find(|body| {
+                self.scene.pairs.iter().any(|pair| asked(pair.contact.rolling) && of(body, &pair.between))
+            }),
+        };
+        if let Some(body) = body {
+            self.warnings.push(format!(
+                "rolling friction acts between smooth shapes: body \"{}\" is a mesh, and where triangles touch there is none",
+                body.name
+            ));
+        }
+    }
+
     /// Bodies that start deep in each other.
     fn check_overlaps(&mut self, model: &Model) {
         if !self.errors.is_empty() {
@@ -428,7 +456,22 @@ impl Compiler<'_> {
             let X = [e1, e2].map(|e| start_pose(model, e.body as usize).then(&e.X_cs));
             let mesh = [e1, e2].iter().any(|e| matches!(e.shape, Shape::Mesh(_)));
             // the distance of meshes is that of their hulls, which may well be one in the other
-            let gap = match SurfacePair::new([e1, e2], 1.0, 0).filter(|_| mesh) {
+            let surfaces = SurfacePair::new([e1, e2], 1.0, 0).filter(|_| mesh);
+            let shared = surfaces.as_ref().and_then(|surfaces| surfaces.shared(&X)).unwrap_or(0.0);
+            if shared > MOST_SHARED {
+                self.fail(
+                    self.scene.bodies[e2.body as usize].places.entity,
+                    format!(
+                        "bodies \"{}\" and \"{}\" start in each other: they share {:.0} % of the smaller one",
+                        model.bodies[e1.body as usize].name,
+                        model.bodies[e2.body as usize].name,
+                        100.0 * shared
+                    ),
+                    "move them apart, or let them ignore each other ([[ignore]] bodies = [...])",
+                );
+                continue;
+            }
+            let gap = match surfaces {
                 Some(surfaces) => surfaces.measure(&X, true).0,
                 None => tippe_geometry::separation(&e1.shape, &X[0], &e2.shape, &X[1]).gap,
             };
