@@ -26,8 +26,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use tippe_geometry::{
     Foundation, HeightGrid, Mat3, PatchPolygon, Pose, PressurePoint, Region, Shape, Surface, SurfaceWork, Vec3,
-    foundation, half_space_foundation, half_space_patch, surface_distance, surface_overlap, surface_patch, terrain_foundation,
-    terrain_patch,
+    foundation, half_space_foundation, half_space_patch, surface_distance, surface_overlap, surface_patch,
+    terrain_foundation, terrain_patch,
 };
 
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].

@@ -264,3 +264,40 @@ fn start_values_of_rows_turn_in_both_clocks() {
         assert!((w - Vec3::new(0.0, 0.0, 2.0)).length() < 1e-6, "{more}, {}: {w}", clock.name());
     }
 }
+
+fn two_cubes(position: &str, contact: &str) -> String {
+    let body = |name: &str, at: &str| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmaterial = \"steel\"\nposition = {at}\nshape = {{ kind = \"mesh\", solid = \"cube\" }}\n"
+        )
+    };
+    let solid = "[[solid]]\nname = \"cube\"\nkind = \"box\"\nsize = [0.1, 0.1, 0.1]\n";
+    format!(
+        "[world]\ngravity = [0, 0, 0]\n[contact]\nrestitution = 0.5\n{contact}{solid}{}{}",
+        body("first", "[0, 0, 0]"),
+        body("second", position)
+    )
+}
+
+/// Meshes in the same place have no depth to see; the volume they share says it.
+#[test]
+fn meshes_in_the_same_place_are_an_error() {
+    for (at, share) in [("[0, 0, 0]", "100 %"), ("[0.001, 0.002, 0.003]", "94 %"), ("[0.05, 0.05, 0]", "25 %")] {
+        for clock in [Clock::Precise, Clock::Realtime] {
+            let error = compiled(&two_cubes(at, "friction = 0.3\n"), clock).expect_err("they cannot start there");
+            assert!(error.contains("\"first\" and \"second\" start in each other: they share"), "{error}");
+            assert!(error.contains(share), "{error}");
+        }
+    }
+    assert!(compiled(&two_cubes("[0.0999, 0.001, 0]", "friction = 0.3\n"), Clock::Precise).is_ok());
+}
+
+/// Facets have no radius: rolling friction that is asked for where they touch is told to be none.
+#[test]
+fn rolling_friction_of_meshes_is_told() {
+    let said = |contact: &str| {
+        let model = compiled(&two_cubes("[1, 0, 0]", contact), Clock::Precise).unwrap_or_else(|e| panic!("{e}"));
+        model.warnings.iter().any(|w| w.contains("body \"first\" is a mesh, and where triangles touch there is none"))
+    };
+    assert!(said("friction = 0.3\nrolling = 0.1\n") && !said("friction = 0.3\n"));
+}

@@ -630,6 +630,25 @@ high = [3, 1, 1]
     }
 }
 
+/// Positions that are corrected have no forces: the stress is not a number, everything else is there. A grain far away costs nothing.
+#[test]
+fn probes_of_positions_and_grains_far_away() {
+    let text = |more: &str| {
+        one_ball(&format!(
+            "[[grains]]\nname = \"bed\"\nmaterial = \"soft\"\npacking = \"lattice\"\nlow = [0, 0, 0]\nhigh = [0.02, 0.02, 0.02]\n\
+             radius = 0.002\nfriction = 0.5\nrestitution = 0.5\n[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"soft\"\n\
+             shape = {{ kind = \"half_space\" }}\n[[probe]]\nname = \"all\"\nlow = [-1, -1, -1]\nhigh = [1, 1, 2]\n{more}"
+        ))
+    };
+    let (model, end) = ran(&text("[granular]\nmethod = \"position\"\nstep = 1e-3\n"), Clock::Granular, 0.1);
+    let value = |name: &str| end.signals[model.signals.iter().position(|s| s.name == name).expect("is there")];
+    assert!(value("all.stress.zz").is_nan() && value("all.packing") > 0.0);
+    assert!(model.warnings.iter().any(|w| w.contains("its stress is not a number")), "{:?}", model.warnings);
+    let far = text("").replace("[[0, 0, 1, 0.001]]", "[[1e8, 0, 1, 0.001], [-1e8, 1e8, 1, 0.001]]");
+    let (_, end) = ran(&far, Clock::Granular, 0.01);
+    assert!(end.grains.is_some_and(|grains| grains.bytes < 10_000_000));
+}
+
 /// A ball falls into gravel: a run in pieces is the run in one, grains and all, wherever it is cut.
 #[test]
 fn the_precise_clock_goes_on_with_grains_bit_by_bit() {
