@@ -1,7 +1,7 @@
 //! Grains put into the world: lattices, random packings, size distributions, emitters, sinks.
 
 use crate::neighbours::PeriodicSizes;
-use crate::{Grain, GrainError, Grains, Settings};
+use crate::{Grain, GrainError, Grains, Settings, Wall};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use tippe_geometry::{Quat, Vec3};
@@ -216,8 +216,14 @@ pub struct Emitter {
 }
 
 impl Emitter {
-    /// Puts in what is due after `time` [s]. What finds no room stays owed. Returns how many came.
-    pub fn emit(&mut self, grains: &mut Grains, settings: &Settings, time: f64) -> Result<usize, GrainError> {
+    /// Puts in what is due after `time` [s]. What finds no room among grains and walls stays owed. Returns how many came.
+    pub fn emit(
+        &mut self,
+        grains: &mut Grains,
+        walls: &[Wall],
+        settings: &Settings,
+        time: f64,
+    ) -> Result<usize, GrainError> {
         self.sizes.validate()?;
         self.owed += self.rate * time;
         let density = settings.materials.get(self.class as usize).map_or(0.0, |m| m.density);
@@ -234,7 +240,10 @@ impl Emitter {
                 return Ok(count);
             }
             let place = (0..50).map(|_| self.low + (self.random.cube() * 0.5 + 0.5) * (self.high - self.low));
-            let free = |p: &Vec3| near.iter().all(|g| (g.position - *p).length() > g.radius + radius);
+            let free = |p: &Vec3| {
+                near.iter().all(|g| (g.position - *p).length() > g.radius + radius)
+                    && walls.iter().all(|wall| wall.depth(*p, radius, 0.0) <= 0.0)
+            };
             let Some(position) = place.into_iter().find(free) else { return Ok(count) };
             let grain = Grain { velocity: self.velocity, class: self.class, ..Grain::at(position, radius) };
             grains.insert(&grain, settings)?;

@@ -360,16 +360,16 @@ impl Wall {
     }
 
     /// Depth of a ball at `p` in the wall; anything less than `limit` where it is less [m].
-    fn depth(&self, p: Vec3, radius: f64, limit: f64) -> f64 {
+    pub(crate) fn depth(&self, p: Vec3, radius: f64, limit: f64) -> f64 {
         match &self.surface {
             Surface::Plane => radius - (self.X_ws.rotation * Vec3::Z).dot(p - self.X_ws.position),
             Surface::Shape(shape) => {
                 let own = self.X_ws.point_into(p);
-                let near = shape.aabb(&Pose::IDENTITY);
+                let near = shape.aabb(&Pose::IDENTITY).grown((radius - limit).max(0.0));
                 if own.cmpge(near.min).all() && own.cmple(near.max).all() {
                     -separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p)).gap
                 } else {
-                    // its centre is outside: so deep only where a corner of the shape is
+                    // its centre is farther outside than it may be deep
                     0.0
                 }
             }

@@ -132,7 +132,8 @@ impl<'a> Bed<'a> {
                     sink.swallow(&mut record.grains, &self.settings, time);
                 }
                 for emitter in &mut record.emitters {
-                    emitter.emit(&mut record.grains, &self.settings, time)?;
+                    emitter.emit(&mut record.grains, &self.walls, &self.settings, time)?;
+                    Grains::check_memory(record.grains.len(), self.own.memory)?;
                 }
             }
             record.grains.advance(&self.settings, &mut self.walls, self.substeps)

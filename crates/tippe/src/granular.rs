@@ -325,7 +325,8 @@ impl<'a> Clock<'a> {
                     let State { grains, emitters, sinks, .. } = &mut self.state;
                     sinks.iter_mut().for_each(|sink| _ = sink.swallow(grains, &self.grains, time));
                     for emitter in emitters {
-                        emitter.emit(grains, &self.grains, time)?;
+                        emitter.emit(grains, &self.walls, &self.grains, time)?;
+                        Grains::check_memory(grains.len(), self.own.memory)?;
                     }
                 }
             }

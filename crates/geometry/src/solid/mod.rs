@@ -196,7 +196,7 @@ pub enum SolidError {
         /// Largest [-].
         high: u32,
     },
-    /// More triangles than [`MOST_TRIANGLES`].
+    /// More triangles than `MOST_TRIANGLES`.
     #[error("{triangles} triangles are too many, at most {MOST_TRIANGLES} are made: take fewer segments or corners")]
     Triangles {
         /// Needed [-].

@@ -66,7 +66,7 @@ fn what_is_emitted_is_in_the_box_or_in_the_sink() {
     let mut sink = Sink::new(Vec3::new(-1.0, -1.0, -1.0), Vec3::new(1.0, 1.0, 0.0), 0.05);
     let mut grains = Grains::new();
     for _ in 0..100 {
-        emitter.emit(&mut grains, &s, 100.0 * s.step).unwrap();
+        emitter.emit(&mut grains, &[], &s, 100.0 * s.step).unwrap();
         grains.advance(&s, &mut [], 100).unwrap();
         sink.swallow(&mut grains, &s, 100.0 * s.step);
     }

@@ -46,6 +46,8 @@ pub struct ModelGrains {
     pub settings: Settings,
     /// Stiffness of contacts where positions are corrected instead of forces integrated [N/m].
     pub position: Option<f64>,
+    /// Memory they may take, those to come included [bytes].
+    pub memory: usize,
     /// Losses are booked by cause.
     pub booked: bool,
     /// Shortest Rayleigh time [s].
@@ -576,6 +578,7 @@ impl Compiler<'_> {
             servos: self.scene.bodies.iter().enumerate().filter_map(servo).collect(),
             settings,
             position: None,
+            memory: self.scene.memory_of_grains(),
             booked: false,
             rayleigh: 0.0,
             walls,
@@ -670,7 +673,29 @@ impl Compiler<'_> {
                 });
             }
         }
+        self.warn_of_images(model, &grains);
         model.grains = Some(grains);
+    }
+
+    /// Bodies have no images in a periodic world: one that reaches over one side is not there on the other.
+    fn warn_of_images(&mut self, model: &Model, grains: &ModelGrains) {
+        let Some(world) = grains.settings.domain else { return };
+        for element in &model.elements {
+            let b = element.body as usize;
+            let bounds = element.aabb(&Pose::new(model.start[b].orientation, model.standing(element.body).p));
+            for (k, axis) in ["x", "y", "z"].into_iter().enumerate().filter(|(k, _)| world.periodic[*k]) {
+                let (low, high) = (world.low[k], world.high[k]);
+                let over = |side: f64| bounds.min[k] < side && bounds.max[k] > side;
+                if over(low) != over(high) {
+                    let side = if over(low) { low } else { high };
+                    self.warnings.push(format!(
+                        "body \"{}\" reaches over the side {axis} = {side} m of the grains' world, which repeats: it does not come in on the other side. \
+                         help: keep it inside, or let it reach over both",
+                        model.bodies[b].name
+                    ));
+                }
+            }
+        }
     }
 
     /// Cohesion that presses grains into each other to this depth, as a share of their reduced radius.

@@ -177,12 +177,15 @@ pub struct Granular {
 impl Scene {
     /// An error where the grains of the scene would take more memory than they may. Nothing is allocated.
     pub fn check_memory(&self) -> Result<(), GrainError> {
-        let Some(limit) = self.granular.memory.map(|bytes| bytes as usize).or_else(available_memory) else {
-            return Ok(());
-        };
         let spheres =
             |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres.len() as f64);
-        Grains::check_memory(self.grains.iter().map(spheres).sum::<f64>() as usize, limit)
+        Grains::check_memory(self.grains.iter().map(spheres).sum::<f64>() as usize, self.memory_of_grains())
+    }
+
+    /// Memory that grains may take: what the scene says, or what the machine can give [bytes].
+    pub(crate) fn memory_of_grains(&self) -> usize {
+        let asked = self.granular.memory.map(|bytes| bytes as usize);
+        asked.or_else(available_memory).unwrap_or(usize::MAX)
     }
 }
 

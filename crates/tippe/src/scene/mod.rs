@@ -153,6 +153,7 @@ impl Scene {
             turns: max_turns,
             files: std::mem::take(files),
             solids: Default::default(),
+            failed_solids: Default::default(),
             pieces: Vec::new(),
             notes: Vec::new(),
         };

@@ -22,7 +22,12 @@ pub(super) fn solids(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut S
     for item in reader.items(node, "solid") {
         let Some(fields) = reader.fields(item, &SOLID, "[[solid]]") else { continue };
         repeat::repeated(reader, &fields, |reader| {
-            let Some(solid) = solid(reader, &fields) else { return };
+            let Some(solid) = solid(reader, &fields) else {
+                if let Some(name) = reader.text(&fields, "name").map(str::to_owned) {
+                    reader.failed_solids.insert(name);
+                }
+                return;
+            };
             if reader.solids.insert(solid.name.clone(), solid.mesh.clone()).is_some() {
                 let message = format!("two solids have the name \"{}\"", solid.name);
                 reader.error(fields.place_of("name"), message, "use every index of `repeat` in the name");
@@ -156,6 +161,9 @@ fn combined(reader: &mut Reader<'_>, fields: &Fields<'_>, kind: &str) -> Option<
     }
     let mut of = Vec::new();
     for (name, place) in reader.texts(fields, "of")? {
+        if reader.failed_solids.contains(&name) {
+            return None;
+        }
         if !reader.solids.contains_key(&name) {
             let help = did_you_mean(&name, reader.solids.keys().map(String::as_str));
             let help = if help.is_empty() { "define it above this one".to_string() } else { help };
@@ -398,6 +406,9 @@ pub(super) fn mesh_shape(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option
     let (mesh, solid) = match source {
         "solid" => {
             let name = filled(reader, fields, "solid")?;
+            if reader.failed_solids.contains(&name) {
+                return None;
+            }
             let Some(mesh) = reader.solids.get(&name).cloned() else {
                 let help = did_you_mean(&name, reader.solids.keys().map(String::as_str));
                 reader.error(fields.place_of("solid"), format!("{}: there is no solid \"{name}\"", fields.what), help);

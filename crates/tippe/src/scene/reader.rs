@@ -18,6 +18,8 @@ pub(super) struct Reader<'f> {
     pub files: super::include::Files,
     /// Solids read so far, by name.
     pub solids: std::collections::BTreeMap<String, Arc<Mesh>>,
+    /// Solids that could not be made, which has been said.
+    pub failed_solids: std::collections::BTreeSet<String>,
     /// Meshes taken apart so far into at most so many pieces.
     pub pieces: Vec<(Arc<Mesh>, u32, Arc<Pieces>)>,
     /// What was changed or left out.

@@ -630,6 +630,32 @@ high = [3, 1, 1]
     }
 }
 
+/// An emitter in a wall gives nothing, one beyond the memory ends the run, and a wall over one side of a periodic world is warned of.
+#[test]
+fn emitters_and_walls_where_they_cannot_be() {
+    let emitter = "[[grains]]\nname = \"rain\"\nmaterial = \"soft\"\npacking = \"emitter\"\nlow = [0, 0, 0]\nhigh = [0.1, 0.1, 0.1]\n\
+         radius = 0.002\nrate = 0.05\nfriction = 0.5\nrestitution = 0.5\n";
+    let block = "[[body]]\nname = \"block\"\nfixed = true\nmaterial = \"soft\"\nposition = [0.05, 0.05, 0.05]\n\
+         shape = { kind = \"box\", size = [0.2, 0.2, 0.2] }\n";
+    for clock in [Clock::Granular, Clock::Realtime] {
+        let (model, end) = ran(&one_ball(&format!("{emitter}{block}")), clock, 0.05);
+        let count = model.signals.iter().position(|s| s.name == "rain.count").expect("is there");
+        assert_eq!(end.signals[count], 0.0, "{clock:?}");
+    }
+    let text = one_ball(&format!("{emitter}[granular]\nmemory = 10000\n"));
+    let model = Model::compile_for(&scene_of(&text), Clock::Granular).unwrap_or_else(|errors| panic!("{errors}"));
+    let settings = clock::Settings::from_scene(&scene_of(&text), Clock::Granular);
+    let error = clock::simulate(&model, &mut settings.start(&model), 0.1, &settings, &mut ()).expect_err("too many");
+    assert!(error.to_string().contains("6 grains need about 12000 bytes, more than the 10000 there are"), "{error}");
+    let world = "[granular]\nlow = [-0.1, -1, -1]\nhigh = [0.1, 1, 2]\nperiodic = [\"x\"]\n";
+    let (model, _) = ran(&one_ball(&format!("{block}{world}")), Clock::Granular, 0.001);
+    assert!(
+        model.warnings.iter().any(|w| w.contains("\"block\" reaches over the side x = 0.1 m")),
+        "{:?}",
+        model.warnings
+    );
+}
+
 /// Positions that are corrected have no forces: the stress is not a number, everything else is there. A grain far away costs nothing.
 #[test]
 fn probes_of_positions_and_grains_far_away() {
