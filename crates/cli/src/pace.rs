@@ -118,8 +118,10 @@ mod tests {
         let started = Instant::now();
         (1..=5).for_each(|k| pace.keep(1.0 + 0.02 * f64::from(k)));
         assert!(started.elapsed().as_secs_f64() >= 0.0499);
+        // A busy machine may have overslept before.
+        let overslept = pace.report().missed;
         pace.keep(1.0);
-        assert_eq!(pace.report().missed, 1);
+        assert_eq!(pace.report().missed, overslept + 1);
         assert!(pace.report().late_s > 0.04);
     }
 }
