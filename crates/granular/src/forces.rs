@@ -410,16 +410,14 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
         let n0 = each(|c| d0[c] / dist0);
         let (v0, w) = (seen(n0, dist0), each(|c| w2[c] - w1[c]));
         if !(dist < far) {
-            if touched {
-                *mark &= !TOUCH;
-                if booked {
-                    let (memory, extra, depth0) = (memory[slot], extra[slot], sum - dist0);
-                    let parting = Parting { c, h: pass.h, radius, depth0, n0, v0, w, memory, extra };
-                    books.losses.add(&parting.losses());
-                }
-                memory[slot] = [0.0; 4];
-                extra[slot] = NO_EXTRA;
+            *mark &= !TOUCH;
+            if booked {
+                let (memory, extra, depth0) = (memory[slot], extra[slot], sum - dist0);
+                let parting = Parting { c, h: pass.h, radius, depth0, n0, v0, w, memory, extra };
+                books.losses.add(&parting.losses());
             }
+            memory[slot] = [0.0; 4];
+            extra[slot] = NO_EXTRA;
             continue;
         }
         *mark |= TOUCH;

@@ -35,18 +35,23 @@ pub struct Probed {
 }
 
 impl Grains {
-    /// Everything that a probe measures.
-    pub fn probe(&self, &Probe { low, high }: &Probe, settings: &Settings) -> Probed {
-        let inside = |p: Vec3| p.cmpge(low).all() && p.cmplt(high).all();
+    /// Everything that a probe measures; a clump counts as one, at its centre of mass, for mass and flow.
+    pub fn probe(&self, probe: &Probe, settings: &Settings) -> Probed {
+        let Probe { low, high } = *probe;
         let sizes = PeriodicSizes::new(settings);
-        let inside = |p: Vec3| inside(sizes.home(p));
+        let inside = |p: Vec3| {
+            let p = sizes.home(p);
+            p.cmpge(low).all() && p.cmplt(high).all()
+        };
         let here = self.free_inside(inside);
+        let size = high - low;
         Probed {
-            packing: self.packing_fraction(low, high, settings),
+            packing: self.packing_fraction(probe, &sizes),
             coordination: self.coordination_in(inside),
             mass: here.iter().map(|(m, _)| m).sum(),
-            flow: here.iter().map(|(m, v)| *m * *v).sum::<Vec3>() / (high - low),
-            stress: self.stress(low, high, settings),
+            flow: here.iter().map(|(m, v)| *m * *v).sum::<Vec3>() / size,
+            stress: (self.contact_stress(probe, &sizes, settings) + motion_stress(&here))
+                * (1.0 / size.element_product()),
         }
     }
 
@@ -62,8 +67,7 @@ impl Grains {
 
     /// Share of a box filled by grains [-]; a grain counts by the share of its bounding box inside, so that a sum over
     /// boxes that tile space is the volume of all grains. In a periodic world its images count.
-    pub fn packing_fraction(&self, low: Vec3, high: Vec3, settings: &Settings) -> f64 {
-        let sizes = PeriodicSizes::new(settings);
+    fn packing_fraction(&self, &Probe { low, high }: &Probe, sizes: &PeriodicSizes) -> f64 {
         let mut volume = 0.0;
         for p in &self.position {
             let r = p[3];
@@ -74,19 +78,16 @@ impl Grains {
             });
             volume += 4.0 / 3.0 * PI * r * r * r * inside[0] * inside[1] * inside[2];
         }
-        let size = high - low;
-        volume / (size.x * size.y * size.z)
+        volume / (high - low).element_product()
     }
 
-    /// Mean stress in a box [Pa], pressure positive: contacts and motion (Love 1927; Christoffersen et al. 1981),
-    ///   sigma = (sum of s d f over contacts + sum of m v' v')/V,
+    /// What contacts add to the mean stress in a box, pressure positive (Love 1927; Christoffersen et al. 1981):
+    ///   sigma V = sum of s d f over contacts + sum of m v' v' [J],
     /// d from one centre of mass to the other, s the share of d inside: at rest the stress of a layer is the weight above it.
     /// Contacts with walls do not count.
-    pub fn stress(&self, low: Vec3, high: Vec3, settings: &Settings) -> Mat3 {
+    fn contact_stress(&self, &Probe { low, high }: &Probe, sizes: &PeriodicSizes, settings: &Settings) -> Mat3 {
         let table = settings.coefficients();
-        let sizes = PeriodicSizes::new(settings);
         let mut sum = Mat3::ZERO;
-        let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
         let point = |p: V4| Vec3::new(p[0], p[1], p[2]);
         let centre = |k: usize| self.clump_of(k).map_or(point(self.position[k]), |c| self.clumps[c].X_wc.position);
         for chunk in &self.chunks {
@@ -111,23 +112,7 @@ impl Grains {
                 sum += outer(branch, f) * share;
             }
         }
-        let inside = |p: Vec3| sizes.home(p).cmpge(low).all() && sizes.home(p).cmplt(high).all();
-        let here = self.free_inside(inside);
-        let mass: f64 = here.iter().map(|(m, _)| m).sum();
-        let mean = here.iter().map(|(m, v)| *v * *m).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
-        for (m, v) in here {
-            sum += outer(v - mean, v - mean) * m;
-        }
-        let size = high - low;
-        sum * (1.0 / (size.x * size.y * size.z))
-    }
-
-    /// Mass flow through a cross section of the box along `axis` (0 x, 1 y, 2 z), averaged over the box [kg/s]; a
-    /// clump counts as one, at its centre of mass.
-    pub fn mass_flow(&self, low: Vec3, high: Vec3, axis: usize, settings: &Settings) -> f64 {
-        let sizes = PeriodicSizes::new(settings);
-        let here = self.free_inside(|p| sizes.home(p).cmpge(low).all() && sizes.home(p).cmplt(high).all());
-        here.iter().map(|(m, v)| m * v[axis]).sum::<f64>() / (high - low)[axis]
+        sum
     }
 
     /// Mass [kg] and velocity [m/s] of all that moves and has its centre inside, a clump as one.
@@ -200,6 +185,17 @@ impl Grains {
         let quantile = |share: f64| far[((far.len() - 1) as f64 * share) as usize];
         Some(Repose { angle: mean, spread, peak, half: quantile(0.5), most: quantile(0.95) })
     }
+}
+
+/// What motion adds to the stress, from masses [kg] and velocities [m/s]: v' is that relative to the mean [J].
+fn motion_stress(here: &[(f64, Vec3)]) -> Mat3 {
+    let mass: f64 = here.iter().map(|(m, _)| m).sum();
+    let mean = here.iter().map(|(m, v)| *v * *m).sum::<Vec3>() / mass.max(f64::MIN_POSITIVE);
+    here.iter().fold(Mat3::ZERO, |sum, (m, v)| sum + outer(*v - mean, *v - mean) * *m)
+}
+
+fn outer(a: Vec3, b: Vec3) -> Mat3 {
+    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 /// Share of the way d from p that is in a box or, along axes with a period above zero, in its images next to it [-].

@@ -3,7 +3,7 @@
 
 use crate::settings;
 use tippe_geometry::{Pose, Quat, Vec3};
-use tippe_granular::{ClumpMass, ClumpSphere, Domain, Grain, Grains, Settings, Sink, Wall};
+use tippe_granular::{ClumpMass, ClumpSphere, Domain, Grain, Grains, Probe, Settings, Sink, Wall};
 
 fn sphere(x: f64, y: f64, z: f64, radius: f64) -> ClumpSphere {
     ClumpSphere { position: Vec3::new(x, y, z), radius }
@@ -152,6 +152,7 @@ fn flow_counts_a_clump_once() {
         let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
         grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::Z * -0.5, Vec3::ZERO, &s).unwrap();
     }
-    let flow = grains.mass_flow(Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 1.0, 0.1), 2, &s);
+    let probe = Probe { low: Vec3::new(-1.0, -1.0, 0.0), high: Vec3::new(1.0, 1.0, 0.1) };
+    let flow = grains.probe(&probe, &s).flow.z;
     assert!((flow / (-2.0 * mass.mass * 0.5 / 0.1) - 1.0).abs() < 1e-12, "{flow}");
 }

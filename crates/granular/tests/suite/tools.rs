@@ -75,7 +75,8 @@ fn what_is_emitted_is_in_the_box_or_in_the_sink() {
     assert!((emitter.emitted + emitter.owed - 0.1 * 0.2).abs() < 1e-12);
     assert!(sink.swallowed > 0.0 && inside > 0.0);
     // steady stream: mass flow through a section between is the rate
-    let flow = -grains.mass_flow(Vec3::new(-0.05, -0.05, 0.0), Vec3::new(0.05, 0.05, 0.04), 2, &s);
+    let between = Probe { low: Vec3::new(-0.05, -0.05, 0.0), high: Vec3::new(0.05, 0.05, 0.04) };
+    let flow = -grains.probe(&between, &s).flow.z;
     assert!((flow / 0.1 - 1.0).abs() < 0.15, "{flow}");
 }
 
@@ -107,11 +108,12 @@ fn stress_under_a_settled_bed_is_its_weight_per_area() {
     assert!((walls[0].force.z / (-mass * 9.81) - 1.0).abs() < 0.02);
     // the integral of sigma_zz over the bed is sum of m g z
     let top = 0.06;
-    let stress = grains.stress(Vec3::new(0.0, 0.0, 0.0), Vec3::new(size, size, top), &s);
+    let stress = grains.probe(&Probe { low: Vec3::ZERO, high: Vec3::new(size, size, top) }, &s).stress;
     let moment: f64 = (0..grains.len()).map(|k| grains.mass(k) * 9.81 * (grains.grain(k).position.z - R)).sum();
     let expected = moment / (size * size * top);
     assert!((stress.z_axis.z / expected - 1.0).abs() < 0.05, "{} {expected} {pressure}", stress.z_axis.z);
-    let fraction = grains.packing_fraction(Vec3::new(0.0, 0.0, 0.005), Vec3::new(size, size, 0.03), &s);
+    let inside = Probe { low: Vec3::new(0.0, 0.0, 0.005), high: Vec3::new(size, size, 0.03) };
+    let fraction = grains.probe(&inside, &s).packing;
     assert!((0.5..0.66).contains(&fraction), "{fraction}");
     let z = grains.coordination();
     assert!((3.5..6.5).contains(&z), "{z}");

@@ -173,7 +173,10 @@ fn check_body(reader: &mut Reader<'_>, fields: &Fields<'_>, body: &Body, whole: 
         };
         reader.error(shape.places.entity, format!("{what} moves freely and has a {unbounded}"), "write fixed = true");
     }
-    if body.shapes.is_empty() && (body.mass.is_none() || body.inertia.is_none()) {
+    // A shape whose solid could not be made has been told of there.
+    let has_shape = fields.get("shape").is_some()
+        || fields.get("shapes").is_some_and(|node| !matches!(&node.value, Value::List(items) if items.is_empty()));
+    if !has_shape && (body.mass.is_none() || body.inertia.is_none()) {
         let help = "give it a shape, or mass and inertia, or write fixed = true";
         reader.error(fields.place, format!("{what} moves freely and has neither a shape nor mass and inertia"), help);
     }

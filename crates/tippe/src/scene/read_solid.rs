@@ -22,12 +22,7 @@ pub(super) fn solids(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut S
     for item in reader.items(node, "solid") {
         let Some(fields) = reader.fields(item, &SOLID, "[[solid]]") else { continue };
         repeat::repeated(reader, &fields, |reader| {
-            let Some(solid) = solid(reader, &fields) else {
-                if let Some(name) = reader.text(&fields, "name").map(str::to_owned) {
-                    reader.failed_solids.insert(name);
-                }
-                return;
-            };
+            let Some(solid) = solid(reader, &fields) else { return };
             if reader.solids.insert(solid.name.clone(), solid.mesh.clone()).is_some() {
                 let message = format!("two solids have the name \"{}\"", solid.name);
                 reader.error(fields.place_of("name"), message, "use every index of `repeat` in the name");
@@ -41,6 +36,14 @@ fn solid(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SolidSpec> {
     let name = filled(reader, fields, "name")?;
     check_path(reader, &name, fields.place_of("name"), "solid");
     let fields = &Fields { what: format!("solid \"{name}\""), ..fields.clone() };
+    let made = made(reader, fields, &name);
+    if made.is_none() {
+        reader.failed_solids.insert(name);
+    }
+    made
+}
+
+fn made(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<SolidSpec> {
     let kind = reader.word(fields, "kind", |word| KINDS.iter().find(|kind| **kind == word).copied())?;
     let before = reader.errors.len();
     keys_of_kind(reader, fields, kind);
@@ -51,7 +54,9 @@ fn solid(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SolidSpec> {
     }
     let form = form?;
     match build(&form, &placing, &reader.solids) {
-        Ok(mesh) => Some(SolidSpec { name, form, placing, mesh: Arc::new(mesh), places: fields.places() }),
+        Ok(mesh) => {
+            Some(SolidSpec { name: name.to_owned(), form, placing, mesh: Arc::new(mesh), places: fields.places() })
+        }
         Err(error) => {
             reader.error(fields.place, format!("{}: {error}", fields.what), "");
             None

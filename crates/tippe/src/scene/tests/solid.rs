@@ -171,3 +171,14 @@ fn mutated_solids_never_panic() {
         survives("m.toml", &mutate(SOLIDS, seed));
     }
 }
+
+/// A solid that cannot be made is said once, not again by all that use it.
+#[test]
+fn a_failed_solid_is_said_once() {
+    let text = "format = 1\n[world]\ngravity = [0, 0, 0]\n[[solid]]\nname = \"disc_{k}\"\nrepeat = [{ index = \"k\", count = 1 }]\n\
+        kind = \"cylinder\"\nradius = 1e12\nlength = 1\n[[solid]]\nname = \"both\"\nkind = \"union\"\nof = [\"disc_0\"]\n\
+        [[body]]\nname = \"b\"\nmaterial = \"steel\"\nshape = { kind = \"mesh\", solid = \"both\" }\n";
+    let errors = Scene::parse("s.toml", text, &[]).expect_err("its radius is too large").to_string();
+    assert!(errors.contains("solid \"disc_0\"") && !errors.contains("there is no solid"), "{errors}");
+    assert_eq!(errors.matches("s.toml:").count(), 1, "{errors}");
+}
