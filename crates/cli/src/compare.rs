@@ -12,7 +12,7 @@ use tippe::equation::{Dimension, Kind, Scope, Tree};
 use tippe::run::compare::{Grid, StepFor, Track, step_for};
 use tippe::run::{Comparison, GapKind, Questions, Runs, Subjects, Verdict, cases};
 use tippe::scene::{Clock, Scene, SceneErrors};
-use tippe::{Model, Progress, Settings, realtime};
+use tippe::{Model, Progress, Settings, clock, realtime};
 
 /// Arguments of `tippe compare`.
 #[derive(clap::Args)]
@@ -68,6 +68,13 @@ impl Both {
     /// Sets the number of threads of both.
     pub fn set_threads(&mut self, threads: usize) {
         (self.precise.threads, self.realtime.threads) = (threads, threads);
+    }
+
+    /// An error where one of them would make more steps than anybody can wait for.
+    fn check_steps(&self, scene: &Scene, model: &Model) -> Result<(), Stop> {
+        let clocks = [clock::Settings::Precise(self.precise.clone()), clock::Settings::Realtime(self.realtime.clone())];
+        let checked = clocks.iter().try_for_each(|settings| settings.check_steps(scene, model, self.until));
+        checked.map_err(|error| Stop::Scene(error.to_string()))
     }
 
     /// Runs both, the precise clock first, and compares them; with the precise run, and the wall times of both [s].
@@ -146,6 +153,7 @@ pub fn compare(args: &Args) -> Result<(), Stop> {
     both.set_threads(args.threads);
     both.precise.tolerance = args.tolerance.unwrap_or(both.precise.tolerance);
     both.realtime.step = args.step.unwrap_or(both.realtime.step);
+    both.check_steps(&scene, &model)?;
     let signal = StopSignal::listen();
     let names: Vec<String> = model.bodies.iter().map(|body| body.name.clone()).collect();
     let meter = |what: &str| Meter::new(&format!("{} {what}", source.name), 0.0, names.clone(), false);

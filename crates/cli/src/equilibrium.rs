@@ -38,7 +38,10 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     let prepared = Source::find(&args.scene)?.prepare(&options)?;
     let model = &prepared.model;
     let search = Search { tolerance: args.tolerance, steps: args.steps };
-    let pose = equilibrium(model, &search).map_err(|error: NoEquilibrium| Stop::Simulation(error.to_string()))?;
+    let pose = equilibrium(model, &search).map_err(|error| match error {
+        NoEquilibrium::Grains => Stop::Scene(error.to_string()),
+        _ => Stop::Simulation(error.to_string()),
+    })?;
     if let Some(path) = &args.out {
         let scene = settled(&prepared.scene, model, &pose).map_err(Stop::Scene)?;
         let written = std::fs::write(path, scene.to_toml());

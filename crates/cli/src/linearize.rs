@@ -43,8 +43,10 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     let prepared = Source::find(&args.scene)?.prepare(&options)?;
     let own = Settings::from_scene(&prepared.scene);
     let settings = Settings { threads: 1, tolerance: args.tolerance.unwrap_or(own.tolerance), ..own };
-    let system = linearize(&prepared.model, args.at, &settings)
-        .map_err(|error: LinearizeError| Stop::Simulation(error.to_string()))?;
+    let system = linearize(&prepared.model, args.at, &settings).map_err(|error| match error {
+        LinearizeError::Grains => Stop::Scene(error.to_string()),
+        _ => Stop::Simulation(error.to_string()),
+    })?;
     if let Some(path) = &args.out {
         let text = match path.extension().and_then(|e| e.to_str()) {
             Some("json") => serde_json::to_string_pretty(&system)

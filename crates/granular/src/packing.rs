@@ -76,28 +76,34 @@ pub enum Sizes {
 impl Sizes {
     /// Checks every number.
     pub fn validate(&self) -> Result<(), GrainError> {
-        let bad = |value: f64, wanted| Err(GrainError::Setting { what: "grain sizes", value, wanted });
-        let length = |x: f64| x > 0.0 && x.is_finite();
+        let check = |what: &'static str, value: f64, wanted: &'static str, right: bool| {
+            if right { Ok(()) } else { Err(GrainError::Setting { what, value, wanted }) }
+        };
+        let length = |what, x: f64| check(what, x, "positive and finite", x > 0.0 && x.is_finite());
         match self {
-            Sizes::Same { radius } if !length(*radius) => bad(*radius, "a positive radius"),
-            Sizes::Uniform { smallest, largest } if !(length(*smallest) && length(*largest) && smallest <= largest) => {
-                bad(*smallest, "two positive radii, the smaller first")
+            Sizes::Same { radius } => length("the radius", *radius),
+            Sizes::Uniform { smallest, largest } => {
+                length("the smallest radius", *smallest)?;
+                length("the largest radius", *largest)?;
+                check("the smallest radius", *smallest, "at most the largest, which comes second", smallest <= largest)
             }
-            Sizes::Lognormal { median, deviation } if !(length(*median) && (0.0..2.0).contains(deviation)) => {
-                bad(*median, "a positive median and a deviation from 0 to 2")
+            Sizes::Lognormal { median, deviation } => {
+                length("the median radius", *median)?;
+                check("the deviation", *deviation, "from 0 to 2", (0.0..2.0).contains(deviation))
             }
             Sizes::Sieve { curve } => {
-                let rising = curve.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1);
-                let ends = curve.first().is_some_and(|p| length(p.0) && p.1 >= 0.0)
-                    && curve.last().is_some_and(|p| p.0.is_finite() && p.1 == 1.0);
-                let enough = curve.len() >= 2;
-                if rising && ends && enough {
-                    Ok(())
-                } else {
-                    bad(curve.len() as f64, "two radii or more, with shares that rise to 1")
+                let points = curve.len();
+                check("the number of points of the sieve curve", points as f64, "two or more", points >= 2)?;
+                length("the first radius of the sieve curve", curve[0].0)?;
+                check("the first share of the sieve curve", curve[0].1, "0 or more", curve[0].1 >= 0.0)?;
+                for w in curve.windows(2) {
+                    let larger = w[0].0 < w[1].0 && w[1].0.is_finite();
+                    check("a radius of the sieve curve", w[1].0, "larger than the one before it", larger)?;
+                    check("a share of the sieve curve", w[1].1, "at least the one before it", w[0].1 <= w[1].1)?;
                 }
+                let last = curve[points - 1].1;
+                check("the last share of the sieve curve", last, "1: all mass is below the largest radius", last == 1.0)
             }
-            _ => Ok(()),
         }
     }
 

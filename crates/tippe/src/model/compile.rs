@@ -140,6 +140,16 @@ impl Compiler<'_> {
         if (self.clock == Clock::Granular || !self.scene.grains.is_empty()) && self.errors.is_empty() {
             self.grains(&mut model);
         }
+        if self.scene.grains.is_empty() {
+            let sinks = self.scene.sinks.iter().map(|sink| ("sink", &sink.name));
+            let idle = sinks.chain(self.scene.probes.iter().map(|probe| ("probe", &probe.name)));
+            let say = |(what, name)| {
+                format!(
+                    "{what} \"{name}\" has nothing to do: the scene has no grains. help: add [[grains]], or leave it out"
+                )
+            };
+            self.warnings.extend(idle.map(say));
+        }
         let (errors, notes) = capability::check(self.scene, &model, self.clock);
         self.errors.extend(errors);
         self.warnings.extend(notes);

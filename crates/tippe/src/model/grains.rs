@@ -1,6 +1,7 @@
 //! Grains of a scene made ready: all of them in place, classes of materials, laws of pairs of classes, bodies as walls.
 
 use super::compile::Compiler;
+use super::grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 use super::{Drive, Model, ModelSignal, SignalSource};
 use crate::precise::plain;
 use crate::scene::{Between, Clock, ClumpSpec, GrainMethod, GrainsSpec, Packing, Place, Scene};
@@ -130,77 +131,6 @@ impl GrainServo {
     }
 }
 
-/// What is recorded of a sink.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SinkMeasure {
-    /// Grains swallowed so far, a clump as one [-].
-    Count,
-    /// Mass swallowed so far [kg].
-    Mass,
-    /// Mass flow, averaged over its smoothing [kg/s].
-    Flow,
-}
-
-impl SinkMeasure {
-    /// All of them with name after the sink's and a dot, and SI unit.
-    pub const ALL: [(SinkMeasure, &'static str, &'static str); 3] =
-        [(SinkMeasure::Count, "count", "-"), (SinkMeasure::Mass, "mass", "kg"), (SinkMeasure::Flow, "flow", "kg/s")];
-
-    /// Its value.
-    pub fn value(self, sink: &Sink) -> f64 {
-        match self {
-            SinkMeasure::Count => sink.count as f64,
-            SinkMeasure::Mass => sink.swallowed,
-            SinkMeasure::Flow => sink.flow,
-        }
-    }
-}
-
-/// What is recorded of a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeMeasure {
-    /// Share of its box that grains fill [-].
-    Packing,
-    /// Mean number of contacts with grains [-].
-    Coordination,
-    /// Mass that moves [kg].
-    Mass,
-    /// Component of the mass flow [kg/s].
-    Flow(u8),
-    /// Component of the stress, pressure positive [Pa].
-    Stress(u8, u8),
-}
-
-impl ProbeMeasure {
-    /// All of them with name after the probe's and a dot, and SI unit.
-    pub const ALL: [(ProbeMeasure, &'static str, &'static str); 12] = [
-        (ProbeMeasure::Packing, "packing", "-"),
-        (ProbeMeasure::Coordination, "coordination", "-"),
-        (ProbeMeasure::Mass, "mass", "kg"),
-        (ProbeMeasure::Flow(0), "flow.x", "kg/s"),
-        (ProbeMeasure::Flow(1), "flow.y", "kg/s"),
-        (ProbeMeasure::Flow(2), "flow.z", "kg/s"),
-        (ProbeMeasure::Stress(0, 0), "stress.xx", "Pa"),
-        (ProbeMeasure::Stress(1, 1), "stress.yy", "Pa"),
-        (ProbeMeasure::Stress(2, 2), "stress.zz", "Pa"),
-        (ProbeMeasure::Stress(0, 1), "stress.xy", "Pa"),
-        (ProbeMeasure::Stress(1, 2), "stress.yz", "Pa"),
-        (ProbeMeasure::Stress(2, 0), "stress.zx", "Pa"),
-    ];
-
-    /// Its value; shear stress is the mean of both of its kind.
-    pub fn value(self, probed: &Probed) -> f64 {
-        let stress = |row: u8, column: u8| probed.stress.col(usize::from(column))[usize::from(row)];
-        match self {
-            ProbeMeasure::Packing => probed.packing,
-            ProbeMeasure::Coordination => probed.coordination,
-            ProbeMeasure::Mass => probed.mass,
-            ProbeMeasure::Flow(k) => probed.flow[usize::from(k)],
-            ProbeMeasure::Stress(j, k) => 0.5 * (stress(j, k) + stress(k, j)),
-        }
-    }
-}
-
 /// A shape of a body as grains meet it.
 #[derive(Clone, Debug)]
 pub struct GrainWall {
@@ -210,76 +140,6 @@ pub struct GrainWall {
     pub X_cs: Pose,
     /// The wall where it is at the start, at rest.
     pub wall: Wall,
-}
-
-/// What is recorded of a set of grains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrainMeasure {
-    /// Number of grains, a clump as one [-].
-    Count,
-    /// Mass [kg].
-    Mass,
-    /// Kinetic energy [J].
-    KineticEnergy,
-    /// Mean number of contacts with grains [-].
-    Coordination,
-    /// Component of the centre of mass, in world [m].
-    Centre(u8),
-    /// Component of its velocity, in world [m/s].
-    Velocity(u8),
-    /// Component of the mean angular velocity, by mass, in world [rad/s].
-    Spin(u8),
-    /// Component of the angular momentum about the centre of mass, in world [kg m^2/s].
-    AngularMomentum(u8),
-    /// Lowest point, along z [m].
-    Lowest,
-    /// Highest point, along z [m].
-    Highest,
-    /// Angle of repose, as a pile on the plane z = 0 [rad].
-    Slope,
-}
-
-impl GrainMeasure {
-    /// All of them, in the order they are recorded.
-    pub const ALL: [GrainMeasure; 19] = [
-        GrainMeasure::Count,
-        GrainMeasure::Mass,
-        GrainMeasure::KineticEnergy,
-        GrainMeasure::Coordination,
-        GrainMeasure::Centre(0),
-        GrainMeasure::Centre(1),
-        GrainMeasure::Centre(2),
-        GrainMeasure::Velocity(0),
-        GrainMeasure::Velocity(1),
-        GrainMeasure::Velocity(2),
-        GrainMeasure::Spin(0),
-        GrainMeasure::Spin(1),
-        GrainMeasure::Spin(2),
-        GrainMeasure::AngularMomentum(0),
-        GrainMeasure::AngularMomentum(1),
-        GrainMeasure::AngularMomentum(2),
-        GrainMeasure::Lowest,
-        GrainMeasure::Highest,
-        GrainMeasure::Slope,
-    ];
-
-    /// Name after the set's and a dot, and SI unit.
-    pub fn name_and_unit(self) -> (String, &'static str) {
-        let axis = |k: u8| ["x", "y", "z"][usize::from(k.min(2))];
-        match self {
-            GrainMeasure::Count => ("count".to_owned(), "-"),
-            GrainMeasure::Mass => ("mass".to_owned(), "kg"),
-            GrainMeasure::KineticEnergy => ("kinetic_energy".to_owned(), "J"),
-            GrainMeasure::Coordination => ("coordination".to_owned(), "-"),
-            GrainMeasure::Centre(k) => (format!("centre.{}", axis(k)), "m"),
-            GrainMeasure::Velocity(k) => (format!("velocity.{}", axis(k)), "m/s"),
-            GrainMeasure::Spin(k) => (format!("spin.{}", axis(k)), "rad/s"),
-            GrainMeasure::AngularMomentum(k) => (format!("angular_momentum.{}", axis(k)), "kg m2/s"),
-            GrainMeasure::Lowest => ("lowest".to_owned(), "m"),
-            GrainMeasure::Highest => ("highest".to_owned(), "m"),
-            GrainMeasure::Slope => ("slope".to_owned(), "rad"),
-        }
-    }
 }
 
 /// What keeps the box of an emitter from the world of the grains, and what to try.
@@ -564,6 +424,10 @@ impl Compiler<'_> {
         };
         let snapshot_interval = self.scene.granular.snapshot_interval.unwrap_or(0.1 * self.scene.run.until);
         let sinks = self.scene.sinks.iter().map(|s| (s.name.clone(), Sink::new(s.low, s.high, s.smoothing)));
+        if let Some((place, what)) = self.beyond_a_period() {
+            self.fail(place, what, "a probe in a world that repeats lies inside of it");
+            return;
+        }
         let probes = self.scene.probes.iter().map(|p| (p.name.clone(), Probe { low: p.low, high: p.high }));
         let servo = |(b, body): (usize, &crate::scene::Body)| {
             body.servo.map(|s| GrainServo { body: b as u32, axis: s.axis, force: s.force, speed: s.speed })
@@ -675,6 +539,21 @@ impl Compiler<'_> {
         }
         self.warn_of_images(model, &grains);
         model.grains = Some(grains);
+    }
+
+    /// Place and name of a probe that would see grains of a periodic world twice.
+    fn beyond_a_period(&self) -> Option<(Place, String)> {
+        let world = self.scene.granular.domain?;
+        self.scene.probes.iter().find_map(|probe| {
+            let over = |k: &usize| probe.low[*k] < world.low[*k] || probe.high[*k] > world.high[*k];
+            let k = (0..3).filter(|k| world.periodic[*k]).find(over)?;
+            let (axis, low, high) = (["x", "y", "z"][k], world.low[k], world.high[k]);
+            let what = format!(
+                "probe \"{}\" reaches from {axis} = {} to {} m, over the sides of the grains' world from {low} to {high} m, which repeats",
+                probe.name, probe.low[k], probe.high[k]
+            );
+            Some((probe.places.of("low"), what))
+        })
     }
 
     /// Bodies have no images in a periodic world: one that reaches over one side is not there on the other.
@@ -795,12 +674,15 @@ impl Compiler<'_> {
         let sets = classes.len();
         let mut walls = Vec::new();
         let mut next = 0;
+        let mut bare: Vec<&str> = Vec::new();
         for (b, spec) in self.scene.bodies.iter().enumerate() {
             for shape in spec.shapes.iter().filter(|shape| spec.collide && shape.collide) {
                 let element = model.elements.get(next)?;
                 next += 1;
                 let name = shape.material.as_ref().or(spec.material.as_ref());
-                // a body without a material touches grains as if it were of theirs
+                if name.is_none() && !bare.contains(&spec.name.as_str()) {
+                    bare.push(&spec.name);
+                }
                 let name = name.unwrap_or(&self.scene.grains[0].material);
                 // where all grains are of one set, walls of their material share their class
                 let known = classes.iter().skip(if sets == 1 { 0 } else { sets }).position(|(known, _)| known == name);
@@ -835,6 +717,13 @@ impl Compiler<'_> {
                 walls.push(GrainWall { body: b as u32, X_cs, wall });
             }
         }
+        if let Some(first) = bare.first() {
+            let more = if bare.len() > 1 { format!(" and {} more", bare.len() - 1) } else { String::new() };
+            let material = &self.scene.grains[0].material;
+            self.warnings.push(format!(
+                "body \"{first}\"{more} has no material: as a wall of grains it is of \"{material}\", as they are. help: give it a `material`"
+            ));
+        }
         Some(walls)
     }
 
@@ -859,13 +748,15 @@ impl Compiler<'_> {
     /// What a set says of itself, filled from `[contact]`.
     fn own_law(&mut self, spec: &GrainsSpec) -> Option<PairLaw> {
         let contact = &self.scene.contact;
+        // positions are corrected without a bounce
+        let unused = matches!(self.scene.granular.method, GrainMethod::Position { .. }).then_some(1.0);
         let given = [
-            ("restitution", spec.restitution.or(contact.restitution)),
+            ("restitution", spec.restitution.or(contact.restitution).or(unused)),
             ("friction", spec.friction.or(contact.friction)),
         ];
         if let Some((key, _)) = given.iter().find(|(_, value)| value.is_none()) {
             let message = format!("grains \"{}\" have no {key}, and [contact] has none either", spec.name);
-            self.fail(spec.places.entity, message, "");
+            self.fail(spec.places.entity, message, &format!("such as {key} = 0.5"));
             return None;
         }
         let [restitution, friction] = given.map(|(_, value)| value.unwrap_or(0.0));

@@ -4,14 +4,14 @@ mod compile;
 mod contact_table;
 mod drives;
 mod forces;
+mod grain_measures;
 mod grains;
 mod mechanisms;
 mod starts;
 
 pub use forces::ModelSensor;
-pub use grains::{
-    GrainClump, GrainMeasure, GrainServo, GrainSet, GrainWall, ModelGrains, Pace, ProbeMeasure, SinkMeasure,
-};
+pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
+pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
 

@@ -242,7 +242,10 @@ impl GrainsSpec {
                     _ => random_sequential(region.low, region.high, &region.sizes, asked as usize, &mut random),
                 };
                 if grains.len() < region.count.unwrap_or(1) {
-                    let message = format!("its box has room for {} grains, not for {asked}", grains.len());
+                    let message = match region.count {
+                        None => "its box has no room for a single grain".to_owned(),
+                        Some(count) => format!("its box has room for {} grains, not for {count}", grains.len()),
+                    };
                     return Err((message, "a larger box, fewer or smaller grains"));
                 }
                 grains

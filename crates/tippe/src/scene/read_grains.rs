@@ -206,7 +206,7 @@ fn region(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>)
     let (low, high) = (corner("low", "the lower corner of the box"), corner("high", "the upper corner of the box"));
     let sizes = sizes(reader, fields, own_radius);
     let count = reader.number(fields, "count").map(|count| count as usize);
-    if count.is_none() && reader.text(fields, "packing") == Some("random") {
+    if fields.get("count").is_none() && reader.text(fields, "packing") == Some("random") {
         missing(reader, fields, "count", "a random packing is as dense as it is told");
     }
     let seed = reader.number(fields, "seed").map_or(1, |seed| seed as i64 as u64);

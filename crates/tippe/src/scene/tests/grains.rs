@@ -109,10 +109,106 @@ fn what_is_wrong_with_grains_is_said_where_it_stands() {
         ),
         ("cohesion = 1000", "cohesion = 1e8", "cohesion of 1.000e8 Pa presses them"),
         ("adhesion = 0.1", "adhesion = 1e6", "adhesion of 1.000e6 J/m2 presses them"),
+        (
+            "high = [0.1, 0.1, \"0.1*k + 0.1\"]",
+            "high = [1.1, 0.1, \"0.1*k + 0.1\"]",
+            "over the sides of the grains' world from -1 to 1 m, which repeats",
+        ),
     ] {
         let text = said(from, to);
         assert!(text.contains(what) && text.starts_with("s.toml:"), "{to}: {text}");
     }
+}
+
+const BALLS: &str = r#"format = 1
+[world]
+gravity = [0, 0, -9.81]
+[contact]
+friction = 0.5
+restitution = 0.5
+[[body]]
+name = "floor"
+fixed = true
+shape = { kind = "half_space" }
+[[probe]]
+name = "core"
+low = [0, 0, 0]
+high = [0.1, 0.1, 0.1]
+[[grains]]
+name = "balls"
+material = "glass"
+packing = "random"
+low = [0, 0, 0]
+high = [0.1, 0.1, 0.1]
+count = 4
+radius = 0.01
+"#;
+
+#[test]
+fn a_number_that_is_wrong_is_the_one_named() {
+    for (from, to, what) in [
+        ("count = 4", "count = -5", "s.toml:21:9: grains \"balls\" has count -5"),
+        (
+            "radius = 0.01",
+            "sieve = [[0.01, 0.5]]",
+            "the number of points of the sieve curve is 1, but must be two or more",
+        ),
+        (
+            "radius = 0.01",
+            "sieve = [[0.01, 0.5], [0.02, 0.4]]",
+            "a share of the sieve curve is 0.4, but must be at least",
+        ),
+        (
+            "radius = 0.01",
+            "sieve = [[0.01, 0.5], [0.01, 1]]",
+            "a radius of the sieve curve is 0.01, but must be larger",
+        ),
+        (
+            "radius = 0.01",
+            "sieve = [[0.01, 0], [0.02, 0.9]]",
+            "the last share of the sieve curve is 0.9, but must be 1",
+        ),
+        (
+            "radius = 0.01",
+            "radius_range = [0.02, 0.01]",
+            "the smallest radius is 0.02, but must be at most the largest",
+        ),
+        ("radius = 0.01", "median = 0.01\ndeviation = 3", "the deviation is 3, but must be from 0 to 2"),
+        (
+            "packing = \"random\"\nlow = [0, 0, 0]\nhigh = [0.1, 0.1, 0.1]\ncount = 4",
+            "packing = \"lattice\"\nlow = [0, 0, 0]\nhigh = [0.1, 0.1, 0.001]",
+            "no room for a single grain",
+        ),
+        (
+            "restitution = 0.5\n",
+            "",
+            "have no restitution, and [contact] has none either. help: such as restitution = 0.5",
+        ),
+    ] {
+        assert!(BALLS.contains(from), "{from}");
+        let errors = match Scene::parse("s.toml", &BALLS.replace(from, to), &[]) {
+            Err(errors) => errors,
+            Ok(scene) => Model::compile_for(&scene, Clock::Granular).expect_err("must not compile"),
+        };
+        assert!(errors.0.len() == 1 && errors.to_string().contains(what), "{to}: {errors}");
+    }
+}
+
+#[test]
+fn what_grains_take_for_granted_is_said() {
+    let said = |text: &str, clock: Clock| {
+        let scene = Scene::parse("s.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        Model::compile_for(&scene, clock).unwrap_or_else(|errors| panic!("{errors}")).warnings.join("\n")
+    };
+    let bare = "body \"floor\" has no material: as a wall of grains it is of \"glass\"";
+    assert!(said(BALLS, Clock::Granular).contains(bare));
+    let made = BALLS.replace("fixed = true", "fixed = true\nmaterial = \"steel\"");
+    assert!(!said(&made, Clock::Granular).contains("no material"));
+    // positions are corrected without a bounce: nobody has to say one
+    let placed = made.replace("restitution = 0.5\n", "") + "[granular]\nmethod = \"position\"\n";
+    said(&placed, Clock::Granular);
+    let bodies = &made[..made.find("[[grains]]").unwrap()];
+    assert!(said(bodies, Clock::Precise).contains("probe \"core\" has nothing to do: the scene has no grains"));
 }
 
 /// A run in two parts through a checkpoint has the same bits as one in one part, for any number of threads.
