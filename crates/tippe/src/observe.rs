@@ -187,6 +187,16 @@ impl Summary {
         for (kind, n) in &first.events {
             *self.events.entry(*kind).or_default() += n;
         }
+        // what is told again, if with other numbers, is told as it stands at the end
+        let words = |text: &str| -> Vec<String> {
+            text.split_whitespace()
+                .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+                .map(str::to_owned)
+                .collect()
+        };
+        let again = |warning: &&String| !self.warnings.iter().any(|other| words(other) == words(warning));
+        let earlier: Vec<String> = first.warnings.iter().filter(again).cloned().collect();
+        self.warnings.extend(earlier);
         self
     }
 }
@@ -270,4 +280,21 @@ pub struct MechanismSummary {
     pub freedom: usize,
     /// Largest violation of a row at the end of a step, before it was projected away [m, or - for directions].
     pub drift: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A warning of an early stretch stays, one that is told again stands once, with the numbers of the end.
+    #[test]
+    fn warnings_of_earlier_stretches_stay() {
+        let of = |warnings: &[&str]| Summary {
+            warnings: warnings.iter().map(|w| w.to_string()).collect(),
+            ..Summary::default()
+        };
+        let first = of(&["the emitter gave 3.0e-2 kg of the 4.0e-2 kg", "body \"ram\" moves at 7 m/s"]);
+        let both = of(&["the emitter gave 5.0e-2 kg of the 8.0e-2 kg"]).after(&first);
+        assert_eq!(both.warnings, ["the emitter gave 5.0e-2 kg of the 8.0e-2 kg", "body \"ram\" moves at 7 m/s"]);
+    }
 }
