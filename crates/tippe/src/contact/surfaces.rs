@@ -383,8 +383,11 @@ impl SurfacePair {
             }
             let weight: f64 = loads.iter().map(|l| l.weight).sum();
             reading.mean_depth = weight / sum.area;
-            reading.force =
-                NormalForce { elastic: tally.elastic, damping: tally.total - tally.elastic, energy: f64::NAN };
+            let energy = match laws.normal {
+                NormalLaw::Foundation { .. } => laws.constants.modulus / self.layer() * sum.energy,
+                _ => f64::NAN,
+            };
+            reading.force = NormalForce { elastic: tally.elastic, damping: tally.total - tally.elastic, energy };
             reading.closing_speed = if tally.elastic > 0.0 { tally.elastic_power / tally.elastic } else { 0.0 };
             reading.rocking = tally.damping_power - reading.force.damping * reading.closing_speed;
             let pressed: f64 = loads.iter().map(|l| l.force).sum();

@@ -295,6 +295,8 @@ impl Island {
             let rounding = 64.0 * f64::EPSILON * self.dynamics.kinematics[pair.sides[0]].p.length();
             let reading = pair.read(model, &self.dynamics.kinematics, &Springs::default(), true);
             if !pair.memory.touching && reading.gap <= pair.hysteresis.max(rounding) {
+                let energy = pair.energy_at_start(model, &self.dynamics.kinematics, &reading);
+                self.dynamics.carried[pair.node][Account::Elastic as usize] += energy;
                 self.touch(k, &reading, t);
             }
         }

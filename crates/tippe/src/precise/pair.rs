@@ -402,6 +402,33 @@ impl Pair {
         self.has_closed_energy() && !reading.force.energy.is_nan()
     }
 
+    /// Elastic energy of a pair that starts in contact and whose energy is integrated from then on [J]: the law's own, or the work of pulling both
+    /// straight apart,
+    ///   U = integral of F n.n_0 ds until they part, by Simpson's rule.
+    pub fn energy_at_start(&self, model: &Model, kinematics: &[Kinematics], reading: &Reading) -> f64 {
+        if reading.gap >= 0.0 || self.energy_is_closed(reading) {
+            return 0.0;
+        }
+        if !reading.force.energy.is_nan() {
+            return reading.force.energy;
+        }
+        // the depth of surfaces is that of their deepest point: they may touch somewhat longer
+        const PARTS: u32 = 64;
+        const MOST: u32 = 1024;
+        let h = -reading.gap / f64::from(PARTS);
+        let mut apart = kinematics.to_vec();
+        let mut sum = reading.force.elastic;
+        for part in 1..MOST {
+            apart[self.sides[1]].p = kinematics[self.sides[1]].p + reading.normal * (h * f64::from(part));
+            let there = self.read(model, &apart, &Springs::default(), true);
+            if there.gap >= 0.0 || there.force.elastic <= 0.0 {
+                break;
+            }
+            sum += f64::from(2 + 2 * (part % 2)) * there.force.elastic * there.normal.dot(reading.normal);
+        }
+        sum * h / 3.0
+    }
+
     /// Powers of a reading that touches [W], in the order of the accounts from damping to elastic; the last is zero where the energy is closed.
     pub fn powers(&self, reading: &Reading) -> [f64; POWERS] {
         let elastic = if self.energy_is_closed(reading) { 0.0 } else { reading.force.elastic * reading.closing_speed };
