@@ -37,7 +37,52 @@ pub(crate) struct Small {
     /// As in [`Node`].
     pub link: u32,
     pub count: u32,
+    /// Inner node: what lies below it, in `fours`.
+    pub four: u32,
 }
+
+/// Some nodes side by side, as in [`Small`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Nodes<const N: usize> {
+    pub center: [[f32; N]; 3],
+    pub half: [[f32; N]; 3],
+    pub normal: [[f32; N]; 3],
+    pub low: [f32; N],
+    pub high: [f32; N],
+    pub radius: [f32; N],
+}
+
+impl<const N: usize> Nodes<N> {
+    /// The same node at all places.
+    #[inline(always)]
+    pub fn all(n: &Small) -> Nodes<N> {
+        let three = |v: [f32; 3]| v.map(|x| [x; N]);
+        Nodes {
+            center: three(n.center),
+            half: three(n.half),
+            normal: three(n.normal),
+            low: [n.low; N],
+            high: [n.high; N],
+            radius: [n.radius; N],
+        }
+    }
+}
+
+/// What lies below a node: its children, and theirs in place of the larger ones, so that up to four are asked at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Four {
+    /// Places without a node hold a box that meets nothing.
+    pub nodes: Nodes<4>,
+    /// Their indices.
+    pub index: [u32; 4],
+    /// True where a node is a leaf.
+    pub leaf: [bool; 4],
+    /// So many places have one.
+    pub count: usize,
+}
+
+/// Half lengths of a box that meets nothing [m].
+const NOWHERE: f32 = -1e30;
 
 /// Boxes over triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +90,8 @@ pub(crate) struct Tree {
     pub nodes: Vec<Node>,
     /// The nodes in single precision.
     pub small: Vec<Small>,
+    /// Inner nodes once more, by what lies below them.
+    pub fours: Vec<Four>,
     /// Triangles as the leaves hold them.
     pub order: Vec<u32>,
 }
@@ -85,7 +132,7 @@ fn small(node: &Node, mesh: &TriMesh, who: &[u32]) -> Small {
         square = square.max((p - o - n * along).length_squared());
     }
     let (low, high, radius) = ((low - error) as f32, (high + error) as f32, (square.sqrt() + error) as f32);
-    Small { center, half: round(half), normal, low, high, radius, link: node.link, count: node.count }
+    Small { center, half: round(half), normal, low, high, radius, link: node.link, count: node.count, four: u32::MAX }
 }
 
 impl Tree {
@@ -93,14 +140,52 @@ impl Tree {
     pub fn new(mesh: &TriMesh) -> Tree {
         let boxes: Vec<Aabb> = mesh.triangles.iter().map(|t| triangle_box(mesh, t)).collect();
         let size = boxes.iter().fold(0.0, |s: f64, b| s.max(b.min.abs().max(b.max.abs()).max_element()));
-        let mut tree = Tree { nodes: Vec::new(), small: Vec::new(), order: (0..boxes.len() as u32).collect() };
+        let mut tree = Tree { order: (0..boxes.len() as u32).collect(), ..Tree::default() };
         if !boxes.is_empty() {
             tree.nodes.reserve(2 * boxes.len().div_ceil(LEAF));
             let mut order = std::mem::take(&mut tree.order);
             tree.build(mesh, &boxes, ROUNDING * size, &mut order, 0);
             tree.order = order;
+            tree.gather(0);
         }
         tree
+    }
+
+    /// Gathers what lies below a node, and so on down to the leaves.
+    fn gather(&mut self, node: u32) {
+        let Small { link, count, .. } = self.small[node as usize];
+        if count > 0 {
+            return;
+        }
+        let extent = |n: u32| {
+            let Node { half, count, .. } = self.nodes[n as usize];
+            if count > 0 { -1.0 } else { half.length_squared() }
+        };
+        let (mut below, mut n) = ([node + 1, link, 0, 0], 2);
+        while n < 4 {
+            let widest = (1..n).fold(0, |w, k| if extent(below[k]) > extent(below[w]) { k } else { w });
+            let opened = below[widest];
+            if self.nodes[opened as usize].count > 0 {
+                break;
+            }
+            (below[widest], below[n]) = (opened + 1, self.nodes[opened as usize].link);
+            n += 1;
+        }
+        let nowhere = Small { half: [NOWHERE; 3], low: 0.0, high: 0.0, radius: 0.0, ..self.small[node as usize] };
+        let own = |k: usize| if k < n { self.small[below[k] as usize] } else { nowhere };
+        let own = [own(0), own(1), own(2), own(3)];
+        let three = |of: fn(&Small) -> [f32; 3]| [0, 1, 2].map(|i| own.map(|s| of(&s)[i]));
+        let nodes = Nodes {
+            center: three(|s| s.center),
+            half: three(|s| s.half),
+            normal: three(|s| s.normal),
+            low: own.map(|s| s.low),
+            high: own.map(|s| s.high),
+            radius: own.map(|s| s.radius),
+        };
+        self.small[node as usize].four = self.fours.len() as u32;
+        self.fours.push(Four { nodes, index: below, leaf: own.map(|s| s.count > 0), count: n });
+        below[..n].iter().for_each(|&child| self.gather(child));
     }
 
     fn build(&mut self, mesh: &TriMesh, boxes: &[Aabb], margin: f64, who: &mut [u32], first: u32) {

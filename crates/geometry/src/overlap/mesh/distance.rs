@@ -2,6 +2,7 @@
 
 use super::placement::{Descent, Placement};
 use super::surface::{ROUNDING, Surface};
+use crate::tree::Nodes;
 use crate::{Pose, Vec3};
 
 /// Closest points of two surfaces.
@@ -38,9 +39,8 @@ pub fn surface_distance(
     let mut found: Option<Gap> = None;
     let size = s1.size + s2.size + X.p_12.abs().max_element();
     let descent = Descent::new(&X, ROUNDING * size, size);
-    let apart = |i: u32, j: u32| descent.apart(&s1.tree.small[i as usize], &s2.tree.small[j as usize]);
     stack.clear();
-    stack.push((apart(0, 0), 0, 0));
+    stack.push((0.0, 0, 0));
     while let Some((least, i, j)) = stack.pop() {
         if least * PRUNE >= best {
             continue;
@@ -71,13 +71,22 @@ pub fn surface_distance(
             }
             continue;
         }
+        let (small1, small2) = (&s1.tree.small[i as usize], &s2.tree.small[j as usize]);
         let splits_1 = b.count > 0 || (a.count == 0 && a.half.length_squared() >= b.half.length_squared());
-        let next = if splits_1 { [(i + 1, j), (a.link, j)] } else { [(i, j + 1), (i, b.link)] };
-        let mut next = next.map(|(i, j)| (apart(i, j), i, j));
-        if next[0].0 < next[1].0 {
-            next.swap(0, 1);
+        let (four, apart) = if splits_1 {
+            let four = &s1.tree.fours[small1.four as usize];
+            (four, descent.apart(&four.nodes, &Nodes::all(small2)))
+        } else {
+            let four = &s2.tree.fours[small2.four as usize];
+            (four, descent.apart(&Nodes::all(small1), &four.nodes))
+        };
+        // the nearest comes last, to be opened first
+        let first = stack.len();
+        for (&child, least) in four.index.iter().zip(apart).take(four.count) {
+            let pair = if splits_1 { (child, j) } else { (i, child) };
+            stack.push((f64::from(least), pair.0, pair.1));
         }
-        stack.extend(next);
+        stack[first..].sort_by(|a, b| b.0.total_cmp(&a.0));
     }
     found
 }

@@ -1,7 +1,7 @@
 //! Where solid 2 is as seen from solid 1, for points and for the boxes of their trees.
 
 use super::surface::Surface;
-use crate::tree::{SMALL_ROUNDING, Small, Tree};
+use crate::tree::{Nodes, SMALL_ROUNDING, Tree};
 use crate::{Aabb, Mat3, Pose, Vec3};
 
 /// Solid 2 as seen from frame 1.
@@ -91,42 +91,56 @@ impl Descent {
         gaps
     }
 
-    /// Lower bound of the distance of what two nodes hold [m].
-    pub fn apart(&self, a: &Small, b: &Small) -> f64 {
-        let gaps = self.gaps(&Nodes::gather([a]), &Nodes::gather([b]));
-        let [x, y, z, along_a, along_b] = gaps.map(|[gap]| larger(gap, 0.0));
-        // rounding of the root itself
-        let boxes = (x * x + y * y + z * z).sqrt() * (1.0 - 4.0 * f32::EPSILON);
-        larger(boxes, larger(along_a, along_b)) as f64
+    /// Lower bounds of the distance of what pairs of nodes hold [m].
+    #[inline(always)]
+    pub fn apart<const N: usize>(&self, a: &Nodes<N>, b: &Nodes<N>) -> [f32; N] {
+        let gaps = self.gaps(a, b);
+        std::array::from_fn(|k| {
+            let [x, y, z, along_a, along_b] = gaps.map(|gap| larger(gap[k], 0.0));
+            // rounding of the root itself
+            let boxes = (x * x + y * y + z * z).sqrt() * (1.0 - 4.0 * f32::EPSILON);
+            larger(boxes, larger(along_a, along_b))
+        })
     }
 
-    /// Opens the pairs of nodes of a level: `next` is what there is below those that may overlap, `leaves` gets those that have nothing below.
+    /// Which of some pairs of nodes may overlap.
+    #[inline(always)]
+    fn meet<const N: usize>(&self, a: &Nodes<N>, b: &Nodes<N>) -> [bool; N] {
+        let [x, y, z, along_a, along_b] = self.gaps(a, b);
+        let gap = |k: usize| larger(larger(x[k], y[k]), larger(z[k], larger(along_a[k], along_b[k])));
+        std::array::from_fn(|k| gap(k) <= 0.0)
+    }
+
+    /// Opens the pairs of nodes of a level, the wider node of each: `next` is what there is below that may overlap, `leaves` gets the pairs that
+    /// have nothing below.
     ///
-    /// Which ones overlap is hard to foretell, so nothing branches on it, and several are asked at once.
+    /// Which ones overlap is hard to foretell, so nothing branches on it, and all below a node are asked at once.
     pub fn open(&self, [t1, t2]: [&Tree; 2], level: &[Pair], next: &mut Vec<Pair>, leaves: &mut Vec<Pair>) {
         let (mut n, mut m) = (0, leaves.len());
-        next.resize(2 * level.len(), (0, 0));
-        leaves.resize(m + level.len(), (0, 0));
-        for pairs in level.chunks(LANES) {
-            let at = |k: usize| pairs[k.min(pairs.len() - 1)];
-            let first: [&Small; LANES] = std::array::from_fn(|k| &t1.small[at(k).0 as usize]);
-            let second: [&Small; LANES] = std::array::from_fn(|k| &t2.small[at(k).1 as usize]);
-            let (a, b) = (Nodes::gather(first), Nodes::gather(second));
-            let [x, y, z, along_a, along_b] = self.gaps(&a, &b);
-            let (mut meet, mut wider) = ([false; LANES], [false; LANES]);
-            for k in 0..LANES {
-                let gap = larger(larger(x[k], y[k]), larger(z[k], larger(along_a[k], along_b[k])));
-                let extent = |[x, y, z]: &[[f32; LANES]; 3]| x[k] * x[k] + y[k] * y[k] + z[k] * z[k];
-                (meet[k], wider[k]) = (gap <= 0.0, extent(&a.half) >= extent(&b.half));
-            }
-            for (k, &(i, j)) in pairs.iter().enumerate() {
-                let (a, b) = (first[k], second[k]);
-                let are_leaves = (a.count > 0) & (b.count > 0);
-                let opens_first = (b.count > 0) | ((a.count == 0) & wider[k]);
-                let below = if opens_first { [(i + 1, j), (a.link, j)] } else { [(i, j + 1), (i, b.link)] };
-                next[n..n + 2].copy_from_slice(&below);
+        next.resize(4 * level.len(), (0, 0));
+        leaves.resize(m + 4 * level.len(), (0, 0));
+        for &(i, j) in level {
+            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
+            if a.count > 0 && b.count > 0 {
                 leaves[m] = (i, j);
-                n += 2 * (meet[k] & !are_leaves) as usize;
+                m += 1;
+                continue;
+            }
+            let extent = |[x, y, z]: [f32; 3]| x * x + y * y + z * z;
+            let opens_first = (b.count > 0) | ((a.count == 0) & (extent(a.half) >= extent(b.half)));
+            let (four, meet, other_is_leaf) = if opens_first {
+                let four = &t1.fours[a.four as usize];
+                (four, self.meet(&four.nodes, &Nodes::all(b)), b.count > 0)
+            } else {
+                let four = &t2.fours[b.four as usize];
+                (four, self.meet(&Nodes::all(a), &four.nodes), a.count > 0)
+            };
+            for k in 0..4 {
+                let pair = if opens_first { (four.index[k], j) } else { (i, four.index[k]) };
+                let are_leaves = four.leaf[k] & other_is_leaf;
+                next[n] = pair;
+                leaves[m] = pair;
+                n += (meet[k] & !are_leaves) as usize;
                 m += (meet[k] & are_leaves) as usize;
             }
         }
@@ -139,34 +153,6 @@ impl Descent {
 #[inline(always)]
 fn larger(x: f32, y: f32) -> f32 {
     if x > y { x } else { y }
-}
-
-/// So many pairs of nodes are asked at once.
-const LANES: usize = 4;
-
-/// Some nodes side by side, as in [`Small`].
-struct Nodes<const N: usize> {
-    center: [[f32; N]; 3],
-    half: [[f32; N]; 3],
-    normal: [[f32; N]; 3],
-    low: [f32; N],
-    high: [f32; N],
-    radius: [f32; N],
-}
-
-impl<const N: usize> Nodes<N> {
-    #[inline(always)]
-    fn gather(n: [&Small; N]) -> Nodes<N> {
-        let three = |of: fn(&Small) -> &[f32; 3]| std::array::from_fn(|i| n.map(|n| of(n)[i]));
-        Nodes {
-            center: three(|n| &n.center),
-            half: three(|n| &n.half),
-            normal: three(|n| &n.normal),
-            low: n.map(|n| n.low),
-            high: n.map(|n| n.high),
-            radius: n.map(|n| n.radius),
-        }
-    }
 }
 
 /// A node of the tree of each solid, or a triangle of each.
