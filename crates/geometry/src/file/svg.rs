@@ -1,4 +1,4 @@
-//! Outlines of the paths of an SVG picture. y points down there: outlines are mirrored. Curves become lines.
+//! Outlines of the paths, rectangles, circles, ellipses and polygons of an SVG picture. y points down there: outlines are mirrored. Curves become lines.
 
 use super::number::{short, text};
 use super::{Contents, FileError};
@@ -10,6 +10,9 @@ const PIECES: u32 = 16;
 /// Corners of a full circle of an arc.
 const SEGMENTS: f64 = 64.0;
 
+/// What stands in these is not drawn where it stands.
+const UNSEEN: [&str; 6] = ["defs", "symbol", "clipPath", "mask", "pattern", "marker"];
+
 pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     let content = text(bytes);
     let mut contents = Contents::default();
@@ -18,7 +21,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
         Err(FileError::Line { format: SVG, line, message })
     };
     let (mut at, mut line) = (0, 1);
-    let (mut any, mut open_since) = (false, None);
+    let (mut any, mut open_since, mut unseen) = (false, None, 0usize);
     while let Some(open) = content[at..].find('<').map(|k| at + k) {
         line += newlines(&content[at..open]);
         let rest = &content[open..];
@@ -45,21 +48,30 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
         } else if tag.starts_with("/svg") {
             open_since = None;
         }
+        if UNSEEN.contains(&name) && !tag.ends_with('/') {
+            unseen += 1;
+        } else if tag.strip_prefix('/').is_some_and(|name| UNSEEN.contains(&name.trim_end())) {
+            unseen = unseen.saturating_sub(1);
+        }
+        if unseen > 0 {
+            if SHAPES.contains(&name) {
+                *contents.skipped.entry("definition".into()).or_default() += 1;
+            }
+            line += newlines(tag);
+            continue;
+        }
         if attribute(tag, "transform").is_some() {
             let message =
                 "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
             return Err(FileError::Line { format: SVG, line, message: message.into() });
         }
-        match name {
-            "path" => {
-                let (from, d) = attribute(tag, "d").unwrap_or((0, ""));
-                let path = Path { d, rest: d, line: line + newlines(&tag[..from]), command: ' ' };
-                contents.outlines.extend(path.outlines(&mut contents.skipped)?);
-            }
-            "rect" | "circle" | "ellipse" | "polygon" | "polyline" | "line" | "text" | "image" | "use" => {
-                *contents.skipped.entry(name.into()).or_default() += 1;
-            }
-            _ => {}
+        if let Some((from, d)) =
+            path_data(name, tag).map_err(|message| FileError::Line { format: SVG, line, message })?
+        {
+            let path = Path { d: &d, rest: &d, line: line + newlines(&tag[..from]), command: ' ' };
+            contents.outlines.extend(path.outlines(&mut contents.skipped)?);
+        } else if ["polyline", "line", "text", "image", "use"].contains(&name) {
+            *contents.skipped.entry(name.into()).or_default() += 1;
         }
         line += newlines(tag);
     }
@@ -70,6 +82,58 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
         return cut(line, "</svg> is missing after this <svg>");
     }
     Ok(contents)
+}
+
+/// Elements that have outlines.
+const SHAPES: [&str; 5] = ["path", "rect", "circle", "ellipse", "polygon"];
+
+/// An element as the data of a path, and where in the tag they stand; none where it has no outline.
+fn path_data(name: &str, tag: &str) -> Result<Option<(usize, String)>, String> {
+    let optional = |key: &str| match attribute(tag, key) {
+        None => Ok(None),
+        Some((_, value)) => match value.trim().trim_end_matches("px").parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(Some(x)),
+            _ => Err(format!("{name}: {key} is \"{}\", not a plain number", short(value))),
+        },
+    };
+    let number = |key: &str| optional(key).map(|value| value.unwrap_or(0.0));
+    let length = |key: &str| match number(key)? {
+        x if x > 0.0 => Ok(x),
+        x => Err(format!("{name}: {key} is {x}, but must be above 0")),
+    };
+    let data = match name {
+        "path" => return Ok(Some(attribute(tag, "d").map_or((0, String::new()), |(from, d)| (from, d.to_owned())))),
+        "polygon" => {
+            let (from, points) = attribute(tag, "points").unwrap_or((0, ""));
+            return Ok(Some((from, format!("M{points}Z"))));
+        }
+        "circle" | "ellipse" => {
+            let [rx, ry] = if name == "circle" { [length("r")?; 2] } else { [length("rx")?, length("ry")?] };
+            let (x, y) = (number("cx")?, number("cy")?);
+            let (left, right) = (x - rx, x + rx);
+            format!("M{left} {y}A{rx} {ry} 0 0 1 {right} {y}A{rx} {ry} 0 0 1 {left} {y}Z")
+        }
+        "rect" => {
+            let (x, y, w, h) = (number("x")?, number("y")?, length("width")?, length("height")?);
+            // round corners: one radius stands for both
+            let (rx, ry) = (optional("rx")?, optional("ry")?);
+            let (rx, ry) = (rx.or(ry).unwrap_or(0.0).min(0.5 * w), ry.or(rx).unwrap_or(0.0).min(0.5 * h));
+            if rx > 0.0 && ry > 0.0 {
+                let (across, down, round) = (w - 2.0 * rx, h - 2.0 * ry, format!("a{rx} {ry} 0 0 1"));
+                let left = format!("h{}{round} {} {}v{}", -across, -rx, -ry, -down);
+                format!(
+                    "M{} {y}h{across}{round} {rx} {ry}v{down}{round} {} {ry}{left}{round} {rx} {}Z",
+                    x + rx,
+                    -rx,
+                    -ry
+                )
+            } else {
+                format!("M{x} {y}h{w}v{h}h{}Z", -w)
+            }
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((0, data)))
 }
 
 fn newlines(text: &str) -> usize {

@@ -79,6 +79,7 @@ impl Mesh {
         mesh.triangles.retain(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
         report.dropped = before - mesh.triangles.len();
         remove_doubled(&mut mesh, &mut report);
+        drop_loose_needles(&mut mesh, &mut report);
         flip_needles(&mut mesh, &mut report);
         if mesh.triangles.is_empty() {
             return Err(MeshError::Flat { triangles: surface.triangles.len() });
@@ -170,6 +171,28 @@ fn remove_doubled(mesh: &mut TriMesh, report: &mut MeshReport) {
     let mut k = keep.iter();
     mesh.triangles.retain(|_| k.next() == Some(&true));
     report.doubled = before - mesh.triangles.len();
+}
+
+/// Needles that no other triangle meets along a side bound nothing.
+fn drop_loose_needles(mesh: &mut TriMesh, report: &mut MeshReport) {
+    let limit = THIN * mesh.size();
+    let thin = |mesh: &TriMesh, t: &[u32; 3]| !(height(mesh, t) > limit);
+    if !mesh.triangles.iter().any(|t| thin(mesh, t)) {
+        return;
+    }
+    let sides = edges::sides(&mesh.triangles);
+    let alone = |i: usize| {
+        (0..3).all(|k| {
+            let (a, b) = (mesh.triangles[i][k], mesh.triangles[i][(k + 1) % 3]);
+            let key = [a.min(b), a.max(b)];
+            let from = sides.partition_point(|s| s.0 < key);
+            sides[from..].iter().take_while(|s| s.0 == key).count() == 1
+        })
+    };
+    let loose: Vec<bool> = (0..mesh.triangles.len()).map(|i| thin(mesh, &mesh.triangles[i]) && alone(i)).collect();
+    report.dropped += loose.iter().filter(|loose| **loose).count();
+    let mut k = loose.iter();
+    mesh.triangles.retain(|_| k.next() == Some(&false));
 }
 
 /// A needle (a, b, c) with c on the side ab and its neighbour (b, a, d) become (a, d, c) and (d, b, c).

@@ -159,7 +159,7 @@ fn dxf(units: Option<u32>) -> String {
 const SVG: &str = "<?xml version='1.0'?>\n<svg viewBox='0 0 10 10'><!-- <path d='M bad'/> -->
 <path style=\"fill:none\" d=\"M1,1 h4v2 H1 Z m6 0 l2-0 .0 2z\"/>
 <path d='M0 0 A 1 1 0 0 1 2 0 A1,1,0,01,0,0 z M 10 0 C 10 1 11 1 11 0 S 12 -1 12 0 Q 11 3 10 0 T 10 0 Z'/>
-<rect width='3'/></svg>";
+<line x2='3'/></svg>";
 
 fn area(outline: &[[f64; 2]]) -> f64 {
     let n = outline.len();
@@ -195,12 +195,37 @@ fn files_written_by_hand() {
     assert!(read(dxf(None).as_bytes(), Format::Dxf, Some(1.0)).is_ok());
 
     let contents = read(SVG.as_bytes(), Format::Svg, unit("mm")).unwrap();
-    assert_eq!(contents.skipped["rect"], 1);
+    assert_eq!(contents.skipped["line"], 1);
     let areas: Vec<f64> = contents.outlines.iter().map(|o| area(o) * 1e6).collect();
     // Clockwise on the screen is clockwise here, where y points up.
     assert!((areas[0] + 8.0).abs() < 1e-9 && (areas[1] + 2.0).abs() < 1e-9, "{areas:?}");
     assert!((areas[2] + PI).abs() < 1e-2, "{areas:?}");
     assert_eq!(areas.len(), 4);
+}
+
+#[test]
+fn shapes_of_svg_are_outlines() {
+    let picture = "<svg><defs><path d='M0 0h1v1z'/></defs><clipPath id='c'><rect width='1' height='1'/></clipPath>
+<rect x='1' y='2' width='4' height='3'/><rect width='4' height='3' rx='1' ry='0.5'/><rect width='4' height='3' ry='9'/>
+<circle cx='5' cy='-1' r='2px'/><ellipse rx='3' ry='1'/><polygon points='0,0 2,0 2 2 0,1'/><defs/><path d='M0 0h1v1z'/></svg>";
+    let contents = read(picture.as_bytes(), Format::Svg, Some(1.0)).unwrap();
+    assert_eq!(contents.skipped["definition"], 2);
+    // all run clockwise on the screen, and so they do here, where y points up
+    let areas: Vec<f64> = contents.outlines.iter().map(|o| -area(o)).collect();
+    let wanted = [12.0, 12.0 - (4.0 - PI) * 0.5, 12.0 - (4.0 - PI) * 2.0 * 1.5, 4.0 * PI, 3.0 * PI, 3.0, 0.5];
+    assert_eq!(areas.len(), wanted.len());
+    for (area, wanted) in areas.iter().zip(wanted) {
+        assert!((area / wanted - 1.0).abs() < 3e-3, "{areas:?}");
+    }
+    let corner = contents.outlines[0][0];
+    assert_eq!(corner, [1.0, -2.0]);
+    for (element, part) in [
+        ("<circle r='0'/>", "line 2: circle: r is 0, but must be above 0"),
+        ("<rect width='50%' height='1'/>", "rect: width is \"50%\", not a plain number"),
+    ] {
+        let said = read(format!("<svg>\n{element}</svg>").as_bytes(), Format::Svg, Some(1.0)).unwrap_err().to_string();
+        assert!(said.contains(part), "{said}");
+    }
 }
 
 #[test]

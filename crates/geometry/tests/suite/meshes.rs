@@ -101,6 +101,13 @@ fn repairs_are_reported() {
     dirty.triangles.extend([[0, 3, 5], [5, 3, 0]]);
     let (mesh, report) = Mesh::repaired(&dirty, 0.0).unwrap();
     assert_eq!((report.dropped, report.doubled, mesh.triangles().len()), (1, 3, 12));
+    // A triangle without area that hangs on nothing.
+    let mut loose = good.clone();
+    let first = loose.vertices.len() as u32;
+    loose.vertices.extend([2.0, 3.0, 4.0].map(Vec3::splat));
+    loose.triangles.push([first, first + 1, first + 2]);
+    let (mesh, report) = Mesh::repaired(&loose, 0.0).unwrap();
+    assert_eq!((report.dropped, mesh.triangles().len(), mesh.vertices().len()), (1, 12, 8));
     // A needle: the middle of a side as a corner of its own, joined by a triangle without area.
     let mut needle = good.clone();
     let [a, b, c] = needle.triangles[0];
