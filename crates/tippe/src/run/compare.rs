@@ -10,7 +10,7 @@ use crate::model::{Drive, Model, SignalSource};
 use crate::observe::{Observe, Progress, Sample, Summary};
 use crate::{BodyState, Event, EventKind, clock, precise, realtime};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs diverge where a pose gap exceeds this share of the body's size [-].
 pub const DIVERGED: f64 = 0.01;
@@ -76,8 +76,8 @@ pub struct Track {
     forces: Vec<BTreeMap<(u32, u32), f64>>,
     /// Times of contact starts of each pair of elements [s].
     starts: BTreeMap<(u32, u32), Vec<f64>>,
-    /// Pairs of elements that touch from the start.
-    touching: Vec<(u32, u32)>,
+    /// Pairs of elements that touch in the first interval without having begun to.
+    touching: BTreeSet<(u32, u32)>,
     /// What the run says at its end.
     pub summary: Summary,
 }
@@ -160,7 +160,7 @@ impl<'a> Watch<'a> {
             energy: Vec::new(),
             forces: vec![BTreeMap::new(); grid.count + 1],
             starts: BTreeMap::new(),
-            touching: Vec::new(),
+            touching: BTreeSet::new(),
             summary: Summary::default(),
         };
         Watch { track, means, last: 0.0, before: Vec::new(), integral: Vec::new(), go_on }
@@ -196,8 +196,9 @@ impl Observe for Watch<'_> {
     fn sample(&mut self, sample: &Sample<'_>) {
         let (grid, now) = (self.track.grid, sample.time);
         let interval = grid.interval_of(now);
-        if self.track.bodies.is_empty() {
-            self.track.touching.extend(sample.contacts.iter().map(|contact| contact.pair));
+        if interval <= 1 {
+            let pairs = sample.contacts.iter().map(|contact| contact.pair);
+            self.track.touching.extend(pairs.filter(|pair| !self.track.starts.contains_key(pair)));
         }
         match &mut self.means {
             Means::Steps(step) => {

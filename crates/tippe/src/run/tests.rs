@@ -848,6 +848,14 @@ fn free_fall_is_the_same_in_both_clocks() {
     }
 }
 
+/// What lies on the floor from the start does not begin to touch it, in neither clock.
+#[test]
+fn what_touches_from_the_start_is_no_start() {
+    let floor = "[contact]\nrestitution = 0\n[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"steel\"\nshape = { kind = \"half_space\" }\n";
+    let comparison = compared(&format!("{FALL}{floor}").replace("[0, 0, 0.6]", "[0, 0, 0.1]"), 0.01, 0.1);
+    assert_eq!((comparison.starts_precise, comparison.starts_realtime), (0, 0));
+}
+
 /// A ball that comes to rest: its weight is the mean contact force in both clocks at the end, and it starts to touch when
 /// it has fallen half a metre.
 #[test]
