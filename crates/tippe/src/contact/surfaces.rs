@@ -56,6 +56,8 @@ const FLAT: f64 = 1e-6;
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces are brought together by this share of the size beyond the first touch, to see where they meet [-].
 const MET: f64 = 1e-6;
+/// Surfaces nearer than this share of the size touch [-].
+const TOUCH: f64 = 1e-13;
 /// How far apart surfaces are matters up to this share of the size [-].
 const NEAR: f64 = 0.25;
 
@@ -258,9 +260,14 @@ impl SurfacePair {
                 let between = (X[1].position - X[0].position).try_normalize();
                 match surface_distance(s1, &X[0], s2, &X[1], limit, &mut Vec::new()) {
                     Some(gap) => {
-                        let d = gap.point2 - gap.point1;
-                        let n = d.try_normalize().or(between).unwrap_or(Vec3::Z);
-                        (gap.distance.max(0.0), n, gap.point1, gap.point2)
+                        let n = if gap.distance > TOUCH * self.size {
+                            Some((gap.point2 - gap.point1) / gap.distance)
+                        } else {
+                            let [f, g] = gap.triangles;
+                            let faces = [X[0].vector(s1.normal(f)), -X[1].vector(s2.normal(g))];
+                            self.resisted(X, faces.into_iter().chain(between)).or(between)
+                        };
+                        (gap.distance.max(0.0), n.unwrap_or(Vec3::Z), gap.point1, gap.point2)
                     }
                     None => (limit, between.unwrap_or(Vec3::Z), X[0].position, X[1].position),
                 }
@@ -274,6 +281,21 @@ impl SurfacePair {
                 if *ground == 0 { (gap.max(0.0), n, foot, lowest) } else { (gap.max(0.0), -n, lowest, foot) }
             }
         }
+    }
+
+    /// Of some directions in which 1 may push 2, that of the force which most resists being pressed together against it: surfaces that only
+    /// touch have no shortest way apart.
+    fn resisted(&self, X: &[Pose; 2], ways: impl Iterator<Item = Vec3>) -> Option<Vec3> {
+        let mut work = SurfaceWork::default();
+        let mut best = (0.0, None);
+        for way in ways {
+            let pressed = [X[0], Pose::new(X[1].rotation, X[1].position - way * (MET * self.size))];
+            self.press_in(&pressed, &mut work);
+            let force = work.points().iter().map(|p| p.normal * (p.area * p.depth)).sum::<Vec3>() * self.sense();
+            let n = force.try_normalize().filter(|n| n.dot(way) > best.0);
+            best = n.map_or(best, |n| (n.dot(way), Some(n)));
+        }
+        best.1
     }
 
     /// Share of the smaller of two closed solids that is inside the other [-]; none of ground without end.
@@ -471,20 +493,28 @@ impl SurfacePair {
         };
         let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
         let damped = |v: f64| b * v / (v * v + turn).sqrt() + c * slow(v);
-        let whole = 1.0 + damped(motion.V);
+        let whole = (1.0 + damped(motion.V)).max(0.0);
+        // what rocks is damped along its columns, and not in the mean: the one would push across, the other feed the closing of the whole
+        let column = |p: &PressurePoint| k * (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+        let all: f64 = work.points().iter().map(column).sum();
+        let mean = work.points().iter().map(|p| damped(motion.rocking(p)) * (column(p) / all)).sum::<f64>();
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
-            let n = p.normal * sense;
-            let force = (elastic * (whole + damped(motion.rocking(p)))).max(0.0);
-            tally.add(sides, p.point, n, elastic, force, -n.dot(relative(sides, p.point)));
+            let (n, along) = (p.normal * sense, p.axis * sense);
+            let pressed = elastic * whole;
+            let rocking = column(p) * (damped(motion.rocking(p)) - mean).max(-whole);
+            let v = relative(sides, p.point);
+            tally.add(sides, p.point, n, elastic, pressed, -n.dot(v));
+            tally.add(sides, p.point, along, 0.0, rocking, -along.dot(v));
             // friction acts in the plane of the ground, or half way between both surfaces: what rolls does not rub on its own curve
             let facing = if on_ground { p.axis } else { (p.normal + p.axis).try_normalize().unwrap_or(p.axis) };
             let share = p.normal.dot(facing).max(0.0);
             let weight = p.area * p.depth * share;
-            loads.push(Load { point: p.point, normal: facing * sense, weight, force: force * share });
+            let force = (pressed * share + rocking).max(0.0);
+            loads.push(Load { point: p.point, normal: facing * sense, weight, force });
         }
         tally
     }

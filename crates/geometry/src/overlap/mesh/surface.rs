@@ -154,6 +154,11 @@ impl Surface {
         self.len() + other.len() >= HEAVY
     }
 
+    /// Unit outward normal of a triangle, zero for one without area [-].
+    pub fn normal(&self, triangle: u32) -> Vec3 {
+        self.normals[triangle as usize]
+    }
+
     /// Enclosed volume [m^3].
     pub fn volume(&self) -> f64 {
         self.volume
