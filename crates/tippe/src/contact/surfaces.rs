@@ -2,7 +2,8 @@
 //!
 //! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
 //! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and m the reduced mass
-//!   f = p (1 + b h(V) + b h(w) + c s(V) + c s(w)),   h(v) = v/sqrt(v^2 + beta^2 2 U/m),   s(v) = v v_s^3/(v^2 + v_s^2)^2.
+//!   f = p (1 + D(V)) n + p (n.a) (D(w) - D_mean) a,   D = b h + c s,   h(v) = v/sqrt(v^2 + beta^2 2 U/m),   s(v) = v v_s^3/(v^2 + v_s^2)^2,
+//! n the normal of the surface, a the direction in which the depth is measured.
 //! Along an impact K = m V^2/2 and U depend on each other through K/U alone, dK/dU = -(1 +- b/sqrt(1 + beta^2 U/K)), whatever the form, mass and speed:
 //!   ln e^2 = int_0^inf [1/(1 + r + b q) - 1/(r + max(0, 1 - b q))] dr,   q = sqrt(r/(r + beta^2))
 //! gives b. w is what of the rate of the point's depth is neither V nor a patch that travels on with a velocity u over the slopes g of the depth, v = V - u.g:

@@ -1452,3 +1452,46 @@ fn a_hand_pulls_a_body_and_a_recording_of_it_repeats_the_bits() {
         assert!(message.contains(says), "{message}");
     }
 }
+
+/// What starts on a slab without any depth slides on, wherever it stands: the normal of surfaces that only touch is that of their faces, not the
+/// line between their middles.
+#[test]
+fn meshes_that_only_touch_slide_on() {
+    for (x, gravity, mu) in [(-0.5, G, 0.3), (-0.137, G, 0.3), (0.9, G, 0.3), (-0.5, 0.0, 0.3), (-0.5, G, 0.0)] {
+        let text = format!(
+            r#"
+[world]
+gravity = [0, 0, {}]
+[contact]
+friction = {mu}
+restitution = 0.3
+[[solid]]
+name = "slab"
+kind = "box"
+size = [4, 1, 0.2]
+[[solid]]
+name = "block"
+kind = "box"
+size = [0.3, 0.1, 0.05]
+[[body]]
+name = "slab"
+fixed = true
+material = "steel"
+shape = {{ kind = "mesh", solid = "slab" }}
+position = [0, 0, -0.1]
+[[body]]
+name = "block"
+material = "steel"
+shape = {{ kind = "mesh", solid = "block" }}
+position = [{x}, 0, 0.025]
+velocity = [1, 0, 0]
+"#,
+            -gravity
+        );
+        let model = model(&text);
+        let mut state = State::start(&model);
+        simulate(&model, &mut state, 0.02, &Settings { step: 1e-3, ..Settings::default() }, &mut ()).expect("runs");
+        let v = state.bodies()[1].v;
+        assert!((v - Vec3::new(1.0 - mu * gravity * 0.02, 0.0, 0.0)).length() < 1e-3, "{x} {gravity} {mu}: {v}");
+    }
+}
