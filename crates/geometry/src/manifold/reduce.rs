@@ -99,6 +99,13 @@ impl<const C: usize> Candidates<C> {
         if self.count < 3 {
             return;
         }
+        // along the longer way: on a line across it rounding would decide who comes first
+        let extent = |way: Vec3| {
+            let along = self.points().iter().map(|p| way.dot(p.point));
+            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+            high - low
+        };
+        let (s, t) = if extent(t) > extent(s) { (t, -s) } else { (s, t) };
         let see = |p: &Candidate| [s.dot(p.point), t.dot(p.point)];
         self.points[..self.count].sort_unstable_by(|p, q| {
             let ([pu, pv], [qu, qv]) = (see(p), see(q));
