@@ -484,14 +484,13 @@ fn an_edge_over_a_diagonal_touches_at_its_ends() {
     let flat = Shape::HeightGrid(Arc::new(HeightGrid::new(2, 2, [1.0, 1.0], vec![0.0; 4]).unwrap()));
     let body = cube(0.05, 0.05, 0.05);
     let tilt = 10f64.to_radians();
-    let (s, c) = (0.5 * tilt).sin_cos();
+    let ((s, c), (sin, cos)) = (libm::sincos(0.5 * tilt), libm::sincos(tilt));
     for k in 0..40 {
         let (x, y) = (0.01 * (k % 8) as f64 - 0.05, 0.01 * (k / 8) as f64 - 0.02);
         for gap in [2e-4, -1e-5] {
-            let X2 =
-                Pose::new(Quat::from_xyzw(0.0, s, 0.0, c), Vec3::new(x, y, 0.05 * (tilt.cos() + tilt.sin()) + gap));
+            let X2 = Pose::new(Quat::from_xyzw(0.0, s, 0.0, c), Vec3::new(x, y, 0.05 * (cos + sin) + gap));
             let (_, points) = points_of(&flat, &Pose::IDENTITY, &body, &X2, 5e-4, 4);
-            let edge = x + 0.05 * (tilt.cos() - tilt.sin());
+            let edge = x + 0.05 * (cos - sin);
             let ends = [y - 0.05, y + 0.05].map(|y| Vec3::new(edge, y, 0.5 * gap));
             let found = |end: &Vec3| points.iter().any(|p| (p.point - *end).length() < 1e-9);
             assert!(ends.iter().all(found), "{x} {y} {gap}: {points:?}");
