@@ -194,8 +194,8 @@ impl Summary {
                 .map(str::to_owned)
                 .collect()
         };
-        let again = |warning: &&String| !self.warnings.iter().any(|other| words(other) == words(warning));
-        let earlier: Vec<String> = first.warnings.iter().filter(again).cloned().collect();
+        let only_then = |warning: &&String| !self.warnings.iter().any(|other| words(other) == words(warning));
+        let earlier: Vec<String> = first.warnings.iter().filter(only_then).cloned().collect();
         self.warnings.extend(earlier);
         self
     }

@@ -65,12 +65,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
                 "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
             return Err(FileError::Line { format: SVG, line, message: message.into() });
         }
-        if let Some((from, d)) =
-            path_data(name, tag).map_err(|message| FileError::Line { format: SVG, line, message })?
-        {
+        if let Some((from, d)) = path_data(name, tag) {
             let path = Path { d: &d, rest: &d, line: line + newlines(&tag[..from]), command: ' ' };
             contents.outlines.extend(path.outlines(&mut contents.skipped)?);
-        } else if ["polyline", "line", "text", "image", "use"].contains(&name) {
+        } else if SHAPES.contains(&name) || ["polyline", "line", "text", "image", "use"].contains(&name) {
             *contents.skipped.entry(name.into()).or_default() += 1;
         }
         line += newlines(tag);
@@ -87,25 +85,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
 /// Elements that have outlines.
 const SHAPES: [&str; 5] = ["path", "rect", "circle", "ellipse", "polygon"];
 
-/// An element as the data of a path, and where in the tag they stand; none where it has no outline.
-fn path_data(name: &str, tag: &str) -> Result<Option<(usize, String)>, String> {
-    let optional = |key: &str| match attribute(tag, key) {
-        None => Ok(None),
-        Some((_, value)) => match value.trim().trim_end_matches("px").parse::<f64>() {
-            Ok(x) if x.is_finite() => Ok(Some(x)),
-            _ => Err(format!("{name}: {key} is \"{}\", not a plain number", short(value))),
-        },
-    };
+/// An element as the data of a path, and where in the tag they stand; none where it has no outline, or one of no plain size (a background of 100 %).
+fn path_data(name: &str, tag: &str) -> Option<(usize, String)> {
+    let given = |key: &str| attribute(tag, key).map(|(_, value)| value.trim().trim_end_matches("px").parse::<f64>());
+    let optional = |key: &str| given(key).transpose().ok().filter(|x| x.is_none_or(f64::is_finite));
     let number = |key: &str| optional(key).map(|value| value.unwrap_or(0.0));
-    let length = |key: &str| match number(key)? {
-        x if x > 0.0 => Ok(x),
-        x => Err(format!("{name}: {key} is {x}, but must be above 0")),
-    };
+    let length = |key: &str| number(key).filter(|x| *x > 0.0);
     let data = match name {
-        "path" => return Ok(Some(attribute(tag, "d").map_or((0, String::new()), |(from, d)| (from, d.to_owned())))),
+        "path" => return Some(attribute(tag, "d").map_or((0, String::new()), |(from, d)| (from, d.to_owned()))),
         "polygon" => {
             let (from, points) = attribute(tag, "points").unwrap_or((0, ""));
-            return Ok(Some((from, format!("M{points}Z"))));
+            return Some((from, format!("M{points}Z")));
         }
         "circle" | "ellipse" => {
             let [rx, ry] = if name == "circle" { [length("r")?; 2] } else { [length("rx")?, length("ry")?] };
@@ -131,9 +121,9 @@ fn path_data(name: &str, tag: &str) -> Result<Option<(usize, String)>, String> {
                 format!("M{x} {y}h{w}v{h}h{}Z", -w)
             }
         }
-        _ => return Ok(None),
+        _ => return None,
     };
-    Ok(Some((0, data)))
+    Some((0, data))
 }
 
 fn newlines(text: &str) -> usize {

@@ -219,13 +219,10 @@ fn shapes_of_svg_are_outlines() {
     }
     let corner = contents.outlines[0][0];
     assert_eq!(corner, [1.0, -2.0]);
-    for (element, part) in [
-        ("<circle r='0'/>", "line 2: circle: r is 0, but must be above 0"),
-        ("<rect width='50%' height='1'/>", "rect: width is \"50%\", not a plain number"),
-    ] {
-        let said = read(format!("<svg>\n{element}</svg>").as_bytes(), Format::Svg, Some(1.0)).unwrap_err().to_string();
-        assert!(said.contains(part), "{said}");
-    }
+    // what has no plain size is left out, and counted: backgrounds often are such rectangles
+    let picture = "<svg><rect width='100%' height='100%'/><circle r='0'/><path d='M0 0h1v1z'/></svg>";
+    let contents = read(picture.as_bytes(), Format::Svg, Some(1.0)).unwrap();
+    assert_eq!((contents.outlines.len(), contents.skipped["rect"], contents.skipped["circle"]), (1, 1, 1));
 }
 
 #[test]
