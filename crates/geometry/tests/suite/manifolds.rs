@@ -489,11 +489,15 @@ fn an_edge_over_a_diagonal_touches_at_its_ends() {
         let (x, y) = (0.01 * (k % 8) as f64 - 0.05, 0.01 * (k / 8) as f64 - 0.02);
         for gap in [2e-4, -1e-5] {
             let X2 = Pose::new(Quat::from_xyzw(0.0, s, 0.0, c), Vec3::new(x, y, 0.05 * (cos + sin) + gap));
-            let (_, points) = points_of(&flat, &Pose::IDENTITY, &body, &X2, 5e-4, 4);
-            let edge = x + 0.05 * (cos - sin);
-            let ends = [y - 0.05, y + 0.05].map(|y| Vec3::new(edge, y, 0.5 * gap));
-            let found = |end: &Vec3| points.iter().any(|p| (p.point - *end).length() < 1e-9);
-            assert!(ends.iter().all(found), "{x} {y} {gap}: {points:?}");
+            for margin in [5e-4, 0.1] {
+                let (_, points) = points_of(&flat, &Pose::IDENTITY, &body, &X2, margin, 4);
+                let edge = x + 0.05 * (cos - sin);
+                let ends = [y - 0.05, y + 0.05].map(|y| Vec3::new(edge, y, 0.5 * gap));
+                let found = |end: &Vec3| points.iter().any(|p| (p.point - *end).length() < 1e-9);
+                assert!(ends.iter().all(found), "{x} {y} {gap} {margin}: {points:?}");
+                let low = points.iter().filter(|p| p.gap < gap + 1e-9).count();
+                assert_eq!(low, 2, "{x} {y} {gap} {margin}: {points:?}");
+            }
         }
     }
 }

@@ -169,26 +169,47 @@ impl SurfacePair {
         let middle = 0.5 * (p1 + p2);
         let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
         let energy = 0.5 * inertia * closing * closing;
-        let mut push = PUSHED[0];
-        let shift = loop {
+        let pressed = |push: f64, work: &mut SurfaceWork| {
             let shift = n * (gap + push * self.size);
-            let pressed = self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work);
-            if (pressed.energy >= energy && pressed.depth > 0.0) || push >= PUSHED[1] {
-                break shift;
+            self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work)
+        };
+        let (mut push, mut before) = (PUSHED[0], 0.0);
+        let most = loop {
+            let f = pressed(push, work);
+            if (f.energy >= energy && f.depth > 0.0) || push >= PUSHED[1] {
+                break f.energy;
             }
+            before = f.energy;
             push = (4.0 * push).min(PUSHED[1]);
         };
-        let sense = self.sense();
-        for p in work.points().iter().filter(|p| p.area * p.normal.dot(p.axis) > 0.0) {
-            // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. The
-            // depth, which falls by axis.n as they part along n, is gone after depth/(axis.n)
-            let slope = p.axis.dot(n) * sense;
-            let area = p.area * p.normal.dot(n) * sense;
-            if slope > ALONG && area > 0.0 {
-                let least = (shift.length() - p.depth / slope).max(gap);
-                let point = p.point + 0.5 * shift;
-                out.push(SurfacePoint { point, normal: n, gap: least, area, region: p.region });
+        // the energy is a power of the depth, about: faces have 2, edges 3, corners 4
+        if 0.0 < before && before < energy && energy < most {
+            push *= libm::pow(energy / most, libm::log(4.0) / libm::log(most / before));
+            pressed(push, work);
+        }
+        let (sense, shift) = (self.sense(), n * (gap + push * self.size));
+        // as they part along n the depth falls by axis.n
+        let facing = |p: &PressurePoint| {
+            p.axis.dot(n) * sense > ALONG && p.area * p.normal.dot(n) * sense > 0.0 && p.depth > 0.0
+        };
+        let mut depths = vec![0.0; work.regions().len()];
+        for p in work.points().iter().filter(|p| facing(p)) {
+            if let Some(depth) = depths.get_mut(p.region as usize) {
+                *depth = f64::max(*depth, p.depth / (p.axis.dot(n) * sense));
             }
+        }
+        let deepest = depths.iter().copied().fold(0.0, f64::max);
+        // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. Columns of a region begin
+        // together, and push as they will where it is deepest: which of them lies nearest to an edge is a matter of how the patch is cut
+        for p in work.points().iter().filter(|p| facing(p)) {
+            let Some(depth) = depths.get(p.region as usize).map(|d| push * self.size * d / deepest) else { continue };
+            out.push(SurfacePoint {
+                point: p.point + 0.5 * shift,
+                normal: n,
+                gap: shift.length() - depth,
+                area: p.area * p.normal.dot(n) * sense * p.depth / depth,
+                region: p.region,
+            });
         }
     }
 }
