@@ -368,13 +368,13 @@ fn half_space_in_closed_form() {
     let small = surface(&cuboid(Vec3::new(0.3, 0.2, 0.2)));
     let X2 = Pose::at(Vec3::new(0.1, 0.2, 0.2 - 1e-4));
     // cut at the plane: points below carry the foundation, those above wait
-    let points = half_space_points(&Pose::IDENTITY, &small, &X2, 1e-3, &mut work).to_vec();
+    let points = half_space_points(&Pose::IDENTITY, &small, &X2, [f64::NEG_INFINITY, 1e-3], &mut work).to_vec();
     let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
     assert!((sum - 0.24).abs() < 1e-12, "{sum}");
     assert!(points.iter().all(|p| (p.depth - 1e-4).abs() < 1e-12 && p.axis == Vec3::Z));
     for height in [0.2, 0.2 + 5e-4] {
         let above = Pose::at(Vec3::new(0.1, 0.2, height));
-        let points = half_space_points(&Pose::IDENTITY, &small, &above, 1e-3, &mut work);
+        let points = half_space_points(&Pose::IDENTITY, &small, &above, [f64::NEG_INFINITY, 1e-3], &mut work);
         let sum: f64 = points.iter().map(|p| p.area * p.normal.dot(p.axis)).sum();
         assert!((sum - 0.24).abs() < 1e-12, "{sum}");
     }
@@ -382,7 +382,7 @@ fn half_space_in_closed_form() {
         let X2 = Pose::new(r.rotation(), Vec3::ZERO);
         let X2 = Pose::new(X2.rotation, Vec3::new(0.1, 0.2, -small_corner(&X2, 0.3, 0.2, 0.2) - 1e-3));
         let f = half_space_foundation(&Pose::IDENTITY, &small, &X2, Vec3::ZERO, &mut work);
-        let points = half_space_points(&Pose::IDENTITY, &small, &X2, 1e-3, &mut work);
+        let points = half_space_points(&Pose::IDENTITY, &small, &X2, [f64::NEG_INFINITY, 1e-3], &mut work);
         let (mut force, mut moment) = (Vec3::ZERO, Vec3::ZERO);
         for p in points.iter().filter(|p| p.depth > 0.0) {
             let push = p.axis * (p.area * p.normal.dot(p.axis) * p.depth);

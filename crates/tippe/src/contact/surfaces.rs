@@ -241,6 +241,11 @@ impl SurfacePair {
             let d = X_ws[1].position - X_ws[0].position;
             return (distance - self.bound, d / distance, X_ws[0].position, X_ws[1].position);
         }
+        self.nearest(X_ws, f64::INFINITY)
+    }
+
+    /// The same, or `limit` [m] if they are farther apart.
+    fn nearest(&self, X_ws: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
         with_room(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth > 0.0 {
@@ -250,7 +255,7 @@ impl SurfacePair {
                 let at = points.iter().map(|p| p.point * (p.area * p.depth)).sum::<Vec3>() / weight;
                 return (-sum.depth, n.try_normalize().unwrap_or(Vec3::Z), at, at);
             }
-            self.apart(X_ws, f64::INFINITY)
+            self.apart(X_ws, limit)
         })
     }
 

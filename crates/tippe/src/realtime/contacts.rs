@@ -344,7 +344,7 @@ impl Clock<'_> {
             let is_free = self.model.bodies[b].drive == Drive::Free;
             let rest = self.h - self.elapsed;
             let fall = if is_free { self.model.gravity_at(kin.p) * (rest * rest) } else { Vec3::ZERO };
-            Path { X_ws, centre: kin.p, moved: past + rate * rest, fall, rate, is_free }
+            Path { X_ws, centre: kin.p, past, rest, fall, rate, is_free }
         };
         let hardness = &near.hardness;
         let inertia = hardness.mass * surfaces.layer() / hardness.modulus;

@@ -716,20 +716,26 @@ impl Clock<'_> {
                 s.fastest = s.fastest.max(closing);
                 let elastic = t.hardness * libm::pow(*depth, t.exponent);
                 let damped = if s.fastest > 0.0 { 1.0 + t.damping * closing / s.fastest } else { 1.0 };
-                let P = (elastic * damped).max(0.0) * dt;
-                s.impulse[0] = P;
-                if t.mu > 0.0 {
+                s.impulse[0] = (elastic * damped).max(0.0) * dt;
+            }
+            if !busy {
+                break;
+            }
+            let pair = |k: usize| self.touches[k].memory.pair;
+            for points in cluster.chunk_by(|&i, &k| pair(i) == pair(k)) {
+                let pressed: f64 = points.iter().map(|&k| list[k].impulse[0]).sum();
+                for &k in points {
+                    let s = &mut list[k];
+                    let (mu, P) = (self.touches[s.touch as usize].mu, s.impulse[0]);
                     let v = [s.rate(1, u), s.rate(2, u)];
                     let size = libm::hypot(v[0], v[1]);
-                    if size > 0.0 {
-                        let grip = (t.mu * P).min(size / s.yields[1]) / size;
+                    if mu * P > 0.0 && size > 0.0 {
+                        // the points of a pair stop it together, each by its share: if every one did, they would throw it back
+                        let grip = (mu * P).min(P / pressed * size / s.yields[1]) / size;
                         s.impulse[1] = -grip * v[0];
                         s.impulse[2] = -grip * v[1];
                     }
                 }
-            }
-            if !busy {
-                break;
             }
             for &k in &cluster {
                 let s = &list[k];

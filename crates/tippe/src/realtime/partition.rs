@@ -231,7 +231,8 @@ impl Clock<'_> {
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
         let ahead = if touch.soft { 0.0 } else { h };
         let drift = touch.drift.unwrap_or(0.0);
-        let phi = match self.blows.is_empty() {
+        // where they would come from after an impact is no depth of theirs
+        let phi = match touch.soft || self.blows.is_empty() {
             true => touch.gap,
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };

@@ -111,9 +111,16 @@ impl HalfSpace {
         Foundation { force, moment, energy, area, depth: deepest }
     }
 
-    /// Points of the surface below the plane raised by `above`; the half-space is body 1. Triangles are cut at the plane, so that those
+    /// Points of the surface between two heights over the plane; the half-space is body 1. Triangles are cut at the plane, so that those
     /// below carry the foundation, and above it at heights that shrink by four towards the lowest point.
-    pub fn points_below(&mut self, X_w1: &Pose, s: &Surface, X_w2: &Pose, above: f64, points: &mut Vec<PressurePoint>) {
+    pub fn points_between(
+        &mut self,
+        X_w1: &Pose,
+        s: &Surface,
+        X_w2: &Pose,
+        [from, above]: [f64; 2],
+        points: &mut Vec<PressurePoint>,
+    ) {
         points.clear();
         self.dips.clear();
         let n_w = X_w1.vector(Vec3::Z);
@@ -123,13 +130,13 @@ impl HalfSpace {
         self.connect(s, m, level + above);
         let heights = |f: u32| s.corners(f).map(|c| m.dot(c) - level);
         let lowest = self.below.iter().flat_map(|&f| heights(f)).fold(above, f64::min);
-        let base = lowest.max(0.0);
+        let base = lowest.max(0.0).max(from);
         let strips = (0..STRIPS).map(|k| base + (above - base) / (1_u32 << (2 * (STRIPS - 1 - k))) as f64);
-        let mut bands = [f64::NEG_INFINITY; STRIPS + 2];
-        let from = usize::from(lowest < 0.0);
-        bands[from] = if lowest < 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        bands[from + 1..].iter_mut().zip(strips).for_each(|(band, height)| *band = height);
-        let bands = &bands[..from + 1 + STRIPS];
+        let mut bands = [from; STRIPS + 2];
+        let below = usize::from(lowest < 0.0 && from < 0.0);
+        bands[below] = if below == 1 { 0.0 } else { from };
+        bands[below + 1..].iter_mut().zip(strips).for_each(|(band, height)| *band = height);
+        let bands = &bands[..below + 1 + STRIPS];
         for i in 0..self.below.len() {
             let f = self.below[i];
             let n = s.normals[f as usize];

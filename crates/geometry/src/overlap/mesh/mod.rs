@@ -116,17 +116,17 @@ pub fn terrain_foundation(
     terrain.run(grid, X_w1, surface2, X_w2, about_w, &mut regions.list, &mut quadrature.points)
 }
 
-/// Points of a surface, body 2, below the plane of a half-space, body 1, raised by `above` [m]: those below the plane carry its foundation,
-/// those above it have a negative depth. `region` counts the connected patches below the raised plane.
+/// Points of a surface, body 2, between two heights [m] over the plane of a half-space, body 1: those below the plane carry its foundation,
+/// those above it have a negative depth. `region` counts the connected patches below the upper height.
 pub fn half_space_points<'w>(
     X_w1: &Pose,
     surface2: &Surface,
     X_w2: &Pose,
-    above: f64,
+    heights: [f64; 2],
     work: &'w mut SurfaceWork,
 ) -> &'w [PressurePoint] {
     let SurfaceWork { half_space, quadrature, .. } = work;
-    half_space.points_below(X_w1, surface2, X_w2, above, &mut quadrature.points);
+    half_space.points_between(X_w1, surface2, X_w2, heights, &mut quadrature.points);
     &quadrature.points
 }
 

@@ -16,6 +16,9 @@ const FEW: usize = 24;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
+/// Looks at surfaces that come near, at most, until they meet.
+const MEETINGS: usize = 8;
+
 /// How a solid moves in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
@@ -23,8 +26,10 @@ pub struct Path {
     pub X_ws: Pose,
     /// Its centre of mass at the beginning [m].
     pub centre: Vec3,
-    /// Turn [rad] and shift [m] of the centre of mass if its velocity stays.
-    pub moved: Six,
+    /// Turn [rad] and shift [m] of the centre of mass so far ...
+    pub past: Six,
+    /// ... and what is left of the step [s], in which its velocity stays.
+    pub rest: f64,
     /// What it would fall if nothing held it [m].
     pub fall: Vec3,
     /// Angular velocity [rad/s] and velocity [m/s].
@@ -34,20 +39,28 @@ pub struct Path {
 }
 
 impl Path {
-    /// The shape at the end.
-    fn end(&self) -> Pose {
-        let turn = Quat::from_scaled_axis(self.moved.angular);
+    /// Turn [rad] and shift [m] of the centre of mass after `time` [s] from now.
+    fn moved(&self, time: f64) -> Six {
+        self.past + self.rate * time
+    }
+
+    /// The shape then.
+    fn at(&self, time: f64) -> Pose {
+        let moved = self.moved(time);
+        let turn = Quat::from_scaled_axis(moved.angular);
         let arm = self.X_ws.position - self.centre;
-        Pose::new(turn * self.X_ws.rotation, self.centre + self.moved.linear + turn * arm)
+        Pose::new(turn * self.X_ws.rotation, self.centre + moved.linear + turn * arm)
     }
 
-    /// Shift of a point, seen from the beginning [m].
-    fn shift(&self, point: Vec3) -> Vec3 {
-        self.moved.linear + self.moved.angular.cross(point - self.centre)
+    /// Shift of a point until then, seen from the beginning [m].
+    fn shift(&self, point: Vec3, time: f64) -> Vec3 {
+        let moved = self.moved(time);
+        moved.linear + moved.angular.cross(point - self.centre)
     }
 
-    fn velocity(&self, point: Vec3) -> Vec3 {
-        self.rate.linear + self.rate.angular.cross(point - self.centre)
+    /// Velocity of a point that is there then [m/s].
+    fn velocity(&self, point: Vec3, time: f64) -> Vec3 {
+        self.rate.linear + self.rate.angular.cross(point - self.centre - self.moved(time).linear)
     }
 }
 
@@ -88,7 +101,8 @@ impl SurfacePair {
         out: &mut Vec<SurfacePoint>,
     ) {
         out.clear();
-        let (start, end) = (paths.map(|p| p.X_ws), paths.map(Path::end));
+        let rest = paths[0].rest;
+        let (start, end) = (paths.map(|p| p.X_ws), paths.map(|p| p.at(rest)));
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
@@ -96,45 +110,69 @@ impl SurfacePair {
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
         let on_ground = matches!(self.kind, Kind::Ground { .. });
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
+        let meeting = if touching || just { None } else { self.meeting(paths, margin) };
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
-        let at_end = at_end || just || !touching && on_ground;
-        let X = if at_end { end } else { start };
+        let time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
+        let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
+            if meeting.is_some() {
+                return self.stand_ahead(paths, time.unwrap_or(0.0), margin, inertia, work, out);
+            }
             if let Kind::Ground { ground, surface, .. } = &self.kind {
-                half_space_points(&X[*ground], surface, &X[1 - ground], margin, work);
+                half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
                 return self.stand(work, None, out);
             }
-            if at_end && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
+            if time.is_some() && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
                 self.stand(work, Some(true), out);
                 for c in out.iter_mut() {
                     c.point -= 0.5 * fall;
                     c.gap -= c.normal.dot(fall);
                 }
             }
-            if just {
-                return;
-            }
-            if self.press_in(&X, work).depth > 0.0 {
+            if !just && self.press_in(&X, work).depth > 0.0 {
                 // in their place stand those that carry
                 out.retain_mut(|c| {
                     c.region = u32::MAX;
                     c.gap > 0.0
                 });
                 self.stand(work, Some(touching), out);
-            } else if out.is_empty() {
-                self.stand_ahead(paths, &X, margin, inertia, work, out);
             }
         });
         join_columns(out);
-        if at_end {
+        if let Some(time) = time {
             // as far from the centre as they will be: a force ahead of what rolls would hold it
             let free = || paths.iter().filter(|path| path.is_free);
-            let carried = free().map(|path| path.moved.linear).sum::<Vec3>() / free().count().max(1) as f64;
+            let carried = free().map(|path| path.moved(time).linear).sum::<Vec3>() / free().count().max(1) as f64;
             for c in out {
                 c.point -= carried;
-                c.gap -= c.normal.dot(paths[1].shift(c.point) - paths[0].shift(c.point));
+                c.gap -= c.normal.dot(paths[1].shift(c.point, time) - paths[0].shift(c.point, time));
             }
         }
+    }
+
+    /// When surfaces that are apart by less than `margin` meet, from now, or the step's rest if they do not [s]; none of those that
+    /// overlap now.
+    fn meeting(&self, paths: [&Path; 2], margin: f64) -> Option<f64> {
+        let rest = paths[0].rest;
+        let least = PUSHED[0] * self.size;
+        let mut time = 0.0;
+        for _ in 0..MEETINGS {
+            let (gap, n, p1, p2) = self.nearest(&paths.map(|p| p.at(time)), margin);
+            if gap >= margin || time == 0.0 && gap < 0.0 {
+                return None;
+            }
+            if gap >= 0.0 && (gap < least || time == rest) {
+                break;
+            }
+            let middle = 0.5 * (p1 + p2);
+            let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
+            if closing <= 0.0 {
+                break;
+            }
+            // short of it, for what only touches has no direction
+            time = (time + (gap - 0.5 * least) / closing).clamp(0.0, rest);
+        }
+        Some(time)
     }
 
     /// Appends the columns of a foundation; with `carry`, as [`carry_regions`] of surfaces that touch already or do not.
@@ -152,22 +190,23 @@ impl SurfacePair {
         }
     }
 
-    /// Columns of surfaces apart by less than `margin`, pushed together along the shortest way until they have the energy of an impact.
+    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way until they have the energy of an impact.
     fn stand_ahead(
         &self,
         paths: [&Path; 2],
-        X: &[Pose; 2],
+        time: f64,
         margin: f64,
         inertia: f64,
         work: &mut SurfaceWork,
         out: &mut Vec<SurfacePoint>,
     ) {
-        let (gap, n, p1, p2) = self.apart(X, margin);
+        let X = paths.map(|p| p.at(time));
+        let (gap, n, p1, p2) = self.apart(&X, margin);
         if gap >= margin {
             return;
         }
         let middle = 0.5 * (p1 + p2);
-        let closing = n.dot(paths[0].velocity(middle) - paths[1].velocity(middle));
+        let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
         let energy = 0.5 * inertia * closing * closing;
         let pressed = |push: f64, work: &mut SurfaceWork| {
             let shift = n * (gap + push * self.size);
@@ -210,6 +249,13 @@ impl SurfacePair {
                 area: p.area * p.normal.dot(n) * sense * p.depth / depth,
                 region: p.region,
             });
+        }
+        if let Kind::Ground { ground, surface, .. } = &self.kind {
+            // what lies above it waits
+            let first = out.len();
+            half_space_points(&X[*ground], surface, &X[1 - ground], [shift.length(), margin], work);
+            self.stand(work, None, out);
+            out[first..].iter_mut().for_each(|c| c.region = u32::MAX);
         }
     }
 }
