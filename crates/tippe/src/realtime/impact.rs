@@ -373,14 +373,15 @@ impl Clock<'_> {
     }
 
     /// Looks at the pair of a contact point where its bodies will be at the instant at which they meet: true if they touch there, and impulses act at that
-    /// geometry; otherwise its gap is corrected. Meshes and bodies of mechanisms meet at the geometry of the step's beginning.
+    /// geometry; otherwise its gap is corrected. Columns of meshes are carried along, as they were read where they meet; bodies of mechanisms meet at the
+    /// geometry of the step's beginning.
     fn meets(&self, melee: &mut Melee, first: usize, instant: f64) -> bool {
         let Melee { list, u, path, since, .. } = melee;
         let touch = &self.touches[list[first].touch as usize];
         let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
         let elements = [touch.memory.pair.0, touch.memory.pair.1].map(|e| &self.model.elements[e as usize]);
         let mesh = elements.iter().any(|e| matches!(e.shape, Shape::Mesh(_)));
-        if jointed || mesh || list[first].looks >= LOOKS {
+        if jointed || list[first].looks >= LOOKS {
             return true;
         }
         let moved = [0, 1].map(|s| match list[first].bodies[s] {
@@ -392,6 +393,33 @@ impl Clock<'_> {
             }
         });
         let centre = [0, 1].map(|s| self.kin[touch.bodies[s]].p + moved[s].linear);
+        // arms from where the bodies are then: impulses keep the angular momentum
+        let stand = |s: &mut Striking, point: Vec3, axes: [Vec3; 3], gap: f64| {
+            (s.point, s.axes, s.given) = (point, axes, [0.0; 3]);
+            for (side, sign) in [(0, -1.0), (1, 1.0)] {
+                for axis in 0..3 {
+                    let J = Six::new((point - centre[side]).cross(axes[axis]), axes[axis]) * sign;
+                    if s.bodies[side] != GROUND {
+                        s.J[axis][side] = flat(J);
+                    } else {
+                        let kin = &self.kin[touch.bodies[side]];
+                        s.given[axis] += J.dot(&Six::new(kin.w, kin.v));
+                    }
+                }
+            }
+            s.gap = gap - (instant - s.since) * s.rate(0, u);
+        };
+        if mesh {
+            let free = || (0..2).filter(|&s| list[first].bodies[s] != GROUND);
+            let carried = free().map(|s| moved[s].linear).sum::<Vec3>() / free().count() as f64;
+            for k in self.of_pair_with(first) {
+                let (s, touch) = (&mut list[k], &self.touches[k]);
+                let gap = s.gap + (instant - s.since) * s.rate(0, u);
+                stand(s, touch.point + carried, touch.axes, gap);
+                s.ready = true;
+            }
+            return true;
+        }
         let pose = [0, 1].map(|s| {
             let q = rotated(self.orientation(touch.bodies[s]), moved[s].angular);
             Pose::new(q, centre[s]).then(&elements[s].X_cs)
@@ -414,21 +442,7 @@ impl Clock<'_> {
             let id = self.touches[list[k].touch as usize].memory.id;
             let nearest = || found.points().iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
             let Some(p) = same(id).or_else(|| if k == first { nearest() } else { None }) else { continue };
-            let s = &mut list[k];
-            (s.point, s.axes) = (p.point, axes);
-            s.given = [0.0; 3];
-            for (side, sign) in [(0, -1.0), (1, 1.0)] {
-                for axis in 0..3 {
-                    let J = Six::new((p.point - centre[side]).cross(axes[axis]), axes[axis]) * sign;
-                    if s.bodies[side] != GROUND {
-                        s.J[axis][side] = flat(J);
-                    } else {
-                        let kin = &self.kin[touch.bodies[side]];
-                        s.given[axis] += J.dot(&Six::new(kin.w, kin.v));
-                    }
-                }
-            }
-            s.gap = p.gap - (instant - s.since) * s.rate(0, u);
+            stand(&mut list[k], p.point, axes, p.gap);
             if k == first {
                 gap_then = p.gap;
             }
