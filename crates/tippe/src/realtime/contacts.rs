@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{
-    Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Pose, Shape, Vec3, manifold, pairs_into, separation,
+    Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Mat3, Pose, Shape, Vec3, manifold, pairs_into, separation,
 };
 
 /// Below this many elements all pairs of boxes are tried.
@@ -341,20 +341,26 @@ impl Clock<'_> {
             let rate = Six::new(kin.w, kin.v);
             // what was struck in this step has a path of its own until then
             let past = if self.elapsed > 0.0 { self.path(b, self.elapsed) } else { Six::ZERO };
-            let is_free = self.model.bodies[b].drive == Drive::Free;
             let rest = self.h - self.elapsed;
-            let fall = if is_free { self.model.gravity_at(kin.p) * (rest * rest) } else { Vec3::ZERO };
-            Path { X_ws, centre: kin.p, past, rest, fall, rate, is_free }
+            let body = &self.model.bodies[b];
+            let (fall, inverse) = match body.drive {
+                Drive::Free => {
+                    let turning = kin.R * body.I_c_inverse * kin.R.transpose();
+                    (self.model.gravity_at(kin.p) * (rest * rest), (1.0 / body.mass, turning))
+                }
+                _ => (Vec3::ZERO, (0.0, Mat3::ZERO)),
+            };
+            Path { X_ws, centre: kin.p, past, rest, fall, rate, inverse }
         };
         let hardness = &near.hardness;
-        let inertia = hardness.mass * surfaces.layer() / hardness.modulus;
+        let softness = surfaces.layer() / hardness.modulus;
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
         let paths = [&path(a, X_1), &path(b, X_2)];
-        surfaces.columns(paths, touching, touching, margin, inertia, &mut look.points);
+        surfaces.columns(paths, touching, touching, margin, softness, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
-        if touching && area * self.h * self.h < RESOLVED * RESOLVED * inertia {
-            surfaces.columns(paths, touching, false, margin, inertia, &mut look.points);
+        if touching && area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
+            surfaces.columns(paths, touching, false, margin, softness, &mut look.points);
         }
     }
 

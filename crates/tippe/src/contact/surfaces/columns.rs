@@ -3,7 +3,7 @@
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
-use tippe_geometry::{Aabb, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
+use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
 
 /// Columns push one way where their sum is at least this share of their sizes [-].
 const ONE_WAY: f64 = 0.5;
@@ -16,6 +16,8 @@ const FEW: usize = 24;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
+/// Energy of an edge at the depth that it has in an impact, mean over the impulse, over the largest: (B(4/3, 1/2)/2)^3 [-].
+const MEAN: f64 = 0.595;
 /// Looks at surfaces that come near, at most, until they meet.
 const MEETINGS: usize = 8;
 
@@ -34,8 +36,8 @@ pub struct Path {
     pub fall: Vec3,
     /// Angular velocity [rad/s] and velocity [m/s].
     pub rate: Six,
-    /// Whether it gives way to forces.
-    pub is_free: bool,
+    /// Inverse mass [1/kg] and, in the world, inverse moments of inertia [1/(kg m^2)]; zero if it does not give way to forces.
+    pub inverse: (f64, Mat3),
 }
 
 impl Path {
@@ -56,6 +58,12 @@ impl Path {
     fn shift(&self, point: Vec3, time: f64) -> Vec3 {
         let moved = self.moved(time);
         moved.linear + moved.angular.cross(point - self.centre)
+    }
+
+    /// Change of the velocity of a point that is there then, along a unit normal, by an impulse along it [1/kg].
+    fn yields(&self, point: Vec3, n: Vec3, time: f64) -> f64 {
+        let turn = (point - self.centre - self.moved(time).linear).cross(n);
+        self.inverse.0 + turn.dot(self.inverse.1 * turn)
     }
 
     /// Velocity of a point that is there then [m/s].
@@ -89,7 +97,8 @@ impl SurfacePair {
     }
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
-    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first. Gaps are those of the step's
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of an impact with a layer of this softness
+    /// 1/k = L/E* [m/Pa]. Gaps are those of the step's
     /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
     pub fn columns(
         &self,
@@ -97,7 +106,7 @@ impl SurfacePair {
         touching: bool,
         at_end: bool,
         margin: f64,
-        inertia: f64,
+        softness: f64,
         out: &mut Vec<SurfacePoint>,
     ) {
         out.clear();
@@ -116,7 +125,7 @@ impl SurfacePair {
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
             if meeting.is_some() {
-                return self.stand_ahead(paths, time.unwrap_or(0.0), margin, inertia, work, out);
+                return self.stand_ahead(paths, time.unwrap_or(0.0), margin, softness, work, out);
             }
             if let Kind::Ground { ground, surface, .. } = &self.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
@@ -141,7 +150,7 @@ impl SurfacePair {
         join_columns(out);
         if let Some(time) = time {
             // as far from the centre as they will be: a force ahead of what rolls would hold it
-            let free = || paths.iter().filter(|path| path.is_free);
+            let free = || paths.iter().filter(|path| path.inverse.0 > 0.0);
             let carried = free().map(|path| path.moved(time).linear).sum::<Vec3>() / free().count().max(1) as f64;
             for c in out {
                 c.point -= carried;
@@ -190,13 +199,14 @@ impl SurfacePair {
         }
     }
 
-    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way until they have the energy of an impact.
+    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way until they have the energy that an impact has in
+    /// the mean.
     fn stand_ahead(
         &self,
         paths: [&Path; 2],
         time: f64,
         margin: f64,
-        inertia: f64,
+        softness: f64,
         work: &mut SurfaceWork,
         out: &mut Vec<SurfacePoint>,
     ) {
@@ -207,7 +217,8 @@ impl SurfacePair {
         }
         let middle = 0.5 * (p1 + p2);
         let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
-        let energy = 0.5 * inertia * closing * closing;
+        let yields: f64 = paths.iter().map(|p| p.yields(middle, n, time)).sum();
+        let energy = if yields > 0.0 { MEAN * softness * 0.5 * closing * closing / yields } else { 0.0 };
         let pressed = |push: f64, work: &mut SurfaceWork| {
             let shift = n * (gap + push * self.size);
             self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work)
