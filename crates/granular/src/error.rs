@@ -98,7 +98,7 @@ pub enum GrainError {
         what: &'static str,
     },
     /// Motion became infinite or not a number.
-    #[error("at t = {time} s the motion of grain {id} is no longer finite; try a smaller step than {step} s")]
+    #[error("the motion of grain {id} is no longer finite at {time} s; try a smaller step than {step} s")]
     NotFinite {
         /// Time [s].
         time: f64,

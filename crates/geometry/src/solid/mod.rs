@@ -177,7 +177,7 @@ impl Thread {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SolidError {
     /// A length is zero, negative, too large or not a number.
-    #[error("{what} must be a positive length up to {FARTHEST:e} m, but is {value} m")]
+    #[error("{what} must be a positive length up to {FARTHEST:e} m, but is {value:?} m")]
     Length {
         /// Which.
         what: &'static str,

@@ -331,7 +331,7 @@ class Solid(TypedDict, total=False):
     radius: Number
     repeat: Sequence[Any] | Any
     root: Number
-    scale: Vector
+    scale: Any
     segments: int | str
     shift: Number
     size: Vector

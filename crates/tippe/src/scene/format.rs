@@ -89,8 +89,8 @@ pub(super) enum Range {
     Whole,
     /// A whole number, 1 or more.
     Count,
-    /// A whole number from 1 to this one.
-    UpTo(u32),
+    /// A whole number from one to the other.
+    Between(u32, u32),
     /// What double precision can keep: 1e-14 or more.
     Tolerance,
 }
@@ -105,7 +105,7 @@ impl Range {
             Range::Poisson => x > -1.0 && x < 0.5,
             Range::Whole => x == x.floor() && x.abs() < 1e15,
             Range::Count => x == x.floor() && (1.0..1e9).contains(&x),
-            Range::UpTo(most) => x == x.floor() && (1.0..=most as f64).contains(&x),
+            Range::Between(least, most) => x == x.floor() && (least as f64..=most as f64).contains(&x),
             Range::Tolerance => x >= super::SMALLEST_TOLERANCE,
         }
     }
@@ -119,7 +119,7 @@ impl Range {
             Range::Poisson => "between -1 and 0.5",
             Range::Whole => "a whole number",
             Range::Count => "a whole number, 1 or more and below 1e9",
-            Range::UpTo(most) => return Cow::Owned(format!("a whole number from 1 to {most}")),
+            Range::Between(least, most) => return Cow::Owned(format!("a whole number from {least} to {most}")),
             Range::Tolerance => "1e-14 or more",
         })
     }

@@ -3,7 +3,7 @@
 use super::format::{Form, Key, Measure, Range, Table};
 use super::format::{REPEATED, flag, key, measure, number, text, texts, vector, word};
 use crate::equation::Dimension as D;
-use Range::{Any, NotNegative, Positive, UpTo};
+use Range::{Any, Between, NotNegative, Positive};
 
 /// Words under `kind` of a `[[solid]]`.
 pub(super) const KINDS: &[&str] = &[
@@ -27,6 +27,9 @@ const GEAR: &[&str] = &["gear"];
 const THREAD: &[&str] = &["thread"];
 const PRISM: &[&str] = &["prism"];
 const MESH: &[&str] = &["mesh"];
+/// What a scale is.
+pub(super) const FACTOR: Measure = measure(D::ONE, Any);
+const SCALE: [Form; 2] = [Form::Number(FACTOR), Form::Vector(3, FACTOR)];
 const POINT: Form = Form::Vector(2, measure(D::LENGTH, Any));
 const NO_UNIT: Measure = Measure { dimension: None, range: Any };
 
@@ -62,7 +65,7 @@ pub(super) const SOLID: Table = Table {
                 .of(&["sphere", "cylinder", "cone", "thread"]),
             number("top_radius", D::LENGTH, NotNegative, "Radius of the top [m]; default 0").of(&["cone"]),
             number("length", D::LENGTH, Positive, "Length along z, half of it on each side of the origin [m]").of(LONG),
-            number("segments", D::ONE, UpTo(10_000), "Corners of a full circle; default 64").of(ROUND),
+            number("segments", D::ONE, Between(3, 10_000), "Corners of a full circle; default 64").of(ROUND),
             key("outline", Form::List(&POINT), "Corners (x, y) of the polygon [m]").of(PRISM),
             key("holes", Form::List(&Form::List(&POINT)), "Corners (x, y) of polygons left out [m]").of(PRISM),
             key("profile", Form::List(&POINT), "Corners (r, z) of the polygon turned about z [m]").of(&["revolved"]),
@@ -70,7 +73,7 @@ pub(super) const SOLID: Table = Table {
         ],
         &[
             number("module", D::LENGTH, Positive, "Pitch diameter over number of teeth [m]").of(GEAR),
-            number("teeth", D::ONE, UpTo(10_000), "Number of teeth").of(GEAR),
+            number("teeth", D::ONE, Between(1, 10_000), "Number of teeth").of(GEAR),
             number("width", D::LENGTH, Positive, "Length along z [m]").of(GEAR),
             number("pressure_angle", D::ONE, Positive, "Pressure angle [rad]; default 20 deg").of(GEAR),
             number("addendum", D::ONE, Any, "Height of teeth over the pitch circle, in modules; default 1").of(GEAR),
@@ -78,7 +81,7 @@ pub(super) const SOLID: Table = Table {
             number("backlash", D::LENGTH, Any, "Play along the pitch circle, off every tooth [m]; default 0").of(GEAR),
             number("shift", D::ONE, Any, "Profile shift, in modules; default 0").of(GEAR),
             number("hole", D::LENGTH, Positive, "Radius of the hole around the axis [m]; default none").of(GEAR),
-            number("flank_points", D::ONE, UpTo(1000), "Corners on the flank of a tooth; default 8").of(GEAR),
+            number("flank_points", D::ONE, Between(1, 1000), "Corners on the flank of a tooth; default 8").of(GEAR),
             number("pitch", D::LENGTH, Positive, "Way along z of one turn [m]").of(THREAD),
             number("depth", D::LENGTH, Positive, "Depth of the groove [m]; default 0.541 pitch").of(THREAD),
             number("crest", D::LENGTH, Positive, "Width of the ridge's top [m]; default pitch/8").of(THREAD),
@@ -87,7 +90,7 @@ pub(super) const SOLID: Table = Table {
         ],
         &SURFACE_OF_SOLID,
         &[
-            key("scale", Form::Vector(3, measure(D::ONE, Any)), "Factors along x, y, z, before it is placed"),
+            key("scale", Form::Either(&SCALE), "Factor, or factors along x, y, z, before it is placed"),
             key(
                 "mirror",
                 Form::Vector(3, NO_UNIT),
@@ -95,8 +98,8 @@ pub(super) const SOLID: Table = Table {
             ),
             key("orientation", Form::Orientation, "How it is turned, after `mirror`"),
             vector("position", D::LENGTH, "Where its origin is put, after `orientation` [m]"),
-            number("around", D::ONE, UpTo(10_000), "Number of copies around z, united"),
-            number("along", D::ONE, UpTo(10_000), "Number of copies in a row, `step` apart, united"),
+            number("around", D::ONE, Between(1, 10_000), "Number of copies around z, united"),
+            number("along", D::ONE, Between(1, 10_000), "Number of copies in a row, `step` apart, united"),
             vector("step", D::LENGTH, "From one copy to the next [m]"),
         ],
     ],
@@ -130,7 +133,7 @@ pub(super) const MESH_SHAPE: [Key; 9] = {
         number(
             "pieces",
             D::ONE,
-            UpTo(4096),
+            Between(1, 4096),
             "At most so many convex pieces touch instead of it, which it is taken apart into",
         ),
     ]

@@ -1,7 +1,8 @@
 //! Solids, built when they are read so that what is wrong with one is said at its place, and meshes of shapes.
 
 use super::format::{self, Form, Measure};
-use super::format_solid::{KINDS, SOLID};
+use super::format_solid::{FACTOR, KINDS, SOLID};
+use super::node::Value;
 use super::read::check_path;
 use super::read_mechanism::{filled, keys_of_kind, missing};
 use super::reader::{Fields, Reader};
@@ -64,6 +65,15 @@ fn made(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<Soli
     }
 }
 
+/// One factor, or one for each axis.
+fn scale(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec3> {
+    let (node, key) = (fields.get("scale")?, fields.table.key("scale")?);
+    match node.value {
+        Value::List(_) => reader.numbers(node, FACTOR, &fields.what, key).map(Vec3::from_array),
+        _ => reader.measured(node, FACTOR, &fields.what, key).map(Vec3::splat),
+    }
+}
+
 fn placing(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Placing {
     let count = |reader: &mut Reader<'_>, key| reader.number(fields, key).map_or(1, |n| n as u32);
     for (one, other) in [("along", "step"), ("step", "along")] {
@@ -73,7 +83,7 @@ fn placing(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Placing {
         }
     }
     Placing {
-        scale: reader.vec3(fields, "scale"),
+        scale: scale(reader, fields),
         mirror: reader.vec3(fields, "mirror"),
         orientation: reader.orientation(fields).unwrap_or(Quat::IDENTITY),
         position: reader.vec3(fields, "position").unwrap_or_default(),
@@ -334,9 +344,20 @@ fn contents(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Contents> {
     read(reader, fields, "file", found)
 }
 
+/// Keys that say how triangles are read, where these come from `source`.
+fn refuse(reader: &mut Reader<'_>, fields: &Fields<'_>, keys: &[&str], source: &str) {
+    for key in keys.iter().filter(|key| fields.get(key).is_some()) {
+        let message = format!("{}: its triangles come from `{source}`, which takes no `{key}`", fields.what);
+        reader.error(fields.place_of(key), message, "leave it out");
+    }
+}
+
 /// A closed mesh from a file or from corners and triangles, repaired where that needs no guess; repairs are notes.
 fn surface(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mesh> {
     let source = only_one(reader, fields, &["file", "vertices"])?;
+    if source == "vertices" {
+        refuse(reader, fields, &["unit"], source);
+    }
     let (surface, outlines) = match source {
         "file" => contents(reader, fields).map(|found| (found.surface, found.outlines.len()))?,
         _ => (inline(reader, fields)?, 0),
@@ -410,6 +431,7 @@ pub(super) fn mesh_shape(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option
     let source = only_one(reader, fields, &["solid", "file", "vertices"])?;
     let (mesh, solid) = match source {
         "solid" => {
+            refuse(reader, fields, &["unit", "weld"], source);
             let name = filled(reader, fields, "solid")?;
             if reader.failed_solids.contains(&name) {
                 return None;

@@ -401,9 +401,8 @@ fn short(x: f64) -> String {
 /// A key as the subject of a sentence: `a mass`, `an exponent`, `until`.
 fn subject(key: &str) -> String {
     match key {
-        "radii" | "semi_axes" | "passes" | "points" | "sweeps" | "columns" | "mu" | "x" | "y" | "vx" | "vy" => {
-            key.to_string()
-        }
+        "radii" | "semi_axes" | "heights" | "passes" | "points" | "sweeps" | "columns" | "mu" | "x" | "y" | "vx"
+        | "vy" => key.to_string(),
         "pieces" | "segments" | "teeth" | "flank_points" | "around" | "along" => key.to_string(),
         "until" | "at" | "is" | "from" | "to" | "young" | "poisson" | "within" | "below" | "above" => key.to_string(),
         _ if key.starts_with(['a', 'e', 'i', 'o']) => format!("an {key}"),

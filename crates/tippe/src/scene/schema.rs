@@ -91,6 +91,6 @@ fn number(range: Range) -> (&'static str, Value) {
         Range::Fraction => ("fraction", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         Range::Poisson => ("poisson", json!({ "type": "number", "exclusiveMinimum": -1, "exclusiveMaximum": 0.5 })),
         Range::Whole => ("whole", json!({ "type": "integer" })),
-        Range::Count | Range::UpTo(_) => ("count", json!({ "type": "integer", "minimum": 1 })),
+        Range::Count | Range::Between(..) => ("count", json!({ "type": "integer", "minimum": 1 })),
     }
 }

@@ -28,6 +28,9 @@ fn solids_are_built_from_parameters() {
     assert!((volume(&scene, "traced") - (35e-6 - 0.5e-6) * 2e-3).abs() < 1e-15);
     assert!((volume(&scene, "corner") - 1e-6 / 6.0).abs() < 1e-18);
     assert!(scene.solids.iter().any(|solid| solid.name == "bead_1"));
+    let twice =
+        Scene::parse("solids.toml", &SOLIDS.replacen("teeth = 8", "teeth = 8\nscale = 2", 1), &[]).expect("reads");
+    assert!((volume(&twice, "pinion") / volume(&scene, "pinion") - 8.0).abs() < 1e-12);
 }
 
 #[test]
@@ -78,7 +81,10 @@ fn what_is_wrong_with_a_solid_is_said_where_it_stands() {
     has(said("pieces = 12", "pieces = 5000"), "pieces 5000; pieces is a whole number from 1 to 4096");
     has(said("pieces = 12", "pieces = 1e9"), "pieces is a whole number from 1 to 4096");
     has(said("around = \"slots\"", "around = 1e9"), "around is a whole number from 1 to 10000");
-    has(said("segments = 16", "segments = 1e9"), "segments is a whole number from 1 to 10000");
+    has(said("segments = 16", "segments = 1e9"), "segments is a whole number from 3 to 10000");
+    has(said("segments = 16", "segments = 2"), "segments is a whole number from 3 to 10000");
+    has(said("teeth = 8", "teeth = 8\nscale = [2, 1]"), "scale");
+    has(said("solid = \"wheel\" }", "solid = \"wheel\", weld = 1 }"), "come from `solid`, which takes no `weld`");
     has(said("teeth = 8", "teeth = 1e9"), "teeth is a whole number from 1 to 10000");
     has(said("pieces = 12", "pieces = 12, hull = true"), "both its hull and pieces of it are to touch");
     has(said(", [1, 2, 3]], weld = \"1 um\"", "], weld = \"1 um\", pieces = 3"), "not closed: 3 edges");
