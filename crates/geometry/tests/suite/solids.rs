@@ -242,7 +242,7 @@ fn threads_for_bolt_and_nut() {
     for (thread, part) in [
         (Thread { length: 100.0, ..bolt }, "with 48 segments at most 4166 turns"),
         (Thread { length: 1e9, ..bolt }, "its length is 666666666666.6"),
-        (Thread { length: 1e10, ..bolt }, "length must be a positive length up to 1e9 m, but is 10000000000 m"),
+        (Thread { length: 1e10, ..bolt }, "length must be a positive length up to 1e9 m, but is 10000000000.0 m"),
         (Thread { depth: 0.006, ..bolt }, "its depth 0.006 m is not below its radius 0.005 m"),
     ] {
         let error = Solid::Thread(thread).mesh().unwrap_err().to_string();

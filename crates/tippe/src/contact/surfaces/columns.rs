@@ -98,8 +98,8 @@ impl SurfacePair {
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
     /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of an impact with a layer of this softness
-    /// 1/k = L/E* [m/Pa]. Gaps are those of the step's
-    /// beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they give its derivative.
+    /// 1/k = L/E* [m/Pa]. Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a
+    /// depth yet, they give its derivative.
     pub fn columns(
         &self,
         paths: [&Path; 2],
@@ -124,8 +124,8 @@ impl SurfacePair {
         let time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
-            if meeting.is_some() {
-                return self.stand_ahead(paths, time.unwrap_or(0.0), margin, softness, work, out);
+            if let Some(time) = meeting {
+                return self.stand_ahead(paths, time, margin, softness, work, out);
             }
             if let Kind::Ground { ground, surface, .. } = &self.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
