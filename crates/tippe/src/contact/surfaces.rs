@@ -17,7 +17,7 @@
 
 mod columns;
 
-pub use columns::{Path, SurfacePoint};
+pub use columns::{Blow, Path, SurfacePoint};
 
 use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
 use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};

@@ -1,7 +1,7 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
 use super::{Clock, FrictionBound};
-use crate::contact::surfaces::{Path, SurfacePair, SurfacePoint};
+use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Model};
@@ -354,13 +354,14 @@ impl Clock<'_> {
         };
         let hardness = &near.hardness;
         let softness = surfaces.layer() / hardness.modulus;
+        let blow = Blow { softness, slow: hardness.rest_speed + self.model.gravity.length() * self.h };
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
         let paths = [&path(a, X_1), &path(b, X_2)];
-        surfaces.columns(paths, touching, touching, margin, softness, &mut look.points);
+        surfaces.columns(paths, touching, touching, margin, blow, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
         if touching && area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
-            surfaces.columns(paths, touching, false, margin, softness, &mut look.points);
+            surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
         }
     }
 

@@ -638,16 +638,18 @@ impl Clock<'_> {
                 looked += 1;
             }
         }
-        // all columns of a pair that strikes, those that do not touch yet too
+        // all columns of a pair that strikes, those that do not touch yet too, but for those that wait beside what newly touches
         cluster.sort_unstable();
         let mut gathered = 0;
         for k in 0..cluster.len() {
             if cluster[k] >= gathered && touch_of(&melee.list[cluster[k]]).column {
                 let columns = self.of_pair_with(cluster[k]);
                 gathered = columns.end;
+                let grip = melee.grip_of[cluster[k]];
                 for other in columns {
+                    let waits = !self.touches[other].known && melee.grip_of[other] != grip;
                     let s = &mut melee.list[other];
-                    if !s.active && s.gap.is_finite() {
+                    if !s.active && !waits && s.gap.is_finite() {
                         s.active = true;
                         cluster.push(other);
                     }

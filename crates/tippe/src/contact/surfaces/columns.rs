@@ -72,6 +72,15 @@ impl Path {
     }
 }
 
+/// When surfaces that meet strike.
+#[derive(Clone, Copy, Debug)]
+pub struct Blow {
+    /// Softness of the layer, 1/k = L/E* [m/Pa].
+    pub softness: f64,
+    /// What comes slower than this does not [m/s].
+    pub slow: f64,
+}
+
 /// A column of the foundation that stands between two surfaces, for solvers that carry one row per point.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfacePoint {
@@ -97,8 +106,7 @@ impl SurfacePair {
     }
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
-    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of an impact with a layer of this softness
-    /// 1/k = L/E* [m/Pa]. Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`. Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a
     /// depth yet, they give its derivative.
     pub fn columns(
         &self,
@@ -106,7 +114,7 @@ impl SurfacePair {
         touching: bool,
         at_end: bool,
         margin: f64,
-        softness: f64,
+        blow: Blow,
         out: &mut Vec<SurfacePoint>,
     ) {
         out.clear();
@@ -121,11 +129,11 @@ impl SurfacePair {
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
         let meeting = if touching || just { None } else { self.meeting(paths, margin) };
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
-        let time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
+        let mut time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
             if let Some(time) = meeting {
-                return self.stand_ahead(paths, time, margin, softness, work, out);
+                return self.stand_ahead(paths, time, margin, Some(blow), work, out);
             }
             if let Kind::Ground { ground, surface, .. } = &self.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
@@ -138,13 +146,20 @@ impl SurfacePair {
                     c.gap -= c.normal.dot(fall);
                 }
             }
-            if !just && self.press_in(&X, work).depth > 0.0 {
+            if just {
+                return;
+            }
+            if self.press_in(&X, work).depth > 0.0 {
                 // in their place stand those that carry
                 out.retain_mut(|c| {
                     c.region = u32::MAX;
                     c.gap > 0.0
                 });
                 self.stand(work, Some(touching), out);
+            } else if out.is_empty() && touching {
+                // apart for once, they will touch again
+                let then = *time.get_or_insert(0.0);
+                self.stand_ahead(paths, then, margin, None, work, out);
             }
         });
         join_columns(out);
@@ -160,14 +175,14 @@ impl SurfacePair {
     }
 
     /// When surfaces that are apart by less than `margin` meet, from now, or the step's rest if they do not [s]; none of those that
-    /// overlap now.
+    /// overlap now. Those that do by rounding met a moment ago.
     fn meeting(&self, paths: [&Path; 2], margin: f64) -> Option<f64> {
         let rest = paths[0].rest;
         let least = PUSHED[0] * self.size;
         let mut time = 0.0;
         for _ in 0..MEETINGS {
             let (gap, n, p1, p2) = self.nearest(&paths.map(|p| p.at(time)), margin);
-            if gap >= margin || time == 0.0 && gap < 0.0 {
+            if gap >= margin || time == 0.0 && gap < -least {
                 return None;
             }
             if gap >= 0.0 && (gap < least || time == rest) {
@@ -179,7 +194,7 @@ impl SurfacePair {
                 break;
             }
             // short of it, for what only touches has no direction
-            time = (time + (gap - 0.5 * least) / closing).clamp(0.0, rest);
+            time = (time + (gap - 0.5 * least) / closing).min(rest);
         }
         Some(time)
     }
@@ -199,14 +214,14 @@ impl SurfacePair {
         }
     }
 
-    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way until they have the energy that an impact has in
-    /// the mean.
+    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way, in a blow until they have the energy that an impact
+    /// has in the mean.
     fn stand_ahead(
         &self,
         paths: [&Path; 2],
         time: f64,
         margin: f64,
-        softness: f64,
+        blow: Option<Blow>,
         work: &mut SurfaceWork,
         out: &mut Vec<SurfacePoint>,
     ) {
@@ -218,7 +233,8 @@ impl SurfacePair {
         let middle = 0.5 * (p1 + p2);
         let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
         let yields: f64 = paths.iter().map(|p| p.yields(middle, n, time)).sum();
-        let energy = if yields > 0.0 { MEAN * softness * 0.5 * closing * closing / yields } else { 0.0 };
+        let blow = blow.filter(|blow| yields > 0.0 && closing > blow.slow);
+        let energy = blow.map_or(0.0, |blow| MEAN * blow.softness * 0.5 * closing * closing / yields);
         let pressed = |push: f64, work: &mut SurfaceWork| {
             let shift = n * (gap + push * self.size);
             self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work)
@@ -249,17 +265,17 @@ impl SurfacePair {
             }
         }
         let deepest = depths.iter().copied().fold(0.0, f64::max);
-        // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. Columns of a region begin
-        // together, and push as they will where it is deepest: which of them lies nearest to an edge is a matter of how the patch is cut
+        // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. In a blow columns of a region
+        // begin together, and push as they will where it is deepest: which of them lies nearest to an edge is a matter of how the patch is cut
         for p in work.points().iter().filter(|p| facing(p)) {
             let Some(depth) = depths.get(p.region as usize).map(|d| push * self.size * d / deepest) else { continue };
-            out.push(SurfacePoint {
-                point: p.point + 0.5 * shift,
-                normal: n,
-                gap: shift.length() - depth,
-                area: p.area * p.normal.dot(n) * sense * p.depth / depth,
-                region: p.region,
-            });
+            let area = p.area * p.normal.dot(n) * sense;
+            let own = p.depth / (p.axis.dot(n) * sense);
+            let (gap, area) = match blow {
+                Some(_) => (shift.length() - depth, area * p.depth / depth),
+                None => ((shift.length() - own).max(gap), area),
+            };
+            out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
         }
         if let Kind::Ground { ground, surface, .. } = &self.kind {
             // what lies above it waits
