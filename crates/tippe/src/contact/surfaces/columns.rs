@@ -127,13 +127,13 @@ impl SurfacePair {
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
         let on_ground = matches!(self.kind, Kind::Ground { .. });
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
-        let meeting = if touching || just { None } else { self.meeting(paths, margin) };
+        let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
-        let mut time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
+        let time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
             if let Some(time) = meeting {
-                return self.stand_ahead(paths, time, margin, Some(blow), work, out);
+                return self.stand_ahead(paths, &X, time, margin, Some(blow), work, out);
             }
             if let Kind::Ground { ground, surface, .. } = &self.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
@@ -156,10 +156,8 @@ impl SurfacePair {
                     c.gap > 0.0
                 });
                 self.stand(work, Some(touching), out);
-            } else if out.is_empty() && touching {
-                // apart for once, they will touch again
-                let then = *time.get_or_insert(0.0);
-                self.stand_ahead(paths, then, margin, None, work, out);
+            } else if out.is_empty() {
+                self.stand_ahead(paths, &X, time.unwrap_or(0.0), margin, None, work, out);
             }
         });
         join_columns(out);
@@ -174,23 +172,20 @@ impl SurfacePair {
         }
     }
 
-    /// When surfaces that are apart by less than `margin` meet, from now, or the step's rest if they do not [s]; none of those that
-    /// overlap now. Those that do by rounding met a moment ago.
-    fn meeting(&self, paths: [&Path; 2], margin: f64) -> Option<f64> {
+    /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
+    /// of those that overlap now. Those that do by rounding met a moment ago.
+    fn meeting(&self, paths: [&Path; 2], margin: f64, slow: f64) -> Option<f64> {
         let rest = paths[0].rest;
         let least = PUSHED[0] * self.size;
         let mut time = 0.0;
         for _ in 0..MEETINGS {
             let (gap, n, p1, p2) = self.nearest(&paths.map(|p| p.at(time)), margin);
-            if gap >= margin || time == 0.0 && gap < -least {
-                return None;
-            }
-            if gap >= 0.0 && (gap < least || time == rest) {
-                break;
-            }
             let middle = 0.5 * (p1 + p2);
             let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
-            if closing <= 0.0 {
+            if gap >= margin || time == 0.0 && (gap < -least || closing <= slow) {
+                return None;
+            }
+            if closing <= 0.0 || gap >= 0.0 && (gap < least || time == rest) {
                 break;
             }
             // short of it, for what only touches has no direction
@@ -219,14 +214,14 @@ impl SurfacePair {
     fn stand_ahead(
         &self,
         paths: [&Path; 2],
+        X: &[Pose; 2],
         time: f64,
         margin: f64,
         blow: Option<Blow>,
         work: &mut SurfaceWork,
         out: &mut Vec<SurfacePoint>,
     ) {
-        let X = paths.map(|p| p.at(time));
-        let (gap, n, p1, p2) = self.apart(&X, margin);
+        let (gap, n, p1, p2) = self.apart(X, margin);
         if gap >= margin {
             return;
         }
@@ -278,7 +273,7 @@ impl SurfacePair {
             out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
         }
         if let Kind::Ground { ground, surface, .. } = &self.kind {
-            // what lies above it waits
+            // what lies above the blow waits
             let first = out.len();
             half_space_points(&X[*ground], surface, &X[1 - ground], [shift.length(), margin], work);
             self.stand(work, None, out);
