@@ -411,7 +411,7 @@ impl Clock<'_> {
         };
         if mesh {
             let free = || (0..2).filter(|&s| list[first].bodies[s] != GROUND);
-            let carried = free().map(|s| moved[s].linear).sum::<Vec3>() / free().count() as f64;
+            let carried = free().map(|s| moved[s].linear).sum::<Vec3>() / free().count().max(1) as f64;
             for k in self.of_pair_with(first) {
                 let (s, touch) = (&mut list[k], &self.touches[k]);
                 let gap = s.gap + (instant - s.since) * s.rate(0, u);

@@ -106,8 +106,9 @@ impl SurfacePair {
     }
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
-    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`. Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a
-    /// depth yet, they give its derivative.
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`.
+    /// Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they
+    /// give its derivative.
     pub fn columns(
         &self,
         paths: [&Path; 2],
