@@ -41,7 +41,7 @@ const SLOW: f64 = 1e-4;
 /// Columns of surfaces that touch strike where they would push this much harder than before [-].
 const IMPACT: f64 = 4.0;
 /// Restitution of surfaces that do not rebound [-].
-const LEAST_RESTITUTION: f64 = 0.01;
+pub(super) const LEAST_RESTITUTION: f64 = 0.01;
 
 /// What a contact point carries from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

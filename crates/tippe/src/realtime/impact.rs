@@ -5,6 +5,7 @@
 //! in which contacts are compressed, so that is resolved. Between impacts of one step bodies move on straight lines.
 
 use super::Clock;
+use super::contacts::LEAST_RESTITUTION;
 use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
@@ -723,22 +724,33 @@ impl Clock<'_> {
                 let closing = -s.rate(0, u);
                 *depth += dt * closing;
                 s.impulse = [0.0; 3];
+                // what does not rebound is over when nothing closes any more: dampers let it out slowly
+                let lasts = t.damping < 0.5 / LEAST_RESTITUTION || closing > LEAST_RESTITUTION * speed;
                 if *depth <= 0.0 {
                     s.fastest = 0.0;
-                    busy |= closing > 0.0 && *depth + 10.0 * dt * closing > 0.0;
+                    busy |= lasts && closing > 0.0 && *depth + 10.0 * dt * closing > 0.0;
                     continue;
                 }
-                busy = true;
+                busy |= lasts;
                 s.fastest = s.fastest.max(closing);
                 let elastic = t.hardness * libm::pow(*depth, t.exponent);
-                let damped = if s.fastest > 0.0 { 1.0 + t.damping * closing / s.fastest } else { 1.0 };
-                s.impulse[0] = (elastic * damped).max(0.0) * dt;
+                let damper = if s.fastest > 0.0 { elastic * t.damping / s.fastest } else { 0.0 };
+                (s.impulse[0], s.impulse[1]) = (elastic * dt, damper * dt);
             }
             if !busy {
                 break;
             }
             let pair = |k: usize| self.touches[k].memory.pair;
             for points in cluster.chunk_by(|&i, &k| pair(i) == pair(k)) {
+                let damped: f64 = points.iter().map(|&k| list[k].impulse[1]).sum();
+                let yields = points.iter().map(|&k| list[k].yields[0]).fold(0.0, f64::max);
+                // the dampers of a pair take no more than its speed: what stood deep and comes anew would be thrown
+                let share = 1.0 / (damped * yields).max(1.0);
+                for &k in points {
+                    let s = &mut list[k];
+                    let lossy = -share * s.impulse[1] * s.rate(0, u);
+                    (s.impulse[0], s.impulse[1]) = ((s.impulse[0] + lossy).max(0.0), 0.0);
+                }
                 let pressed: f64 = points.iter().map(|&k| list[k].impulse[0]).sum();
                 for &k in points {
                     let s = &mut list[k];

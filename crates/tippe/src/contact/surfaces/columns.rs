@@ -124,7 +124,7 @@ impl SurfacePair {
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return;
         }
-        let fall = paths[1].fall - paths[0].fall;
+        let fall = self.fall(paths, &end, touching, margin);
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
         let on_ground = matches!(self.kind, Kind::Ground { .. });
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
@@ -141,11 +141,12 @@ impl SurfacePair {
                 return self.stand(work, None, out);
             }
             if time.is_some() && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
-                self.stand(work, Some(true), out);
+                self.stand(work, None, out);
                 for c in out.iter_mut() {
                     c.point -= 0.5 * fall;
                     c.gap -= c.normal.dot(fall);
                 }
+                carry_regions(work.points(), self.sense(), true, out);
             }
             if just {
                 return;
@@ -171,6 +172,15 @@ impl SurfacePair {
                 c.gap -= c.normal.dot(paths[1].shift(c.point, time) - paths[0].shift(c.point, time));
             }
         }
+    }
+
+    /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch either may be held, so it is along the shortest way.
+    fn fall(&self, paths: [&Path; 2], X: &[Pose; 2], touching: bool, margin: f64) -> Vec3 {
+        if !(touching && paths.iter().all(|p| p.inverse.0 > 0.0)) {
+            return paths[1].fall - paths[0].fall;
+        }
+        let (gap, n, ..) = self.nearest(X, margin);
+        if gap < margin { -n * paths[1].fall.length() } else { Vec3::ZERO }
     }
 
     /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
