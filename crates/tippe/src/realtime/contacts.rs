@@ -559,9 +559,14 @@ impl Clock<'_> {
         memory.point = at;
         let count = touches.len();
         let load: f64 = touches.iter().map(|t| t.memory.normal.max(0.0)).sum();
-        let weight = |t: &Touch| if load > 0.0 { t.memory.normal.max(0.0) / load } else { 1.0 / count as f64 };
-        let point = touches.iter().map(|t| t.point * weight(t)).sum::<Vec3>();
         let area: f64 = touches.iter().map(|t| t.area).sum();
+        // columns that carry nothing yet are as many as triangles make them
+        let weight = |t: &Touch| match t.column && area > 0.0 {
+            _ if load > 0.0 => t.memory.normal.max(0.0) / load,
+            true => t.area / area,
+            false => 1.0 / count as f64,
+        };
+        let point = touches.iter().map(|t| t.point * weight(t)).sum::<Vec3>();
         let hardness = &near.hardness;
         let lever = if hardness.spin > 0.0 {
             hardness.spin
