@@ -53,6 +53,8 @@ const LEAST_SLOPE: f64 = 1e-4;
 const ONE_CURVE: [f64; 2] = [0.2, 0.5];
 /// Patches thinner than this share of their size (squared) are flat [-].
 const FLAT: f64 = 1e-6;
+/// Surfaces that bend less than this over a patch are flat [-].
+const LEAST_BEND: f64 = 1e-6;
 /// Restitution that hysteresis can have at least [-].
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces are brought together by this share of the size beyond the first touch, to see where they meet [-].
@@ -493,34 +495,39 @@ impl SurfacePair {
         let on_ground = !matches!(self.kind, Kind::Both(_));
         let Some(motion) = self.motion(work.points(), sides) else { return tally };
         tally.travel = motion.u;
-        let slow = |v: f64| {
-            let v2 = v * v + v_s * v_s;
+        let slow = |v: f64, whole: f64| {
+            let v2 = v * v + whole * whole + v_s * v_s;
             v * v_s * v_s * v_s / (v2 * v2)
         };
         let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
-        let damped = |v: f64| b * v / (v * v + turn).sqrt() + c * slow(v);
-        let whole = (1.0 + damped(motion.V)).max(0.0);
-        // what rocks is damped along its columns, and not in the mean: the one would push across, the other feed the closing of the whole
+        let damped = |v: f64, whole: f64| b * v / (v * v + turn).sqrt() + c * slow(v, whole);
+        let whole = (1.0 + damped(motion.V, 0.0)).max(0.0);
+        // what rocks is damped along its columns, and not in the mean: the one would push across, the other feed the closing of the whole; and it is not slow
+        // while the whole comes or goes
         let column = |p: &PressurePoint| k * (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
         let all: f64 = work.points().iter().map(column).sum();
-        let mean = work.points().iter().map(|p| damped(motion.rocking(p)) * (column(p) / all)).sum::<f64>();
+        let mean = work.points().iter().map(|p| damped(motion.rocking(p), motion.V) * (column(p) / all)).sum::<f64>();
+        let bent = bends(work.points());
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
-            let (n, along) = (p.normal * sense, p.axis * sense);
+            let n = p.normal * sense;
             let pressed = elastic * whole;
-            let rocking = column(p) * (damped(motion.rocking(p)) - mean).max(-whole);
+            let rocking = column(p) * (damped(motion.rocking(p), motion.V) - mean).max(-whole);
             let v = relative(sides, p.point);
             tally.add(sides, p.point, n, elastic, pressed, -n.dot(v));
+            // friction acts in the plane of the ground, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces
+            let [own, other] = [p.side as usize, 1 - p.side as usize].map(|side| bent[side] + LEAST_BEND);
+            let between = p.normal * other + p.axis * own;
+            let facing = if on_ground { p.axis } else { between.try_normalize().unwrap_or(p.axis) };
+            let along = facing * sense;
             tally.add(sides, p.point, along, 0.0, rocking, -along.dot(v));
-            // friction acts in the plane of the ground, or half way between both surfaces: what rolls does not rub on its own curve
-            let facing = if on_ground { p.axis } else { (p.normal + p.axis).try_normalize().unwrap_or(p.axis) };
             let share = p.normal.dot(facing).max(0.0);
             let weight = p.area * p.depth * share;
             let force = (pressed * share + rocking).max(0.0);
-            loads.push(Load { point: p.point, normal: facing * sense, weight, force });
+            loads.push(Load { point: p.point, normal: along, weight, force });
         }
         tally
     }
@@ -672,6 +679,18 @@ impl SurfacePair {
         let theta_rate = w * g - theta * give + w_mean.cross(theta);
         reading.friction.rates = Springs { f: delta_rate * k_0, spin: 0.0, roll: theta_rate * inertia };
     }
+}
+
+/// How much each surface bends over the patch: 1 - |mean of its normals| [-].
+fn bends(points: &[PressurePoint]) -> [f64; 2] {
+    let (mut normals, mut all) = ([Vec3::ZERO; 2], 0.0);
+    for p in points.iter().filter(|p| p.depth > 0.0) {
+        let weight = p.area * p.depth;
+        normals[p.side as usize] += p.normal * weight;
+        normals[1 - p.side as usize] += p.axis * weight;
+        all += weight;
+    }
+    normals.map(|n| (1.0 - n.length() / all).max(0.0))
 }
 
 fn count(regions: &[Region]) -> RegionCount {
