@@ -445,7 +445,7 @@ impl Clock<'_> {
 
     /// Pairs of elements whose boxes, grown by what bodies can travel, overlap.
     fn search(&mut self) {
-        let pairs = &mut self.pairs;
+        let mut pairs = std::mem::take(&mut self.pairs);
         let (model, h) = (self.model, self.h);
         let g = model.gravity.length();
         pairs.boxes.clear();
@@ -455,7 +455,13 @@ impl Clock<'_> {
         for e in &model.elements {
             let body = &model.bodies[e.body as usize];
             let kin = &self.kin[e.body as usize];
-            let reach = (kin.v.length() + g * h + kin.w.length() * body.radius.min(1e3)) * h;
+            let radius = body.radius.min(1e3);
+            let mut reach = (kin.v.length() + g * h + kin.w.length() * radius) * h;
+            if self.elapsed > 0.0 {
+                // boxes are those of the step's beginning
+                let past = self.path(e.body as usize, self.elapsed);
+                reach += past.linear.length() + past.angular.length() * radius;
+            }
             let moving = body.drive != Drive::Fixed;
             let margin = if moving { reach + MARGIN * body.size } else { 0.0 };
             let X_wc = Pose::new(self.state.bodies[e.body as usize].q, kin.p);
@@ -470,6 +476,7 @@ impl Clock<'_> {
             pairs.margins.push(margin);
             pairs.X_ws.push(X_wc.then(&e.X_cs));
         }
+        self.pairs = pairs;
         if !stays {
             self.look_around();
         }

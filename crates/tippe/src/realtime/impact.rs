@@ -13,8 +13,11 @@ use crate::joint::Six;
 use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
+/// Columns with less than this share of the stiffness of all do not tell the length of micro-steps [-].
+const NEGLIGIBLE: f64 = 1e-6;
 /// Micro-steps per duration of the shortest contact.
 const RESOLUTION: f64 = 60.0;
+
 /// Micro-steps of one impact at most.
 const LONGEST: usize = 200_000;
 /// Impacts one after the other in one step, at most, per contact.
@@ -681,7 +684,7 @@ impl Clock<'_> {
         let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
         for &k in &cluster {
             let waits = self.touches[list[k].touch as usize].column;
-            depths.push(if waits { -list[k].gap } else { 0.0 });
+            depths.push(if waits { (-list[k].gap).min(0.0) } else { 0.0 });
             list[k].fastest = 0.0;
             list[k].gap = 0.0;
         }
@@ -707,7 +710,8 @@ impl Clock<'_> {
             }
             let dt = if stiffness > 0.0 {
                 // the next column to touch is not passed
-                last = (3.0 * (lightest / stiffness).sqrt() / RESOLUTION).min(first.max(shortest));
+                last = (3.0 * (lightest / stiffness.max(NEGLIGIBLE * columns)).sqrt() / RESOLUTION)
+                    .min(first.max(shortest));
                 last
             } else if first <= 10.0 * last {
                 first

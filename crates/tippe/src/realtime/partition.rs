@@ -34,6 +34,8 @@ const REST_TIME: f64 = 0.5;
 const COUPLING: usize = 48;
 /// Overlap is pushed out at most at this speed [m/s].
 const PUSH_SPEED: f64 = 1.0;
+/// Shares of that speed that are tried one after the other where it throws things [-].
+const GENTLER: [f64; 3] = [0.25, 0.25, 0.0];
 
 /// What a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +109,8 @@ pub struct Partition {
     pub moved: Vec<f64>,
     /// True if the forces of every row on its two bodies are opposite: it may be swept.
     rubble: bool,
+    /// Where nothing but contacts acts, of surfaces among them: what soft ones may give back [J]. What pushes overlaps out may not throw it.
+    springs: Option<f64>,
     /// Velocities at the beginning of the step.
     start: Vec<f64>,
     follows: Vec<Follow>,
@@ -442,6 +446,27 @@ impl Clock<'_> {
             })
     }
 
+    /// Energy of soft contacts if these rows are of contacts, some of them of surfaces, with bodies that nothing drives [J].
+    fn springs_of_contacts(&self, rows: &[u32]) -> Option<f64> {
+        let (mut surfaces, mut stored) = (false, 0.0);
+        for &k in rows {
+            match self.rows.owners[k as usize] {
+                _ if self.rows.rows[k as usize].given != 0.0 => return None,
+                Owner::Normal(touch) => {
+                    let touch = &self.touches[touch as usize];
+                    surfaces |= touch.column;
+                    if touch.soft {
+                        let n = touch.exponent;
+                        stored += touch.hardness * libm::pow((-touch.gap).max(0.0), n + 1.0) / (n + 1.0);
+                    }
+                }
+                owner if owner.is_friction() => {}
+                _ => return None,
+            }
+        }
+        surfaces.then_some(stored)
+    }
+
     /// The problem of one partition.
     fn pose(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
@@ -469,6 +494,8 @@ impl Clock<'_> {
         // forces of contacts are opposite
         let ours = if self.rows.seen { 0 } else { self.rows.contacts as u32 };
         partition.rubble = partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
+        let alone = partition.machines.is_empty() && !self.rows.seen;
+        partition.springs = if alone { self.springs_of_contacts(&partition.rows) } else { None };
         partition.lent = !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
         if partition.lent {
             std::mem::swap(&mut partition.problem.rows, &mut self.rows.rows);
@@ -536,7 +563,7 @@ impl Partition {
             && self.problem.forces.is_empty();
     }
 
-    /// Solves with the friction bounds at hand, then with those of the solution, until they settle. Where it is swept its rows have the
+    /// Solves with the friction bounds at hand, then with those of the solution. Where it is swept its rows have the
     /// bodies of the model, which stand at `places` of the problem.
     fn solve(&mut self, settings: &super::Settings, places: &[u32]) {
         self.report = Report { converged: true, ..Report::default() };
@@ -546,6 +573,36 @@ impl Partition {
                 solver.substeps(problem, follows, places, start, settings.step, settings.sweeps.max(1), moved);
             return;
         }
+        self.settle(settings);
+        let Some(springs) = self.springs else { return };
+        // rows that push overlaps out against each other have a short lever: what they throw is pushed less, and at last not at all
+        for share in GENTLER {
+            let pushes = |row: &Row| row.gap < 0.0 && row.target > 0.0;
+            let push =
+                self.problem.rows.iter().filter(|row| pushes(row)).fold(0.0, |most, row| f64::max(most, row.target));
+            if push == 0.0 || !self.gains(push, springs) {
+                break;
+            }
+            self.problem.rows.iter_mut().filter(|row| pushes(row)).for_each(|row| row.target *= share);
+            self.settle(settings);
+        }
+    }
+
+    /// True if the solution has more energy than free motion, `springs` [J] and what pushes with this speed [m/s] give all bodies.
+    fn gains(&self, push: f64, springs: f64) -> bool {
+        let Problem { mass, inverse, momentum, u, .. } = &self.problem;
+        let half = |A: &Block, x: &[f64]| 0.5 * (0..36).map(|i| A[i] * x[i / 6] * x[i % 6]).sum::<f64>();
+        let (mut free, mut solved, mut given) = (0.0, 0.0, springs);
+        for (b, (M, W)) in mass.iter().zip(inverse).enumerate() {
+            free += half(W, &momentum[6 * b..6 * b + 6]);
+            solved += half(M, &u[6 * b..6 * b + 6]);
+            given += 0.5 * M[35] * push * push;
+        }
+        solved > free + given
+    }
+
+    /// The bounds of friction follow the solution until they settle.
+    fn settle(&mut self, settings: &super::Settings) {
         let passes = settings.passes.max(1);
         for pass in 1..=passes.max(MOST_PASSES) {
             let report = match self.problem.forces.is_empty() {

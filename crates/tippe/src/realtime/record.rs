@@ -342,8 +342,10 @@ impl Clock<'_> {
                 memory.spring = -memory.tangent / (h * grip.stiffness);
                 memory.wound = -memory.twist / (h * grip.stiffness);
             } else {
-                memory.spring += slip * h;
-                memory.wound += spin * h;
+                // no more than what slides
+                let most = limit / (h * grip.stiffness);
+                memory.spring = (memory.spring + slip * h).clamp_length_max(most);
+                memory.wound = (memory.wound + spin * h).clamp(-most, most);
             }
             self.state.holds.push(*memory);
         }

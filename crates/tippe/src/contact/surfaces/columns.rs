@@ -142,6 +142,8 @@ impl SurfacePair {
             }
             if time.is_some() && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
                 self.stand(work, None, out);
+                // sideways lies an edge that it fell past, not what holds it
+                out.retain(|c| c.normal.dot(fall) < -ALONG * fall.length());
                 for c in out.iter_mut() {
                     c.point -= 0.5 * fall;
                     c.gap -= c.normal.dot(fall);
@@ -158,7 +160,9 @@ impl SurfacePair {
                     c.gap > 0.0
                 });
                 self.stand(work, Some(touching), out);
-            } else if out.is_empty() {
+            } else if !out.is_empty() {
+                out.iter_mut().for_each(|c| c.gap = c.gap.max(0.0));
+            } else {
                 self.stand_ahead(paths, &X, time.unwrap_or(0.0), margin, None, work, out);
             }
         });
