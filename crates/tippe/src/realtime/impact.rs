@@ -20,6 +20,8 @@ const RESOLUTION: f64 = 60.0;
 
 /// Micro-steps of one impact at most.
 const LONGEST: usize = 200_000;
+/// The same where nothing rebounds: rows stop what is left.
+const PLASTIC: usize = 2_000;
 /// Impacts one after the other in one step, at most, per contact.
 const IMPACTS: usize = 64;
 /// Searches for contacts after impacts in one step, at most.
@@ -200,6 +202,11 @@ impl Response {
     }
 }
 
+/// True of contacts that do not rebound: b of `LEAST_RESTITUTION` is just below its inverse.
+fn is_plastic(touch: &super::Touch) -> bool {
+    touch.damping > 0.5 / LEAST_RESTITUTION
+}
+
 impl Clock<'_> {
     /// Impacts of the step: velocities jump, and bodies hop.
     pub(super) fn strike(&mut self) {
@@ -354,7 +361,9 @@ impl Clock<'_> {
             (&self.touches[range.clone()], &melee.list[range.clone()], &mut melee.times[range]);
         for ((s, t), time) in patch.iter().zip(touches).zip(&mut *times) {
             let speed = -s.rate(0, &melee.u);
-            let strikes = t.restitution > 0.0 && speed > t.rest_speed;
+            // what does not rebound strikes once
+            let over = is_plastic(t) && s.total[0] > 0.0;
+            let strikes = t.restitution > 0.0 && speed > t.rest_speed && !over;
             *time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
         }
         // from its instant on; the contact points of a group, of the same bodies, share it
@@ -691,7 +700,8 @@ impl Clock<'_> {
         let shortest = if columns > 0.0 { 3.0 * (lightest / columns).sqrt() / RESOLUTION } else { 0.0 };
         // the last micro-step in which columns touched
         let mut last = f64::INFINITY;
-        for _ in 0..LONGEST {
+        let plastic = cluster.iter().all(|&k| is_plastic(&self.touches[list[k].touch as usize]));
+        for _ in 0..if plastic { PLASTIC } else { LONGEST } {
             let mut busy = false;
             for &b in reached.iter() {
                 let range = 6 * b as usize..6 * b as usize + 6;
@@ -729,7 +739,7 @@ impl Clock<'_> {
                 *depth += dt * closing;
                 s.impulse = [0.0; 3];
                 // what does not rebound is over when nothing closes any more: dampers let it out slowly
-                let lasts = t.damping < 0.5 / LEAST_RESTITUTION || closing > LEAST_RESTITUTION * speed;
+                let lasts = !is_plastic(t) || closing > LEAST_RESTITUTION * speed;
                 if *depth <= 0.0 {
                     s.fastest = 0.0;
                     busy |= lasts && closing > 0.0 && *depth + 10.0 * dt * closing > 0.0;
