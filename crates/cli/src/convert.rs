@@ -36,6 +36,9 @@ fn unit(name: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub fn convert(args: &Args) -> Result<(), Stop> {
+    if std::fs::canonicalize(&args.from).is_ok_and(|from| std::fs::canonicalize(&args.to).is_ok_and(|to| to == from)) {
+        return Err(Stop::Usage(format!("{} would be written over itself. help: another name", args.from.display())));
+    }
     let bytes = match (is_scene(&args.from), is_scene(&args.to)) {
         (true, true) => {
             let scene = Scene::load(&args.from.to_string_lossy(), &args.sets)?;
@@ -94,16 +97,25 @@ fn mesh(args: &Args) -> Result<TriMesh, Stop> {
         let help = if matches!(error.cause(), FileError::Unit { .. }) { ". help: --unit mm" } else { "" };
         Stop::Scene(format!("{error}{help}"))
     })?;
+    if let Some(stated) = contents.stated {
+        say(&format!("note: {from} states its unit, {stated} m; it is read with --unit all the same"));
+    }
     for (what, count) in &contents.skipped {
         say(&format!("note: {count} {what} of {from} are not used"));
     }
     if let Some(length) = args.extrude {
+        let meshed = !contents.surface.triangles.is_empty();
         let Some((outline, holes)) = contents.take_outlines() else {
-            let help = "close it: Z at the end of a path of SVG, a closed polyline or circle of DXF";
+            let help = match meshed {
+                true => "it has triangles; without --extrude they are taken as they are",
+                false => "close it: Z at the end of a path of SVG, a closed polyline or circle of DXF",
+            };
             return Err(Stop::Scene(format!("there is no closed outline in {from}. help: {help}")));
         };
         let solid = Solid::Prism { outline, holes, length };
-        return Ok(solid.mesh().map_err(|error| Stop::Scene(format!("{from}: {error}")))?.into());
+        let mesh = solid.mesh().map_err(|error| Stop::Scene(format!("{from}: {error}")))?;
+        say(&format!("{from}: volume {:.6e} m3", mesh.volume()));
+        return Ok(mesh.into());
     }
     let surface = &contents.surface;
     if surface.triangles.is_empty() {
@@ -125,11 +137,17 @@ fn solid(args: &Args) -> Result<TriMesh, Stop> {
     notes(&scene);
     let names = || scene.solids.iter().map(|solid| solid.name.as_str());
     let list = || names().collect::<Vec<_>>().join(", ");
+    if scene.solids.is_empty() {
+        return Err(Stop::Usage(format!("there is no [[solid]] in {}", args.from.display())));
+    }
     let Some(wanted) = &args.solid else {
         return Err(Stop::Usage(format!("which solid? help: --solid NAME, one of: {}", list())));
     };
     match scene.solids.iter().find(|solid| solid.name == *wanted) {
-        Some(solid) => Ok(solid.mesh.surface().clone()),
+        Some(solid) => {
+            say(&format!("solid {wanted}: volume {:.6e} m3", solid.mesh.volume()));
+            Ok(solid.mesh.surface().clone())
+        }
         None => Err(Stop::Usage(format!("there is no solid \"{wanted}\" in the scene. help: one of: {}", list()))),
     }
 }

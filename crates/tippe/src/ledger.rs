@@ -104,15 +104,23 @@ impl Ledger {
         self.stored() + self.dissipated() - self.work - self.initial
     }
 
-    /// A warning where the books explain less than they should: the residual is more than a hundredth of what was turned over.
+    /// A warning where the books explain less than they should, the residual is more than a hundredth of what was turned over, or where a loss is a
+    /// gain of more than that (the steps themselves may gain, and say so).
     pub fn imbalance(&self) -> Option<String> {
         let losses: f64 = self.causes().iter().map(|(_, loss)| loss.abs()).sum();
         let held = self.kinetic.abs() + self.elastic.abs() + STANDING * self.initial.abs();
         let turned = self.work.abs() + losses + held;
         let residual = self.residual();
-        (residual.abs() > IMBALANCE * turned).then(|| {
-            format!(
+        if residual.abs() > IMBALANCE * turned {
+            return Some(format!(
                 "the energy books do not balance: {residual:.3e} J of {turned:.3e} J turned over are not explained. help: a smaller tolerance or step"
+            ));
+        }
+        let causes = self.causes().into_iter().filter(|(cause, _)| *cause != "integration");
+        let (cause, loss) = causes.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (loss < -IMBALANCE * turned).then(|| {
+            format!(
+                "the loss to {cause} is {loss:.3e} J: energy was made of nothing, of {turned:.3e} J turned over. help: a smaller step or tolerance"
             )
         })
     }
@@ -147,5 +155,9 @@ mod tests {
         let text = wrong.imbalance().expect("a fiftieth is too much");
         assert!(text.contains("2.000e-1 J"), "{text}");
         assert_eq!(Ledger::default().imbalance(), None);
+        let made = Ledger { kinetic: 5.0, contact_damping: -2.0, work: 2.0, initial: 1.0, ..Ledger::default() };
+        assert_eq!(made.residual(), 0.0);
+        let text = made.imbalance().expect("a gain is no loss");
+        assert!(text.contains("contact_damping is -2.000e0 J"), "{text}");
     }
 }

@@ -45,6 +45,8 @@ pub struct Contents {
     pub outlines: Vec<Outline>,
     /// Elements that are neither and were left out, by kind.
     pub skipped: BTreeMap<String, usize>,
+    /// The unit that the file states, where it was read in another one [m].
+    pub stated: Option<f64>,
 }
 
 /// Why a file was refused.
@@ -241,21 +243,24 @@ type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FileError>;
 
 fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>) -> Result<Contents, FileError> {
     let needed = || unit.ok_or(FileError::Unit { format: format.name() });
-    let (mut contents, unit) = match format {
-        Format::Stl => (stl::read(bytes)?, needed()?),
-        Format::Obj => (obj::read(bytes)?, needed()?),
-        Format::Svg => (svg::read(bytes)?, needed()?),
+    let asked = unit;
+    let (mut contents, own, unit) = match format {
+        Format::Stl => (stl::read(bytes)?, None, needed()?),
+        Format::Obj => (obj::read(bytes)?, None, needed()?),
+        Format::Svg => (svg::read(bytes)?, None, needed()?),
         // glTF is in metres.
-        Format::Gltf | Format::Glb => (gltf::read(bytes, beside)?, unit.unwrap_or(1.0)),
+        Format::Gltf | Format::Glb => (gltf::read(bytes, beside)?, Some(1.0), unit.unwrap_or(1.0)),
         Format::Dxf => {
             let (contents, own) = dxf::read(bytes)?;
+            let stated = own.as_ref().and_then(|own| own.as_ref().ok()).copied();
             let unit = match unit {
                 Some(unit) => unit,
                 None => own.unwrap_or(Err(FileError::Unit { format: "DXF without $INSUNITS" }))?,
             };
-            (contents, unit)
+            (contents, stated, unit)
         }
     };
+    contents.stated = own.filter(|own| asked.is_some_and(|asked| asked != *own));
     contents.surface.vertices.iter_mut().for_each(|v| *v *= unit);
     contents.outlines.iter_mut().flatten().flatten().for_each(|x| *x *= unit);
     let TriMesh { vertices, triangles } = &contents.surface;

@@ -316,6 +316,12 @@ fn read(
 ) -> Option<Contents> {
     match result {
         Ok(contents) => {
+            if let Some(stated) = contents.stated {
+                let what = &fields.what;
+                reader
+                    .notes
+                    .push(format!("{what}: the file states its unit, {stated} m; it is read with `unit` all the same"));
+            }
             for (what, count) in &contents.skipped {
                 reader.notes.push(format!("{}: {count} {what} of the file are not used", fields.what));
             }
