@@ -233,11 +233,16 @@ fn conversions() {
         let done = tippe(dir.path(), &[&["convert"], args].concat());
         (code(&done), stderr(&done))
     };
-    assert_eq!(convert(&["s.toml", "pins.stl", "--solid", "pins", "--set", "n=5"]), (0, String::new()));
+    let (code, said) = convert(&["s.toml", "pins.stl", "--solid", "pins", "--set", "n=5"]);
+    assert!(code == 0 && said == "solid pins: volume 3.000000e-5 m3\n", "{said}");
     let (code, said) = convert(&["pins.stl", "pins.glb", "--unit", "mm"]);
     assert!(code == 0 && said.contains("5 closed parts"), "{said}");
     let (code, said) = convert(&["pins.glb", "pins.obj"]);
     assert!(code == 0 && said.contains("5 closed parts"), "{said}");
+    let (code, said) = convert(&["pins.glb", "tiny.obj", "--unit", "mm"]);
+    assert!(code == 0 && said.contains("note: pins.glb states its unit, 1 m"), "{said}");
+    let (code, said) = convert(&["pins.obj", "./pins.obj", "--unit", "mm"]);
+    assert!(code == 1 && said.contains("pins.obj would be written over itself"), "{said}");
     assert_eq!(convert(&["s.toml", "s.json"]).0, 0);
     assert_eq!(convert(&["s.json", "back.toml"]).0, 0);
     let (code, said) = convert(&["pins.stl", "x.obj"]);
