@@ -502,8 +502,8 @@ impl SurfacePair {
         let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
         let damped = |v: f64, whole: f64| b * v / (v * v + turn).sqrt() + c * slow(v, whole);
         let whole = (1.0 + damped(motion.V, 0.0)).max(0.0);
-        // what rocks is damped along its columns, and not in the mean: the one would push across, the other feed the closing of the whole; and it is not slow
-        // while the whole comes or goes
+        // what rocks is damped along the normal of friction's plane, and not in the mean: columns would push across, the mean feed the closing of the whole; and it is
+        // not slow while the whole comes or goes
         let column = |p: &PressurePoint| k * (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
         let all: f64 = work.points().iter().map(column).sum();
         let mean = work.points().iter().map(|p| damped(motion.rocking(p), motion.V) * (column(p) / all)).sum::<f64>();
@@ -681,7 +681,7 @@ impl SurfacePair {
     }
 }
 
-/// How much each surface bends over the patch: 1 - |mean of its normals| [-].
+/// sigma: how much each surface bends over the patch, 1 - |mean of its normals| (docs/theory/contact.md, after eq. 31) [-].
 fn bends(points: &[PressurePoint]) -> [f64; 2] {
     let (mut normals, mut all) = ([Vec3::ZERO; 2], 0.0);
     for p in points.iter().filter(|p| p.depth > 0.0) {

@@ -13,11 +13,10 @@ use crate::joint::Six;
 use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
-/// Columns with less than this share of the stiffness of all do not tell the length of micro-steps [-].
-const NEGLIGIBLE: f64 = 1e-6;
 /// Micro-steps per duration of the shortest contact.
 const RESOLUTION: f64 = 60.0;
-
+/// Columns with less than this share of the stiffness of all do not tell the length of micro-steps [-].
+const NEGLIGIBLE: f64 = 1e-6;
 /// Micro-steps of one impact at most.
 const LONGEST: usize = 200_000;
 /// The same where nothing rebounds: rows stop what is left.
@@ -749,6 +748,7 @@ impl Clock<'_> {
                 s.fastest = s.fastest.max(closing);
                 let elastic = t.hardness * libm::pow(*depth, t.exponent);
                 let damper = if s.fastest > 0.0 { elastic * t.damping / s.fastest } else { 0.0 };
+                // the damper waits in the place of a tangent until those of its pair are known
                 (s.impulse[0], s.impulse[1]) = (elastic * dt, damper * dt);
             }
             if !busy {

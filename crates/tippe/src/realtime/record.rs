@@ -345,7 +345,7 @@ impl Clock<'_> {
                 // no more than what slides
                 let most = limit / (h * grip.stiffness);
                 memory.spring = (memory.spring + slip * h).clamp_length_max(most);
-                memory.wound = (memory.wound + spin * h).clamp(-most, most);
+                memory.wound = (memory.wound + spin * h).min(most).max(-most);
             }
             self.state.holds.push(*memory);
         }
