@@ -1,6 +1,14 @@
-//! Projected Newton on the impulses (Bertsekas 1982; machine-modules.md 6.4): rows inside their bounds, or at one they want to
-//! leave, hold their equation; the linear problem of these is solved in velocities; the step is taken along its projection
-//! onto the bounds as far as the energy q falls.
+//! Block pivoting, and where it does not settle one of two Newton methods, or both.
+//!
+//! On the impulses, projected (Bertsekas 1982; machine-modules.md 6.4): rows inside their bounds, or at one they want to leave, hold their
+//! equation; the linear problem of these is solved in velocities; the step is taken along its projection onto the bounds as far as the energy q falls. That
+//! finds what sticks and what slides, and loses its way among many more rows than there are velocities.
+//!
+//! On the velocities (Todorov 2014): every bounded row is soft, so its impulse follows from them, lambda = (b - J u)/eps taken back into its bounds, and they
+//! make least
+//!   f(u) = u^T M u/2 - p^T u + sum psi(b - J u),   psi' = lambda,
+//! convex, with a continuous slope. Its second derivative is the matrix of the linear problem with the rows inside their bounds: a step is the
+//! solution of that, taken as far as f falls. Rows however many are no more unknowns, but friction of hard rows makes kinks that hold it up.
 
 use super::{GROUND, Problem, Report, Row, Solver, Vertex, Wide, border, group_rate, push, push_group};
 
@@ -32,6 +40,13 @@ const PATIENCE: usize = 3;
 const ROUNDING: f64 = 1e-12;
 /// Steps are halved this often at most.
 const HALVINGS: usize = 40;
+/// Passes where no step helped.
+const LAST_PASSES: usize = 200;
+/// With more rows than this for each velocity the method on the velocities goes first [-].
+const CROWDED: usize = 4;
+/// Slopes of f looked at along a step, at most, until one is this share of the first [-].
+const LOOKS: usize = 40;
+const LEVEL: f64 = 1e-3;
 
 /// What a row does in the linear problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,23 +85,52 @@ impl Solver {
         }
     }
 
-    /// Block pivoting, and projected Newton where that does not settle.
+    /// Block pivoting, and Newton's method where that does not settle.
     fn find_sets(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.first_impulses(problem);
-        let mut report = Report::default();
-        let mut energy = f64::INFINITY;
         self.held.clear();
         self.held.resize(problem.rows.len(), false);
-        if self.pivot(problem, limit, tolerance, &mut report) && problem.u.iter().all(|u| u.is_finite()) {
+        let mut report = Report::default();
+        let solved = |problem: &Problem| problem.u.iter().all(|u| u.is_finite());
+        if self.pivot(problem, limit, tolerance, &mut report) && solved(problem) {
             return report;
         }
+        // impulses after pivoting, from which either method starts
+        keep_impulses(problem, &mut self.first);
+        let crowded = problem.rows.len() > CROWDED * problem.u.len();
+        for on_velocities in [crowded, !crowded] {
+            put_back_impulses(problem, &self.first);
+            velocities(problem, true);
+            report.converged = match on_velocities {
+                true => self.descend(problem, limit, tolerance, &mut report),
+                false => self.project(problem, limit, tolerance, &mut report),
+            };
+            within_bounds(problem);
+            if report.converged && solved(problem) {
+                return report;
+            }
+        }
+        // passes from rest give no energy, and stay finite
+        report.converged = false;
+        problem.rows.iter_mut().for_each(|row| row.lambda = 0.0_f64.clamp(row.lower, row.upper));
+        problem.groups.iter_mut().for_each(|group| group.lambda = [0.0; 6]);
+        velocities(problem, true);
+        for pass in 0..LAST_PASSES {
+            self.pass(problem, pass % 2 == 1);
+        }
+        report
+    }
+
+    /// Newton's method on the impulses; true if it came to the solution.
+    fn project(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
+        let mut energy = f64::INFINITY;
+        self.held.fill(false);
         for round in 0..limit {
             self.classify(problem, false);
             keep_impulses(problem, &mut self.start);
-            self.linear_problem(problem, tolerance, &mut report);
+            self.linear_problem(problem, tolerance, report);
             if self.consistent(problem, tolerance) {
-                report.converged = true;
-                break;
+                return true;
             }
             let bold = round < BOLD;
             energy = self.search(problem, if bold { f64::INFINITY } else { energy });
@@ -99,22 +143,115 @@ impl Solver {
                 self.hold(problem);
             }
         }
-        within_bounds(problem);
-        if !problem.u.iter().all(|u| u.is_finite()) {
-            // a linear problem beyond rounding: passes from rest stay finite
-            for row in &mut problem.rows {
-                row.lambda = 0.0_f64.clamp(row.lower, row.upper);
+        false
+    }
+
+    /// Newton's method on the velocities; true if it came to the solution.
+    fn descend(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
+        for round in 0..limit {
+            self.start.clone_from(&problem.u);
+            self.take_sides(problem);
+            self.linear_problem(problem, tolerance, report);
+            if self.consistent(problem, tolerance) {
+                return true;
             }
-            for group in &mut problem.groups {
-                group.lambda = [0.0; 6];
+            // exact rows hold after the first step, and then all along
+            if round > 0 || problem.groups.is_empty() {
+                self.go_down(problem);
             }
-            velocities(problem, true);
-            for pass in 0..PASSES {
-                self.pass(problem, pass % 2 == 1);
-            }
-            report.converged = false;
         }
-        report
+        false
+    }
+
+    /// The sets at the velocities at hand.
+    fn take_sides(&mut self, problem: &mut Problem) {
+        self.states.clear();
+        let mut k = 0;
+        while k < problem.rows.len() {
+            let row = problem.rows[k];
+            let n = row.ball.max(1) as usize;
+            let v = self.slip(problem, k, n);
+            let size = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            self.states.push(match row.ball {
+                0 if v[0] <= row.compliance * row.lower => Status::Bound(row.lower),
+                0 if v[0] >= row.compliance * row.upper => Status::Bound(row.upper),
+                0 => Status::Free,
+                _ if row.upper <= 0.0 => Status::Bound(0.0),
+                _ if size > row.compliance * row.upper => {
+                    Status::Rim { d: v.map(|v| v / size), across: row.upper / size }
+                }
+                _ => Status::Free,
+            });
+            self.states.resize(k + n, Status::Later);
+            k += n;
+        }
+    }
+
+    /// From the velocities `start` towards those at hand as far as f falls.
+    fn go_down(&mut self, problem: &mut Problem) {
+        self.x.clear();
+        self.x.extend(problem.u.iter().zip(&self.start).map(|(u, start)| u - start));
+        std::mem::swap(&mut problem.u, &mut self.start);
+        // f' = d^T (M u - p) + alpha d^T M d + sum lambda (b - J u - alpha J d) (-J d)
+        let (mut first, mut second) = (0.0, 0.0);
+        for (k, M) in problem.mass.iter().enumerate() {
+            let (u, d) = (&problem.u[6 * k..][..6], &self.x[6 * k..][..6]);
+            for i in 0..6 {
+                let times = |x: &[f64]| (0..6).map(|j| M[6 * i + j] * x[j]).sum::<f64>();
+                first += d[i] * (times(u) - problem.momentum[6 * k + i]);
+                second += d[i] * times(d);
+            }
+        }
+        let slope = |alpha: f64| {
+            let mut sum = first + alpha * second;
+            let mut k = 0;
+            while k < problem.rows.len() {
+                let count = problem.rows[k].ball.max(1) as usize;
+                let own = &problem.rows[k..k + count];
+                let (mut v, mut s) = ([0.0; 3], [0.0; 3]);
+                for (i, row) in own.iter().enumerate() {
+                    s[i] = -Problem::rate(row, &self.x);
+                    v[i] = row.target - Problem::rate(row, &problem.u) + alpha * s[i];
+                }
+                let row = &own[0];
+                sum += match row.ball {
+                    0 => (v[0] / row.compliance).clamp(row.lower, row.upper) * s[0],
+                    _ => {
+                        let along: f64 = (0..3).map(|i| v[i] * s[i]).sum();
+                        along / row.compliance.max(v.iter().map(|v| v * v).sum::<f64>().sqrt() / row.upper)
+                    }
+                };
+                k += count;
+            }
+            for group in &problem.groups {
+                for r in (0..group.count).filter(|&r| group.compliance[r] > 0.0) {
+                    let s = -group_rate(group, r, &self.x);
+                    let v = group.target[r] - group_rate(group, r, &problem.u) + alpha * s;
+                    sum += v / group.compliance[r] * s;
+                }
+            }
+            sum
+        };
+        let steepest = slope(0.0);
+        let (mut low, mut high) = ((0.0, steepest), (1.0, slope(1.0)));
+        let mut alpha = 1.0;
+        if steepest < 0.0 && high.1 > 0.0 {
+            for look in 0..LOOKS {
+                // false position, and half way every now and then
+                alpha = match look % 3 {
+                    2 => 0.5 * (low.0 + high.0),
+                    _ => low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1),
+                };
+                let here = slope(alpha);
+                if here.abs() <= -LEVEL * steepest {
+                    break;
+                }
+                *(if here < 0.0 { &mut low } else { &mut high }) = (alpha, here);
+            }
+        }
+        for (u, d) in problem.u.iter_mut().zip(&self.x) {
+            *u += alpha * d;
+        }
     }
 
     /// Solves the linear problem of the sets at hand, with the factors at hand where they will do.
@@ -606,7 +743,7 @@ impl Solver {
         true
     }
 
-    /// Goes from `start` towards the linear solution, along the projection onto the bounds, until
+    /// Goes from the impulses `start` towards the linear solution, along the projection onto the bounds, until
     ///   q = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,
     /// has fallen below `energy`; q is returned, and the velocities that belong to the impulses are in place.
     fn search(&mut self, problem: &mut Problem, energy: f64) -> f64 {

@@ -102,6 +102,46 @@ fn newton_solves_random_contacts() {
     }
 }
 
+/// A few bodies between which far more columns stand than they have velocities, of any area and pushing against each other: piles of meshes.
+fn pile(dice: &mut Dice, bodies: usize, contacts: usize) -> Problem {
+    let mut problem = rubble(dice, bodies, contacts, 10.0, 0.0);
+    for row in &mut problem.rows {
+        row.compliance = libm::pow(10.0, -6.0 + 5.0 * dice.next());
+        if row.upper.is_infinite() {
+            row.target = if dice.next() < 0.2 { dice.next() } else { -10.0 * dice.next() };
+        } else {
+            let radius = libm::pow(10.0, 4.0 * dice.next());
+            (row.lower, row.upper) = (-radius, radius);
+        }
+    }
+    // the rows of a ball share bounds and compliance
+    for k in 0..problem.rows.len() {
+        if problem.rows[k].ball == 2 {
+            let Row { lower, upper, compliance, .. } = problem.rows[k];
+            problem.rows[k + 1] = Row { lower, upper, compliance, ..problem.rows[k + 1] };
+        }
+    }
+    problem
+}
+
+#[test]
+fn newton_solves_piles_of_columns() {
+    let mut dice = Dice(3);
+    let mut solver = Solver::default();
+    for (bodies, contacts) in [(1, 40), (2, 200), (6, 400), (12, 400)] {
+        let (mut most, mut sum) = (0, 0);
+        for _ in 0..20 {
+            let mut problem = pile(&mut dice, bodies, contacts);
+            let report = solver.newton(&mut problem, 60, 1e-10);
+            let residual = problem.residual();
+            assert!(report.converged && residual < 1e-8, "{bodies} {contacts}: {report:?} {residual:e}");
+            most = most.max(report.factorisations);
+            sum += report.factorisations;
+        }
+        println!("{bodies} bodies {contacts} contacts: mean {} most {most}", sum as f64 / 20.0);
+    }
+}
+
 #[test]
 fn sweeps_find_the_same_where_it_is_easy() {
     let mut dice = Dice(2);

@@ -357,10 +357,10 @@ impl Clock<'_> {
         let blow = Blow { softness, slow: hardness.rest_speed + self.model.gravity.length() * self.h };
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
         let paths = [&path(a, X_1), &path(b, X_2)];
-        surfaces.columns(paths, touching, touching, margin, blow, &mut look.points);
+        surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
-        if touching && area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
+        if area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
             surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
         }
     }

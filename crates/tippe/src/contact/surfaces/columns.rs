@@ -97,16 +97,19 @@ pub struct SurfacePoint {
 }
 
 impl SurfacePair {
+    /// Largest depth [m].
+    fn depth(&self, X: &[Pose; 2]) -> f64 {
+        with_room(|Room { surfaces: work, .. }| self.press_in(X, work).depth)
+    }
+
     /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
     fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2]) -> bool {
-        with_room(|Room { surfaces: work, .. }| {
-            let depth = self.press_in(X, work).depth;
-            depth > 0.0 && depth < PUSHED[0] * self.size && self.press_in(down, work).depth > depth
-        })
+        let depth = self.depth(X);
+        depth > 0.0 && depth < PUSHED[0] * self.size && self.depth(down) > depth
     }
 
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
-    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`.
+    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`, or, `at_end`, where they will overlap.
     /// Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they
     /// give its derivative.
     pub fn columns(
@@ -130,7 +133,10 @@ impl SurfacePair {
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
         let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
-        let time = meeting.or((at_end || just || !touching && on_ground).then_some(rest));
+        // what is nearest comes slowly: if they are deeper in the end than it explains, something else does not
+        let late = || !just && !on_ground && meeting.is_none() && self.depth(&end) > blow.slow * rest;
+        let there = at_end && (touching || late()) || just || !touching && on_ground;
+        let time = meeting.or(there.then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
             if let Some(time) = meeting {
