@@ -7,6 +7,8 @@ use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A body turns at most by this per substep of its free rotation [rad].
 const TURN: f64 = 0.1;
+/// A body is slender where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
+const SLENDER: f64 = 0.5;
 /// Substeps of the free rotation at most.
 const MOST_TURNS: f64 = 64.0;
 
@@ -19,6 +21,8 @@ pub struct Principal {
     pub moments: Vec3,
     /// All three are equal: the angular velocity does not change.
     pub isotropic: bool,
+    /// The largest over the smallest [-].
+    ratio: f64,
 }
 
 impl Principal {
@@ -47,7 +51,8 @@ impl Principal {
             }
         }
         let moments = Vec3::new(A.x_axis.x, A.y_axis.y, A.z_axis.z);
-        Principal { rotation: Quat::from_mat3(&V).normalize(), moments, isotropic: body.isotropic }
+        let ratio = moments.max_element() / moments.min_element();
+        Principal { rotation: Quat::from_mat3(&V).normalize(), moments, isotropic: body.isotropic, ratio }
     }
 
     /// Orientation and angular velocity after free rotation for a time `h`: the momentum stays, to rounding; turns about the three axes in
@@ -90,6 +95,14 @@ pub fn rotated(q: Quat, turn: Vec3) -> Quat {
 }
 
 impl Clock<'_> {
+    /// True of a free body that turns so far in a step that momentum given to it at the beginning would be another velocity at the end: a rod that is
+    /// kept from rocking would spin about its axis.
+    pub(super) fn is_slender(&self, body: usize) -> bool {
+        let own = &self.model.bodies[body];
+        let turn = self.kin[body].w.length() * self.h;
+        own.oriented && own.mechanism.is_none() && turn * self.principal[body].ratio > SLENDER
+    }
+
     /// Velocities and orientations at the end of the step without rows.
     pub(super) fn coast(&mut self) {
         let h = self.h;

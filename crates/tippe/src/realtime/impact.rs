@@ -10,7 +10,7 @@ use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
 use crate::joint::Six;
-use tippe_geometry::{Manifold, Pose, Shape, Vec3, manifold};
+use tippe_geometry::{Manifold, Mat3, Pose, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
 /// Micro-steps per duration of the shortest contact.
@@ -388,7 +388,7 @@ impl Clock<'_> {
     /// geometry; otherwise its gap is corrected. Columns of meshes are carried along, as they were read where they meet; bodies of mechanisms meet at the
     /// geometry of the step's beginning.
     fn meets(&self, melee: &mut Melee, first: usize, instant: f64) -> bool {
-        let Melee { list, u, path, since, .. } = melee;
+        let Melee { list, u, path, since, response, .. } = melee;
         let touch = &self.touches[list[first].touch as usize];
         let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
         let elements = [touch.memory.pair.0, touch.memory.pair.1].map(|e| &self.model.elements[e as usize]);
@@ -405,6 +405,11 @@ impl Clock<'_> {
             }
         });
         let centre = [0, 1].map(|s| self.kin[touch.bodies[s]].p + moved[s].linear);
+        for s in (0..2).filter(|&s| list[first].bodies[s] != GROUND && self.is_slender(touch.bodies[s])) {
+            let b = touch.bodies[s];
+            let q = rotated(self.orientation(b), moved[s].angular);
+            response.inverse[list[first].bodies[s] as usize] = masses(&self.model.bodies[b], &Mat3::from_quat(q)).1;
+        }
         // arms from where the bodies are then: impulses keep the angular momentum
         let stand = |s: &mut Striking, point: Vec3, axes: [Vec3; 3], gap: f64| {
             (s.point, s.axes, s.given) = (point, axes, [0.0; 3]);

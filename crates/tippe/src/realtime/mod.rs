@@ -340,6 +340,8 @@ pub struct Clock<'a> {
     coasted: Vec<Six>,
     /// Orientations at the end of the step without rows.
     turned: Vec<Quat>,
+    /// Whether arms of contacts on the body are those of the end of the step.
+    ahead: Vec<bool>,
     /// Displacement that impacts inside the step add to h u+ [m, rad].
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
@@ -414,6 +416,7 @@ impl<'a> Clock<'a> {
             loads: vec![Six::ZERO; n],
             coasted: vec![Six::ZERO; n],
             turned: vec![Quat::IDENTITY; n],
+            ahead: vec![false; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
             elapsed: 0.0,

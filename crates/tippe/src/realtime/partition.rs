@@ -182,8 +182,12 @@ impl Clock<'_> {
         rows.clear();
         let mut touches = std::mem::take(&mut self.touches);
         let mut grips = std::mem::take(&mut self.grips);
+        self.ahead.fill(false);
         for (g, grip) in grips.iter_mut().enumerate() {
             let (first, count) = grip.touches;
+            if touches[first].column && !touches[first].soft {
+                grip.bodies.iter().for_each(|&b| self.ahead[b] = true);
+            }
             let ends = self.ends(grip.bodies.map(Some));
             for k in first..first + count {
                 self.normal_row(k as u32, &mut touches[k], &ends, &mut rows);
@@ -201,6 +205,14 @@ impl Clock<'_> {
             });
         }
         self.rows = rows;
+    }
+
+    /// Orientation of a body in which rows act on it: that of the step's beginning, or of its end if it is slender and its arms are those of columns there.
+    fn stance(&self, body: usize) -> Mat3 {
+        match self.ahead[body] && self.is_slender(body) {
+            true => Mat3::from_quat(self.turned[body]),
+            false => self.kin[body].R,
+        }
     }
 
     /// Appends a row; bodies whose motion is given go into the target.
@@ -477,7 +489,7 @@ impl Clock<'_> {
             _ => GROUND,
         };
         for &b in bodies.iter() {
-            let (M, W) = masses(&self.model.bodies[b as usize], &self.kin[b as usize].R);
+            let (M, W) = masses(&self.model.bodies[b as usize], &self.stance(b as usize));
             let u = flat(self.coasted[b as usize]);
             problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
             problem.mass.push(M);

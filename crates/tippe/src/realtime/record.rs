@@ -129,16 +129,25 @@ impl Clock<'_> {
             let u = velocity[b];
             let hop = self.hops[b];
             let body = &self.model.bodies[b];
+            let slender = self.is_slender(b);
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
             let shift = if self.pushed[b] { u.linear * h } else { 0.5 * h * (v0 + u.linear) };
             motion.p = kin.p + shift + hop.linear;
-            motion.q = rotated(self.turned[b], (u.angular - w_free) * h + hop.angular);
+            let mut given = u.angular - w_free;
+            if slender && !self.ahead[b] {
+                given = self.turned[b] * (motion.q.conjugate() * given);
+            }
+            let turn = given * h + hop.angular;
+            motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;
             // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
             let spatial = |q: Quat, x: Vec3| q * (body.I_c * (q.conjugate() * x));
-            motion.w = if body.oriented && self.pushed[b] | self.struck[b] {
+            motion.w = if slender {
+                // the velocity they gave turns with the body, and its energy stays
+                rotated(Quat::IDENTITY, turn) * (w_free + given)
+            } else if body.oriented && self.pushed[b] | self.struck[b] {
                 let L =
                     spatial(self.turned[b], w_free) + kin.R * (body.I_c * (kin.R.transpose() * (u.angular - w_free)));
                 motion.q * (body.I_c_inverse * (motion.q.conjugate() * L))
