@@ -25,7 +25,7 @@
 
 use super::normal::regularised;
 use serde::{Deserialize, Serialize};
-use tippe_geometry::Vec3;
+use tippe_geometry::{Mat3, Vec3};
 
 /// Smallest tangential damping, as b of the normal law: without it a conservative contact would never come to stick.
 const TANGENTIAL_B_MIN: f64 = 0.1;
@@ -124,6 +124,8 @@ pub struct FrictionInput {
     pub radius: f64,
     /// Radius of the disc with the area of a flat patch [m]; zero for point contacts.
     pub patch_radius: f64,
+    /// Mean distance of a flat patch from its middle [m], see [`patch_lever`].
+    pub lever: f64,
     /// Tangent stiffness over secant stiffness of the normal law: 1.5 for Hertz, 1 for linear [-].
     pub exponent: f64,
     /// d of the normal law [s/m].
@@ -255,11 +257,31 @@ fn contensou_radius(c: &FrictionConstants, x: &FrictionInput) -> f64 {
         return c.spin * x.radius / c.mu;
     }
     if c.patch_radius == 0.0 && x.patch_radius > 0.0 {
-        // even pressure on a disc: mean distance from its centre
-        return 2.0 / 3.0 * x.patch_radius;
+        return x.lever;
     }
     let a = if c.patch_radius > 0.0 { c.patch_radius } else { (x.radius * x.depth).sqrt() };
     3.0 * std::f64::consts::PI / 16.0 * a
+}
+
+/// Mean over square of the root mean square distance of a patch of area A [m^2] from its middle under even pressure [-], by the second moment C of its points
+/// [m^2] with the trace T and the product D of its two principal values:
+///   gamma = 1 - (1 - gamma_0) phi^2,   gamma_0 = 0.75 + 0.135 (4 D/T^2),   phi = A/(12 sqrt D) <= 1.
+/// gamma_0 is that of a full rectangle (a line 3/4, a square 0.878; a disc 8/9), phi tells what part of it the patch fills: about (1 - rho^2)/(1 + rho^2) of a ring,
+/// whose gamma goes to 1. Within 1.2 % of the closed forms (tests).
+pub fn patch_gamma(area: f64, C: &Mat3) -> f64 {
+    let square = *C * *C;
+    let T = C.x_axis.x + C.y_axis.y + C.z_axis.z;
+    let D = 0.5 * (T * T - (square.x_axis.x + square.y_axis.y + square.z_axis.z)).max(0.0);
+    let full = 0.75 + 0.135 * (4.0 * D / (T * T)).min(1.0);
+    let fills = (area / (12.0 * D.sqrt())).min(1.0);
+    1.0 - (1.0 - full) * fills * fills
+}
+
+/// b: mean distance of a patch from its middle under even pressure [m]; a disc has the least that its area allows.
+pub fn patch_lever(area: f64, C: &Mat3) -> f64 {
+    let T = C.x_axis.x + C.y_axis.y + C.z_axis.z;
+    let least = 2.0 / 3.0 * (area / std::f64::consts::PI).sqrt();
+    if T > 0.0 { (patch_gamma(area, C) * T).sqrt().max(least) } else { least }
 }
 
 /// A sliding force, with regularised rolling resistance beside it.
@@ -495,6 +517,32 @@ mod tests {
         assert!((nassauer_coefficient(&c, 1.0) - 0.5893333333333334).abs() < 1e-12);
     }
 
+    /// Mean distance over the root of T by closed forms: disc 2/3 sqrt 2, line 1/2 sqrt 3, ring 2/3 (1 - rho^3)/(1 - rho^2) over sqrt((1 + rho^2)/2), rectangle
+    /// d/3 + a^2/(6 b) ln((b + d)/a) + b^2/(6 a) ln((a + d)/b), d^2 = a^2 + b^2.
+    #[test]
+    fn levers_of_patches_are_their_mean_distances() {
+        let check = |area: f64, x2: f64, y2: f64, mean: f64| {
+            let C = Mat3::from_cols(Vec3::X * x2, Vec3::Y * y2, Vec3::ZERO);
+            let b = patch_lever(area, &C);
+            assert!((b / mean - 1.0).abs() < 0.012, "{area} {x2} {y2}: {b} {mean}");
+        };
+        let pi = std::f64::consts::PI;
+        check(pi, 0.25, 0.25, 2.0 / 3.0);
+        for rho in [0.2, 0.5, 0.8, 0.95] {
+            let q = 0.25 * (1.0 + rho * rho);
+            let mean = 2.0 / 3.0 * (1.0 - rho * rho * rho) / (1.0 - rho * rho);
+            check(pi * (1.0 - rho * rho), q, q, mean);
+        }
+        for (a, b) in [(1.0_f64, 1.0_f64), (1.0, 0.5), (1.0, 0.2), (1.0, 0.04)] {
+            let d = a.hypot(b);
+            let mean =
+                d / 3.0 + a * a / (6.0 * b) * libm::log((b + d) / a) + b * b / (6.0 * a) * libm::log((a + d) / b);
+            check(4.0 * a * b, a * a / 3.0, b * b / 3.0, mean);
+        }
+        // four feet stand as far out as they are
+        check(0.04, 0.5, 0.5, 1.0);
+    }
+
     #[test]
     fn stick_and_slip_meet_with_a_continuous_force() {
         let c =
@@ -509,6 +557,7 @@ mod tests {
             closing_speed: 0.0,
             radius: 0.03,
             patch_radius: 0.0,
+            lever: 0.0,
             exponent: 1.5,
             damping: 500.0,
             damping_speed: 4e-3,

@@ -19,7 +19,7 @@ mod columns;
 
 pub use columns::{Blow, Path, SurfacePoint};
 
-use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs};
+use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs, patch_gamma};
 use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
 use crate::kinematics::Kinematics;
 use crate::model::Element;
@@ -599,6 +599,7 @@ impl SurfacePair {
                     closing_speed: -l.normal.dot(v),
                     radius: 0.0,
                     patch_radius: 0.0,
+                    lever: 0.0,
                     exponent: 1.0,
                     damping: 0.0,
                     damping_speed: 1.0,
@@ -624,14 +625,23 @@ impl SurfacePair {
         let omega = (g * g * k_0 / c.mass.max(f64::MIN_POSITIVE)).sqrt();
         let T = 2.0 * STICK_RATIO / omega;
         let n = loads.iter().map(|l| l.normal * (l.force / N)).sum::<Vec3>();
+        // springs and slip of the whole, and gamma times those about its middle: spin alone is held with mu N times the mean distance
         let (mut zz, mut vv, mut both) = (0.0, 0.0, 0.0);
+        let (mut z_mean, mut v_mean, mut middle, mut second) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Mat3::ZERO);
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
-            let s = l.force / N;
+            let (s, r) = (l.force / N, l.point - o);
             zz += s * z.length_squared();
             vv += s * v.length_squared();
             both += s * (z + v * (T * g)).length_squared();
+            (z_mean, v_mean, middle) = (z_mean + s * z, v_mean + s * v, middle + s * r);
+            second += Mat3::from_cols(r * (s * r.x), r * (s * r.y), r * (s * r.z));
         }
+        second -= Mat3::from_cols(middle * middle.x, middle * middle.y, middle * middle.z);
+        let gamma = patch_gamma(reading.area, &second);
+        let held = |all: f64, mean: Vec3| mean.length_squared() + gamma * (all - mean.length_squared()).max(0.0);
+        let (zz, vv, both) = (held(zz, z_mean), held(vv, v_mean), held(both, z_mean + v_mean * (T * g)));
+        let acts = |x: Vec3, mean: Vec3| mean + (x - mean) * gamma;
         let (limit, V) = (c.mu * N, vv.sqrt());
         let v_at = |k: usize| sides[k].v + sides[k].w.cross(o - sides[k].p);
         let (v_o, w) = (v_at(1) - v_at(0), sides[1].w - sides[0].w);
@@ -641,7 +651,7 @@ impl SurfacePair {
             let mut power = 0.0;
             for l in loads {
                 let (_, v) = at(l, o, delta, theta, sides);
-                let f = v * (-scale * l.force / N);
+                let f = acts(v, v_mean) * (-scale * l.force / N);
                 power -= f.dot(v);
                 add(l.point, f, reading);
             }
@@ -661,7 +671,7 @@ impl SurfacePair {
         let mut power = 0.0;
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
-            let f = (z + v * (T * g)) * (-k_0 * g / over * l.force / N);
+            let f = (acts(z, z_mean) + acts(v, v_mean) * (T * g)) * (-k_0 * g / over * l.force / N);
             power -= f.dot(v);
             add(l.point, f, reading);
         }

@@ -2,7 +2,8 @@
 
 use super::patch::{Patch, rocking, rods};
 use crate::contact::friction::{
-    Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs, spring_energies, springs_at_stick,
+    Friction, FrictionConstants, FrictionInput, FrictionLaw, Modes, Springs, patch_lever, spring_energies,
+    springs_at_stick,
 };
 use crate::contact::normal::{
     LawInput, NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory, exact_damping,
@@ -70,6 +71,8 @@ pub struct Reading {
     pub radius: f64,
     /// Radius of the disc with the area of a flat patch [m]; zero for point contacts.
     pub patch_radius: f64,
+    /// Mean distance of a flat patch from its middle [m].
+    pub lever: f64,
     /// Mean depth of a flat patch [m].
     pub mean_depth: f64,
     /// Power lost to the damping of rocking on a flat patch [W].
@@ -711,6 +714,7 @@ impl Pair {
         reading.radius = patch.rolling_radius;
         let area = if m.area > 0.0 { m.area } else { m.volume / depth };
         reading.patch_radius = (area / std::f64::consts::PI).sqrt();
+        reading.lever = patch_lever(area, &(m.second * (1.0 / m.volume)));
         reading.mean_depth = m.volume / area;
         let geometry = NormalGeometry {
             depth,
@@ -764,6 +768,7 @@ impl Pair {
             omega,
             radius: surfaces.size,
             patch_radius: (s.area / std::f64::consts::PI).sqrt(),
+            lever: 0.0,
             mean_depth: s.mean_depth,
             rocking: s.rocking,
             force: s.force,
@@ -846,6 +851,7 @@ impl Pair {
             closing_speed: reading.closing_speed,
             radius: reading.radius,
             patch_radius: reading.patch_radius,
+            lever: reading.lever,
             exponent: self.exponent,
             damping,
             damping_speed: speed.max(0.1 * SCALE_SPEED),

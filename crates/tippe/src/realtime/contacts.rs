@@ -1,6 +1,7 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
 use super::{Clock, FrictionBound};
+use crate::contact::friction::patch_lever;
 use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
@@ -578,8 +579,14 @@ impl Clock<'_> {
         let lever = if hardness.spin > 0.0 {
             hardness.spin
         } else if area > 0.0 {
-            // 2/3 of the radius of a disc of this area
-            2.0 / 3.0 * (area / std::f64::consts::PI).sqrt()
+            let mut second = Mat3::ZERO;
+            for t in touches {
+                let r = t.point - point;
+                second += Mat3::from_cols(r * r.x, r * r.y, r * r.z) * weight(t);
+            }
+            // corners of a regular polygon lie farther out than its area
+            let corners = (2.0 + libm::cos(2.0 * std::f64::consts::PI / count as f64)) / 6.0;
+            patch_lever(area, &(second * if touches[0].column { 1.0 } else { corners }))
         } else if count > 1 {
             touches.iter().map(|t| (t.point - point).length() * weight(t)).sum()
         } else {
