@@ -61,6 +61,8 @@ const RESTITUTION_MIN: f64 = 0.05;
 const MET: f64 = 1e-6;
 /// Surfaces nearer than this share of the size touch [-].
 const TOUCH: f64 = 1e-13;
+/// A force below this share of the elastic one is none [-].
+const PARTING: f64 = 1e-9;
 /// How far apart surfaces are matters up to this share of the size [-].
 const NEAR: f64 = 0.25;
 
@@ -421,13 +423,15 @@ impl SurfacePair {
             reading.closing_speed = if tally.elastic > 0.0 { tally.elastic_power / tally.elastic } else { 0.0 };
             reading.rocking = tally.damping_power - reading.force.damping * reading.closing_speed;
             let pressed: f64 = loads.iter().map(|l| l.force).sum();
-            let about = |f: &Load| if pressed > 0.0 { f.force / pressed } else { f.weight / weight };
+            // where dampers hold what springs push nothing is left but rounding
+            let pushes = pressed > PARTING * tally.elastic;
+            let about = |f: &Load| if pushes { f.force / pressed } else { f.weight / weight };
             reading.point = loads.iter().map(|l| l.point * about(l)).sum();
             let n = loads.iter().map(|l| l.normal * about(l)).sum::<Vec3>();
             reading.normal = n.try_normalize().unwrap_or(loads[0].normal);
             reading.total = tally.force;
             reading.torques = tally.torques;
-            if *laws.friction != FrictionLaw::None && pressed > 0.0 {
+            if *laws.friction != FrictionLaw::None && pushes {
                 self.rub(sides, laws, springs, loads, tally.travel, &mut reading);
             }
         });
