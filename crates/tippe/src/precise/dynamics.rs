@@ -805,6 +805,16 @@ impl Dynamics {
             self.book(y, pair.node, Account::Sliding, sliding);
             self.book(y, pair.node, Account::Rolling, rolling);
         }
+        // what does not touch holds nothing: a force that is not quite a gradient gave or took the rest
+        let node = pair.node;
+        let stores = |other: &Pair| other.node == node && !other.has_closed_energy();
+        let touches = |(i, other): (usize, &Pair)| i != k && other.memory.touching && stores(other);
+        if stores(pair) && !self.pairs.iter().enumerate().any(touches) {
+            let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
+            let rest = self.carried[node][Account::Elastic as usize] + since;
+            self.book(y, node, Account::Elastic, -rest);
+            self.book(y, node, Account::Damping, rest);
+        }
         self.recall(k, Memory::default());
     }
 

@@ -375,7 +375,7 @@ impl Pair {
     }
 
     /// True when the stiffness does not change with the place of contact.
-    fn has_closed_energy(&self) -> bool {
+    pub fn has_closed_energy(&self) -> bool {
         match (&self.geometry, &self.law) {
             (Geometry::Patch(patch), NormalLaw::Foundation { .. }) => patch.energy_is_closed(),
             (Geometry::Patch(_) | Geometry::Surfaces(_), _) => false,
