@@ -33,6 +33,8 @@ const TRAVEL: f64 = 2.0;
 
 /// A step below this share of a contact's radian resolves it [-].
 const RESOLVED: f64 = 0.5;
+/// Dampers hold what comes to rest back for no more than this [rad].
+const CREEP: f64 = 6.0;
 /// Impacts during which gravity changes velocities by less than this share of theirs are impulses, resolved or not [-].
 const BRIEF: f64 = 0.05;
 
@@ -691,8 +693,8 @@ impl Hardness {
         let relaxation = match self.damper {
             _ if !soft => PUSH_STEPS * h,
             Some(c) => c * share / stiffness,
-            // K depth^n (1 + b v/v_impact)
-            None => self.damping * depth / fastest.max(SLOW),
+            // K depth^n (1 + b v/v_impact), and what comes to rest does not creep
+            None => (self.damping * depth / fastest.max(SLOW)).min(CREEP / omega),
         };
         Touch {
             memory: Memory { fastest, ..*memory },

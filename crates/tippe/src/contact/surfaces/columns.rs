@@ -3,6 +3,7 @@
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
+use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
 
 /// Columns push one way where their sum is at least this share of their sizes [-].
@@ -13,6 +14,14 @@ const ALONG: f64 = 0.1;
 const MANY: usize = 64;
 /// Columns of one region, about, that wait beside those.
 const FEW: usize = 24;
+/// Up to this many columns the corners of a patch are looked for ...
+const COARSE: usize = 64;
+/// ... if they face one way: cosine [-].
+const ONE_PLANE: f64 = 1.0 - 1e-6;
+/// Directions in which corners are looked for.
+const OUTERMOST: usize = 8;
+/// Section of those at the corners as a share of that of all [-].
+const BRACED: f64 = 0.02;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
@@ -133,8 +142,10 @@ impl SurfacePair {
         let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
         let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
-        // what is nearest comes slowly: if they are deeper in the end than it explains, something else does not
-        let late = || !just && !on_ground && meeting.is_none() && self.depth(&end) > blow.slow * rest;
+        // what is nearest comes slowly: if they get deeper than it explains, something else does not
+        let now = || paths.map(|p| p.at(0.0));
+        let late =
+            || !just && !on_ground && meeting.is_none() && self.depth(&end) > self.depth(&now()) + blow.slow * rest;
         let there = at_end && (touching || late()) || just || !touching && on_ground;
         let time = meeting.or(there.then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
@@ -172,6 +183,10 @@ impl SurfacePair {
                 self.stand_ahead(paths, &X, time.unwrap_or(0.0), margin, None, work, out);
             }
         });
+        if !on_ground && out.len() <= COARSE {
+            let down = fall != Vec3::ZERO && time.is_some();
+            self.brace(&if down { fallen(&X) } else { X }, out);
+        }
         join_columns(out);
         if let Some(time) = time {
             // as far from the centre as they will be: a force ahead of what rolls would hold it
@@ -182,6 +197,61 @@ impl SurfacePair {
                 c.gap -= c.normal.dot(paths[1].shift(c.point, time) - paths[0].shift(c.point, time));
             }
         }
+    }
+
+    /// Columns stand inside their triangles: where they are few and face one way, so that their gaps lie in a plane, small ones stand at the outermost corners of
+    /// the patch too, which would carry a load beside them.
+    fn brace(&self, X: &[Pose; 2], out: &mut Vec<SurfacePoint>) {
+        let area: f64 = out.iter().map(|c| c.area).sum();
+        let mean = |of: &dyn Fn(&SurfacePoint) -> Vec3| out.iter().map(|c| of(c) * (c.area / area)).sum::<Vec3>();
+        let (Some(n), middle) = (mean(&|c| c.normal).try_normalize(), mean(&|c| c.point)) else { return };
+        if out.iter().any(|c| c.normal.dot(n) < ONE_PLANE) {
+            return;
+        }
+        let t1 = any_orthogonal(n);
+        let axes = [t1, n.cross(t1)];
+        let at = |p: Vec3| axes.map(|t| t.dot(p - middle));
+        // gap = g + s . r by least squares
+        let (mut xx, mut xy, mut yy, mut g, mut sums) = (0.0, 0.0, 0.0, 0.0, [0.0; 2]);
+        for c in out.iter() {
+            let ([x, y], share) = (at(c.point), c.area / area);
+            (xx, xy, yy) = (xx + share * x * x, xy + share * x * y, yy + share * y * y);
+            g += share * c.gap;
+            sums = [sums[0] + share * c.gap * x, sums[1] + share * c.gap * y];
+        }
+        let det = xx * yy - xy * xy;
+        if !(det > 1e-9 * (xx + yy) * (xx + yy)) {
+            return;
+        }
+        let s = [(yy * sums[0] - xy * sums[1]) / det, (xx * sums[1] - xy * sums[0]) / det];
+        let gap = |[x, y]: [f64; 2]| g + s[0] * x + s[1] * y;
+        // those of upright faces are hardly any
+        let off = out.iter().map(|c| c.area / area * (c.gap - gap(at(c.point))).powi(2)).sum::<f64>().sqrt();
+        let slope = (s[0] * s[0] + s[1] * s[1]).sqrt();
+        if off > PUSHED[0] * self.size + 1e-2 * slope * (xx + yy).sqrt() {
+            return;
+        }
+        let patch = self.patch(X, true);
+        let faces = patch.iter().filter(|p| p.normal.dot(n).abs() > ONE_PLANE);
+        let corners: Vec<[f64; 2]> = faces.flat_map(|p| p.rings.iter().flatten()).map(|c| at(*c)).collect();
+        let mut outermost: Vec<[f64; 2]> = Vec::with_capacity(OUTERMOST);
+        for k in 0..OUTERMOST {
+            let (sin, cos) = libm::sincos(2.0 * std::f64::consts::PI * (k as f64 + 0.5) / OUTERMOST as f64);
+            let along = |c: &[f64; 2]| cos * c[0] + sin * c[1];
+            if let Some(c) = corners.iter().copied().max_by(|a, b| along(a).total_cmp(&along(b)))
+                && !outermost.contains(&c)
+            {
+                outermost.push(c);
+            }
+        }
+        let (region, each) = (out[0].region, BRACED * area / outermost.len() as f64);
+        out.extend(outermost.into_iter().map(|c| SurfacePoint {
+            point: middle + axes[0] * c[0] + axes[1] * c[1],
+            normal: n,
+            gap: gap(c),
+            area: each,
+            region,
+        }));
     }
 
     /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch either may be held, so it is along the shortest way.
