@@ -103,6 +103,11 @@ impl Clock<'_> {
         own.oriented && own.mechanism.is_none() && turn * self.principal[body].ratio > SLENDER
     }
 
+    /// True of a slender body that was struck: impacts act in the orientation of their instant, and it goes on from there.
+    pub(super) fn swings(&self, body: usize) -> bool {
+        self.struck[body] && self.is_slender(body)
+    }
+
     /// Velocities and orientations at the end of the step without rows.
     pub(super) fn coast(&mut self) {
         let h = self.h;
@@ -113,7 +118,15 @@ impl Clock<'_> {
             if !self.is_free(b) || body.mechanism.is_some() {
                 continue;
             }
-            let (q, w) = self.principal[b].turn(self.state.bodies[b].q, kin.w, h);
+            let q = self.state.bodies[b].q;
+            let (q, w) = match self.swings(b) {
+                // from where the last impact left it
+                true => {
+                    let path = self.hops[b].angular + kin.w * self.struck_at;
+                    self.principal[b].turn(rotated(q, path), kin.w, h - self.struck_at)
+                }
+                false => self.principal[b].turn(q, kin.w, h),
+            };
             self.turned[b] = q;
             let load = self.loads[b];
             let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * load.angular));

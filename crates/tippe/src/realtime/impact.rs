@@ -228,7 +228,7 @@ impl Clock<'_> {
                 self.detect();
             }
         }
-        self.elapsed = 0.0;
+        (self.elapsed, self.struck_at) = (0.0, elapsed);
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
             if self.struck[b] {

@@ -348,6 +348,8 @@ pub struct Clock<'a> {
     struck: Vec<bool>,
     /// Time of the last impact of the step, from its beginning [s].
     elapsed: f64,
+    /// The same, kept until the step is over [s].
+    struck_at: f64,
     /// Impacts of the step.
     blows: Vec<impact::Blow>,
     /// Their pairs, ascending.
@@ -420,6 +422,7 @@ impl<'a> Clock<'a> {
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
             elapsed: 0.0,
+            struck_at: 0.0,
             blows: Vec::new(),
             struck_pairs: Vec::new(),
             solved: vec![Six::ZERO; n],

@@ -130,6 +130,7 @@ impl Clock<'_> {
             let hop = self.hops[b];
             let body = &self.model.bodies[b];
             let slender = self.is_slender(b);
+            let hop_turn = if self.swings(b) { Vec3::ZERO } else { hop.angular };
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
@@ -139,7 +140,7 @@ impl Clock<'_> {
             if slender && !self.ahead[b] {
                 given = self.turned[b] * (motion.q.conjugate() * given);
             }
-            let turn = given * h + hop.angular;
+            let turn = given * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;
             // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
