@@ -21,7 +21,7 @@ const ONE_PLANE: f64 = 1.0 - 1e-6;
 /// Directions in which corners are looked for.
 const OUTERMOST: usize = 8;
 /// Section of those at the corners as a share of that of all [-].
-const BRACED: f64 = 0.02;
+const BRACED: f64 = 0.01;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
