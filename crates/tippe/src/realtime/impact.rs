@@ -21,6 +21,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 const LONGEST: usize = 200_000;
 /// The same where nothing rebounds: rows stop what is left.
 const PLASTIC: usize = 2_000;
+/// Micro-steps in a row, at most, in which nothing that touches moves by more than a hundredth of the first speed.
+const WEDGED: usize = 60;
 /// Impacts one after the other in one step, at most, per contact.
 const IMPACTS: usize = 64;
 /// Searches for contacts after impacts in one step, at most.
@@ -705,8 +707,10 @@ impl Clock<'_> {
         // the last micro-step in which columns touched
         let mut last = f64::INFINITY;
         let plastic = cluster.iter().all(|&k| is_plastic(&self.touches[list[k].touch as usize]));
+        // micro-steps in which nothing that touches moves: what is wedged stays so
+        let (mut quiet, mut lasted) = (0, 0.0);
         for _ in 0..if plastic { PLASTIC } else { LONGEST } {
-            let mut busy = false;
+            let (mut busy, mut moves) = (false, false);
             for &b in reached.iter() {
                 let range = 6 * b as usize..6 * b as usize + 6;
                 started[range.clone()].copy_from_slice(&u[range]);
@@ -733,7 +737,9 @@ impl Clock<'_> {
                 f64::INFINITY
             };
             let dt = dt.min(longest);
-            if dt.is_infinite() {
+            lasted += dt;
+            // what goes on for longer than the step is no impact: columns of hardly any area hold nothing
+            if lasted > self.h {
                 break;
             }
             for (depth, &k) in depths.iter_mut().zip(&cluster) {
@@ -750,13 +756,15 @@ impl Clock<'_> {
                     continue;
                 }
                 busy |= lasts;
+                moves |= closing.abs() > LEAST_RESTITUTION * speed;
                 s.fastest = s.fastest.max(closing);
                 let elastic = t.hardness * libm::pow(*depth, t.exponent);
                 let damper = if s.fastest > 0.0 { elastic * t.damping / s.fastest } else { 0.0 };
                 // the damper waits in the place of a tangent until those of its pair are known
                 (s.impulse[0], s.impulse[1]) = (elastic * dt, damper * dt);
             }
-            if !busy {
+            quiet = if moves { 0 } else { quiet + 1 };
+            if !busy || quiet > WEDGED {
                 break;
             }
             let pair = |k: usize| self.touches[k].memory.pair;
