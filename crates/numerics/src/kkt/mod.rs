@@ -8,8 +8,8 @@
 //!
 //! - [`Solver::newton`]: direct. The equations of the rows f that are not at a bound are solved in velocities: one block LDL^T of
 //!   M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). Block pivoting first: all rows that do not fit
-//!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, projected Newton: q
-//!   falls in every step and there are finitely many sets f, so it ends. Last step's impulses are the start.
+//!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, Newton's method on
+//!   the impulses, projected, or, with many more rows than velocities, on the velocities (`newton.rs`); passes where both fail. Last step's impulses are the start.
 //!   Rows between parts that are kept apart enter by a Schur complement.
 //! - [`Solver::dense`]: rows whose impulse acts along another direction than the velocity they watch, by pivoting.
 //! - [`Solver::substeps`]: the step in small steps of soft Gauss-Seidel passes, for rubble.

@@ -110,15 +110,26 @@ impl Solver {
                 return report;
             }
         }
-        // passes from rest give no energy, and stay finite
+        // the better of what was found last and of passes from rest, which give no energy and stay finite
         report.converged = false;
+        let found = if solved(problem) { self.last_passes(problem) } else { f64::INFINITY };
+        keep_impulses(problem, &mut self.best);
         problem.rows.iter_mut().for_each(|row| row.lambda = 0.0_f64.clamp(row.lower, row.upper));
         problem.groups.iter_mut().for_each(|group| group.lambda = [0.0; 6]);
+        if self.last_passes(problem) > found {
+            put_back_impulses(problem, &self.best);
+            velocities(problem, true);
+        }
+        report
+    }
+
+    /// Passes from the impulses at hand; returns q.
+    fn last_passes(&mut self, problem: &mut Problem) -> f64 {
         velocities(problem, true);
         for pass in 0..LAST_PASSES {
             self.pass(problem, pass % 2 == 1);
         }
-        report
+        velocities(problem, true)
     }
 
     /// Newton's method on the impulses; true if it came to the solution.

@@ -626,7 +626,7 @@ impl Partition {
             self.report = Report { factorisations, ..report };
             let misfit = self.misfit();
             // the last bounds are those of the solution
-            if pass >= passes && misfit < Misfit::Large || pass >= MOST_PASSES.max(passes) {
+            if pass >= passes && (misfit < Misfit::Large || !report.converged) || pass >= MOST_PASSES.max(passes) {
                 break;
             }
             self.follow();
