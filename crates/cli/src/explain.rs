@@ -5,6 +5,8 @@ use crate::args::Source;
 use crate::gallery::about;
 use crate::{Stop, print};
 use std::path::Path;
+use tippe::Model;
+use tippe::model::Drive;
 use tippe::scene::{Scene, did_you_mean, gallery};
 
 /// Arguments of `tippe explain`.
@@ -30,6 +32,9 @@ const TOPICS: [(&str, &str); 12] = [
     ("exit-codes", include_str!("../explain/exit-codes.md")),
 ];
 
+/// Bodies whose masses are shown, at most.
+const MOST_BODIES: usize = 20;
+
 /// Runs the command.
 pub fn explain(args: &Args) -> Result<(), Stop> {
     let Some(topic) = &args.topic else {
@@ -45,14 +50,17 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         text += "\nor the name of a scene (`tippe list`), or a scene file";
         return print(text.trim_end());
     };
-    let found: Vec<&str> = find(&topic.to_lowercase());
+    let is_file = Path::new(topic).is_file();
+    let found: Vec<&str> = if is_file { Vec::new() } else { find(&topic.to_lowercase()) };
     if !found.is_empty() {
         return print(found.join("\n\n").trim_end());
     }
-    if Path::new(topic).is_file() || gallery().iter().any(|(name, _)| name == topic) {
+    if is_file || gallery().iter().any(|(name, _)| name == topic) {
         let source = Source::find(topic)?;
         let scene = Scene::parse(&source.file, &source.text, &[])?;
-        return print(about(&source.name, &scene).trim_end());
+        let name = if is_file { topic } else { &source.name };
+        let text = about(name, &scene) + &masses(&Model::compile(&scene)?);
+        return print(text.trim_end());
     }
     let all =
         TOPICS.iter().flat_map(|(name, body)| std::iter::once(*name).chain(entries(body).map(|(heading, _)| heading)));
@@ -62,6 +70,39 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         help => help,
     };
     Err(Stop::Usage(format!("there is nothing on `{topic}`. help: {help}")))
+}
+
+/// Masses, centres of mass and moments of inertia of the free bodies.
+fn masses(model: &Model) -> String {
+    let free = || model.bodies.iter().filter(|body| body.drive == Drive::Free);
+    if free().next().is_none() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "\n## Masses\n\nCentre of mass from the body's origin, moments of inertia about it, along the body's axes.\n\n\
+         | body | mass [kg] | centre of mass [m] | xx, yy, zz [kg m^2] | xy, xz, yz [kg m^2] |\n|---|---|---|---|---|\n",
+    );
+    for body in free().take(MOST_BODIES) {
+        let (I, c) = (&body.I_c, body.p_bc);
+        let largest = I.x_axis.x.max(I.y_axis.y).max(I.z_axis.z);
+        let list = |values: [f64; 3], scale: f64| {
+            // what is nothing but rounding is none
+            values.map(|x| if x.abs() <= 1e-12 * scale { "0".to_owned() } else { format!("{x:.6e}") }).join(", ")
+        };
+        text += &format!(
+            "| {} | {:.6e} | {} | {} | {} |\n",
+            body.name,
+            body.mass,
+            list([c.x, c.y, c.z], body.radius),
+            list([I.x_axis.x, I.y_axis.y, I.z_axis.z], largest),
+            list([I.y_axis.x, I.z_axis.x, I.z_axis.y], largest),
+        );
+    }
+    let more = free().count().saturating_sub(MOST_BODIES);
+    if more > 0 {
+        text += &format!("\nand {more} more\n");
+    }
+    text
 }
 
 /// The topic of this name, or every entry with this heading; of a signal such as `bed.centre.x` the entry `NAME.centre`.

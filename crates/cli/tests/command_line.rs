@@ -474,6 +474,10 @@ fn explanations() {
     assert!(stdout(&tippe(dir.path(), &["explain", "signals"])).contains("crossing"));
     assert!(stdout(&tippe(dir.path(), &["explain", "height_grid"])).contains("diagonal"));
     assert!(stdout(&tippe(dir.path(), &["explain", "solids"])).contains("## thread"));
+    assert!(stdout(&tippe(dir.path(), &["explain", "box_on_table"])).contains("## Masses"));
+    // a file comes before a topic of its name
+    std::fs::write(dir.path().join("e.toml"), "format = 1\ntitle = \"Mine\"\n[run]\nuntil = 1\n").unwrap();
+    assert!(stdout(&tippe(dir.path(), &["explain", "e.toml"])).contains("`tippe run e.toml`"));
     let wrong = tippe(dir.path(), &["explain", "hetrz"]);
     assert_eq!(code(&wrong), 1);
     assert!(stderr(&wrong).contains("did you mean `hertz`?"));

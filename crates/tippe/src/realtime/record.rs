@@ -826,7 +826,7 @@ impl Clock<'_> {
         }
         if let Some((time, body, far)) = self.tally.fast {
             summary.warnings.push(format!(
-                "body \"{}\" travels {far:.3} m in the step at t = {} s, more than its size {:.3} m: use a smaller step",
+                "body \"{}\" travels {far:.2e} m in the step at t = {} s, more than its size {:.2e} m: use a smaller step",
                 self.model.bodies[body].name,
                 crate::precise::plain(time),
                 self.model.bodies[body].size
