@@ -1,8 +1,8 @@
 //! Union, difference and intersection of closed surfaces, by boolmesh, whose results are robust where faces lie in one
 //! plane or touch, but whose triangles come in an order that differs from run to run: [`super::flat`] makes them the same.
+//! Where planes agree only up to rounding it leaves films, which [`super::film`] takes away.
 
-use super::SolidError;
-use super::flat;
+use super::{SolidError, film, flat};
 use crate::{TriMesh, Vec3};
 use boolmesh::prelude::{Manifold, OpType, compute_boolean};
 use std::collections::HashMap;
@@ -26,6 +26,13 @@ impl Operation {
     }
 }
 
+/// Faces nearer than this lie in one plane, as a share of the diagonal of both solids [-].
+const FLAT: f64 = 1e-11;
+/// The same as a share of the largest coordinate: some roundings of it [-].
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Walls and cracks thinner than this are refused, as a share of the diagonal, where they are too thick to be rounding [-].
+const THIN: f64 = 1e-9;
+
 /// The operation on two closed surfaces; an empty result is an error.
 pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<TriMesh, SolidError> {
     let failed = |why: String| SolidError::Boolean { operation: operation.name(), why };
@@ -36,7 +43,10 @@ pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<
         (low, high) = (low.min(*v), high.max(*v));
     }
     let o = 0.5 * (low + high);
-    if !boxes_meet(a, b) {
+    let size = (high - low).length();
+    let rounding = ROUNDING * low.abs().max(high.abs()).max_element();
+    let near = rounding.max(FLAT * size);
+    if !boxes_meet(a, b, near) {
         return match operation {
             Operation::Intersection => Err(vanishes),
             Operation::Difference => Ok(a.clone()),
@@ -54,7 +64,8 @@ pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<
     };
     // The library promises errors, but a panic in it must not end a program that reads a file.
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let (p, q) = (manifold(a, o)?, manifold(b, o)?);
+        let (mut p, q) = (manifold(a, o)?, manifold(b, o)?);
+        p.eps = p.eps.max(rounding);
         compute_boolean(&p, &q, kind)
     }))
     .map_err(|_| failed("it found no consistent surface".into()))?;
@@ -68,20 +79,33 @@ pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<
         triangles: made.hs.chunks_exact(3).map(|t| [t[0].tail as u32, t[1].tail as u32, t[2].tail as u32]).collect(),
     };
     mesh.triangles.retain(|t| t.iter().all(|i| (*i as usize) < mesh.vertices.len()));
-    let size = (high - low).length();
     if mesh.triangles.is_empty() || !(mesh.volume().abs() > 1e-15 * size * size * size) {
         return Err(vanishes);
     }
-    Ok(flat::tidied(&mesh))
+    let mesh = flat::tidied(&mesh, rounding);
+    let thin = near.max(THIN * size);
+    let mut films = film::films(&mesh, thin);
+    if films.is_empty() {
+        return Ok(mesh);
+    }
+    films.retain(|film| film.thickness <= near);
+    let mesh = film::without(&mesh, &films, near).map_or(mesh, |mesh| flat::tidied(&mesh, rounding));
+    match film::films(&mesh, thin).first() {
+        Some(film) => Err(SolidError::Film { operation: operation.name(), at: film.at, thickness: film.thickness }),
+        None if mesh.triangles.is_empty() => Err(vanishes),
+        None => Ok(mesh),
+    }
 }
 
-fn boxes_meet(a: &TriMesh, b: &TriMesh) -> bool {
+fn boxes_meet(a: &TriMesh, b: &TriMesh, near: f64) -> bool {
     let bounds = |m: &TriMesh| {
         let mut all = crate::Aabb::EMPTY;
         m.vertices.iter().for_each(|v| all = all.union(&crate::Aabb { min: *v, max: *v }));
         all
     };
-    bounds(a).overlaps(&bounds(b))
+    let (a, mut b) = (bounds(a), bounds(b));
+    (b.min, b.max) = (b.min - near, b.max + near);
+    a.overlaps(&b)
 }
 
 /// The library joins corners with equal bits; those of parts that touch are kept apart by the last bit.

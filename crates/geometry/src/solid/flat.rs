@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// Corners this near to a plane or line lie on it, as a share of the diagonal [-].
 const FLAT: f64 = 1e-11;
 
-/// Equivalent surface with flat faces triangulated anew and everything in a fixed order.
-pub(super) fn tidied(mesh: &TriMesh) -> TriMesh {
+/// Equivalent surface with flat faces triangulated anew and everything in a fixed order; corners are known to `rounding` [m].
+pub(super) fn tidied(mesh: &TriMesh, rounding: f64) -> TriMesh {
     let mesh = sorted(mesh);
     let Ok(neighbours) = edges::neighbours(&mesh.triangles) else { return mesh };
-    let near = FLAT * mesh.size();
+    let near = rounding.max(FLAT * mesh.size());
     let (region, normals) = regions(&mesh, &neighbours, near);
     let keep = corners_to_keep(&mesh, &neighbours, &region, near);
     let mut triangles: Vec<Vec<[u32; 3]>> = vec![Vec::new(); normals.len()];

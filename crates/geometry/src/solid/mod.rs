@@ -12,6 +12,7 @@
 //! Curved surfaces are replaced by flat ones whose corners lie on them; `segments` is the number of corners of a full circle.
 
 mod boolean;
+mod film;
 mod flat;
 mod gear;
 mod pieces;
@@ -271,6 +272,19 @@ pub enum SolidError {
     Vanishes {
         /// Which.
         operation: &'static str,
+    },
+    /// Faces lie in one plane, but not quite.
+    #[error(
+        "the {operation} leaves a film at {at} m: a wall or a crack {thickness:.1e} m thick; let faces that should be one agree \
+         in more digits, or one solid reach through the other's face"
+    )]
+    Film {
+        /// Which.
+        operation: &'static str,
+        /// Where [m].
+        at: Vec3,
+        /// How thick at most [m].
+        thickness: f64,
     },
     /// The library gave up.
     #[error("the {operation} failed: {why}; move one of the solids a little")]

@@ -1,0 +1,392 @@
+//! Films: two parts of a surface that lie on each other back to back, with nothing between them but rounding. A Boolean
+//! leaves one where faces of its solids lie in one plane up to rounding: a wall of no thickness, or a crack of no width.
+//!
+//! A surface is a sum of oriented triangles whose edges cancel. In the plane of a film all triangles are replaced by others
+//! with the same rim: the plane is cut into triangles along the rim, and each counts how often the rim goes around it, w.
+//! Where w = 1 the surface faces along the normal, where w = -1 against it, and where w = 0 the two sides of the film have
+//! cancelled. Rims stay as they are, so the surface stays closed. For sides to be one where they differ by rounding,
+//! corners in the plane that are near each other are made one before, and edges are split at corners that lie on them.
+
+use super::polygon::point;
+use crate::space::any_orthogonal;
+use crate::{TriMesh, Vec3};
+use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Normals this near lie along one line, as the difference of one coordinate [-].
+const ALIKE: f64 = 1e-8;
+/// That coordinate is along a direction that no drawing has; normals of different faces differ in it.
+const ASKEW: Vec3 = Vec3::new(0.475_823_719, 0.618_539_247, 0.625_318_113);
+
+/// Two triangles back to back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Film {
+    /// Middle of the smaller triangle [m].
+    pub at: Vec3,
+    /// Largest distance of its corners from the other's plane [m].
+    pub thickness: f64,
+    /// The larger triangle.
+    triangle: u32,
+    /// Twice its area [m^2].
+    extent: f64,
+}
+
+struct Side {
+    triangle: u32,
+    normal: Vec3,
+    /// Distance of the plane from the origin [m], and twice the area [m^2].
+    offset: f64,
+    extent: f64,
+    low: Vec3,
+    high: Vec3,
+}
+
+/// Triangles that lie back to back nearer than `thickness` and cover each other by more than that [m].
+pub(super) fn films(mesh: &TriMesh, thickness: f64) -> Vec<Film> {
+    let Some(&o) = mesh.vertices.first() else { return Vec::new() };
+    let corners = |t: u32| mesh.triangles[t as usize].map(|i| mesh.vertices[i as usize]);
+    let mut sides: Vec<(f64, Side)> = Vec::with_capacity(mesh.triangles.len());
+    for triangle in 0..mesh.triangles.len() as u32 {
+        let [a, b, c] = corners(triangle);
+        let area = (b - a).cross(c - a);
+        let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+        let extent = area.length();
+        // Needles have no normal.
+        if extent * extent > 16.0 * thickness * thickness * longest {
+            let normal = area / extent;
+            let offset = normal.dot(a - o).abs();
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            sides.push((normal.dot(ASKEW).abs(), Side { triangle, normal, offset, extent, low, high }));
+        }
+    }
+    sides.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.triangle.cmp(&b.1.triangle)));
+    let reach = thickness.max(ALIKE * mesh.size());
+    let mut found = Vec::new();
+    for parallel in sides.chunk_by_mut(|a, b| b.0 - a.0 <= ALIKE) {
+        if parallel.iter().all(|s| s.1.normal.dot(parallel[0].1.normal) > 0.0) {
+            continue;
+        }
+        parallel.sort_by(|a, b| a.1.offset.total_cmp(&b.1.offset).then(a.1.triangle.cmp(&b.1.triangle)));
+        for plane in parallel.chunk_by_mut(|a, b| b.1.offset - a.1.offset <= reach) {
+            if plane.iter().all(|s| s.1.normal.dot(plane[0].1.normal) > 0.0) {
+                continue;
+            }
+            plane.sort_by(|a, b| a.1.low.x.total_cmp(&b.1.low.x).then(a.1.triangle.cmp(&b.1.triangle)));
+            for (k, (_, s)) in plane.iter().enumerate() {
+                for (_, r) in plane[k + 1..].iter().take_while(|r| r.1.low.x <= s.high.x + thickness) {
+                    if s.normal.dot(r.normal) < -0.999
+                        && (s.low - thickness).cmple(r.high).all()
+                        && (r.low - thickness).cmple(s.high).all()
+                    {
+                        let (large, small) = if s.extent < r.extent { (r, s) } else { (s, r) };
+                        let (p, q) = (corners(large.triangle), corners(small.triangle));
+                        let apart = q.iter().fold(0.0, |m: f64, x| large.normal.dot(*x - p[0]).abs().max(m));
+                        if apart <= thickness && cover(&p, &q, large.normal, thickness) {
+                            let at = (q[0] + q[1] + q[2]) / 3.0;
+                            let (triangle, extent) = (large.triangle, large.extent);
+                            found.push(Film { at, thickness: apart, triangle, extent });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Triangles in one plane with normal `n` have more than a strip of this width in common [m]: no side of either separates
+/// them.
+fn cover(p: &[Vec3; 3], q: &[Vec3; 3], n: Vec3, width: f64) -> bool {
+    let apart = |p: &[Vec3; 3], q: &[Vec3; 3]| {
+        (0..3).any(|k| {
+            let out = (p[(k + 1) % 3] - p[k]).cross(n).normalize_or_zero();
+            let reach = |t: &[Vec3; 3]| t.map(|x| out.dot(x - p[k]));
+            let (own, other) = (reach(p), reach(q));
+            let low = |x: [f64; 3]| x[0].min(x[1]).min(x[2]);
+            let high = |x: [f64; 3]| x[0].max(x[1]).max(x[2]);
+            high(own).min(high(other)) - low(own).max(low(other)) <= 4.0 * width
+        })
+    };
+    !apart(p, q) && !apart(q, p)
+}
+
+/// The surface without these films, whose sides are nearer than `near` [m]; `None` where it cannot be closed without them.
+pub(super) fn without(mesh: &TriMesh, films: &[Film], near: f64) -> Option<TriMesh> {
+    let planes = planes(mesh, films, near);
+    let mut one = Merged { root: (0..mesh.vertices.len() as u32).collect() };
+    let on: Vec<Vec<(f64, u32)>> = planes.iter().map(|plane| plane.corners(mesh, near)).collect();
+    on.iter().for_each(|on| one.merge(mesh, on, 2.0 * near));
+    let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(|i| one.root(i))).collect();
+
+    // Edges in the planes and the corners on them; triangles in the planes.
+    let mut ways: BTreeMap<[u32; 2], BTreeSet<u32>> = BTreeMap::new();
+    let mut plane_of = vec![u32::MAX; triangles.len()];
+    let mut is_on = vec![u32::MAX; mesh.vertices.len()];
+    for (k, on) in on.iter().enumerate() {
+        let mut roots: Vec<(f64, u32)> = on.iter().map(|c| (c.0, one.root(c.1))).collect();
+        roots.dedup_by_key(|c| c.1);
+        roots.iter().for_each(|c| is_on[c.1 as usize] = k as u32);
+        let mut edges = BTreeSet::new();
+        for (t, of) in triangles.iter().zip(&mut plane_of) {
+            let here = t.map(|i| is_on[i as usize] == k as u32);
+            if here == [true; 3] && *of == u32::MAX {
+                *of = k as u32;
+            }
+            for s in 0..3 {
+                let (a, b) = (t[s], t[(s + 1) % 3]);
+                if here[s] && here[(s + 1) % 3] && a != b {
+                    edges.insert([a.min(b), a.max(b)]);
+                }
+            }
+        }
+        for edge in edges {
+            let [a, b] = edge.map(|i| mesh.vertices[i as usize]);
+            let Some(u) = (b - a).try_normalize() else { continue };
+            let [from, to] = [a, b].map(|x| planes[k].across.dot(x));
+            let first = roots.partition_point(|c| c.0 < from.min(to) - 4.0 * near);
+            for &(_, i) in roots[first..].iter().take_while(|c| c.0 <= from.max(to) + 4.0 * near) {
+                let x = mesh.vertices[i as usize] - a;
+                let inside = x.dot(u) > 0.0 && x.dot(u) < (b - a).length();
+                if inside && !edge.contains(&i) && x.cross(u).length() <= 2.0 * near {
+                    ways.entry(edge).or_default().insert(i);
+                }
+            }
+        }
+    }
+    let way = |a: u32, b: u32| {
+        let mut way: Vec<u32> = ways.get(&[a.min(b), a.max(b)]).into_iter().flatten().copied().collect();
+        let o = mesh.vertices[a as usize];
+        let along = mesh.vertices[b as usize] - o;
+        let at = |i: &u32| (mesh.vertices[*i as usize] - o).dot(along);
+        way.sort_by(|i, j| at(i).total_cmp(&at(j)).then(i.cmp(j)));
+        way.insert(0, a);
+        way.push(b);
+        way
+    };
+
+    let mut rims: Vec<Rim> = vec![Rim::default(); planes.len()];
+    let mut new = Vec::with_capacity(triangles.len());
+    for (t, of) in triangles.iter().zip(&plane_of) {
+        let sides = [0, 1, 2].map(|k| way(t[k], t[(k + 1) % 3]));
+        if let Some(rim) = rims.get_mut(*of as usize) {
+            sides.iter().for_each(|way| rim.add(way));
+        } else if sides.iter().all(|way| way.len() == 2 && way[0] != way[1]) {
+            new.push(*t);
+        } else {
+            let mut rim = Rim::default();
+            sides.iter().for_each(|way| rim.add(way));
+            let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
+            rim.fill(mesh, (b - a).cross(c - a).normalize_or_zero(), &mut new)?;
+        }
+    }
+    for (rim, plane) in rims.iter().zip(&planes) {
+        rim.fill(mesh, plane.normal, &mut new)?;
+    }
+    let made = apart(&TriMesh { vertices: mesh.vertices.clone(), triangles: new })?;
+    // Films have no volume.
+    let lost = (made.volume() - mesh.volume()).abs();
+    (lost <= near * mesh.area()).then_some(made)
+}
+
+/// Points x with `normal . x = offset`; corners in it are sorted along `across`.
+struct Plane {
+    normal: Vec3,
+    offset: f64,
+    across: Vec3,
+}
+
+/// Planes of films, each once, the largest triangles first.
+fn planes(mesh: &TriMesh, films: &[Film], near: f64) -> Vec<Plane> {
+    let mut order: Vec<&Film> = films.iter().collect();
+    order.sort_by(|a, b| b.extent.total_cmp(&a.extent).then(a.triangle.cmp(&b.triangle)));
+    order.dedup_by_key(|film| film.triangle);
+    let mut planes: Vec<Plane> = Vec::new();
+    for film in order {
+        let [a, b, c] = mesh.triangles[film.triangle as usize].map(|i| mesh.vertices[i as usize]);
+        let is_in = |p: &Plane| [a, b, c].iter().all(|x| (p.normal.dot(*x) - p.offset).abs() <= near);
+        if !planes.iter().any(is_in) {
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            planes.push(Plane { normal, offset: normal.dot(a), across: any_orthogonal(normal) });
+        }
+    }
+    planes
+}
+
+impl Plane {
+    /// Corners in the plane with their place along `across` [m], in that order.
+    fn corners(&self, mesh: &TriMesh, near: f64) -> Vec<(f64, u32)> {
+        let all = mesh.vertices.iter().zip(0u32..);
+        let mut on: Vec<(f64, u32)> = all
+            .filter(|(v, _)| (self.normal.dot(**v) - self.offset).abs() <= 2.0 * near)
+            .map(|(v, i)| (self.across.dot(*v), i))
+            .collect();
+        on.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        on
+    }
+}
+
+/// Corners that are one; the first of them stands for all.
+struct Merged {
+    root: Vec<u32>,
+}
+
+impl Merged {
+    fn root(&self, mut i: u32) -> u32 {
+        while self.root[i as usize] != i {
+            i = self.root[i as usize];
+        }
+        i
+    }
+
+    /// Makes corners one that are nearer than `near`, out of those sorted by their first number [m].
+    fn merge(&mut self, mesh: &TriMesh, sorted: &[(f64, u32)], near: f64) {
+        for (k, (x, i)) in sorted.iter().enumerate() {
+            for (_, j) in sorted[k + 1..].iter().take_while(|(y, _)| y - x <= near) {
+                let (a, b) = (self.root(*i), self.root(*j));
+                if a != b && mesh.vertices[*i as usize].distance(mesh.vertices[*j as usize]) <= near {
+                    self.root[a.max(b) as usize] = a.min(b);
+                }
+            }
+        }
+    }
+}
+
+/// Edges of a part of the surface that have not cancelled: how often from the smaller corner to the larger [-].
+#[derive(Clone, Default)]
+struct Rim(BTreeMap<[u32; 2], i32>);
+
+impl Rim {
+    fn add(&mut self, way: &[u32]) {
+        for s in way.windows(2).filter(|s| s[0] != s[1]) {
+            let sign = if s[0] < s[1] { 1 } else { -1 };
+            *self.0.entry([s[0].min(s[1]), s[0].max(s[1])]).or_insert(0) += sign;
+        }
+    }
+
+    /// Triangles in the plane with this unit normal that have this rim; `None` where the rim crosses itself, or goes around
+    /// a place twice.
+    fn fill(&self, mesh: &TriMesh, normal: Vec3, out: &mut Vec<[u32; 3]>) -> Option<()> {
+        let edges: Vec<[u32; 2]> = self.0.iter().filter(|(_, m)| **m != 0).map(|(e, _)| *e).collect();
+        let Some(first) = edges.first() else { return Some(()) };
+        let mut corners: Vec<u32> = edges.iter().flatten().copied().collect();
+        corners.sort_unstable();
+        corners.dedup();
+        let (s, o) = (any_orthogonal(normal), mesh.vertices[first[0] as usize]);
+        let t = normal.cross(s);
+        let flat = |i: &u32| {
+            let p = mesh.vertices[*i as usize] - o;
+            point([p.dot(s), p.dot(t)])
+        };
+        let index = |i: u32| corners.binary_search(&i).unwrap_or_default();
+        let mut conflict = false;
+        let cdt = ConstrainedDelaunayTriangulation::<Point2<f64>>::try_bulk_load_cdt(
+            corners.iter().map(flat).collect(),
+            edges.iter().map(|e| e.map(index)).collect(),
+            |_| conflict = true,
+        )
+        .ok()?;
+        if conflict || cdt.num_vertices() != corners.len() {
+            return None;
+        }
+        // From outside inwards: w grows by the times that the rim passes from right to left.
+        let times = |from: usize, to: usize| {
+            let (i, j) = (corners[from], corners[to]);
+            let m = self.0.get(&[i.min(j), i.max(j)]).copied().unwrap_or(0);
+            if i < j { m } else { -m }
+        };
+        let mut winding: Vec<Option<i32>> = vec![None; cdt.num_all_faces()];
+        winding[cdt.outer_face().index()] = Some(0);
+        let rim = cdt.directed_edges().filter(|e| e.face().is_outer());
+        let mut stack: Vec<_> = rim.map(|e| (0, e.fix())).collect();
+        while let Some((left, e)) = stack.pop() {
+            let e = cdt.directed_edge(e);
+            let right = left - times(e.from().index(), e.to().index());
+            let f = e.rev().face();
+            match winding[f.index()] {
+                None => {
+                    winding[f.index()] = Some(right);
+                    stack.extend(f.as_inner()?.adjacent_edges().map(|e| (right, e.fix())));
+                }
+                // The rim is no rim.
+                Some(w) if w != right => return None,
+                Some(_) => {}
+            }
+        }
+        for f in cdt.inner_faces() {
+            let [a, b, c] = f.vertices().map(|v| corners[v.index()]);
+            match winding[f.index()]? {
+                0 => {}
+                1 => out.push([a, b, c]),
+                -1 => out.push([a, c, b]),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// Parts that touch along edges or at corners get corners of their own: around an edge, triangles belong together that bound
+/// the same matter. `None` where edges have no twins.
+fn apart(mesh: &TriMesh) -> Option<TriMesh> {
+    let triangles = &mesh.triangles;
+    // Side k of triangle t is 3 t + k.
+    let ends = |s: u32| {
+        let (t, k) = (&triangles[s as usize / 3], s as usize % 3);
+        [t[k], t[(k + 1) % 3]]
+    };
+    let key = |s: &u32| {
+        let [a, b] = ends(*s);
+        [a.min(b), a.max(b)]
+    };
+    let mut sides: Vec<u32> = (0..3 * triangles.len() as u32).collect();
+    sides.sort_by_key(|s| (key(s), *s));
+    let mut twin = vec![u32::MAX; sides.len()];
+    for around in sides.chunk_by(|s, r| key(s) == key(r)) {
+        let [a, b] = key(&around[0]);
+        let (o, axis) = (mesh.vertices[a as usize], mesh.vertices[b as usize] - mesh.vertices[a as usize]);
+        let axis = axis.normalize_or_zero();
+        let x = any_orthogonal(axis);
+        let y = axis.cross(x);
+        // Seen along the edge from a to b, the outside of a triangle on it from a to b comes next anticlockwise.
+        let mut turns: Vec<(f64, bool, u32)> = Vec::with_capacity(around.len());
+        for &s in around {
+            let third = mesh.vertices[triangles[s as usize / 3][(s as usize % 3 + 2) % 3] as usize] - o;
+            // Two belong together, however they lie.
+            let third = if around.len() == 2 { x } else { third };
+            turns.push((libm::atan2(third.dot(y), third.dot(x)), ends(s)[0] == a, s));
+        }
+        turns.sort_by(|s, r| s.0.total_cmp(&r.0).then(s.1.cmp(&r.1)).then(s.2.cmp(&r.2)));
+        let n = turns.len();
+        for k in 0..n {
+            if turns[k].1 {
+                // clockwise from here to the triangle that closes the matter
+                let before = turns[(k + n - 1) % n];
+                if before.1 || n < 2 {
+                    return None;
+                }
+                twin[turns[k].2 as usize] = before.2;
+                twin[before.2 as usize] = turns[k].2;
+            }
+        }
+    }
+    if twin.contains(&u32::MAX) {
+        return None;
+    }
+    // Side s of a triangle starts at a corner; the side after its twin starts there too.
+    let next = |s: u32| if s % 3 == 2 { s - 2 } else { s + 1 };
+    let mut corner = vec![u32::MAX; twin.len()];
+    let mut vertices = Vec::new();
+    for s in 0..twin.len() as u32 {
+        if corner[s as usize] != u32::MAX {
+            continue;
+        }
+        let mut r = s;
+        while corner[r as usize] == u32::MAX {
+            corner[r as usize] = vertices.len() as u32;
+            r = next(twin[r as usize]);
+        }
+        vertices.push(mesh.vertices[ends(s)[0] as usize]);
+    }
+    let triangles = corner.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
+    Some(TriMesh { vertices, triangles })
+}
