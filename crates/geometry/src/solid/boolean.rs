@@ -3,7 +3,7 @@
 //! Where planes agree only up to rounding it leaves films, which [`super::film`] takes away.
 
 use super::{SolidError, film, flat};
-use crate::{TriMesh, Vec3};
+use crate::{TriMesh, Vec3, mesh};
 use boolmesh::prelude::{Manifold, OpType, compute_boolean};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,12 +84,15 @@ pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<
     }
     let mesh = flat::tidied(&mesh, rounding);
     let thin = near.max(THIN * size);
-    let mut films = film::films(&mesh, thin);
-    if films.is_empty() {
+    let films = film::films(&mesh, thin);
+    // Not a hair above what a mesh allows.
+    let needles = film::beside_needles(&mesh, 2.0 * mesh::THIN * size);
+    if films.is_empty() && needles.is_empty() {
         return Ok(mesh);
     }
-    films.retain(|film| film.thickness <= near);
-    let mesh = film::without(&mesh, &films, near).map_or(mesh, |mesh| flat::tidied(&mesh, rounding));
+    let films = films.iter().filter(|film| film.thickness <= near).map(|film| film.triangle);
+    let seats: Vec<u32> = films.chain(needles).collect();
+    let mesh = film::without(&mesh, &seats, near).map_or(mesh, |mesh| flat::tidied(&mesh, rounding));
     match film::films(&mesh, thin).first() {
         Some(film) => Err(SolidError::Film { operation: operation.name(), at: film.at, thickness: film.thickness }),
         None if mesh.triangles.is_empty() => Err(vanishes),

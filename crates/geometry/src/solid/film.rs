@@ -8,6 +8,7 @@
 //! corners in the plane that are near each other are made one before, and edges are split at corners that lie on them.
 
 use super::polygon::point;
+use crate::mesh::{edges, height};
 use crate::space::any_orthogonal;
 use crate::{TriMesh, Vec3};
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
@@ -26,9 +27,7 @@ pub(super) struct Film {
     /// Largest distance of its corners from the other's plane [m].
     pub thickness: f64,
     /// The larger triangle.
-    triangle: u32,
-    /// Twice its area [m^2].
-    extent: f64,
+    pub triangle: u32,
 }
 
 struct Side {
@@ -83,8 +82,7 @@ pub(super) fn films(mesh: &TriMesh, thickness: f64) -> Vec<Film> {
                         let apart = q.iter().fold(0.0, |m: f64, x| large.normal.dot(*x - p[0]).abs().max(m));
                         if apart <= thickness && cover(&p, &q, large.normal, thickness) {
                             let at = (q[0] + q[1] + q[2]) / 3.0;
-                            let (triangle, extent) = (large.triangle, large.extent);
-                            found.push(Film { at, thickness: apart, triangle, extent });
+                            found.push(Film { at, thickness: apart, triangle: large.triangle });
                         }
                     }
                 }
@@ -110,16 +108,38 @@ fn cover(p: &[Vec3; 3], q: &[Vec3; 3], n: Vec3, width: f64) -> bool {
     !apart(p, q) && !apart(q, p)
 }
 
-/// The surface without these films, whose sides are nearer than `near` [m]; `None` where it cannot be closed without them.
-pub(super) fn without(mesh: &TriMesh, films: &[Film], near: f64) -> Option<TriMesh> {
-    let planes = planes(mesh, films, near);
+/// Largest neighbours of triangles without area, those lower than `thin` [m]: cutting their planes anew takes them away.
+pub(super) fn beside_needles(mesh: &TriMesh, thin: f64) -> Vec<u32> {
+    let is_needle = |t: &[u32; 3]| !(height(mesh, t) > thin);
+    if !mesh.triangles.iter().any(is_needle) {
+        return Vec::new();
+    }
+    let Ok(neighbours) = edges::neighbours(&mesh.triangles) else { return Vec::new() };
+    let largest = |of: &[u32; 3]| {
+        let by_extent = |i: &u32, j: &u32| extent(mesh, *i).total_cmp(&extent(mesh, *j)).then(j.cmp(i));
+        of.iter().copied().max_by(by_extent)
+    };
+    let needles = mesh.triangles.iter().zip(&neighbours).filter(|(t, _)| is_needle(t));
+    needles.filter_map(|(_, around)| largest(around)).collect()
+}
+
+/// Twice the area [m^2].
+fn extent(mesh: &TriMesh, triangle: u32) -> f64 {
+    let [a, b, c] = mesh.triangles[triangle as usize].map(|i| mesh.vertices[i as usize]);
+    (b - a).cross(c - a).length()
+}
+
+/// The surface without films and needles, `near` thick at most [m], in the planes of these triangles; `None` where it cannot be
+/// closed without them.
+pub(super) fn without(mesh: &TriMesh, triangles: &[u32], near: f64) -> Option<TriMesh> {
+    let planes = planes(mesh, triangles, near);
     let mut one = Merged { root: (0..mesh.vertices.len() as u32).collect() };
     let on: Vec<Vec<(f64, u32)>> = planes.iter().map(|plane| plane.corners(mesh, near)).collect();
     on.iter().for_each(|on| one.merge(mesh, on, 2.0 * near));
     let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(|i| one.root(i))).collect();
 
     // Edges in the planes and the corners on them; triangles in the planes.
-    let mut ways: BTreeMap<[u32; 2], BTreeSet<u32>> = BTreeMap::new();
+    let mut ways = Ways::new();
     let mut plane_of = vec![u32::MAX; triangles.len()];
     let mut is_on = vec![u32::MAX; mesh.vertices.len()];
     for (k, on) in on.iter().enumerate() {
@@ -153,39 +173,59 @@ pub(super) fn without(mesh: &TriMesh, films: &[Film], near: f64) -> Option<TriMe
             }
         }
     }
-    let way = |a: u32, b: u32| {
-        let mut way: Vec<u32> = ways.get(&[a.min(b), a.max(b)]).into_iter().flatten().copied().collect();
-        let o = mesh.vertices[a as usize];
-        let along = mesh.vertices[b as usize] - o;
-        let at = |i: &u32| (mesh.vertices[*i as usize] - o).dot(along);
-        way.sort_by(|i, j| at(i).total_cmp(&at(j)).then(i.cmp(j)));
-        way.insert(0, a);
-        way.push(b);
-        way
-    };
-
+    // Sides that cross in a plane get a corner there: apart by rounding, they had none.
+    let mut vertices = mesh.vertices.clone();
     let mut rims: Vec<Rim> = vec![Rim::default(); planes.len()];
+    for (t, of) in triangles.iter().zip(&plane_of) {
+        if let Some(rim) = rims.get_mut(*of as usize) {
+            (0..3).for_each(|k| rim.add(&way(&[t[k], t[(k + 1) % 3]], &ways, &vertices)));
+        }
+    }
+    let mut crossed = BTreeMap::new();
+    rims.iter().zip(&planes).for_each(|(rim, plane)| rim.cross(plane, &mut vertices, &mut crossed, near));
+
+    rims.fill(Rim::default());
     let mut new = Vec::with_capacity(triangles.len());
     for (t, of) in triangles.iter().zip(&plane_of) {
-        let sides = [0, 1, 2].map(|k| way(t[k], t[(k + 1) % 3]));
+        let sides = [0, 1, 2].map(|k| {
+            let side = way(&[t[k], t[(k + 1) % 3]], &ways, &vertices);
+            if crossed.is_empty() { side } else { way(&side, &crossed, &vertices) }
+        });
         if let Some(rim) = rims.get_mut(*of as usize) {
-            sides.iter().for_each(|way| rim.add(way));
-        } else if sides.iter().all(|way| way.len() == 2 && way[0] != way[1]) {
+            sides.iter().for_each(|side| rim.add(side));
+        } else if sides.iter().all(|side| side.len() == 2 && side[0] != side[1]) {
             new.push(*t);
         } else {
             let mut rim = Rim::default();
-            sides.iter().for_each(|way| rim.add(way));
-            let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
-            rim.fill(mesh, (b - a).cross(c - a).normalize_or_zero(), &mut new)?;
+            sides.iter().for_each(|side| rim.add(side));
+            let [a, b, c] = t.map(|i| vertices[i as usize]);
+            rim.fill(&vertices, (b - a).cross(c - a).normalize_or_zero(), &mut new)?;
         }
     }
     for (rim, plane) in rims.iter().zip(&planes) {
-        rim.fill(mesh, plane.normal, &mut new)?;
+        rim.fill(&vertices, plane.normal, &mut new)?;
     }
-    let made = apart(&TriMesh { vertices: mesh.vertices.clone(), triangles: new })?;
+    let made = apart(&TriMesh { vertices, triangles: new })?;
     // Films have no volume.
     let lost = (made.volume() - mesh.volume()).abs();
     (lost <= near * mesh.area()).then_some(made)
+}
+
+/// Corners that lie on edges, which run from the smaller corner to the larger.
+type Ways = BTreeMap<[u32; 2], BTreeSet<u32>>;
+
+/// The way along these corners and those between them.
+fn way(along: &[u32], between: &Ways, vertices: &[Vec3]) -> Vec<u32> {
+    let mut all = vec![along[0]];
+    for s in along.windows(2) {
+        let start = all.len();
+        all.extend(between.get(&[s[0].min(s[1]), s[0].max(s[1])]).into_iter().flatten());
+        let [a, b] = [s[0], s[1]].map(|i| vertices[i as usize]);
+        let at = |i: u32| (vertices[i as usize] - a).dot(b - a);
+        all[start..].sort_by(|&i, &j| at(i).total_cmp(&at(j)).then(i.cmp(&j)));
+        all.push(s[1]);
+    }
+    all
 }
 
 /// Points x with `normal . x = offset`; corners in it are sorted along `across`.
@@ -195,14 +235,14 @@ struct Plane {
     across: Vec3,
 }
 
-/// Planes of films, each once, the largest triangles first.
-fn planes(mesh: &TriMesh, films: &[Film], near: f64) -> Vec<Plane> {
-    let mut order: Vec<&Film> = films.iter().collect();
-    order.sort_by(|a, b| b.extent.total_cmp(&a.extent).then(a.triangle.cmp(&b.triangle)));
-    order.dedup_by_key(|film| film.triangle);
+/// Planes of triangles, each once, the largest first.
+fn planes(mesh: &TriMesh, triangles: &[u32], near: f64) -> Vec<Plane> {
+    let mut order: Vec<(f64, u32)> = triangles.iter().map(|&t| (extent(mesh, t), t)).collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    order.dedup();
     let mut planes: Vec<Plane> = Vec::new();
-    for film in order {
-        let [a, b, c] = mesh.triangles[film.triangle as usize].map(|i| mesh.vertices[i as usize]);
+    for (_, t) in order {
+        let [a, b, c] = mesh.triangles[t as usize].map(|i| mesh.vertices[i as usize]);
         let is_in = |p: &Plane| [a, b, c].iter().all(|x| (p.normal.dot(*x) - p.offset).abs() <= near);
         if !planes.iter().any(is_in) {
             let normal = (b - a).cross(c - a).normalize_or_zero();
@@ -263,18 +303,51 @@ impl Rim {
         }
     }
 
+    /// Corners where sides of the rim cross, and the sides they lie on.
+    fn cross(&self, plane: &Plane, vertices: &mut Vec<Vec3>, crossed: &mut Ways, near: f64) {
+        let (first, n) = (vertices.len(), plane.normal);
+        let range = |e: &[u32; 2], vertices: &[Vec3]| {
+            let [a, b] = e.map(|i| plane.across.dot(vertices[i as usize]));
+            (a.min(b), a.max(b))
+        };
+        let mut edges: Vec<[u32; 2]> = self.0.iter().filter(|(_, m)| **m != 0).map(|(e, _)| *e).collect();
+        edges.sort_by(|d, e| range(d, vertices).0.total_cmp(&range(e, vertices).0).then(d.cmp(e)));
+        for (k, d) in edges.iter().enumerate() {
+            for e in &edges[k + 1..] {
+                if range(e, vertices).0 > range(d, vertices).1 {
+                    break;
+                }
+                let ([a, b], [p, q]) = (d.map(|i| vertices[i as usize]), e.map(|i| vertices[i as usize]));
+                let side = |o: Vec3, to: Vec3, x: Vec3| n.dot((to - o).cross(x - o));
+                let (hp, hq) = (side(a, b, p), side(a, b, q));
+                let apart = (hp > 0.0) == (hq > 0.0) || (side(p, q, a) > 0.0) == (side(p, q, b) > 0.0);
+                if apart || d.contains(&e[0]) || d.contains(&e[1]) {
+                    continue;
+                }
+                let x = p + (q - p) * (hp / (hp - hq));
+                // Three may cross in a point.
+                let known = vertices[first..].iter().position(|y| y.distance(x) <= 2.0 * near);
+                let i = first + known.unwrap_or(vertices.len() - first);
+                if known.is_none() {
+                    vertices.push(x);
+                }
+                [d, e].map(|edge| crossed.entry(*edge).or_default().insert(i as u32));
+            }
+        }
+    }
+
     /// Triangles in the plane with this unit normal that have this rim; `None` where the rim crosses itself, or goes around
     /// a place twice.
-    fn fill(&self, mesh: &TriMesh, normal: Vec3, out: &mut Vec<[u32; 3]>) -> Option<()> {
+    fn fill(&self, vertices: &[Vec3], normal: Vec3, out: &mut Vec<[u32; 3]>) -> Option<()> {
         let edges: Vec<[u32; 2]> = self.0.iter().filter(|(_, m)| **m != 0).map(|(e, _)| *e).collect();
         let Some(first) = edges.first() else { return Some(()) };
         let mut corners: Vec<u32> = edges.iter().flatten().copied().collect();
         corners.sort_unstable();
         corners.dedup();
-        let (s, o) = (any_orthogonal(normal), mesh.vertices[first[0] as usize]);
+        let (s, o) = (any_orthogonal(normal), vertices[first[0] as usize]);
         let t = normal.cross(s);
         let flat = |i: &u32| {
-            let p = mesh.vertices[*i as usize] - o;
+            let p = vertices[*i as usize] - o;
             point([p.dot(s), p.dot(t)])
         };
         let index = |i: u32| corners.binary_search(&i).unwrap_or_default();
@@ -326,8 +399,9 @@ impl Rim {
 }
 
 /// Parts that touch along edges or at corners get corners of their own: around an edge, triangles belong together that bound
-/// the same matter. `None` where edges have no twins.
-fn apart(mesh: &TriMesh) -> Option<TriMesh> {
+/// the same matter. An edge that stays with four triangles, as both its ends hang together elsewhere, gets a corner in its
+/// middle for two of them. `None` where edges have no twins.
+pub(super) fn apart(mesh: &TriMesh) -> Option<TriMesh> {
     let triangles = &mesh.triangles;
     // Side k of triangle t is 3 t + k.
     let ends = |s: u32| {
@@ -387,6 +461,33 @@ fn apart(mesh: &TriMesh) -> Option<TriMesh> {
         }
         vertices.push(mesh.vertices[ends(s)[0] as usize]);
     }
-    let triangles = corner.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
-    Some(TriMesh { vertices, triangles })
+    let mut triangles: Vec<[u32; 3]> = corner.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
+    let key = |s: &u32| {
+        let (a, b) = (corner[*s as usize], corner[next(*s) as usize]);
+        [a.min(b), a.max(b)]
+    };
+    let mut pairs: Vec<u32> = (0..twin.len() as u32).filter(|s| *s < twin[*s as usize]).collect();
+    pairs.sort_by_key(|s| (key(s), *s));
+    let forks: Vec<u32> = pairs.windows(2).filter(|w| key(&w[0]) == key(&w[1])).map(|w| w[1]).collect();
+    if forks.is_empty() {
+        return Some(TriMesh { vertices, triangles });
+    }
+    // Each triangle once; the rest in the next round.
+    let mut halved = vec![false; triangles.len()];
+    for s in forks {
+        let both = [s, twin[s as usize]];
+        if both.iter().any(|s| halved[*s as usize / 3]) {
+            continue;
+        }
+        let m = vertices.len() as u32;
+        let [a, b] = key(&s).map(|i| vertices[i as usize]);
+        vertices.push(0.5 * (a + b));
+        for s in both {
+            let (t, k) = (s as usize / 3, s as usize % 3);
+            halved[t] = true;
+            triangles.push([m, triangles[t][(k + 1) % 3], triangles[t][(k + 2) % 3]]);
+            triangles[t][(k + 1) % 3] = m;
+        }
+    }
+    apart(&TriMesh { vertices, triangles })
 }

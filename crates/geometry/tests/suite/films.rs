@@ -4,7 +4,7 @@
 use crate::random::Random;
 use std::f64::consts::PI;
 use tippe_geometry::file::{Format, read, write};
-use tippe_geometry::{Mesh, Pose, Quat, Solid, Vec3};
+use tippe_geometry::{Mesh, Pose, Quat, Solid, SolidError, Vec3};
 
 const DEGREE: f64 = PI / 180.0;
 
@@ -180,4 +180,106 @@ fn what_is_written_is_read_again() {
             }
         }
     }
+}
+
+/// Blocks of whole cells, united, taken away and intersected at random: volume and area are those of the cells.
+#[test]
+fn cells_of_a_turned_grid_add_up() {
+    const N: usize = 5;
+    let mut random = Random(11);
+    let (mut wrong, tried) = (Vec::new(), 400);
+    for k in 0..tried {
+        let (q, size) = (random.rotation(), libm::pow(10.0, random.uniform(-3.0, 2.0)));
+        let position = random.direction() * size * [0.0, 1.0, 100.0][k % 3];
+        let mut block = || {
+            let mut range = || {
+                let (a, b) = (random.below(N as u64) as usize, random.below(N as u64) as usize);
+                (a.min(b), a.max(b) + 1)
+            };
+            let r = [range(), range(), range()];
+            let low = Vec3::from_array(r.map(|r| r.0 as f64));
+            let high = Vec3::from_array(r.map(|r| r.1 as f64));
+            let s = Solid::cuboid((high - low) * size).at((0.5 * (low + high)) * size).placed(Pose::new(q, position));
+            (s, move |c: [usize; 3]| (0..3).all(|i| (r[i].0..r[i].1).contains(&c[i])))
+        };
+        let cell = |i: usize| [i % N, i / N % N, i / N / N];
+        let (mut solid, is_in) = block();
+        let mut full: Vec<bool> = (0..N * N * N).map(|i| is_in(cell(i))).collect();
+        let mut ways = Vec::new();
+        for _ in 0..2 + k % 5 {
+            let (other, is_in) = block();
+            ways.push((other, is_in));
+        }
+        for (other, is_in) in ways {
+            let how = if random.below(8) == 0 { 2 } else { random.below(2) };
+            for (i, full) in full.iter_mut().enumerate() {
+                *full = match how {
+                    0 => *full || is_in(cell(i)),
+                    1 => *full && !is_in(cell(i)),
+                    _ => *full && is_in(cell(i)),
+                };
+            }
+            solid = match how {
+                0 => solid.and(other),
+                1 => solid.minus(other),
+                _ => solid.within(other),
+            };
+            if !full.contains(&true) {
+                break;
+            }
+        }
+        let volume = full.iter().filter(|full| **full).count();
+        let open = |c: [usize; 3], axis: usize, step: isize| {
+            let next = c[axis] as isize + step;
+            let mut d = c;
+            d[axis] = next as usize;
+            !(0..N as isize).contains(&next) || !full[d[0] + N * (d[1] + N * d[2])]
+        };
+        let cells = (0..full.len()).filter(|i| full[*i]).map(cell);
+        let area: usize = cells.map(|c| (0..6).filter(|f| open(c, f % 3, if *f < 3 { 1 } else { -1 })).count()).sum();
+        match solid.mesh() {
+            Err(SolidError::Vanishes { .. }) if volume == 0 => {}
+            _ if volume == 0 => wrong.push(format!("case {k}: something is left")),
+            _ => {
+                let (v, a) = (volume as f64 * size * size * size, area as f64 * size * size);
+                if let Err(e) = check(&solid, v, a, 1e-9) {
+                    wrong.push(format!("case {k}: {e}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn quarter_turns_are_exact() {
+    let size = Vec3::new(0.1, 0.2, 0.3);
+    for (axis, swapped) in
+        [(Vec3::X, Vec3::new(0.1, 0.3, 0.2)), (Vec3::Y, Vec3::new(0.3, 0.2, 0.1)), (Vec3::Z, Vec3::new(0.2, 0.1, 0.3))]
+    {
+        for k in -4..=4 {
+            let mesh = Solid::cuboid(size).turned(axis, 0.5 * PI * k as f64).mesh().unwrap();
+            let half = 0.5 * if k % 2 == 0 { size } else { swapped };
+            assert!(mesh.vertices().iter().all(|v| v.abs() == half), "{axis}, {k} quarters");
+        }
+    }
+}
+
+#[test]
+fn a_film_too_thick_for_rounding_is_refused() {
+    let block = || cuboid(0.2, 1.0, 0.1);
+    let slot = |z: f64| block().minus(cuboid(0.08, 2.0, 0.04).at(up(z)));
+    for thickness in [1e-16, 1e-13, 5e-12] {
+        check(&slot(0.03 - thickness), 0.0168, 0.7136, 1e-9).unwrap_or_else(|e| panic!("{thickness}: {e}"));
+    }
+    for thickness in [5e-11, 1e-10, 5e-10] {
+        let Err(SolidError::Film { operation: "difference", at, thickness: found }) = slot(0.03 - thickness).mesh()
+        else {
+            panic!("{thickness}")
+        };
+        assert!((at.z - 0.05).abs() < 1e-8 && (found / thickness - 1.0).abs() < 1e-3, "{at} {found}");
+    }
+    // A wall somebody may have meant.
+    let wall = slot(0.03 - 1e-6).mesh().unwrap();
+    assert!((wall.surface().area() - 0.7136 - 2.0 * 0.08).abs() < 1e-4);
 }
