@@ -92,6 +92,44 @@ pub(super) fn films(mesh: &TriMesh, thickness: f64) -> Vec<Film> {
     found
 }
 
+/// A triangle lies in the plane of no triangle of these surfaces, or is off it by more than some `near` [m].
+pub(super) fn has_foreign_faces(mesh: &TriMesh, of: &[&TriMesh], near: f64) -> bool {
+    let Some(&o) = mesh.vertices.first() else { return false };
+    // Direction along ASKEW [-], distance from o [m], normal, a point.
+    let plane = |mesh: &TriMesh, t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        (normal.dot(ASKEW).abs(), normal.dot(a - o).abs(), normal, a)
+    };
+    let mut known: Vec<(f64, f64, Vec3, Vec3)> =
+        of.iter().flat_map(|mesh| mesh.triangles.iter().map(|t| plane(mesh, t))).collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut parallel = Vec::new();
+    for group in known.chunk_by_mut(|a, b| b.0 - a.0 <= ALIKE) {
+        let (low, high) = (group[0].0, group[group.len() - 1].0);
+        group.sort_by(|a, b| a.1.total_cmp(&b.1));
+        parallel.push((low, high, group));
+    }
+    let size = mesh.size();
+    mesh.triangles.iter().any(|t| {
+        let h = height(mesh, t);
+        if h < 1e3 * near {
+            return false;
+        }
+        let (along, offset, ..) = plane(mesh, t);
+        let corners = t.map(|i| mesh.vertices[i as usize]);
+        let turn = ALIKE + 8.0 * near / h;
+        let reach = near + turn * size;
+        let first = parallel.partition_point(|(_, high, _)| *high < along - turn);
+        let mut groups = parallel[first..].iter().take_while(|(low, ..)| *low <= along + turn);
+        !groups.any(|(.., group)| {
+            let first = group.partition_point(|p| p.1 < offset - reach);
+            let mut near_by = group[first..].iter().take_while(|p| p.1 <= offset + reach);
+            near_by.any(|p| corners.iter().all(|x| p.2.dot(*x - p.3).abs() <= 16.0 * near))
+        })
+    })
+}
+
 /// Triangles in one plane with normal `n` have more than a strip of this width in common [m]: no side of either separates
 /// them.
 fn cover(p: &[Vec3; 3], q: &[Vec3; 3], n: Vec3, width: f64) -> bool {
@@ -331,7 +369,9 @@ impl Rim {
                 if known.is_none() {
                     vertices.push(x);
                 }
-                [d, e].map(|edge| crossed.entry(*edge).or_default().insert(i as u32));
+                for edge in [d, e] {
+                    crossed.entry(*edge).or_default().insert(i as u32);
+                }
             }
         }
     }
