@@ -44,35 +44,39 @@ struct Side {
 pub(super) fn films(mesh: &TriMesh, thickness: f64) -> Vec<Film> {
     let Some(&o) = mesh.vertices.first() else { return Vec::new() };
     let corners = |t: u32| mesh.triangles[t as usize].map(|i| mesh.vertices[i as usize]);
-    let mut sides: Vec<(f64, Side)> = Vec::with_capacity(mesh.triangles.len());
+    let mut order: Vec<(f64, u32)> = Vec::with_capacity(mesh.triangles.len());
     for triangle in 0..mesh.triangles.len() as u32 {
         let [a, b, c] = corners(triangle);
         let area = (b - a).cross(c - a);
         let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
-        let extent = area.length();
         // Needles have no normal.
-        if extent * extent > 16.0 * thickness * thickness * longest {
-            let normal = area / extent;
-            let offset = normal.dot(a - o).abs();
-            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-            sides.push((normal.dot(ASKEW).abs(), Side { triangle, normal, offset, extent, low, high }));
+        if area.length_squared() > 16.0 * thickness * thickness * longest {
+            order.push((area.dot(ASKEW).abs() / area.length(), triangle));
         }
     }
-    sides.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.triangle.cmp(&b.1.triangle)));
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let reach = thickness.max(ALIKE * mesh.size());
     let mut found = Vec::new();
-    for parallel in sides.chunk_by_mut(|a, b| b.0 - a.0 <= ALIKE) {
-        if parallel.iter().all(|s| s.1.normal.dot(parallel[0].1.normal) > 0.0) {
+    for parallel in order.chunk_by(|a, b| b.0 - a.0 <= ALIKE).filter(|parallel| parallel.len() > 1) {
+        let side = |&(_, triangle): &(f64, u32)| {
+            let [a, b, c] = corners(triangle);
+            let area = (b - a).cross(c - a);
+            let normal = area / area.length();
+            let (offset, extent) = (normal.dot(a - o).abs(), area.length());
+            Side { triangle, normal, offset, extent, low: a.min(b).min(c), high: a.max(b).max(c) }
+        };
+        let mut parallel: Vec<Side> = parallel.iter().map(side).collect();
+        if parallel.iter().all(|s| s.normal.dot(parallel[0].normal) > 0.0) {
             continue;
         }
-        parallel.sort_by(|a, b| a.1.offset.total_cmp(&b.1.offset).then(a.1.triangle.cmp(&b.1.triangle)));
-        for plane in parallel.chunk_by_mut(|a, b| b.1.offset - a.1.offset <= reach) {
-            if plane.iter().all(|s| s.1.normal.dot(plane[0].1.normal) > 0.0) {
+        parallel.sort_unstable_by(|a, b| a.offset.total_cmp(&b.offset).then(a.triangle.cmp(&b.triangle)));
+        for plane in parallel.chunk_by_mut(|a, b| b.offset - a.offset <= reach) {
+            if plane.iter().all(|s| s.normal.dot(plane[0].normal) > 0.0) {
                 continue;
             }
-            plane.sort_by(|a, b| a.1.low.x.total_cmp(&b.1.low.x).then(a.1.triangle.cmp(&b.1.triangle)));
-            for (k, (_, s)) in plane.iter().enumerate() {
-                for (_, r) in plane[k + 1..].iter().take_while(|r| r.1.low.x <= s.high.x + thickness) {
+            plane.sort_unstable_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.triangle.cmp(&b.triangle)));
+            for (k, s) in plane.iter().enumerate() {
+                for r in plane[k + 1..].iter().take_while(|r| r.low.x <= s.high.x + thickness) {
                     if s.normal.dot(r.normal) < -0.999
                         && (s.low - thickness).cmple(r.high).all()
                         && (r.low - thickness).cmple(s.high).all()
@@ -95,19 +99,23 @@ pub(super) fn films(mesh: &TriMesh, thickness: f64) -> Vec<Film> {
 /// A triangle lies in the plane of no triangle of these surfaces, or is off it by more than some `near` [m].
 pub(super) fn has_foreign_faces(mesh: &TriMesh, of: &[&TriMesh], near: f64) -> bool {
     let Some(&o) = mesh.vertices.first() else { return false };
-    // Direction along ASKEW [-], distance from o [m], normal, a point.
     let plane = |mesh: &TriMesh, t: &[u32; 3]| {
         let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
-        let normal = (b - a).cross(c - a).normalize_or_zero();
-        (normal.dot(ASKEW).abs(), normal.dot(a - o).abs(), normal, a)
+        ((b - a).cross(c - a).normalize_or_zero(), a)
     };
-    let mut known: Vec<(f64, f64, Vec3, Vec3)> =
-        of.iter().flat_map(|mesh| mesh.triangles.iter().map(|t| plane(mesh, t))).collect();
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Direction along ASKEW [-], distance from o [m], surface and triangle.
+    let mut known: Vec<(f64, f64, [u32; 2])> = Vec::with_capacity(of.iter().map(|mesh| mesh.triangles.len()).sum());
+    for (k, mesh) in of.iter().enumerate() {
+        for (i, t) in mesh.triangles.iter().enumerate() {
+            let (n, a) = plane(mesh, t);
+            known.push((n.dot(ASKEW).abs(), n.dot(a - o).abs(), [k as u32, i as u32]));
+        }
+    }
+    known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut parallel = Vec::new();
     for group in known.chunk_by_mut(|a, b| b.0 - a.0 <= ALIKE) {
         let (low, high) = (group[0].0, group[group.len() - 1].0);
-        group.sort_by(|a, b| a.1.total_cmp(&b.1));
+        group.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
         parallel.push((low, high, group));
     }
     let size = mesh.size();
@@ -116,7 +124,8 @@ pub(super) fn has_foreign_faces(mesh: &TriMesh, of: &[&TriMesh], near: f64) -> b
         if h < 1e3 * near {
             return false;
         }
-        let (along, offset, ..) = plane(mesh, t);
+        let (n, a) = plane(mesh, t);
+        let (along, offset) = (n.dot(ASKEW).abs(), n.dot(a - o).abs());
         let corners = t.map(|i| mesh.vertices[i as usize]);
         let turn = ALIKE + 8.0 * near / h;
         let reach = near + turn * size;
@@ -125,7 +134,11 @@ pub(super) fn has_foreign_faces(mesh: &TriMesh, of: &[&TriMesh], near: f64) -> b
         !groups.any(|(.., group)| {
             let first = group.partition_point(|p| p.1 < offset - reach);
             let mut near_by = group[first..].iter().take_while(|p| p.1 <= offset + reach);
-            near_by.any(|p| corners.iter().all(|x| p.2.dot(*x - p.3).abs() <= 16.0 * near))
+            near_by.any(|p| {
+                let surface = of[p.2[0] as usize];
+                let (n, a) = plane(surface, &surface.triangles[p.2[1] as usize]);
+                corners.iter().all(|x| n.dot(*x - a).abs() <= 16.0 * near)
+            })
         })
     })
 }
