@@ -256,7 +256,7 @@ impl From<Mesh> for TriMesh {
 pub const FARTHEST: f64 = 1e9;
 
 /// A triangle whose height is below this share of the mesh's diagonal has no area [-].
-const THIN: f64 = 1e-14;
+pub(crate) const THIN: f64 = 1e-14;
 
 impl Mesh {
     /// Takes a surface as it is, or says what keeps it from bounding a solid.
@@ -374,7 +374,7 @@ impl Mesh {
 }
 
 /// Distance of a corner from the longest side [m].
-fn height(surface: &TriMesh, t: &[u32; 3]) -> f64 {
+pub(crate) fn height(surface: &TriMesh, t: &[u32; 3]) -> f64 {
     let [a, b, c] = t.map(|i| surface.vertices[i as usize]);
     let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared()).sqrt();
     let twice_area = (b - a).cross(c - a).length();

@@ -4,6 +4,7 @@
 //! triangles can change; corners in the middle of a straight edge between two regions go. Where a region cannot be cut into
 //! triangles that way (its rim touches itself), its triangles stay as they are.
 
+use super::film;
 use super::polygon::triangulate;
 use crate::mesh::edges;
 use crate::space::any_orthogonal;
@@ -13,11 +14,16 @@ use std::collections::BTreeMap;
 /// Corners this near to a plane or line lie on it, as a share of the diagonal [-].
 const FLAT: f64 = 1e-11;
 
-/// Equivalent surface with flat faces triangulated anew and everything in a fixed order.
-pub(super) fn tidied(mesh: &TriMesh) -> TriMesh {
-    let mesh = sorted(mesh);
-    let Ok(neighbours) = edges::neighbours(&mesh.triangles) else { return mesh };
-    let near = FLAT * mesh.size();
+/// Equivalent surface with flat faces triangulated anew and everything in a fixed order; corners are known to `rounding` [m].
+pub(super) fn tidied(mesh: &TriMesh, rounding: f64) -> TriMesh {
+    let mut mesh = sorted(mesh);
+    let mut neighbours = edges::neighbours(&mesh.triangles);
+    if let (Err(_), Some(apart)) = (&neighbours, film::apart(&mesh)) {
+        mesh = sorted(&apart);
+        neighbours = edges::neighbours(&mesh.triangles);
+    }
+    let Ok(neighbours) = neighbours else { return mesh };
+    let near = rounding.max(FLAT * mesh.size());
     let (region, normals) = regions(&mesh, &neighbours, near);
     let keep = corners_to_keep(&mesh, &neighbours, &region, near);
     let mut triangles: Vec<Vec<[u32; 3]>> = vec![Vec::new(); normals.len()];
@@ -41,7 +47,10 @@ pub(super) fn tidied(mesh: &TriMesh) -> TriMesh {
     }
     let all = made.into_iter().zip(triangles).flat_map(|(new, old)| new.unwrap_or(old)).collect();
     let tidy = sorted(&TriMesh { vertices: mesh.vertices.clone(), triangles: all });
-    if edges::neighbours(&tidy.triangles).is_ok() { tidy } else { mesh }
+    if tidy.is_closed() {
+        return tidy;
+    }
+    film::apart(&tidy).map_or(mesh, |apart| sorted(&apart))
 }
 
 /// Corners by position, triangles by their smallest corner; unused corners left out.

@@ -12,6 +12,7 @@
 //! Curved surfaces are replaced by flat ones whose corners lie on them; `segments` is the number of corners of a full circle.
 
 mod boolean;
+mod film;
 mod flat;
 mod gear;
 mod pieces;
@@ -19,7 +20,7 @@ mod polygon;
 mod sweep;
 
 use crate::mesh::FARTHEST;
-use crate::{Mesh, MeshError, Pose, Quat, Shape, TriMesh, Vec3};
+use crate::{Mat3, Mesh, MeshError, Pose, Quat, Shape, TriMesh, Vec3};
 use boolean::{Operation, combine};
 pub use gear::Gear;
 pub use pieces::Pieces;
@@ -272,6 +273,19 @@ pub enum SolidError {
         /// Which.
         operation: &'static str,
     },
+    /// Faces lie in one plane, but not quite.
+    #[error(
+        "the {operation} leaves a film at {at} m: a wall or a crack {thickness:.1e} m thick; let faces that should be one agree \
+         in more digits, or one solid reach through the other's face"
+    )]
+    Film {
+        /// Which.
+        operation: &'static str,
+        /// Where [m].
+        at: Vec3,
+        /// How thick at most [m].
+        thickness: f64,
+    },
     /// The library gave up.
     #[error("the {operation} failed: {why}; move one of the solids a little")]
     Boolean {
@@ -446,7 +460,10 @@ impl Solid {
                     return Err(SolidError::NotFinite { what: "the place of a solid" });
                 }
                 let mut mesh = of.surface()?;
-                mesh.vertices.iter_mut().for_each(|v| *v = pose.point(*v));
+                match quarter_turns(pose.rotation) {
+                    Some(R) => mesh.vertices.iter_mut().for_each(|v| *v = R * *v + pose.position),
+                    None => mesh.vertices.iter_mut().for_each(|v| *v = pose.point(*v)),
+                }
                 Ok(mesh)
             }
             Solid::Scaled { of, factors } => {
@@ -499,6 +516,15 @@ impl Solid {
             }
         }
     }
+}
+
+/// The exact matrix of a rotation by quarter turns about the axes, up to rounding: faces that lay in a plane across an axis lie
+/// in one again.
+fn quarter_turns(q: Quat) -> Option<Mat3> {
+    let m = Mat3::from_quat(q).to_cols_array();
+    let exact = m.map(f64::round);
+    let is_near = m.iter().zip(&exact).all(|(x, y)| (x - y).abs() <= 4.0 * f64::EPSILON);
+    is_near.then(|| Mat3::from_cols_array(&exact.map(|x| x + 0.0)))
 }
 
 fn circle(radius: f64, n: u32) -> Result<Polygon, SolidError> {

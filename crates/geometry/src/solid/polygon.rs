@@ -144,10 +144,16 @@ fn meet(a: [f64; 2], b: [f64; 2], c: [f64; 2], d: [f64; 2], near: f64) -> Option
     nearby(a, c, d).or_else(|| nearby(b, c, d)).or_else(|| nearby(c, a, b)).or_else(|| nearby(d, a, b))
 }
 
+/// A point as the library takes it: one zero, and nothing but that below its least number.
+pub(super) fn point(p: [f64; 2]) -> Point2<f64> {
+    let [x, y] = p.map(|x| if x.abs() < spade::MIN_ALLOWED_VALUE { 0.0 } else { x });
+    Point2::new(x, y)
+}
+
 /// Constrained Delaunay triangulation of what the loops enclose an odd number of times; `None` where two points are one or
 /// sides cross.
 pub(super) fn triangulate(points: &[[f64; 2]], loops: &[Vec<u32>]) -> Option<Vec<[u32; 3]>> {
-    let vertices = points.iter().map(|p| Point2::new(p[0] + 0.0, p[1] + 0.0)).collect();
+    let vertices = points.iter().map(|p| point(*p)).collect();
     let sides = loops.iter().flat_map(|l| (0..l.len()).map(|i| [l[i] as usize, l[(i + 1) % l.len()] as usize]));
     let mut conflict = false;
     let cdt = ConstrainedDelaunayTriangulation::<Point2<f64>>::try_bulk_load_cdt(vertices, sides.collect(), |_| {

@@ -7,6 +7,7 @@ mod closed_forms;
 mod continuity;
 mod distance_truth;
 mod files;
+mod films;
 mod manifolds;
 mod mesh_foundation;
 mod mesh_overlap;
