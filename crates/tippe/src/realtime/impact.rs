@@ -709,6 +709,8 @@ impl Clock<'_> {
         let plastic = cluster.iter().all(|&k| is_plastic(&self.touches[list[k].touch as usize]));
         // micro-steps in which nothing that touches moves: what is wedged stays so
         let (mut quiet, mut lasted) = (0, 0.0);
+        // what goes on for longer than the step, and than gravity takes for the same, is no impact
+        let most = self.h.max(speed / self.model.gravity.length());
         for _ in 0..if plastic { PLASTIC } else { LONGEST } {
             let (mut busy, mut moves) = (false, false);
             for &b in reached.iter() {
@@ -738,8 +740,8 @@ impl Clock<'_> {
             };
             let dt = dt.min(longest);
             lasted += dt;
-            // what goes on for longer than the step is no impact: columns of hardly any area hold nothing
-            if lasted > self.h {
+            // columns of hardly any area hold nothing
+            if dt.is_infinite() || lasted > most {
                 break;
             }
             for (depth, &k) in depths.iter_mut().zip(&cluster) {
