@@ -220,7 +220,7 @@ impl SurfacePair {
             sums = [sums[0] + share * c.gap * x, sums[1] + share * c.gap * y];
         }
         let det = xx * yy - xy * xy;
-        if !(det > 1e-9 * (xx + yy) * (xx + yy)) {
+        if det.is_nan() || det <= 1e-9 * (xx + yy) * (xx + yy) {
             return;
         }
         let s = [(yy * sums[0] - xy * sums[1]) / det, (xx * sums[1] - xy * sums[0]) / det];
