@@ -476,7 +476,11 @@ fn explanations() {
     assert!(stdout(&tippe(dir.path(), &["explain", "solids"])).contains("## thread"));
     assert!(stdout(&tippe(dir.path(), &["explain", "box_on_table"])).contains("## Masses"));
     // a file comes before a topic of its name
-    std::fs::write(dir.path().join("e.toml"), "format = 1\ntitle = \"Mine\"\n[run]\nuntil = 1\n").unwrap();
+    std::fs::write(
+        dir.path().join("e.toml"),
+        "format = 1\ntitle = \"Mine\"\n[world]\ngravity = [0, 0, 0]\n[run]\nuntil = 1\n",
+    )
+    .unwrap();
     assert!(stdout(&tippe(dir.path(), &["explain", "e.toml"])).contains("`tippe run e.toml`"));
     let wrong = tippe(dir.path(), &["explain", "hetrz"]);
     assert_eq!(code(&wrong), 1);

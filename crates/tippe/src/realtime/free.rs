@@ -105,7 +105,35 @@ impl Clock<'_> {
 
     /// True of a slender body that was struck: impacts act in the orientation of their instant, and it goes on from there.
     pub(super) fn swings(&self, body: usize) -> bool {
-        self.struck[body] && self.is_slender(body)
+        self.swung[body]
+    }
+
+    /// Orientation in which a body has the velocity that impacts left it.
+    pub(super) fn base(&self, body: usize) -> Mat3 {
+        match self.swings(body) {
+            true => {
+                let path = self.hops[body].angular + self.kin[body].w * self.struck_at;
+                Mat3::from_quat(rotated(Quat::IDENTITY, path)) * self.kin[body].R
+            }
+            false => self.kin[body].R,
+        }
+    }
+
+    /// Orientation of a body in which rows act on it: that of the step's beginning, or of its end if it is slender and its arms are those of columns there.
+    pub(super) fn stance(&self, body: usize) -> Mat3 {
+        match self.ahead[body] && self.is_slender(body) {
+            true => Mat3::from_quat(self.turned[body]),
+            false => self.kin[body].R,
+        }
+    }
+
+    /// Velocities at the end of the step without rows, as rows see them in that orientation.
+    pub(super) fn stood(&self, body: usize) -> Six {
+        let u = self.coasted[body];
+        match self.is_slender(body) && !self.ahead[body] {
+            true => Six::new(self.kin[body].R * (self.turned[body].conjugate() * u.angular), u.linear),
+            false => u,
+        }
     }
 
     /// Velocities and orientations at the end of the step without rows.

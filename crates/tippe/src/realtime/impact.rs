@@ -9,7 +9,9 @@ use super::contacts::LEAST_RESTITUTION;
 use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
+use super::record::kinetic;
 use crate::joint::Six;
+use crate::kinematics::Kinematics;
 use tippe_geometry::{Manifold, Mat3, Pose, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
@@ -213,8 +215,10 @@ impl Clock<'_> {
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
         self.struck.fill(false);
+        self.swung.fill(false);
         self.blows.clear();
         let mut elapsed = 0.0;
+        let (began, books) = (self.kinetic_energy(), self.state.ledger);
         // what was struck may reach others: contacts are looked for again
         for round in 0..ROUNDS {
             if !self.impacts_ahead(elapsed) {
@@ -233,13 +237,27 @@ impl Clock<'_> {
         (self.elapsed, self.struck_at) = (0.0, elapsed);
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
+            self.swung[b] = self.struck[b] && self.is_slender(b);
             if self.struck[b] {
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
             }
         }
+        if !self.blows.is_empty() {
+            // slender bodies have another energy in the orientation that an impact saw than in the last one
+            let now = &self.state.ledger;
+            let lost = now.contact_damping - books.contact_damping + now.sliding - books.sliding;
+            let given = now.work - books.work;
+            self.state.ledger.integration -= self.kinetic_energy() - began + lost - given;
+        }
         for k in 0..self.machines.len() {
             self.hop_machine(k);
         }
+    }
+
+    /// Kinetic energy of all bodies that forces move, as impacts left them [J].
+    fn kinetic_energy(&self) -> f64 {
+        let free = (0..self.kin.len()).filter(|&b| self.is_free(b));
+        free.map(|b| kinetic(&self.model.bodies[b], &Kinematics { R: self.base(b), ..self.kin[b] })).sum()
     }
 
     /// True if two bodies meet in the rest of the step fast enough to rebound.

@@ -346,6 +346,8 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// Whether it did so to one that is slender.
+    swung: Vec<bool>,
     /// Time of the last impact of the step, from its beginning [s].
     elapsed: f64,
     /// The same, kept until the step is over [s].
@@ -421,6 +423,7 @@ impl<'a> Clock<'a> {
             ahead: vec![false; n],
             hops: vec![Six::ZERO; n],
             struck: vec![false; n],
+            swung: vec![false; n],
             elapsed: 0.0,
             struck_at: 0.0,
             blows: Vec::new(),

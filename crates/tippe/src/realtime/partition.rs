@@ -207,14 +207,6 @@ impl Clock<'_> {
         self.rows = rows;
     }
 
-    /// Orientation of a body in which rows act on it: that of the step's beginning, or of its end if it is slender and its arms are those of columns there.
-    fn stance(&self, body: usize) -> Mat3 {
-        match self.ahead[body] && self.is_slender(body) {
-            true => Mat3::from_quat(self.turned[body]),
-            false => self.kin[body].R,
-        }
-    }
-
     /// Appends a row; bodies whose motion is given go into the target.
     pub(super) fn push_row(
         &self,
@@ -490,7 +482,7 @@ impl Clock<'_> {
         };
         for &b in bodies.iter() {
             let (M, W) = masses(&self.model.bodies[b as usize], &self.stance(b as usize));
-            let u = flat(self.coasted[b as usize]);
+            let u = flat(self.stood(b as usize));
             problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
             problem.mass.push(M);
             problem.inverse.push(W);

@@ -88,7 +88,8 @@ impl Clock<'_> {
         let h = self.h;
         let n = self.model.bodies.len();
         let mut velocity = std::mem::take(&mut self.solved);
-        velocity.clone_from(&self.coasted);
+        velocity.clear();
+        velocity.extend((0..n).map(|b| self.stood(b)));
         self.pushed.fill(false);
         for partition in self.partitions.iter().filter(|p| p.asleep) {
             for &b in &partition.bodies {
@@ -129,16 +130,16 @@ impl Clock<'_> {
             let u = velocity[b];
             let hop = self.hops[b];
             let body = &self.model.bodies[b];
-            let slender = self.is_slender(b);
+            let (slender, stood) = (self.is_slender(b), self.stood(b).angular);
             let hop_turn = if self.swings(b) { Vec3::ZERO } else { hop.angular };
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
             let shift = if self.pushed[b] { u.linear * h } else { 0.5 * h * (v0 + u.linear) };
             motion.p = kin.p + shift + hop.linear;
-            let mut given = u.angular - w_free;
+            let mut given = u.angular - stood;
             if slender && !self.ahead[b] {
-                given = self.turned[b] * (motion.q.conjugate() * given);
+                given = self.turned[b] * (kin.R.transpose() * given);
             }
             let turn = given * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
@@ -453,8 +454,8 @@ impl Clock<'_> {
                 continue;
             }
             let body = &self.model.bodies[b];
-            let R = &self.kin[b].R;
-            let change = self.coasted[b] - Six::new(self.kin[b].w, self.kin[b].v);
+            let R = &self.stance(b);
+            let change = self.stood(b) - Six::new(self.kin[b].w, self.kin[b].v);
             let turned = (R.transpose() * mean[b].angular).dot(body.I_c * (R.transpose() * change.angular));
             let external = turned + body.mass * mean[b].linear.dot(change.linear);
             let load = self.loads[b];
@@ -465,8 +466,13 @@ impl Clock<'_> {
             // the state's kinetic energy against that of the solved velocities
             ledger.integration -= kinetic(body, &after) - {
                 let u = velocity[b];
-                kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: self.kin[b].R })
+                kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: *R })
             };
+            if self.is_slender(b) {
+                // and of those it began with
+                let began = |R: Mat3| kinetic(body, &Kinematics { R, ..self.kin[b] });
+                ledger.integration -= began(*R) - began(self.base(b));
+            }
         }
         ledger.integration -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
