@@ -478,7 +478,7 @@ fn explanations() {
     // a file comes before a topic of its name
     std::fs::write(
         dir.path().join("e.toml"),
-        "format = 1\ntitle = \"Mine\"\n[world]\ngravity = [0, 0, 0]\n[run]\nuntil = 1\n",
+        "format = 1\ntitle = \"Mine\"\n[world]\ngravity = [0, 0, 0]\n[run]\nuntil = 1\n[[body]]\nname = \"b\"\nmaterial = \"steel\"\nshape = { kind = \"sphere\", radius = 1 }\n",
     )
     .unwrap();
     assert!(stdout(&tippe(dir.path(), &["explain", "e.toml"])).contains("`tippe run e.toml`"));
