@@ -645,7 +645,11 @@ impl SurfacePair {
         let gamma = patch_gamma(reading.area, &second);
         let held = |all: f64, mean: Vec3| mean.length_squared() + gamma * (all - mean.length_squared()).max(0.0);
         let (zz, vv, both) = (held(zz, z_mean), held(vv, v_mean), held(both, z_mean + v_mean * (T * g)));
-        let acts = |x: Vec3, mean: Vec3| mean + (x - mean) * gamma;
+        // in the plane of its point
+        let acts = |l: &Load, x: Vec3, mean: Vec3| {
+            let x = mean + (x - mean) * gamma;
+            x - l.normal * l.normal.dot(x)
+        };
         let (limit, V) = (c.mu * N, vv.sqrt());
         let v_at = |k: usize| sides[k].v + sides[k].w.cross(o - sides[k].p);
         let (v_o, w) = (v_at(1) - v_at(0), sides[1].w - sides[0].w);
@@ -655,7 +659,7 @@ impl SurfacePair {
             let mut power = 0.0;
             for l in loads {
                 let (_, v) = at(l, o, delta, theta, sides);
-                let f = acts(v, v_mean) * (-scale * l.force / N);
+                let f = acts(l, v, v_mean) * (-scale * l.force / N);
                 power -= f.dot(v);
                 add(l.point, f, reading);
             }
@@ -675,7 +679,7 @@ impl SurfacePair {
         let mut power = 0.0;
         for l in loads {
             let (z, v) = at(l, o, delta, theta, sides);
-            let f = (acts(z, z_mean) + acts(v, v_mean) * (T * g)) * (-k_0 * g / over * l.force / N);
+            let f = acts(l, z + v * (T * g), z_mean + v_mean * (T * g)) * (-k_0 * g / over * l.force / N);
             power -= f.dot(v);
             add(l.point, f, reading);
         }
