@@ -9,13 +9,14 @@
 //! - [`Solver::newton`]: direct. The equations of the rows f that are not at a bound are solved in velocities: one block LDL^T of
 //!   M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). Block pivoting first: all rows that do not fit
 //!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, Newton's method on
-//!   the impulses, projected, or, with many more rows than velocities, on the velocities (`newton.rs`); passes where both fail. Last step's impulses are the start.
+//!   the impulses, projected, or, with many more rows than velocities, on the velocities (`descent.rs`); passes where both fail. Last step's impulses are the start.
 //!   Rows between parts that are kept apart enter by a Schur complement.
 //! - [`Solver::dense`]: rows whose impulse acts along another direction than the velocity they watch, by pivoting.
 //! - [`Solver::substeps`]: the step in small steps of soft Gauss-Seidel passes, for rubble.
 //!
 //! [`Problem::residual`] judges both.
 
+mod descent;
 mod joined;
 mod lanes;
 mod ldl;
@@ -201,7 +202,10 @@ pub struct Solver {
     held: Vec<bool>,
     x: Vec<f64>,
     missing: Vec<f64>,
+    /// Velocities or impulses before a Newton step.
     start: Vec<f64>,
+    /// What each row misses there, and its change along the step.
+    lines: Vec<[f64; 2]>,
     best: Vec<f64>,
     first: Vec<f64>,
     slack: Vec<f64>,

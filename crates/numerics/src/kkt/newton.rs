@@ -4,11 +4,7 @@
 //! equation; the linear problem of these is solved in velocities; the step is taken along its projection onto the bounds as far as the energy q falls. That
 //! finds what sticks and what slides, and loses its way among many more rows than there are velocities.
 //!
-//! On the velocities (Todorov 2014): every bounded row is soft, so its impulse follows from them, lambda = (b - J u)/eps taken back into its bounds, and they
-//! make least
-//!   f(u) = u^T M u/2 - p^T u + sum psi(b - J u),   psi' = lambda,
-//! convex, with a continuous slope. Its second derivative is the matrix of the linear problem with the rows inside their bounds: a step is the
-//! solution of that, taken as far as f falls. Rows however many are no more unknowns, but friction of hard rows makes kinks that hold it up.
+//! On the velocities: `descent.rs`.
 
 use super::{GROUND, Problem, Report, Row, Solver, Vertex, Wide, border, group_rate, push, push_group};
 
@@ -44,9 +40,6 @@ const HALVINGS: usize = 40;
 const LAST_PASSES: usize = 200;
 /// With more rows than this for each velocity the method on the velocities goes first [-].
 const CROWDED: usize = 4;
-/// Slopes of f looked at along a step, at most, until one is this share of the first [-].
-const LOOKS: usize = 40;
-const LEVEL: f64 = 1e-3;
 
 /// What a row does in the linear problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -157,116 +150,8 @@ impl Solver {
         false
     }
 
-    /// Newton's method on the velocities; true if it came to the solution.
-    fn descend(&mut self, problem: &mut Problem, limit: usize, tolerance: f64, report: &mut Report) -> bool {
-        for round in 0..limit {
-            self.start.clone_from(&problem.u);
-            self.take_sides(problem);
-            self.linear_problem(problem, tolerance, report);
-            if self.consistent(problem, tolerance) {
-                return true;
-            }
-            // exact rows hold after the first step, and then all along
-            if round > 0 || problem.groups.is_empty() {
-                self.go_down(problem);
-            }
-        }
-        false
-    }
-
-    /// The sets at the velocities at hand.
-    fn take_sides(&mut self, problem: &mut Problem) {
-        self.states.clear();
-        let mut k = 0;
-        while k < problem.rows.len() {
-            let row = problem.rows[k];
-            let n = row.ball.max(1) as usize;
-            let v = self.slip(problem, k, n);
-            let size = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-            self.states.push(match row.ball {
-                0 if v[0] <= row.compliance * row.lower => Status::Bound(row.lower),
-                0 if v[0] >= row.compliance * row.upper => Status::Bound(row.upper),
-                0 => Status::Free,
-                _ if row.upper <= 0.0 => Status::Bound(0.0),
-                _ if size > row.compliance * row.upper => {
-                    Status::Rim { d: v.map(|v| v / size), across: row.upper / size }
-                }
-                _ => Status::Free,
-            });
-            self.states.resize(k + n, Status::Later);
-            k += n;
-        }
-    }
-
-    /// From the velocities `start` towards those at hand as far as f falls.
-    fn go_down(&mut self, problem: &mut Problem) {
-        self.x.clear();
-        self.x.extend(problem.u.iter().zip(&self.start).map(|(u, start)| u - start));
-        std::mem::swap(&mut problem.u, &mut self.start);
-        // f' = d^T (M u - p) + alpha d^T M d + sum lambda (b - J u - alpha J d) (-J d)
-        let (mut first, mut second) = (0.0, 0.0);
-        for (k, M) in problem.mass.iter().enumerate() {
-            let (u, d) = (&problem.u[6 * k..][..6], &self.x[6 * k..][..6]);
-            for i in 0..6 {
-                let times = |x: &[f64]| (0..6).map(|j| M[6 * i + j] * x[j]).sum::<f64>();
-                first += d[i] * (times(u) - problem.momentum[6 * k + i]);
-                second += d[i] * times(d);
-            }
-        }
-        let slope = |alpha: f64| {
-            let mut sum = first + alpha * second;
-            let mut k = 0;
-            while k < problem.rows.len() {
-                let count = problem.rows[k].ball.max(1) as usize;
-                let own = &problem.rows[k..k + count];
-                let (mut v, mut s) = ([0.0; 3], [0.0; 3]);
-                for (i, row) in own.iter().enumerate() {
-                    s[i] = -Problem::rate(row, &self.x);
-                    v[i] = row.target - Problem::rate(row, &problem.u) + alpha * s[i];
-                }
-                let row = &own[0];
-                sum += match row.ball {
-                    0 => (v[0] / row.compliance).clamp(row.lower, row.upper) * s[0],
-                    _ => {
-                        let along: f64 = (0..3).map(|i| v[i] * s[i]).sum();
-                        along / row.compliance.max(v.iter().map(|v| v * v).sum::<f64>().sqrt() / row.upper)
-                    }
-                };
-                k += count;
-            }
-            for group in &problem.groups {
-                for r in (0..group.count).filter(|&r| group.compliance[r] > 0.0) {
-                    let s = -group_rate(group, r, &self.x);
-                    let v = group.target[r] - group_rate(group, r, &problem.u) + alpha * s;
-                    sum += v / group.compliance[r] * s;
-                }
-            }
-            sum
-        };
-        let steepest = slope(0.0);
-        let (mut low, mut high) = ((0.0, steepest), (1.0, slope(1.0)));
-        let mut alpha = 1.0;
-        if steepest < 0.0 && high.1 > 0.0 {
-            for look in 0..LOOKS {
-                // false position, and half way every now and then
-                alpha = match look % 3 {
-                    2 => 0.5 * (low.0 + high.0),
-                    _ => low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1),
-                };
-                let here = slope(alpha);
-                if here.abs() <= -LEVEL * steepest {
-                    break;
-                }
-                *(if here < 0.0 { &mut low } else { &mut high }) = (alpha, here);
-            }
-        }
-        for (u, d) in problem.u.iter_mut().zip(&self.x) {
-            *u += alpha * d;
-        }
-    }
-
     /// Solves the linear problem of the sets at hand, with the factors at hand where they will do.
-    fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
+    pub(super) fn linear_problem(&mut self, problem: &mut Problem, tolerance: f64, report: &mut Report) {
         report.apart = self.joined.count();
         let same = |(a, b): (&Status, &Status)| std::mem::discriminant(a) == std::mem::discriminant(b);
         if self.has_factors && self.factored.iter().zip(&self.states).all(same) {
@@ -693,7 +578,7 @@ impl Solver {
     }
 
     /// b - J u of the rows of a ball.
-    fn slip(&self, problem: &Problem, k: usize, n: usize) -> [f64; 3] {
+    pub(super) fn slip(&self, problem: &Problem, k: usize, n: usize) -> [f64; 3] {
         std::array::from_fn(|i| match i < n {
             true => problem.rows[k + i].target - Problem::rate(&problem.rows[k + i], &problem.u),
             false => 0.0,
@@ -701,7 +586,7 @@ impl Solver {
     }
 
     /// True if the linear solution solves the problem itself.
-    fn consistent(&self, problem: &Problem, tolerance: f64) -> bool {
+    pub(super) fn consistent(&self, problem: &Problem, tolerance: f64) -> bool {
         let noise = (NOISE * problem.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()))).max(tolerance);
         let mut k = 0;
         while k < problem.rows.len() {

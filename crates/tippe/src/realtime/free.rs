@@ -103,18 +103,15 @@ impl Clock<'_> {
         own.oriented && own.mechanism.is_none() && turn * self.principal[body].ratio > SLENDER
     }
 
-    /// True of a slender body that was struck: impacts act in the orientation of their instant, and it goes on from there.
-    pub(super) fn swings(&self, body: usize) -> bool {
-        self.swung[body]
+    /// Turn of a struck body until the last impact [rad].
+    fn turn_until_struck(&self, body: usize) -> Vec3 {
+        self.hops[body].angular + self.kin[body].w * self.struck_at
     }
 
-    /// Orientation in which a body has the velocity that impacts left it.
+    /// Orientation in which a body has the velocity that impacts left it: slender ones go on from that of the last.
     pub(super) fn base(&self, body: usize) -> Mat3 {
-        match self.swings(body) {
-            true => {
-                let path = self.hops[body].angular + self.kin[body].w * self.struck_at;
-                Mat3::from_quat(rotated(Quat::IDENTITY, path)) * self.kin[body].R
-            }
+        match self.swung[body] {
+            true => Mat3::from_quat(rotated(Quat::IDENTITY, self.turn_until_struck(body))) * self.kin[body].R,
             false => self.kin[body].R,
         }
     }
@@ -147,11 +144,11 @@ impl Clock<'_> {
                 continue;
             }
             let q = self.state.bodies[b].q;
-            let (q, w) = match self.swings(b) {
+            let (q, w) = match self.swung[b] {
                 // from where the last impact left it
                 true => {
-                    let path = self.hops[b].angular + kin.w * self.struck_at;
-                    self.principal[b].turn(rotated(q, path), kin.w, h - self.struck_at)
+                    let q = rotated(q, self.turn_until_struck(b));
+                    self.principal[b].turn(q, kin.w, h - self.struck_at)
                 }
                 false => self.principal[b].turn(q, kin.w, h),
             };

@@ -131,7 +131,7 @@ impl Clock<'_> {
             let hop = self.hops[b];
             let body = &self.model.bodies[b];
             let (slender, stood) = (self.is_slender(b), self.stood(b).angular);
-            let hop_turn = if self.swings(b) { Vec3::ZERO } else { hop.angular };
+            let hop_turn = if self.swung[b] { Vec3::ZERO } else { hop.angular };
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
