@@ -71,6 +71,9 @@ const SMALL: f64 = 0.05;
 /// A surface whose triangles are so many times smaller than those of the other carries alone [-].
 const FINER: f64 = 16.0;
 
+/// Rounding in the second moments of a closed chain, as a share of the square of its size [-].
+const CLOSED: f64 = 1e-6;
+
 /// Triangles of a lot [-].
 const CHUNK: usize = 256;
 
@@ -105,8 +108,10 @@ fn blob(sides: &[Side]) -> Option<Blob> {
     let o = sides.first()?.a;
     let (mut area, mut sx, mut sy, mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let mut length = 0.0;
+    let (mut low, mut high) = ([0.0_f64; 2], [0.0_f64; 2]);
     for s in sides {
         let (ax, ay, bx, by) = (s.a[0] - o[0], s.a[1] - o[1], s.b[0] - o[0], s.b[1] - o[1]);
+        (low, high) = ([low[0].min(ax), low[1].min(ay)], [high[0].max(ax), high[1].max(ay)]);
         let cross = s.weight * (ax * by - ay * bx);
         area += cross;
         sx += cross * (ax + bx);
@@ -123,6 +128,12 @@ fn blob(sides: &[Side]) -> Option<Blob> {
     }
     let (cx, cy) = (sx / (6.0 * area), sy / (6.0 * area));
     let (xx, yy) = ((xx / (12.0 * area) - cx * cx).max(0.0), (yy / (12.0 * area) - cy * cy).max(0.0));
+    // what lies between low and high has its mean there, and a variance of at most (high - mean)(mean - low): planes that agree to rounding
+    // cut each other in chains that bound nothing
+    let most = |c: f64, k: usize| (high[k] - c) * (c - low[k]) + CLOSED * length;
+    if xx > most(cx, 0) || yy > most(cy, 1) {
+        return None;
+    }
     let xy = xy / (24.0 * area) - cx * cy;
     // M^(1/2) = (M + sqrt(det M) I)/sqrt(tr M + 2 sqrt(det M))
     let root = (xx * yy - xy * xy).max(0.0).sqrt();
