@@ -4,8 +4,8 @@ use crate::random::Random;
 use crate::surfaces::{ball, boolean, concave, cuboid, placed, surface};
 use boolmesh::prelude::OpType;
 use tippe_geometry::{
-    Foundation, Pose, Quat, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation, half_space_patch,
-    half_space_points, surface_distance, surface_patch,
+    Foundation, Pose, Quat, Solid, Surface, SurfaceWork, TriMesh, Vec3, foundation, half_space_foundation,
+    half_space_patch, half_space_points, surface_distance, surface_patch,
 };
 
 fn solve(s1: &Surface, X1: &Pose, s2: &Surface, X2: &Pose) -> (Foundation, SurfaceWork) {
@@ -416,5 +416,28 @@ fn heavy_pairs_on_any_number_of_threads() {
         assert_eq!(outside.1.len(), 1);
         let share = outside.1[0].volume / lens;
         assert!((0.9..1.0).contains(&share), "{share}");
+    }
+}
+
+/// A keel whose edges lie on the flanks of a V, one face touching both: the overlap at an edge is a triangle of area w d^2/2 cot a, so force and energy grow with d^2 and
+/// d^3, F d = 3 U, and nothing is deeper than d/sqrt(2). Parts of its top and ends have pieces at both flanks.
+#[test]
+fn one_face_on_two_flanks() {
+    let v = |x: f64, y: f64| [x * 1e-3, y * 1e-3];
+    let along_x = |s: Solid| s.turned(Vec3::ONE.normalize(), 2.0 * std::f64::consts::FRAC_PI_3);
+    let groove = along_x(Solid::prism(vec![v(-21.0, 1.0), v(0.0, -20.0), v(21.0, 1.0)], 0.7));
+    let rail = Solid::cuboid(Vec3::new(0.6, 0.08, 0.04)).at(Vec3::new(0.0, 0.0, -0.02)).minus(groove);
+    let rail = surface(rail.mesh().unwrap().surface());
+    for top in [14.0, 14.5, 14.85] {
+        let keel = along_x(Solid::prism(vec![v(-15.0, top), v(15.0, top), v(0.0, 0.0)], 0.06));
+        let keel = surface(keel.mesh().unwrap().surface());
+        for d in [1e-7, 1e-6, 1e-5, 5e-5] {
+            // the edges are at y = 15 mm, where the flank is at z = -5 mm
+            let X2 = Pose::new(Quat::IDENTITY, Vec3::new(-0.2, 0.0, -5e-3 - top * 1e-3 - d));
+            let (f, work) = solve(&rail, &Pose::IDENTITY, &keel, &X2);
+            assert!((f.force.z * d / f.energy - 3.0).abs() < 1e-3, "{top} {d}: {f:?}");
+            assert!(f.depth <= d / std::f64::consts::SQRT_2, "{top} {d}: {}", f.depth);
+            assert!(work.points().iter().all(|p| p.depth >= 0.0));
+        }
     }
 }

@@ -34,9 +34,9 @@ pub trait System {
     /// Increment of each component for the differences of the Jacobian; zero for one on which no rate depends now. `central`, false at
     /// first, is for those whose difference is to be taken both ways: it costs an evaluation more.
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]);
-    /// Called before the differences of the Jacobian about `y`, the place of the last evaluation, are taken, and with `None` behind
+    /// Called before the differences of the Jacobian about (t, y), the place of the last evaluation, are taken, and with `None` behind
     /// them: in between, what does not act there (two bodies just apart) must not act in its neighbourhood either.
-    fn hold(&mut self, _y: Option<&[f64]>) {}
+    fn hold(&mut self, _at: Option<(f64, &[f64])>) {}
     /// Writes its derivatives at (t, y), the place of the last evaluation, into `J`, which is all zero. False where it leaves them to
     /// differences of all its rates.
     fn jacobian(&mut self, _t: f64, _y: &[f64], _J: &mut Jacobian) -> bool {

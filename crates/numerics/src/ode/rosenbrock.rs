@@ -29,8 +29,8 @@ const C: [[f64; 5]; 6] = [
 ];
 const H2: [f64; 5] = [10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662];
 const H3: [f64; 5] = [-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872];
-/// Relative increment of time for df/dt.
-const TIME_INCREMENT: f64 = 1e-5;
+/// Increment of time for df/dt, as a share of the step [-]: much shorter ones show the rounding of places rather than where they go.
+const TIME_INCREMENT: f64 = 0.1;
 
 impl Stepper {
     pub(super) fn attempt_rodas4(&mut self, system: &mut dyn System) -> Result<f64, Trouble> {
@@ -137,7 +137,7 @@ impl Stepper {
     fn differences(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
         let n = self.y0.len();
         let m = system.pattern().rows();
-        system.hold(Some(&self.y0));
+        system.hold(Some((self.t0, &self.y0)));
         let pattern = system.pattern().clone();
         let widest = (0..pattern.nodes()).map(|k| pattern.size(k)).max().unwrap_or(0);
         for colour in 0..implicit.colour_count {
@@ -201,12 +201,13 @@ impl Stepper {
                 }
             }
         }
-        // df/dt
+        // df/dt = (-3 f(t) + 4 f(t + dt) - f(t + 2 dt))/(2 dt): nothing before t counts, which may be on the other side of a kink
         let dt = TIME_INCREMENT * self.h;
         system.rates(self.t0 + dt, &self.y0, &mut self.f1);
-        self.evaluations += 1;
+        system.rates(self.t0 + 2.0 * dt, &self.y0, &mut implicit.f_back);
+        self.evaluations += 2;
         for i in 0..n {
-            implicit.J.f_t[i] = (self.f1[i] - self.f0[i]) / dt;
+            implicit.J.f_t[i] = (4.0 * (self.f1[i] - self.f0[i]) - (implicit.f_back[i] - self.f0[i])) / (2.0 * dt);
         }
         system.hold(None);
     }

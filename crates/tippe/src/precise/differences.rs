@@ -1,8 +1,10 @@
 //! What the implicit method asks of an island besides its rates: which blocks of the Jacobian are not zero, and differences of the rates
-//! about one place, for which only what has moved is read again. Islands of contacts alone have `slopes.rs` instead of differences.
+//! about one place, for which only what has moved is read again. Islands of contacts alone have `slopes.rs` instead of differences; where more
+//! acts, what touches over an area goes by its slopes while differences are taken, without a reading and without the rounding of one.
 
 use super::dynamics::Dynamics;
-use super::pair::{Reading, SPRING_STATES};
+use super::pair::{POWERS, Pair, Reading, SPRING_STATES};
+use super::slopes::Slopes;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::model::Model;
@@ -28,6 +30,22 @@ pub(super) struct Held {
     pushed: Vec<bool>,
     /// {torque, force} on the bodies there; empty where more than contacts acts.
     loads: Vec<Six>,
+    /// Derivatives of the pairs that go by them, ascending.
+    slopes: Vec<Slopes>,
+    /// What these lose now, by account [W].
+    powers: Vec<[f64; POWERS]>,
+}
+
+impl Held {
+    /// Place of a pair among those that go by their slopes.
+    fn sloped(&self, pair: u32) -> Option<usize> {
+        self.slopes.binary_search_by_key(&pair, |slopes| slopes.pair).ok()
+    }
+}
+
+/// True for a pair that touches over an area: differences of it go by its slopes.
+pub(super) fn goes_by_slopes(pair: &Pair) -> bool {
+    pair.is_patch() && pair.last.gap <= 0.0
 }
 
 impl Dynamics {
@@ -89,11 +107,21 @@ impl Dynamics {
         nodes
     }
 
-    /// Differences are taken about y, the place of the last evaluation; with `None` no longer.
-    pub(super) fn hold(&mut self, y: Option<&[f64]>) {
+    /// Differences are taken about (t, y), the place of the last evaluation; with `None` no longer.
+    pub(super) fn hold(&mut self, model: &Model, at: Option<(f64, &[f64])>) {
+        self.held.on = at.is_some();
+        let Some((t, y)) = at else { return };
+        // bodies may have been elsewhere for a sample since the last evaluation
+        self.locate(model, t, y);
+        for (asked, pair) in self.asked.iter_mut().zip(&self.pairs) {
+            *asked = goes_by_slopes(pair);
+        }
+        let mut slopes = std::mem::take(&mut self.held.slopes);
+        self.find_slopes(model, y, &mut slopes);
         let held = &mut self.held;
-        held.on = y.is_some();
-        let Some(y) = y else { return };
+        held.slopes = slopes;
+        held.powers.clear();
+        held.powers.resize(held.slopes.len(), [0.0; POWERS]);
         held.y.clear();
         held.y.extend_from_slice(y);
         held.kinematics.clone_from(&self.kinematics);
@@ -141,18 +169,44 @@ impl Dynamics {
             }
             let pair = &mut self.pairs[k];
             let pulled = pair.springs.is_some_and(|k| y[k..k + SPRING_STATES] != held.y[k..k + SPRING_STATES]);
+            let sloped = held.sloped(k as u32);
             if pulled || pair.sides.iter().any(|&side| held.moved[side]) {
                 pair.sides.iter().for_each(|&side| held.pushed[side] = true);
-                self.asked[k] = true;
                 held.stale[i] = true;
+                let Some(sloped) = sloped else {
+                    self.asked[k] = true;
+                    continue;
+                };
+                let then = pair.sides.map(|side| &held.kinematics[side]);
+                let now = pair.sides.map(|side| &self.kinematics[side]);
+                let springs = [Dynamics::springs(pair, &held.y), Dynamics::springs(pair, y)];
+                let given = held.slopes[sloped].beside(pair, &held.readings[i], then, now, &springs);
+                (pair.last.total, pair.last.torques) = (given.force, given.torques);
+                pair.last.friction.rates = given.springs;
+                held.powers[sloped] = given.powers;
+                self.forces[k] = pair.last.total;
             } else if held.stale[i] {
                 pair.last = held.readings[i];
                 held.stale[i] = false;
                 self.gaps[k] = pair.last.gap;
                 self.forces[k] = pair.last.total;
             }
+            if let Some(sloped) = sloped
+                && !held.stale[i]
+            {
+                held.powers[sloped] = pair.powers(&pair.last);
+            }
         }
         self.read_asked(model, y);
+    }
+
+    /// Powers of a pair that touches as it was measured [W], in the order of the accounts from damping to elastic.
+    pub(super) fn powers(&self, k: u32) -> [f64; POWERS] {
+        let pair = &self.pairs[k as usize];
+        match self.held.sloped(k) {
+            Some(i) if self.held.on => self.held.powers[i],
+            _ => pair.powers(&pair.last),
+        }
     }
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass; while differences are taken, those that

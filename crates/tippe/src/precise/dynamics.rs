@@ -199,6 +199,10 @@ pub struct Dynamics {
     pub(super) held: Held,
     /// Derivatives of the pairs that touch, where they were last asked for.
     pub(super) slopes: Vec<Slopes>,
+    /// Length of the step that is tried [s].
+    pub(super) step: f64,
+    /// Some pairs may touch over an area.
+    pub(super) has_patches: bool,
     /// Threads share the readings of many pairs.
     pub parallel: bool,
     /// Pairs read so far, and those that touched.
@@ -436,6 +440,8 @@ impl Dynamics {
             skin: Skin::new(model, bodies.iter().chain(&externals).copied(), pairs.len()),
             held: Held::default(),
             slopes: Vec::new(),
+            step: 0.0,
+            has_patches: pairs.iter().any(Pair::is_patch),
             parallel: false,
             read: [0; 2],
             asked: vec![false; pairs.len()],

@@ -38,12 +38,14 @@ const TOUCH_STEP: f64 = 0.05;
 const STIFF: f64 = 2.5;
 /// Steps of the implicit method below this are not twice those of the explicit one, and each costs several times as much [-].
 const NOT_STIFF: f64 = 5.0;
-/// Consecutive steps that decide a change of method.
+/// Steps that decide a change of method, and consecutive ones after which they are forgotten one by one.
 const DECISION: u32 = 6;
-/// Where the implicit method made no longer steps, so many times more are needed before it is tried again ...
+/// Where the implicit method made no longer steps, so many times more are needed before it is tried again.
 const RELUCTANCE: u32 = 4;
-/// ... up to this many.
-const MOST_RELUCTANT: u32 = 20_000;
+/// Steps without gain after which the implicit method is given up, and the most that are needed before it is tried again.
+const IMPATIENT: (u32, u32) = (DECISION, 20_000);
+/// The same where solids touch over areas: there it damps first what the explicit one left at the edge of its stability, and a reading costs more.
+const PATIENT: (u32, u32) = (24, 1_000);
 /// Steps of the implicit method beyond this are what it is for [-].
 const WORTH_IT: f64 = 20.0;
 /// Attempted steps of one island in one horizon that are a failure.
@@ -180,6 +182,7 @@ pub struct Island {
     h: f64,
     error_old: f64,
     decision: u32,
+    content: u32,
     reluctance: u32,
     storm: u32,
     /// Crossings of the last step that are still to be acted upon.
@@ -255,6 +258,7 @@ impl Island {
             h: settings.step.unwrap_or(FIRST_STEP),
             error_old: 1e-4,
             decision: 0,
+            content: 0,
             reluctance: DECISION,
             storm: 0,
             crossings: Vec::new(),
@@ -516,6 +520,7 @@ impl Island {
                 self.dynamics.pairs[k as usize].dipped = false;
             }
             self.dynamics.machines.iter_mut().for_each(|machine| machine.work.begin());
+            self.dynamics.step = h;
             let attempt = self.stepper.attempt(&mut Bound { model, dynamics: &mut self.dynamics }, self.method, h);
             stiffest = stiffest.max(self.stepper.stiffness);
             let worst = self.dynamics.bodies[self.dynamics.worst] as usize;
@@ -657,14 +662,22 @@ impl Island {
             self.reluctance = DECISION;
         }
         if wanted == self.method {
-            self.decision = 0;
+            // over areas one reading of the stiffness says little: they swing from step to step
+            self.content += 1;
+            self.decision = match self.dynamics.has_patches {
+                true if self.content < DECISION => self.decision,
+                true => self.decision.saturating_sub(1),
+                false => 0,
+            };
             return;
         }
+        self.content = 0;
         self.decision += 1;
-        let needed = if wanted == Method::Rodas4 { self.reluctance } else { DECISION };
+        let (patience, most) = if self.dynamics.has_patches { PATIENT } else { IMPATIENT };
+        let needed = if wanted == Method::Rodas4 { self.reluctance } else { patience };
         if self.decision >= needed {
             if wanted == Method::Dopri5 {
-                self.reluctance = (RELUCTANCE * self.reluctance).min(MOST_RELUCTANT);
+                self.reluctance = (RELUCTANCE * self.reluctance).min(most);
             }
             self.method = wanted;
             self.decision = 0;

@@ -31,19 +31,21 @@ const FORCE_SHARE: f64 = 1e-6;
 const ROUNDING: f64 = 1e-13;
 /// Ways to move: shift, turn, velocity, angular velocity.
 const WAYS: usize = 12;
-/// Readings for them: those of velocities are central.
-const READINGS: usize = 15;
+/// Readings for them: those of velocities and along the contact are central.
+const READINGS: usize = 18;
+/// No shift along a patch is longer than this share of its radius, no turn about its normal larger than this angle [rad] [-].
+const PATCH_SHARE: f64 = 0.1;
 /// What a pair gives, or a derivative of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Given {
+pub(super) struct Given {
     /// Force on body 2 [N].
-    force: Vec3,
+    pub force: Vec3,
     /// Torques about the centres of mass [N m].
-    torques: [Vec3; 2],
+    pub torques: [Vec3; 2],
     /// Rates of the springs.
-    springs: Springs,
+    pub springs: Springs,
     /// Powers by account, those of prescribed motions left out [W].
-    powers: [f64; POWERS],
+    pub powers: [f64; POWERS],
 }
 
 impl Given {
@@ -102,7 +104,7 @@ fn along(slopes: &[Given], x: Vec3) -> Given {
 #[derive(Clone, Debug)]
 pub(super) struct Slopes {
     /// Index of the pair.
-    pair: u32,
+    pub pair: u32,
     /// By shift, turn, velocity and angular velocity of each body.
     sides: [[Three; 4]; 2],
     /// By the springs.
@@ -110,7 +112,8 @@ pub(super) struct Slopes {
 }
 
 impl Slopes {
-    /// Those of a pair about its last reading, where its bodies move like this; `sizes` of the bodies [m], infinite for one that is not free.
+    /// Those of a pair about its last reading, where its bodies move like this; `sizes` of the bodies [m], infinite for one that is not free;
+    /// `step` the time it is for [s].
     fn new(
         model: &Model,
         index: u32,
@@ -118,6 +121,7 @@ impl Slopes {
         sides: [&Kinematics; 2],
         sizes: [f64; 2],
         springs: &Springs,
+        step: f64,
     ) -> Slopes {
         let at = Given::of(pair, &pair.last);
         let read = |sides: [&Kinematics; 2], springs: &Springs| {
@@ -150,12 +154,23 @@ impl Slopes {
         let turn = (SHARE * length / sizes[m]).max(ROUNDING);
         let speed = (SPEED_SHARE * SPEED_FLOOR).max(ROUNDING * here.v.length());
         let spin = (SPEED_SHARE * SPEED_FLOOR / sizes[m]).max(ROUNDING * here.w.length());
+        // A patch that slides goes many times its depth in a step, where next to nothing changes. What rounding makes of the depth, over a shift as
+        // small as that across it, would have it change: along the patch the shift is as long as the way of a step, and the turn about its normal.
+        let way = (pair.last.v_t.length() * step).min(PATCH_SHARE * pair.last.patch_radius).max(shift);
+        let twist = (w_rel.dot(inward).abs() * step).min(PATCH_SHARE).max(turn);
+        let shifted = |a: Vec3| moved(&Kinematics { p: here.p + a, ..here });
+        let turned = |a: Vec3| moved(&Kinematics { R: Mat3::from_quat(Quat::from_scaled_axis(a)) * here.R, ..here });
         let by_axes = [
-            axes.map(|a| moved(&Kinematics { p: here.p + shift * a, ..here }).slope(&at, shift)),
-            turning.map(|a| {
-                let R = Mat3::from_quat(Quat::from_scaled_axis(turn * a)) * here.R;
-                moved(&Kinematics { R, ..here }).slope(&at, turn)
-            }),
+            [
+                shifted(shift * inward).slope(&at, shift),
+                shifted(way * slip).slope(&shifted(-way * slip), 2.0 * way),
+                shifted(way * across).slope(&shifted(-way * across), 2.0 * way),
+            ],
+            [
+                turned(twist * turning[0]).slope(&turned(-twist * turning[0]), 2.0 * twist),
+                turned(turn * turning[1]).slope(&at, turn),
+                turned(turn * turning[2]).slope(&at, turn),
+            ],
             axes.map(|a| {
                 // a contact that neither closes nor opens has a kink there
                 let back = moved(&Kinematics { v: here.v - speed * a, ..here });
@@ -206,6 +221,34 @@ impl Slopes {
         both[m] = [O_p, O_phi, O_v, O_w];
         both[o] = [negative(&O_p), other_phi, other_v, other_w];
         Slopes { pair: index, sides: both, springs: O_s }
+    }
+
+    /// What the pair, which gave `reading` where its bodies moved like `then` and its springs were the first, gives where they move like `now`
+    /// and its springs are the second.
+    pub fn beside(
+        &self,
+        pair: &Pair,
+        reading: &Reading,
+        then: [&Kinematics; 2],
+        now: [&Kinematics; 2],
+        springs: &[Springs; 2],
+    ) -> Given {
+        let mut given = Given::of(pair, reading);
+        for side in 0..2 {
+            let [O_p, O_phi, O_v, O_w] = &self.sides[side];
+            let (a, b) = (then[side], now[side]);
+            let ways = [(O_p, b.p - a.p), (O_phi, small_turn(&a.R, &b.R)), (O_v, b.v - a.v), (O_w, b.w - a.w)];
+            for (slopes, way) in ways.into_iter().filter(|(_, way)| *way != Vec3::ZERO) {
+                given = given.plus(1.0, &along(slopes, way));
+            }
+        }
+        let [a, b] = springs;
+        if a != b {
+            given = given.plus(1.0, &along(&self.springs[..3], b.f - a.f));
+            given = given.plus(b.spin - a.spin, &self.springs[3]);
+            given = given.plus(1.0, &along(&self.springs[4..], b.roll - a.roll));
+        }
+        given
     }
 
     /// By the states of the body on this side.
@@ -265,10 +308,6 @@ impl Dynamics {
         self.read_asked(model, y);
         let mut slopes = std::mem::take(&mut self.slopes);
         self.find_slopes(model, y, &mut slopes);
-        for slopes in &slopes {
-            let springs = if self.pairs[slopes.pair as usize].springs.is_some() { SPRING_STATES } else { 0 };
-            self.read = self.read.map(|count| count + (READINGS + springs) as u64);
-        }
         for k in 0..self.bodies.len() {
             self.write_body(model, k, y, J);
         }
@@ -280,14 +319,14 @@ impl Dynamics {
     }
 
     /// Derivatives of the pairs that were asked for.
-    fn find_slopes(&mut self, model: &Model, y: &[f64], slopes: &mut Vec<Slopes>) {
+    pub(super) fn find_slopes(&mut self, model: &Model, y: &[f64], slopes: &mut Vec<Slopes>) {
         let size = |side: usize| match self.bodies.get(side) {
             Some(&body) => model.bodies[body as usize].size.max(1e-9),
             None => f64::INFINITY,
         };
         let find = |(k, pair): (usize, &Pair)| {
             let sides = pair.sides.map(|side| &self.kinematics[side]);
-            Slopes::new(model, k as u32, pair, sides, pair.sides.map(size), &Dynamics::springs(pair, y))
+            Slopes::new(model, k as u32, pair, sides, pair.sides.map(size), &Dynamics::springs(pair, y), self.step)
         };
         let touches = |(k, _): &(usize, &Pair)| self.asked[*k];
         slopes.clear();
@@ -295,6 +334,10 @@ impl Dynamics {
             slopes.par_extend(self.pairs.par_iter().enumerate().filter(touches).map(find));
         } else {
             slopes.extend(self.pairs.iter().enumerate().filter(touches).map(find));
+        }
+        for slopes in slopes {
+            let springs = if self.pairs[slopes.pair as usize].springs.is_some() { SPRING_STATES } else { 0 };
+            self.read = self.read.map(|count| count + (READINGS + springs) as u64);
         }
     }
 
@@ -420,6 +463,16 @@ impl Dynamics {
     }
 }
 
+/// The small turn from one orientation to another [rad]: sin of it along its axis, (D - D^T)/2 of D = R_b R_a^T.
+fn small_turn(R_a: &Mat3, R_b: &Mat3) -> Vec3 {
+    if R_a == R_b {
+        return Vec3::ZERO;
+    }
+    // D - 1 = (R_b - R_a) R_a^T has the digits that D has not
+    let D = (*R_b - *R_a) * R_a.transpose();
+    0.5 * Vec3::new(D.y_axis.z - D.z_axis.y, D.z_axis.x - D.x_axis.z, D.x_axis.y - D.y_axis.x)
+}
+
 /// Where a rate stands.
 #[derive(Clone, Copy)]
 enum Place {
@@ -541,6 +594,7 @@ mod tests {
             let rounding = 4096.0 * f64::EPSILON * rates_here.iter().fold(0.0, |most: f64, f| most.max(f.abs()));
             assert_eq!(dynamics.pairs.iter().filter(|p| p.last.gap <= 0.0).count(), 4, "{law}");
             dynamics.couple(&model);
+            dynamics.step = 1e-5;
             let mut bound = Bound { model: &model, dynamics: &mut dynamics };
             bound.increments(&inner, &mut delta, &mut central);
             let mut J = Jacobian::new(&bound);
@@ -551,7 +605,8 @@ mod tests {
             };
             for direction in 0..states {
                 let mut d = vec![0.0; n];
-                d[direction] = delta[direction].abs();
+                // increments are for contacts that go by their slopes: here they do not
+                d[direction] = 0.01 * delta[direction].abs();
                 if d[direction] == 0.0 {
                     continue;
                 }

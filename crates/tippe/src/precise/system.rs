@@ -1,5 +1,6 @@
 //! What the integrator sees of an island: rates, the size of an error, increments for the Jacobian.
 
+use super::differences::goes_by_slopes;
 use super::dynamics::{Account, BODY_STATES, Dynamics, gibbs_rate, set, vector};
 use super::machine::Machine;
 use super::pair::SPRING_STATES;
@@ -12,6 +13,8 @@ use tippe_numerics::{BlockPattern, Jacobian, System};
 pub(super) const SPEED_FLOOR: f64 = 0.01;
 /// States of components below this are measured against it [SI].
 const STATE_FLOOR: f64 = 1e-3;
+/// Differences of states on which nothing but contacts that go by their slopes presses, as a share of size and speed [-].
+const LARGE: f64 = 1e-5;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
 pub(super) const STEP_SHARE: f64 = 0.1;
 
@@ -87,7 +90,7 @@ impl System for Bound<'_> {
             }
             let start = d.account_start(pair.node);
             let books = &mut f[start..][..accounts];
-            for (book, power) in books[Account::Damping as usize..].iter_mut().zip(pair.powers(last)) {
+            for (book, power) in books[Account::Damping as usize..].iter_mut().zip(d.powers(k)) {
                 *book += power;
             }
             for side in 0..2 {
@@ -212,8 +215,8 @@ impl System for Bound<'_> {
         norm
     }
 
-    fn hold(&mut self, y: Option<&[f64]>) {
-        self.dynamics.hold(y);
+    fn hold(&mut self, at: Option<(f64, &[f64])>) {
+        self.dynamics.hold(self.model, at);
     }
 
     fn jacobian(&mut self, t: f64, y: &[f64], J: &mut Jacobian) -> bool {
@@ -226,14 +229,20 @@ impl System for Bound<'_> {
             let radius = self.model.bodies[body as usize].size.max(1e-9);
             let o = d.offset_of[k];
             let mut length = radius;
+            let mut sloped = false;
             for &(index, _) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
                 let pair = &d.pairs[index as usize];
                 let gap = d.gaps[index as usize];
                 if gap <= 0.0 || pair.memory.touching {
-                    length = length.min(pair.scale.max(-gap));
+                    sloped |= goes_by_slopes(pair);
+                    if !goes_by_slopes(pair) {
+                        length = length.min(pair.scale.max(-gap));
+                    }
                 }
             }
-            d.lengths[k] = length / radius;
+            let touches = length < radius;
+            // more than one: nothing but contacts that go by their slopes
+            d.lengths[k] = if sloped && !touches { f64::INFINITY } else { length / radius };
             if d.link_of[k].is_some() {
                 continue;
             }
@@ -243,7 +252,15 @@ impl System for Bound<'_> {
             let w = vector(y, o + 9).length();
             // along a contact the slopes of the coordinates must cancel; taken one way they differ by the curvature of the law, and by its
             // kink where a contact that neither closes nor opens begins to do one or the other
-            let touches = length < radius;
+            if d.lengths[k] > 1.0 {
+                // contacts are linear here, and differences large enough to tell their directions from each other
+                central[o..o + BODY_STATES].fill(true);
+                delta[o..o + 3].fill(LARGE * radius);
+                delta[o + 3..o + 6].fill(LARGE);
+                delta[o + 6..o + 9].fill(LARGE * v.max(SPEED_FLOOR));
+                delta[o + 9..o + 12].fill(LARGE * w.max(SPEED_FLOOR / radius));
+                continue;
+            }
             let share = if touches { 1e-3 } else { 3e-5 };
             central[o..o + 3].fill(touches);
             central[o + 6..o + 9].fill(touches);
@@ -263,7 +280,13 @@ impl System for Bound<'_> {
             let mechanism = &self.model.mechanisms[machine.index as usize];
             let n = mechanism.coordinates;
             let touched = machine.bodies.iter().map(|&k| d.lengths[k]).fold(1.0, f64::min);
-            let turn = if touched < 1.0 { 3e-5 * touched } else { 1e-7 };
+            let sloped = touched == 1.0 && machine.bodies.iter().any(|&k| d.lengths[k] > 1.0);
+            let turn = match touched {
+                _ if sloped => LARGE,
+                touched if touched < 1.0 => 3e-5 * touched,
+                _ => 1e-7,
+            };
+            central[machine.offset..machine.offset + n].fill(sloped);
             let (q, u) = machine.states(y);
             for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
                 let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);

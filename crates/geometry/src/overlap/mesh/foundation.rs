@@ -435,9 +435,11 @@ impl Lot {
         self.cells = cells;
     }
 
-    /// How far the answer slides over to the quarters, 0 to 1.
+    /// How far the answer slides over to the quarters, 0 to 1: where the depth is not linear, and where the rule goes outside the other solid, for the part of
+    /// a triangle that has several pieces has its points between them.
     fn doubt(cell: &Cell, whole: f64) -> f64 {
-        let error = cell.blob.area * cell.ring * (cell.ring_mean() - cell.at_c.depth).abs();
+        let bent = (cell.ring_mean() - cell.at_c.depth).abs();
+        let error = cell.blob.area * cell.ring * bent.max(-cell.lowest());
         if whole > 0.0 { slide(error / (TOLERANCE * whole)) } else { 0.0 }
     }
 
@@ -473,23 +475,28 @@ impl Lot {
         self.levels[level] = [half, piece];
     }
 
-    /// Adds the points of a cell with this weight. Points that the rule puts outside the other solid pull: together with
-    /// the others they give the integral.
+    /// Adds the points of a cell with this weight. Where the rule would put points outside the other solid, its ring is drawn in until the depth there,
+    /// taken as linear, is not negative: that leaves the integral of a linear depth as it is. No point pulls.
     fn emit(&mut self, plane: &Plane<'_>, cell: &Cell, weight: f64) {
         let sums = &mut self.sums;
         let ring = cell.ring / 3.0;
-        let readings = [
-            (1.0 - cell.ring, cell.blob.c, cell.at_c),
-            (ring, cell.blob.at(0), cell.at_ring[0]),
-            (ring, cell.blob.at(1), cell.at_ring[1]),
-            (ring, cell.blob.at(2), cell.at_ring[2]),
-        ];
-        for (share, p, reading) in readings {
+        let (c, d_c, lowest) = (cell.blob.c, cell.at_c.depth, cell.lowest());
+        let d_c = d_c.max(0.0);
+        let drawn = if lowest < 0.0 { d_c / (d_c - lowest) } else { 1.0 };
+        let on_ring = |k: usize| {
+            let (p, d) = (cell.blob.at(k), cell.at_ring[k].depth);
+            if drawn == 1.0 {
+                return (ring, p, cell.at_ring[k], d);
+            }
+            let p = [c[0] + drawn * (p[0] - c[0]), c[1] + drawn * (p[1] - c[1])];
+            (ring, p, cell.at_ring[k], (d_c + drawn * (d - d_c)).max(0.0))
+        };
+        let readings = [(1.0 - cell.ring, c, cell.at_c, d_c), on_ring(0), on_ring(1), on_ring(2)];
+        for (share, p, reading, depth) in readings {
             let area = weight * share * cell.blob.area;
             if area == 0.0 {
                 continue;
             }
-            let depth = reading.depth;
             let (point, n) = (plane.X.of(plane.side, plane.point(p)), plane.X.vector_of(plane.side, plane.normal));
             let normal = if plane.side == 0 { n } else { -n };
             let carried = self.share * area;
@@ -520,6 +527,11 @@ impl Lot {
 impl Cell {
     fn ring_mean(&self) -> f64 {
         (self.at_ring[0].depth + self.at_ring[1].depth + self.at_ring[2].depth) / 3.0
+    }
+
+    /// Least depth on the ring [m].
+    fn lowest(&self) -> f64 {
+        self.at_ring[0].depth.min(self.at_ring[1].depth).min(self.at_ring[2].depth)
     }
 
     fn mean(&self) -> f64 {
