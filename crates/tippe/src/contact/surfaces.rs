@@ -228,6 +228,15 @@ impl SurfacePair {
         }
     }
 
+    /// Area, mean depth and depth of the overlap of surfaces so placed [m^2], [m], [m].
+    pub fn extent(&self, X_ws: &[Pose; 2]) -> (f64, f64, f64) {
+        if self.far(X_ws).is_some() {
+            return (0.0, 0.0, 0.0);
+        }
+        let sum = with_room(|room| self.press_in(X_ws, &mut room.surfaces));
+        (sum.area, sum.force.length() / sum.area.max(f64::MIN_POSITIVE), sum.depth)
+    }
+
     /// Normals of points and regions come from the ground where there is one: +1 if that is from 1 to 2.
     fn sense(&self) -> f64 {
         if matches!(self.kind, Kind::Ground { ground: 1, .. } | Kind::Terrain { ground: 1, .. }) { -1.0 } else { 1.0 }

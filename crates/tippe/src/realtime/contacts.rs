@@ -223,8 +223,9 @@ struct Look {
     /// Points between convex shapes, and whether there are any.
     manifold: Manifold,
     touches: bool,
-    /// Columns between surfaces.
+    /// Columns between surfaces, and how many times stiffer they will be.
     points: Vec<SurfacePoint>,
+    stiffening: f64,
 }
 
 impl Pairs {
@@ -292,7 +293,7 @@ impl Clock<'_> {
             }
             rebounds |= near.surfaces.is_some() || near.hardness.restitution > 0.0;
             if near.surfaces.is_some() {
-                self.touch_surfaces(near, holds, &mut look.points, &mut touches, &mut grips);
+                self.touch_surfaces(near, holds, look.stiffening, &mut look.points, &mut touches, &mut grips);
                 continue;
             }
             if !look.touches {
@@ -309,7 +310,7 @@ impl Clock<'_> {
                 let own = memories[..of_pair].iter().find(|m| m.id == point.id);
                 let memory = own.copied().unwrap_or_default();
                 let closing = normal.dot(at(kin_a, point.point) - at(kin_b, point.point));
-                let mut touch = near.hardness.touch(self.h, point, share, closing, &memory);
+                let mut touch = near.hardness.touch(self.h, point, share, closing, 1.0, &memory);
                 touch.bound(near.normal_force_max * share);
                 (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
                 touch.known = own.is_some();
@@ -363,9 +364,37 @@ impl Clock<'_> {
         surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
-        if area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
+        look.stiffening = if touching { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };
+        if look.stiffening * area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
             surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
         }
+    }
+
+    /// How many times stiffer surfaces that begin to touch will be where they are deepest than over the columns at hand [-]: what is round or pointed touches
+    /// with next to no area. Read where they will be one step after they meet, A, d and r d are the area there, the depth and its mean:
+    ///   A (x/d)^p at depth x,   p = 1/r - 1 (0 for a face, 1 for a ball, 2 for a corner)
+    ///   k A r d^2 (D/d)^(p+2)/(p+2) = m V^2/2,   area where deepest A (D/d)^p
+    fn stiffening(&self, near: &Near, surfaces: &SurfacePair, X_ws: [Pose; 2], points: &[SurfacePoint]) -> f64 {
+        let bodies = [near.pair.0, near.pair.1].map(|e| self.model.elements[e as usize].body as usize);
+        let (mut area, mut V, mut gap) = (0.0, 0.0, f64::INFINITY);
+        for p in points {
+            let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(p.point - self.kin[b].p);
+            area += p.area;
+            V += p.area * p.normal.dot(at(bodies[0]) - at(bodies[1]));
+            gap = gap.min(p.gap);
+        }
+        let (Some(layer), true) = (near.hardness.layer, V > 0.0) else { return 1.0 };
+        V /= area;
+        let time = self.h + gap.max(0.0) / V;
+        let there = [0, 1].map(|s| Pose { position: X_ws[s].position + self.kin[bodies[s]].v * time, ..X_ws[s] });
+        let (A, mean, d) = surfaces.extent(&there);
+        if A <= 0.0 || mean <= 0.0 {
+            return 1.0;
+        }
+        let r = (mean / d).clamp(1.0 / 3.0, 1.0);
+        let p = 1.0 / r - 1.0;
+        let work = near.hardness.mass * V * V * layer / (2.0 * near.hardness.modulus * A * r * d * d);
+        (A / area * libm::pow((p + 2.0) * work, p / (p + 2.0))).max(1.0)
     }
 
     /// Columns between surfaces, in groups that face one way: each has its own friction. They are other ones in every step, so what they
@@ -374,6 +403,7 @@ impl Clock<'_> {
         &self,
         near: &Near,
         holds: &[Hold],
+        stiffening: f64,
         points: &mut [SurfacePoint],
         touches: &mut Vec<Touch>,
         grips: &mut Vec<Grip>,
@@ -427,7 +457,7 @@ impl Clock<'_> {
             for p in group.iter() {
                 let point = ManifoldPoint { point: p.point, gap: p.gap, id, area: p.area };
                 let memory = Memory { pair: near.pair, id, fastest, normal: f64::from(known), ..Memory::default() };
-                let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, &memory);
+                let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, stiffening, &memory);
                 touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
                 touch.drift = (smooth || p.gap <= 0.0).then(|| approach - closing(p));
@@ -662,9 +692,17 @@ impl Touch {
 impl Hardness {
     /// A contact point of this pair that carries this share of it: its stiffness is the secant of the law at the load of the last step, so
     /// that it rests at the depth of the law; one that was not loaded yet gets the load that stops what closes in one step. Stiff contacts
-    /// push out over a few steps; those that the step resolves follow their law at the depth they have.
+    /// push out over a few steps; those that the step resolves follow their law at the depth they have. It will be `stiffening` times stiffer.
     #[inline(always)]
-    fn touch(&self, h: f64, point: &tippe_geometry::ManifoldPoint, share: f64, closing: f64, memory: &Memory) -> Touch {
+    fn touch(
+        &self,
+        h: f64,
+        point: &tippe_geometry::ManifoldPoint,
+        share: f64,
+        closing: f64,
+        stiffening: f64,
+        memory: &Memory,
+    ) -> Touch {
         let hardness = match self.layer {
             Some(layer) if point.area > 0.0 => self.modulus / layer * point.area,
             _ => self.stiffness * share,
@@ -677,7 +715,7 @@ impl Hardness {
         let rest_depth = || libm::pow(0.2 * self.weight * share / hardness, 1.0 / n);
         let tangent = if linear { 1.0 } else { libm::pow(impact_depth().max(rest_depth()), n - 1.0) };
         let omega = (hardness * tangent / mass).sqrt();
-        let soft = omega * h < RESOLVED;
+        let soft = stiffening.sqrt() * omega * h < RESOLVED;
         let brief = std::f64::consts::PI / omega * self.weight < BRIEF * self.mass * speed;
         let depth = (-point.gap).max(0.0);
         let stiffness = if linear {

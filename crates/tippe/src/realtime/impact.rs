@@ -727,8 +727,9 @@ impl Clock<'_> {
         let plastic = cluster.iter().all(|&k| is_plastic(&self.touches[list[k].touch as usize]));
         // micro-steps in which nothing that touches moves: what is wedged stays so
         let (mut quiet, mut lasted) = (0, 0.0);
-        // what goes on for longer than the step, and than gravity takes for the same, is no impact
-        let most = self.h.max(speed / self.model.gravity.length());
+        // what goes on for longer than the step, than gravity takes for the same, and than the columns take once, is no impact
+        let once = if columns > 0.0 { std::f64::consts::TAU * (lightest / columns).sqrt() } else { 0.0 };
+        let most = self.h.max(speed / self.model.gravity.length()).max(once);
         for _ in 0..if plastic { PLASTIC } else { LONGEST } {
             let (mut busy, mut moves) = (false, false);
             for &b in reached.iter() {
