@@ -139,8 +139,11 @@ impl SurfacePair {
         let fall = self.fall(paths, &end, touching, margin);
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
         let on_ground = matches!(self.kind, Kind::Ground { .. });
-        let just = !touching && !on_ground && fall != Vec3::ZERO && self.only_touches(&start, &fallen(&end));
+        let falls = !touching && !on_ground && fall != Vec3::ZERO;
+        let just = falls && self.only_touches(&start, &fallen(&end));
         let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
+        // what comes slowly waits where it would fall to: an edge or a corner that only touches has no area yet
+        let just = just || falls && meeting.is_none() && self.depth(&start) == 0.0 && self.depth(&fallen(&end)) > 0.0;
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
         // what is nearest comes slowly: if they get deeper than it explains, something else does not
         let now = || paths.map(|p| p.at(0.0));
@@ -256,11 +259,15 @@ impl SurfacePair {
 
     /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch either may be held, so it is along the shortest way.
     fn fall(&self, paths: [&Path; 2], X: &[Pose; 2], touching: bool, margin: f64) -> Vec3 {
-        if !(touching && paths.iter().all(|p| p.inverse.0 > 0.0)) {
+        if !paths.iter().all(|p| p.inverse.0 > 0.0) {
             return paths[1].fall - paths[0].fall;
         }
         let (gap, n, ..) = self.nearest(X, margin);
-        if gap < margin { -n * paths[1].fall.length() } else { Vec3::ZERO }
+        if gap < if touching { margin } else { PUSHED[0] * self.size } {
+            -n * paths[1].fall.length()
+        } else {
+            Vec3::ZERO
+        }
     }
 
     /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
