@@ -45,6 +45,8 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
+/// Where this share of what pushes surfaces apart pulls them deeper, one has passed the middle of the other [-].
+pub const BEYOND: f64 = 0.3;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
 const SMOOTH: f64 = 0.3;
 /// Slopes of the depth below this are rounding: such a patch does not travel, it rocks [-].
@@ -175,6 +177,8 @@ pub struct SurfaceReading {
     pub torques: [Vec3; 2],
     /// Regions whose merging and splitting the law feels.
     pub regions: RegionCount,
+    /// They are so deep in each other that part of the contact pulls them deeper.
+    pub beyond: bool,
 }
 
 impl SurfacePair {
@@ -389,6 +393,7 @@ impl SurfacePair {
             total: Vec3::ZERO,
             torques: [Vec3::ZERO; 2],
             regions: RegionCount::default(),
+            beyond: false,
         };
         if let (Some(distance), false) = (self.far(X_ws), exact) {
             reading.depth = self.bound - distance;
@@ -406,6 +411,7 @@ impl SurfacePair {
             }
             reading.depth = sum.depth;
             reading.area = sum.area;
+            reading.beyond = sum.beyond > BEYOND;
             room.loads.clear();
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {

@@ -332,6 +332,16 @@ pub struct ContactParameters {
 }
 
 impl Model {
+    /// A warning of two elements of which one has passed the middle of the other: when, which, how deep [s], [m].
+    pub(crate) fn pressed_through(&self, (time, pair, depth): (f64, (u32, u32), f64)) -> String {
+        let [a, b] = [pair.0, pair.1].map(|e| &self.bodies[self.elements[e as usize].body as usize].name);
+        format!(
+            "\"{a}\" and \"{b}\" are {depth:.2e} m deep in each other at t = {} s, beyond the middle of the thinner part: from there contact pushes through \
+             it, not back. help: stiffer or thicker material, or a box or hull for it, which has no middle",
+            crate::precise::plain(time)
+        )
+    }
+
     /// True when all losses are booked by cause: the residual of the energy is an error.
     pub(crate) fn is_booked(&self) -> bool {
         self.grains.as_ref().is_none_or(|grains| grains.booked)

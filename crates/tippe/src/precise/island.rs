@@ -161,6 +161,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Smallest step tried [s], and the body that asked for it.
     pub smallest: Option<(f64, usize)>,
+    /// The first pair that passed the middle of one of its solids: when, which elements, how deep [s], [m].
+    pub beyond: Option<(f64, (u32, u32), f64)>,
     /// It has come to the end of the horizon, or to a body's exit.
     pub done: bool,
     /// Communication points taken.
@@ -463,6 +465,10 @@ impl Island {
         std::mem::swap(&mut self.watched, &mut self.watched_end);
         self.project(model);
         outcome.counts.steps += 1;
+        if self.dynamics.has_patches && outcome.beyond.is_none() {
+            let deep = self.dynamics.pairs.iter().find(|pair| pair.last.beyond && pair.last.gap <= 0.0);
+            outcome.beyond = deep.map(|pair| (self.stepper.t0, pair.id, -pair.last.gap));
+        }
         self.storm = if stop && self.stepper.h <= 1e-12 * t.abs().max(1e-3) { self.storm + 1 } else { 0 };
         if self.storm > STORM {
             return Err(self.failure(model, t, self.stepper.h, Trouble::Storm));

@@ -329,6 +329,8 @@ struct Clock<'a> {
     failure: Option<Failure>,
     summary: Summary,
     events: u64,
+    /// See [`Outcome::beyond`].
+    beyond: Option<(f64, (u32, u32), f64)>,
 }
 
 impl<'a> Clock<'a> {
@@ -367,6 +369,7 @@ impl<'a> Clock<'a> {
             failure: None,
             summary: Summary::default(),
             events: 0,
+            beyond: None,
         };
         clock.structure.handover = clock.bed.is_some().then(|| clock.handover());
         clock
@@ -724,6 +727,7 @@ impl<'a> Clock<'a> {
         }
         let progress = self.progress(&outcomes, self.end, until);
         for outcome in &outcomes {
+            self.beyond = self.beyond.or(outcome.beyond);
             let c = &outcome.counts;
             self.summary.steps += c.steps;
             self.summary.rejected += c.rejected;
@@ -834,6 +838,7 @@ impl<'a> Clock<'a> {
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
         self.summary.warnings.extend(warnings_of_grains);
+        self.summary.warnings.extend(self.beyond.map(|beyond| self.model.pressed_through(beyond)));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();
         }

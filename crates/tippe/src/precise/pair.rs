@@ -89,6 +89,8 @@ pub struct Reading {
     pub torques: [Vec3; 2],
     /// Regions of the overlap, where the law jumps with their number.
     pub regions: RegionCount,
+    /// Surfaces are so deep in each other that part of the contact pulls them deeper.
+    pub beyond: bool,
 }
 
 /// A candidate pair.
@@ -777,6 +779,7 @@ impl Pair {
             total: s.total,
             torques: s.torques,
             regions: s.regions,
+            beyond: s.beyond,
         };
     }
 

@@ -226,6 +226,8 @@ struct Look {
     /// Columns between surfaces, and how many times stiffer they will be.
     points: Vec<SurfacePoint>,
     stiffening: f64,
+    /// How deep surfaces are of which one has passed the middle of the other [m].
+    beyond: Option<f64>,
 }
 
 impl Pairs {
@@ -293,6 +295,8 @@ impl Clock<'_> {
             }
             rebounds |= near.surfaces.is_some() || near.hardness.restitution > 0.0;
             if near.surfaces.is_some() {
+                let time = self.state.time;
+                self.tally.beyond = self.tally.beyond.or(look.beyond.map(|depth| (time, near.pair, depth)));
                 self.touch_surfaces(near, holds, look.stiffening, &mut look.points, &mut touches, &mut grips);
                 continue;
             }
@@ -361,7 +365,7 @@ impl Clock<'_> {
         let blow = Blow { softness, slow: hardness.rest_speed + self.model.gravity.length() * self.h };
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
         let paths = [&path(a, X_1), &path(b, X_2)];
-        surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
+        look.beyond = surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
         look.stiffening = if touching { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };

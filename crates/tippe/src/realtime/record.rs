@@ -56,6 +56,8 @@ pub struct Tally {
     pub fast: Option<(f64, usize, f64)>,
     /// The first body with a mesh that moved much farther than contacts were looked for: when, who, how far, how far it was looked [m].
     pub blind: Option<(f64, usize, [f64; 2])>,
+    /// The first pair of surfaces of which one passed the middle of the other: when, which elements, how deep [m].
+    pub beyond: Option<(f64, (u32, u32), f64)>,
 }
 
 /// x^(1/n).
@@ -846,6 +848,7 @@ impl Clock<'_> {
                 crate::precise::plain(time)
             ));
         }
+        summary.warnings.extend(self.tally.beyond.map(|beyond| self.model.pressed_through(beyond)));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             summary.events.entry(kind).or_default();
         }

@@ -37,6 +37,8 @@ pub struct Foundation {
     pub area: f64,
     /// Largest distance of a quadrature point to the other surface [m].
     pub depth: f64,
+    /// What pulls deeper, for it has passed the middle of the other solid, over what pushes out [-].
+    pub beyond: f64,
 }
 
 /// A point of the contact patch: `sum area depth normal` is the force on body 2 over k.
@@ -286,6 +288,8 @@ struct Sums {
     moment: Vec3,
     /// E1, E2 of the parts on 1 and on 2.
     flux: [[f64; 2]; 2],
+    /// E1 of the points that push out and of those that pull deeper, both sides.
+    ways: [f64; 2],
     depth: f64,
 }
 
@@ -298,6 +302,7 @@ impl Sums {
                 self.flux[side][k] += other.flux[side][k];
             }
         }
+        self.ways = [self.ways[0] + other.ways[0], self.ways[1] + other.ways[1]];
         self.depth = self.depth.max(other.depth);
     }
 
@@ -351,7 +356,9 @@ impl Quadrature {
         let moment = X_w1.vector(sums.moment) + (X_w1.position - about_w).cross(force);
         let volume = regions.list.iter().map(|r| r.volume).sum();
         let area = shares[0] * areas[0] + shares[1] * areas[1];
-        Foundation { force, moment, energy: sums.energy(volume, shares), area, depth: sums.depth }
+        let [out, deeper] = sums.ways;
+        let beyond = if out > 0.0 { deeper / out } else { 0.0 };
+        Foundation { force, moment, energy: sums.energy(volume, shares), area, depth: sums.depth, beyond }
     }
 }
 
@@ -507,6 +514,7 @@ impl Lot {
             let axis = if plane.side == 0 { gradient } else { -gradient };
             let flux = area * depth * normal.dot(axis);
             sums.flux[plane.side][0] += flux;
+            sums.ways[usize::from(flux < 0.0)] += self.share * flux.abs();
             sums.flux[plane.side][1] += flux * depth;
             sums.depth = sums.depth.max(depth);
             let id = if plane.side == 0 { [plane.face, reading.triangle] } else { [reading.triangle, plane.face] };

@@ -108,7 +108,7 @@ impl HalfSpace {
         }
         let force = X_w2.vector(force);
         let moment = X_w2.vector(moment) + (X_w2.position - about_w).cross(force);
-        Foundation { force, moment, energy, area, depth: deepest }
+        Foundation { force, moment, energy, area, depth: deepest, beyond: 0.0 }
     }
 
     /// Points of the surface between two heights over the plane; the half-space is body 1. Triangles are cut at the plane, so that those

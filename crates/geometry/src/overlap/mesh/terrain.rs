@@ -134,7 +134,7 @@ impl Terrain {
         }
         let force = X_w1.vector(force);
         let moment = X_w1.vector(moment) + (X_w1.position - about_w).cross(force);
-        Foundation { force, moment, energy, area, depth: deepest }
+        Foundation { force, moment, energy, area, depth: deepest, beyond: 0.0 }
     }
 
     /// Triangles of the solid in boxes that reach below the highest point under them.

@@ -1,7 +1,7 @@
 //! Columns of the foundation for solvers that carry one row per point: where surfaces touch, will touch, or would if they fell
 //! (docs/theory/realtime.md, "Surfaces").
 
-use super::{Kind, Room, SurfacePair, with_room};
+use super::{BEYOND, Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
@@ -120,7 +120,7 @@ impl SurfacePair {
     /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
     /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`, or, `at_end`, where they will overlap.
     /// Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they
-    /// give its derivative.
+    /// give its derivative. Returns how deep they are where one has passed the middle of the other [m].
     pub fn columns(
         &self,
         paths: [&Path; 2],
@@ -129,12 +129,13 @@ impl SurfacePair {
         margin: f64,
         blow: Blow,
         out: &mut Vec<SurfacePoint>,
-    ) {
+    ) -> Option<f64> {
         out.clear();
+        let mut beyond = None;
         let rest = paths[0].rest;
         let (start, end) = (paths.map(|p| p.X_ws), paths.map(|p| p.at(rest)));
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
-            return;
+            return None;
         }
         let fall = self.fall(paths, &end, touching, margin);
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
@@ -173,7 +174,9 @@ impl SurfacePair {
             if just {
                 return;
             }
-            if self.press_in(&X, work).depth > 0.0 {
+            let sum = self.press_in(&X, work);
+            beyond = (sum.beyond > BEYOND).then_some(sum.depth);
+            if sum.depth > 0.0 {
                 // in their place stand those that carry
                 out.retain_mut(|c| {
                     c.region = u32::MAX;
@@ -200,6 +203,7 @@ impl SurfacePair {
                 c.gap -= c.normal.dot(paths[1].shift(c.point, time) - paths[0].shift(c.point, time));
             }
         }
+        beyond
     }
 
     /// Columns stand inside their triangles: where they are few and face one way, so that their gaps lie in a plane, small ones stand at the outermost corners of
