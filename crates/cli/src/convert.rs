@@ -87,6 +87,9 @@ fn written(surface: &TriMesh, args: &Args) -> Result<Vec<u8>, Stop> {
              {is:.3e} instead of {was:.3e} m3. help: {help}"
         )));
     }
+    if let Some(unit) = unit {
+        say(&format!("note: one unit of {to} is {unit} m; --unit-out for another"));
+    }
     Ok(bytes)
 }
 

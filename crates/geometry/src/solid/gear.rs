@@ -79,6 +79,9 @@ impl Gear {
         if !(foot > 0.0 && foot < tip && tip > r_b) {
             return bad("its addendum or dedendum leaves no teeth");
         }
+        if self.hole >= foot {
+            return bad("its hole, of which the radius is given, reaches the roots of its teeth");
+        }
         let inv = |a: f64| libm::tan(a) - a;
         let s = 0.5 * PI * m + 2.0 * self.shift * m * libm::tan(alpha) - self.backlash;
         let psi = |rho: f64| s / (2.0 * r) + inv(alpha) - inv(libm::acos((r_b / rho).min(1.0)));

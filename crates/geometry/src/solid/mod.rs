@@ -221,6 +221,12 @@ pub enum SolidError {
         /// Different corners given [-].
         points: usize,
     },
+    /// Corners on one line.
+    #[error("the {corners} corners of an outline lie on one line: it has no area")]
+    OnALine {
+        /// Corners of it [-].
+        corners: usize,
+    },
     /// An outline crosses itself or another one.
     #[error("the outline crosses or touches itself or a hole at ({}, {}) m", at[0], at[1])]
     Crossing {

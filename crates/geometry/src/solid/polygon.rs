@@ -35,6 +35,9 @@ impl Polygon {
             polygon.loops.push((base..base + clean.len() as u32).collect());
             polygon.points.extend(clean);
         }
+        if let Some(corners) = polygon.flat_loop() {
+            return Err(SolidError::OnALine { corners });
+        }
         if let Some(at) = polygon.crossing() {
             return Err(SolidError::Crossing { at });
         }
@@ -48,6 +51,19 @@ impl Polygon {
             }
         }
         Ok(polygon)
+    }
+
+    /// Number of corners of a loop that all lie on one line, to rounding.
+    fn flat_loop(&self) -> Option<usize> {
+        let flat = |l: &&Vec<u32>| {
+            let at = |k: u32| self.points[k as usize];
+            let o = at(l[0]);
+            let from_o = |k: u32| [at(k)[0] - o[0], at(k)[1] - o[1]];
+            let square = |a: [f64; 2]| a[0] * a[0] + a[1] * a[1];
+            let far = l.iter().map(|&k| from_o(k)).max_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or([0.0; 2]);
+            l.iter().map(|&k| from_o(k)).all(|a| (a[0] * far[1] - a[1] * far[0]).abs() <= 1e-14 * square(far))
+        };
+        self.loops.iter().find(flat).map(Vec::len)
     }
 
     fn size(&self) -> f64 {
