@@ -301,3 +301,54 @@ fn rolling_friction_of_meshes_is_told() {
     };
     assert!(said("friction = 0.3\nrolling = 0.1\n") && !said("friction = 0.3\n"));
 }
+
+/// A heavy cube that a thin soft mat does not hold: beyond the middle of the mat its surface is the lower one, and contact pushes on through. On a
+/// mat as stiff as steel nothing is said.
+#[test]
+fn what_is_pressed_beyond_the_middle_of_a_thin_part_is_said() {
+    let text = |young: &str| {
+        format!(
+            r#"
+            [world]
+            gravity = [0, 0, -9.81]
+            [run]
+            until = 0.25
+            [realtime]
+            step = "1 ms"
+            [contact]
+            restitution = 0.3
+            friction = 0.3
+            [materials.mat]
+            density = 7800
+            young = "{young}"
+            poisson = 0.3
+            [defaults]
+            material = "mat"
+            [[solid]]
+            name = "sheet"
+            kind = "box"
+            size = [0.4, 0.4, 0.01]
+            [[solid]]
+            name = "cube"
+            kind = "box"
+            size = [0.1, 0.1, 0.1]
+            [[body]]
+            name = "mat"
+            fixed = true
+            shape = {{ kind = "mesh", solid = "sheet" }}
+            [[body]]
+            name = "cube"
+            shape = {{ kind = "mesh", solid = "cube" }}
+            position = [0, 0, 0.255]
+            "#
+        )
+    };
+    for clock in [Clock::Precise, Clock::Realtime] {
+        let says = |young: &str| {
+            let warnings = run(&text(young), clock).1.unwrap().warnings;
+            warnings.iter().any(|w| w.contains("\"mat\" and \"cube\" are") && w.contains("beyond the middle"))
+        };
+        assert!(says("1 MPa"), "{}", clock.name());
+        assert!(!says("200 GPa"), "{}", clock.name());
+    }
+}
