@@ -59,6 +59,8 @@ pub enum Account {
     Impulse,
 }
 
+/// Islands with so many pairs keep a skin.
+const MANY_PAIRS: usize = 12;
 /// From this many pairs on an island treats elastic, frictionless pairs of centred balls apart, in arrays of their own.
 const MANY: usize = 256;
 
@@ -619,6 +621,11 @@ impl Dynamics {
                 }
             }
         }
+    }
+
+    /// True where it pays to know which pairs cannot touch yet: many, or some that are dear to read.
+    pub(super) fn wants_skin(&self) -> bool {
+        self.general.len() >= MANY_PAIRS || self.pairs.iter().any(Pair::is_surface)
     }
 
     /// Lists the pairs that may touch soon; the gaps of all others are as small as they can become before the next list.

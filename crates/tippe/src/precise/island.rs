@@ -60,8 +60,6 @@ const SLICE: u64 = 20_000;
 const SLICE_READINGS: u64 = 200_000;
 /// See `SLICE_READINGS`.
 const SURFACE_READINGS: u64 = 1000;
-/// Islands with so many pairs keep a skin.
-const MANY_PAIRS: usize = 12;
 /// Rounding of the place of a body as a share of its size, with that of what it hangs on [-].
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Errors of a step beyond this are never taken for rounding [-].
@@ -220,7 +218,7 @@ impl Island {
     ) -> Island {
         let ids: Vec<(u32, u32)> = records.iter().map(|r| r.id).collect();
         let mut dynamics = Dynamics::new(model, bodies, &ids, settings.tolerance);
-        dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
+        dynamics.skin.used = dynamics.wants_skin();
         let mut y = vec![0.0; dynamics.length()];
         for (k, m) in motions.iter().enumerate() {
             for (sum, a) in dynamics.carried[dynamics.node_of[k]].iter_mut().zip(m.accounts) {

@@ -2,9 +2,7 @@
 
 use super::event::remember;
 use super::{Bound, MachineRecord, Memory, interpolate_all};
-use super::{
-    Crossing, Dynamics, Frame, Island, MANY_PAIRS, Model, Motion, Settings, Springs, Stepper, Structure, What,
-};
+use super::{Crossing, Dynamics, Frame, Island, Model, Motion, Settings, Springs, Stepper, Structure, What};
 use crate::precise::actions::{ActionRecord, ForceMode};
 use crate::precise::dynamics::ACCOUNTS;
 use serde::{Deserialize, Serialize};
@@ -84,7 +82,7 @@ impl Island {
     pub fn restore(model: &Model, settings: &Settings, structure: &Structure, record: &IslandRecord) -> Island {
         let ids: Vec<(u32, u32)> = record.pairs.iter().map(|r| r.id).collect();
         let mut dynamics = Dynamics::new(model, record.bodies.clone(), &ids, settings.tolerance);
-        dynamics.skin.used = dynamics.general.len() >= MANY_PAIRS;
+        dynamics.skin.used = dynamics.wants_skin();
         dynamics.remember(structure);
         for (k, saved) in record.pairs.iter().enumerate().take(dynamics.pairs.len()) {
             dynamics.recall(k, saved.memory);
