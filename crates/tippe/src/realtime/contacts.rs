@@ -368,8 +368,11 @@ impl Clock<'_> {
         look.beyond = surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
-        look.stiffening = if touching { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };
-        if look.stiffening * area * self.h * self.h < RESOLVED * RESOLVED * hardness.mass * softness {
+        let stiff =
+            |stiffening: f64| stiffening * area * self.h * self.h >= RESOLVED * RESOLVED * hardness.mass * softness;
+        let sure = touching || stiff(1.0);
+        look.stiffening = if sure { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };
+        if !stiff(look.stiffening) {
             surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
         }
     }
@@ -389,6 +392,10 @@ impl Clock<'_> {
         }
         let (Some(layer), true) = (near.hardness.layer, V > 0.0) else { return 1.0 };
         V /= area;
+        // what does not meet in this step may do so in another
+        if gap > V * self.h {
+            return 1.0;
+        }
         let time = self.h + gap.max(0.0) / V;
         let there = [0, 1].map(|s| Pose { position: X_ws[s].position + self.kin[bodies[s]].v * time, ..X_ws[s] });
         let (A, mean, d) = surfaces.extent(&there);

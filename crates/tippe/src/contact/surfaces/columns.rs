@@ -137,7 +137,7 @@ impl SurfacePair {
         if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
             return None;
         }
-        let fall = self.fall(paths, &end, touching, margin);
+        let fall = self.fall(paths, &end, touching, margin, blow.slow);
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
         let on_ground = matches!(self.kind, Kind::Ground { .. });
         let falls = !touching && !on_ground && fall != Vec3::ZERO;
@@ -261,17 +261,19 @@ impl SurfacePair {
         }));
     }
 
-    /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch either may be held, so it is along the shortest way.
-    fn fall(&self, paths: [&Path; 2], X: &[Pose; 2], touching: bool, margin: f64) -> Vec3 {
+    /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch, or lie where they only just do, either may be held, so it is along the
+    /// shortest way.
+    fn fall(&self, paths: [&Path; 2], X: &[Pose; 2], touching: bool, margin: f64, slow: f64) -> Vec3 {
         if !paths.iter().all(|p| p.inverse.0 > 0.0) {
             return paths[1].fall - paths[0].fall;
         }
-        let (gap, n, ..) = self.nearest(X, margin);
-        if gap < if touching { margin } else { PUSHED[0] * self.size } {
-            -n * paths[1].fall.length()
-        } else {
-            Vec3::ZERO
+        let apart = paths[1].rate - paths[0].rate;
+        if !touching && apart.linear.length() + apart.angular.length() * self.size > slow {
+            return Vec3::ZERO;
         }
+        let near = if touching { margin } else { PUSHED[0] * self.size };
+        let (gap, n, ..) = self.nearest(X, margin);
+        if gap < near { -n * paths[1].fall.length() } else { Vec3::ZERO }
     }
 
     /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
