@@ -61,7 +61,7 @@ pub fn surface_distance(
                     if boxes_apart(&p, &q).length_squared() * PRUNE > best * best {
                         continue;
                     }
-                    let (d, x, y) = between(p, q);
+                    let (d, x, y) = between(p, q, best / PRUNE);
                     if d < best {
                         best = d;
                         let (point1, point2) = (X_w1.point(x), X_w1.point(y));
@@ -98,21 +98,46 @@ fn boxes_apart(p: &[Vec3; 3], q: &[Vec3; 3]) -> Vec3 {
     (q_low - p_high).max(p_low - q_high).max(Vec3::ZERO)
 }
 
-/// Distance of two triangles with closest points: corner to triangle or edge to edge; zero when an edge passes through.
-fn between(p: [Vec3; 3], q: [Vec3; 3]) -> (f64, Vec3, Vec3) {
+/// Distance of two triangles with closest points, if it is below `limit`: corner to triangle or edge to edge; zero when an edge passes through.
+fn between(p: [Vec3; 3], q: [Vec3; 3], limit: f64) -> (f64, Vec3, Vec3) {
     let mut best = (f64::INFINITY, p[0], q[0]);
+    // middle and half the length of the edges: those whose balls are farther apart than the limit are not looked at
+    let edges = |t: &[Vec3; 3]| {
+        [0, 1, 2].map(|k| {
+            let (a, b) = (t[k], t[(k + 1) % 3]);
+            (0.5 * (a + b), 0.5 * (b - a).length())
+        })
+    };
+    let (edges_p, edges_q) = (edges(&p), edges(&q));
+    // corners farther from the plane of the other triangle than the limit are not either
+    let off = |t: &[Vec3; 3]| {
+        let n = (t[1] - t[0]).cross(t[2] - t[0]);
+        (n, limit * limit * n.length_squared())
+    };
+    let ((n_p, off_p), (n_q, off_q)) = (off(&p), off(&q));
     for k in 0..3 {
-        let y = super::closest::closest_on_triangle(p[k], q).0;
-        let d = (p[k] - y).length();
-        if d < best.0 {
-            best = (d, p[k], y);
+        let h = n_q.dot(p[k] - q[0]);
+        if h * h <= off_q {
+            let y = super::closest::closest_on_triangle(p[k], q).0;
+            let d = (p[k] - y).length();
+            if d < best.0 {
+                best = (d, p[k], y);
+            }
         }
-        let x = super::closest::closest_on_triangle(q[k], p).0;
-        let d = (q[k] - x).length();
-        if d < best.0 {
-            best = (d, x, q[k]);
+        let h = n_p.dot(q[k] - p[0]);
+        if h * h <= off_p {
+            let x = super::closest::closest_on_triangle(q[k], p).0;
+            let d = (q[k] - x).length();
+            if d < best.0 {
+                best = (d, x, q[k]);
+            }
         }
         for l in 0..3 {
+            let ((m_p, r_p), (m_q, r_q)) = (edges_p[k], edges_q[l]);
+            let reach = r_p + r_q + limit;
+            if (m_p - m_q).length_squared() > reach * reach {
+                continue;
+            }
             let (x, y) = between_edges([p[k], p[(k + 1) % 3]], [q[l], q[(l + 1) % 3]]);
             let d = (x - y).length();
             if d < best.0 {
