@@ -234,7 +234,8 @@ fn conversions() {
         (code(&done), stderr(&done))
     };
     let (code, said) = convert(&["s.toml", "pins.stl", "--solid", "pins", "--set", "n=5"]);
-    assert!(code == 0 && said == "solid pins: volume 3.000000e-5 m3\n", "{said}");
+    let unit = "note: one unit of pins.stl is 0.001 m; --unit-out for another\n";
+    assert!(code == 0 && said == format!("solid pins: volume 3.000000e-5 m3\n{unit}"), "{said}");
     let (code, said) = convert(&["pins.stl", "pins.glb", "--unit", "mm"]);
     assert!(code == 0 && said.contains("5 closed parts"), "{said}");
     let (code, said) = convert(&["pins.glb", "pins.obj"]);
