@@ -45,8 +45,10 @@ const STICK_SAFETY: f64 = 0.9;
 const SMALLEST_PATCH: f64 = 1e-4;
 /// Motion slower than this is damped as at rest [m/s].
 const SLOWEST: f64 = 1e-4;
-/// Where this share of what pushes surfaces apart pulls them deeper, one has passed the middle of the other [-].
-pub const BEYOND: f64 = 0.3;
+/// Where this share of what pushes surfaces apart pulls them deeper, one has passed the middle of the other [-] ...
+const BEYOND: f64 = 0.3;
+/// ... if they are deeper than this share of their size: what slides off an edge leaves less and less of itself behind it [-].
+const DEEP: f64 = 0.005;
 /// beta: hysteresis turns around where the kinetic energy is below beta^2 times the elastic one [-].
 const SMOOTH: f64 = 0.3;
 /// Slopes of the depth below this are rounding: such a patch does not travel, it rocks [-].
@@ -241,6 +243,11 @@ impl SurfacePair {
         (sum.area, sum.force.length() / sum.area.max(f64::MIN_POSITIVE), sum.depth)
     }
 
+    /// True of surfaces of which one has passed the middle of the other.
+    fn is_beyond(&self, sum: &Foundation) -> bool {
+        sum.beyond > BEYOND && sum.depth > DEEP * self.size
+    }
+
     /// Normals of points and regions come from the ground where there is one: +1 if that is from 1 to 2.
     fn sense(&self) -> f64 {
         if matches!(self.kind, Kind::Ground { ground: 1, .. } | Kind::Terrain { ground: 1, .. }) { -1.0 } else { 1.0 }
@@ -411,7 +418,7 @@ impl SurfacePair {
             }
             reading.depth = sum.depth;
             reading.area = sum.area;
-            reading.beyond = sum.beyond > BEYOND;
+            reading.beyond = self.is_beyond(&sum);
             room.loads.clear();
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {

@@ -1,7 +1,7 @@
 //! Columns of the foundation for solvers that carry one row per point: where surfaces touch, will touch, or would if they fell
 //! (docs/theory/realtime.md, "Surfaces").
 
-use super::{BEYOND, Kind, Room, SurfacePair, with_room};
+use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
@@ -175,7 +175,7 @@ impl SurfacePair {
                 return;
             }
             let sum = self.press_in(&X, work);
-            beyond = (sum.beyond > BEYOND).then_some(sum.depth);
+            beyond = self.is_beyond(&sum).then_some(sum.depth);
             if sum.depth > 0.0 {
                 // in their place stand those that carry
                 out.retain_mut(|c| {
