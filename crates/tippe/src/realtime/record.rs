@@ -143,7 +143,10 @@ impl Clock<'_> {
             if slender && !self.ahead[b] {
                 given = self.turned[b] * (kin.R.transpose() * given);
             }
-            let turn = given * h + hop_turn;
+            // the free turn knows nothing of torques, the velocities do: as for the shift. What sleeps feels none
+            let torque = if stood == Vec3::ZERO { Vec3::ZERO } else { self.loads[b].angular };
+            let loaded = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque)) * h;
+            let turn = (given + loaded * if self.pushed[b] { 1.0 } else { 0.5 }) * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;
             // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
