@@ -143,9 +143,8 @@ impl Clock<'_> {
             if slender && !self.ahead[b] {
                 given = self.turned[b] * (kin.R.transpose() * given);
             }
-            // the free turn knows nothing of torques, the velocities do: as for the shift. What sleeps feels none
-            let torque = if stood == Vec3::ZERO { Vec3::ZERO } else { self.loads[b].angular };
-            let loaded = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque)) * h;
+            // the free turn knows nothing of torques, the velocities do: as for the shift
+            let loaded = kin.R * (body.I_c_inverse * (kin.R.transpose() * self.loads[b].angular)) * h;
             let turn = (given + loaded * if self.pushed[b] { 1.0 } else { 0.5 }) * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;

@@ -115,17 +115,17 @@ fn between(p: [Vec3; 3], q: [Vec3; 3], limit: f64) -> (f64, Vec3, Vec3) {
         (n, limit * limit * n.length_squared())
     };
     let ((n_p, off_p), (n_q, off_q)) = (off(&p), off(&q));
+    // of a triangle without area nothing is far
+    let far = |h: f64, off: f64| h * h > off;
     for k in 0..3 {
-        let h = n_q.dot(p[k] - q[0]);
-        if h * h <= off_q {
+        if !far(n_q.dot(p[k] - q[0]), off_q) {
             let y = super::closest::closest_on_triangle(p[k], q).0;
             let d = (p[k] - y).length();
             if d < best.0 {
                 best = (d, p[k], y);
             }
         }
-        let h = n_p.dot(q[k] - p[0]);
-        if h * h <= off_p {
+        if !far(n_p.dot(q[k] - p[0]), off_p) {
             let x = super::closest::closest_on_triangle(q[k], p).0;
             let d = (q[k] - x).length();
             if d < best.0 {

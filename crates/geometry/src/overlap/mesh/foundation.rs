@@ -487,8 +487,7 @@ impl Lot {
     fn emit(&mut self, plane: &Plane<'_>, cell: &Cell, weight: f64) {
         let sums = &mut self.sums;
         let ring = cell.ring / 3.0;
-        let (c, d_c, lowest) = (cell.blob.c, cell.at_c.depth, cell.lowest());
-        let d_c = d_c.max(0.0);
+        let (c, d_c, lowest) = (cell.blob.c, cell.at_c.depth.max(0.0), cell.lowest());
         let drawn = if lowest < 0.0 { d_c / (d_c - lowest) } else { 1.0 };
         let on_ring = |k: usize| {
             let (p, d) = (cell.blob.at(k), cell.at_ring[k].depth);
