@@ -15,6 +15,8 @@ pub(super) const SPEED_FLOOR: f64 = 0.01;
 const STATE_FLOOR: f64 = 1e-3;
 /// Differences of states on which nothing but contacts that go by their slopes presses, as a share of size and speed [-].
 const LARGE: f64 = 1e-5;
+/// Rounding of the depth of a flat patch as a share of its place and extent: no error of its springs is told from what this makes of them [-].
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Global errors gather over many steps: each step is held to this share of the tolerance [-].
 pub(super) const STEP_SHARE: f64 = 0.1;
 
@@ -166,7 +168,9 @@ impl System for Bound<'_> {
             }
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                let limit = tolerance * pair.friction.mu.max(1e-3) * N;
+                let place = d.kinematics[d.first_of[pair.node]].p.length() + pair.half_extent();
+                let rounding = pair.friction.kappa * pair.friction.patch_stiffness * ROUNDING * place;
+                let limit = (tolerance * pair.friction.mu.max(1e-3) * N).max(rounding);
                 let share = pair.last.friction.gear * vector(error, k).length() / limit;
                 judge(share, d.first_of[pair.node], &mut d.worst);
             }
