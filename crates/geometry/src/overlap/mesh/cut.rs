@@ -93,8 +93,6 @@ pub(super) struct Side {
     marks: Marks,
     /// Crossings of its edges, by edge and place.
     pub crossings: Vec<Crossing>,
-    /// (edge, face, index) of the crossings, sorted.
-    lookup: Vec<(u32, u32, u32)>,
     /// (face, segment), sorted.
     touched: Vec<(u32, u32)>,
     /// Corners inside the other solid with their component, which is a member of the union-find.
@@ -113,8 +111,10 @@ fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
     }
 }
 
-/// Where several threads share a pair, each begins at such boxes of its trees; their number is that of the lots [-].
-const LOTS: usize = 64;
+/// Where several threads may share a pair, its boxes are opened until there are so many lots of so many pairs of boxes [-].
+const LOTS: usize = 16;
+/// See `LOTS`.
+const STARTS: usize = 32;
 /// Segments on the triangles of one lot of chains, about [-].
 const CHAINS: usize = 512;
 
@@ -125,8 +125,6 @@ struct Lot {
     level: Vec<Pair>,
     below: Vec<Pair>,
     leaves: Vec<Pair>,
-    /// Pairs of triangles that may intersect.
-    candidates: Vec<Pair>,
     /// Segments to be chained.
     chained: Range<usize>,
     crossings: [Vec<Crossing>; 2],
@@ -152,63 +150,44 @@ pub(super) struct Cut {
 }
 
 impl Lot {
-    /// Pairs of triangles that may intersect: neither boxes and discs of the trees nor their planes separate them.
-    ///
-    /// As in [`Descent::open`] nothing branches on the outcome of a test.
-    fn collect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement, descent: &Descent) {
+    /// Crossings and segments of all triangles below the pairs of boxes of `level`.
+    fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement, descent: &Descent) {
         let [t1, t2] = [&*s1.tree, &*s2.tree];
         self.leaves.clear();
         while !self.level.is_empty() {
             descent.open([t1, t2], &self.level, &mut self.below, &mut self.leaves);
             std::mem::swap(&mut self.level, &mut self.below);
         }
-        let rounding = rounding([s1, s2], X);
-        let found = &mut self.candidates;
-        let mut n = 0;
-        for &(i, j) in &self.leaves {
-            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
-            found.resize(n + (a.count * b.count) as usize, (0, 0));
-            for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
-                let (p, n1, slack1) = (s1.corners(f), s1.normals[f as usize], s1.slack[f as usize] + rounding);
-                for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
-                    let (q, n2) = (s2.corners(g).map(|x| X.point(x)), X.R_12 * s2.normals[g as usize]);
-                    let slack2 = s2.slack[g as usize] + rounding;
-                    let beyond1 = is_beyond(heights(&q, p[0], n1), slack1);
-                    let beyond2 = is_beyond(heights(&p, q[0], n2), slack2);
-                    found[n] = (f, g);
-                    n += !(beyond1 | beyond2) as usize;
-                }
-            }
-        }
-        found.truncate(n);
-    }
-
-    /// Crossings and segments of all candidates.
-    fn intersect(&mut self, [s1, s2]: [&Surface; 2], X: &Placement) {
         self.crossings.iter_mut().for_each(Vec::clear);
         self.segments.clear();
         let rounding = rounding([s1, s2], X);
-        let candidates = std::mem::take(&mut self.candidates);
-        for &(f, g) in &candidates {
-            let (n1, slack1) = (s1.normals[f as usize], s1.slack[f as usize] + rounding);
-            let (n2, slack2) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
-            let (p, q) = (s1.corners(f), s2.corners(g).map(|x| X.point(x)));
-            let Some(over_p) = sides(Of::Two, q, p, n1, slack1) else { continue };
-            let Some(over_q) = sides(Of::One, p, q, n2, slack2) else { continue };
-            self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
+        let leaves = std::mem::take(&mut self.leaves);
+        for &(i, j) in &leaves {
+            let (a, b) = (&t1.small[i as usize], &t2.small[j as usize]);
+            for &f in &t1.order[a.link as usize..(a.link + a.count) as usize] {
+                let (p, n1, slack1) = (s1.corners(f), s1.normals[f as usize], s1.slack[f as usize] + rounding);
+                for &g in &t2.order[b.link as usize..(b.link + b.count) as usize] {
+                    let q = s2.corners(g).map(|x| X.point(x));
+                    let Some(over_p) = sides(Of::Two, &q, &p, n1, slack1) else { continue };
+                    let (n2, slack2) = (X.R_12 * s2.normals[g as usize], s2.slack[g as usize] + rounding);
+                    let Some(over_q) = sides(Of::One, &p, &q, n2, slack2) else { continue };
+                    self.intersect_pair([s1, s2], [f, g], [p, q], [over_q, over_p]);
+                }
+            }
         }
-        self.candidates = candidates;
+        self.leaves = leaves;
     }
 
     /// Crossings of the edges of each triangle with the other one; two of them are the ends of a segment. `over` are the
     /// heights of the corners of each over the plane of the other.
     fn intersect_pair(&mut self, surfaces: [&Surface; 2], faces: [u32; 2], x: [[Vec3; 3]; 2], over: [[Height; 3]; 2]) {
         let mut ends: [Option<End>; 2] = [None; 2];
+        let doubt = doubt(&x);
         for side in 0..2 {
             let (own, other, over) = (&x[side], &x[1 - side], &over[side]);
             for k in 0..3 {
                 let l = (k + 1) % 3;
-                if over[k].1 == over[l].1 || !goes_through(side, own[k], own[l], other) {
+                if over[k].1 == over[l].1 || !goes_through(side, own[k], own[l], other, doubt) {
                     continue;
                 }
                 let s = surfaces[side];
@@ -301,7 +280,6 @@ impl Side {
         grow(&mut marks.face, s.triangles.len());
         grow(&mut marks.shell, s.shells.len());
         self.crossings.clear();
-        self.lookup.clear();
         self.touched.clear();
         self.inside.clear();
         self.parts.clear();
@@ -309,10 +287,8 @@ impl Side {
 
     /// Crossings in the order of the edges, segments in that of the triangles.
     fn sort(&mut self, side: usize, s: &Surface, segments: &[Segment]) {
-        let Side { marks, crossings, lookup, touched, .. } = self;
+        let Side { marks, crossings, touched, .. } = self;
         crossings.sort_unstable_by(|a, b| a.edge.cmp(&b.edge).then(a.t.total_cmp(&b.t)).then(a.face.cmp(&b.face)));
-        lookup.extend(crossings.iter().enumerate().map(|(i, c)| (c.edge, c.face, i as u32)));
-        lookup.sort_unstable();
         for (i, c) in crossings.iter().enumerate().rev() {
             marks.edge[c.edge as usize] = (marks.epoch, i as u32);
             marks.shell[s.shell_of[s.edge_faces[c.edge as usize][0] as usize] as usize] = marks.epoch;
@@ -548,23 +524,25 @@ impl Cut {
         leaves.clear();
         starts.clear();
         starts.push((0, 0));
-        let is_heavy = surfaces[0].is_heavy_with(surfaces[1]);
-        while is_heavy && !starts.is_empty() && starts.len() + leaves.len() < LOTS {
+        // all of it in one lot where there is little
+        let most = if surfaces[0].is_heavy_with(surfaces[1]) { LOTS * STARTS } else { 0 };
+        while !starts.is_empty() && starts.len() + leaves.len() < most {
             descent.open(trees, starts, below, leaves);
             std::mem::swap(starts, below);
         }
         starts.append(leaves);
-        if self.lots.len() < starts.len() {
-            self.lots.resize_with(starts.len(), Lot::default);
+        let share = if starts.len() < most { most } else { starts.len().div_ceil(LOTS) };
+        let used = starts.len().div_ceil(share);
+        if self.lots.len() < used {
+            self.lots.resize_with(used, Lot::default);
         }
-        let lots = &mut self.lots[..starts.len()];
-        for (lot, start) in lots.iter_mut().zip(starts.iter()) {
+        let lots = &mut self.lots[..used];
+        for (lot, starts) in lots.iter_mut().zip(starts.chunks(share)) {
             lot.level.clear();
-            lot.level.push(*start);
+            lot.level.extend_from_slice(starts);
         }
         shared(surfaces, lots, |lot| {
-            lot.collect(surfaces, X, &descent);
-            lot.intersect(surfaces, X);
+            lot.intersect(surfaces, X, &descent);
         });
         self.segments.clear();
         for lot in lots {
@@ -629,9 +607,8 @@ impl Cut {
     fn link_segments(&mut self, surfaces: [&Surface; 2]) {
         let Cut { sides, segments, .. } = self;
         let node_of = |end: &End| {
-            let Side { lookup, first, .. } = &sides[end.side];
-            let i = lookup.partition_point(|l| (l.0, l.1) < (end.edge, end.face));
-            lookup.get(i).filter(|l| (l.0, l.1) == (end.edge, end.face)).map_or(OUTSIDE, |l| first + l.2)
+            let own = &sides[end.side];
+            own.on_edge(end.edge).find(|(_, c)| c.face == end.face).map_or(OUTSIDE, |(i, _)| own.first + i)
         };
         let look_up = |segment: &mut Segment| segment.nodes = segment.ends.each_ref().map(node_of);
         match are_shared(surfaces) {
@@ -749,11 +726,6 @@ impl Cut {
 /// Height over a plane [m] and whether it counts as above.
 type Height = (f64, bool);
 
-/// Heights of three corners over a plane through o [m].
-fn heights(x: &[Vec3; 3], o: Vec3, n: Vec3) -> [f64; 3] {
-    x.map(|x| n.dot(x - o))
-}
-
 /// True when all heights are on one side of what is in doubt.
 fn is_beyond(h: [f64; 3], slack: f64) -> bool {
     let above = (h[0] > slack) & (h[1] > slack) & (h[2] > slack);
@@ -768,29 +740,23 @@ fn rounding([s1, s2]: [&Surface; 2], X: &Placement) -> f64 {
 
 /// Heights of three corners of solid `of` over a triangle with this unit normal; `None` when all are on one side. Heights
 /// beyond `slack` need no exact sign.
-fn sides(of: Of, x: [Vec3; 3], triangle: [Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
-    let h = heights(&x, triangle[0], n);
+fn sides(of: Of, x: &[Vec3; 3], triangle: &[Vec3; 3], n: Vec3, slack: f64) -> Option<[Height; 3]> {
+    let h = x.map(|x| n.dot(x - triangle[0]));
     if is_beyond(h, slack) {
         return None;
     }
     let mut out = [(0.0, false); 3];
     for k in 0..3 {
-        out[k] = (h[k], if h[k].abs() > slack { h[k] > 0.0 } else { is_above(of, x[k], triangle) });
+        out[k] = (h[k], if h[k].abs() > slack { h[k] > 0.0 } else { is_above(of, x[k], *triangle) });
     }
     (out[0].1 != out[1].1 || out[1].1 != out[2].1).then_some(out)
 }
 
-/// True when the edge ab of solid `side`, whose ends lie on both sides of the triangle's plane, passes through it.
-fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3]) -> bool {
-    let d = b - a;
-    let r = [t[0] - a, t[1] - a, t[2] - a];
-    let moment = [d.cross(r[0]), d.cross(r[1]), d.cross(r[2])];
-    // det [d, r0, r1] is off by less than 16 roundings of the product of lengths
-    let length = r[0].abs().max(r[1].abs()).max(r[2].abs()).max(d.abs()).max_element();
-    let doubt = 100.0 * f64::EPSILON * length * length * length;
-    let left = |k: usize| {
-        let l = (k + 1) % 3;
-        let det = moment[k].dot(r[l]);
+/// True when the edge ab of solid `side`, whose ends lie on both sides of the triangle's plane, passes through it: it runs left of all sides
+/// of the triangle or right of all. Determinants beyond `doubt` need no exact sign.
+fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3], doubt: f64) -> bool {
+    let (d, r) = (b - a, [t[0] - a, t[1] - a, t[2] - a]);
+    let left = |det: f64, k: usize, l: usize| {
         if det.abs() > doubt {
             det > 0.0
         } else if side == 0 {
@@ -799,8 +765,18 @@ fn goes_through(side: usize, a: Vec3, b: Vec3, t: &[Vec3; 3]) -> bool {
             passes(t[k], t[l], a, b)
         }
     };
-    let first = left(0);
-    left(1) == first && left(2) == first
+    let moment = d.cross(r[0]);
+    let first = left(moment.dot(r[1]), 0, 1);
+    left(-moment.dot(r[2]), 2, 0) == first && left(d.cross(r[1]).dot(r[2]), 1, 2) == first
+}
+
+/// Determinants of three distances between corners of two triangles are off by less than this [m^3]: 16 roundings of the product of their lengths.
+fn doubt(x: &[[Vec3; 3]; 2]) -> f64 {
+    let [p, q] = x;
+    let from = |x: Vec3| (x - p[0]).abs();
+    let farthest = from(p[1]).max(from(p[2])).max(from(q[0])).max(from(q[1])).max(from(q[2])).max_element();
+    let length = 2.0 * farthest;
+    100.0 * f64::EPSILON * length * length * length
 }
 
 /// Turns of the link around x seen against n: +1 or -1 when it crosses a ray from x in the plane, else 0.
