@@ -300,7 +300,7 @@ impl Side {
             marks.shell[s.shell_of[face as usize] as usize] = marks.epoch;
             marks.face[face as usize] = marks.epoch;
         }
-        touched.sort_unstable();
+        touched.sort_unstable_by_key(|&(face, segment)| (face as u64) << 32 | segment as u64);
     }
 
     /// Crossings of an edge, in order, with their places.
@@ -541,9 +541,7 @@ impl Cut {
             lot.level.clear();
             lot.level.extend_from_slice(starts);
         }
-        shared(surfaces, lots, |lot| {
-            lot.intersect(surfaces, X, &descent);
-        });
+        shared(surfaces, lots, |lot| lot.intersect(surfaces, X, &descent));
         self.segments.clear();
         for lot in lots {
             for side in 0..2 {
