@@ -149,7 +149,7 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
     }
     let mut buffers = Vec::new();
     for (k, buffer) in root.buffers.iter().enumerate() {
-        let bytes = match &buffer.uri {
+        let mut bytes = match &buffer.uri {
             None if k == 0 => blob.map(<[u8]>::to_vec).unwrap_or_default(),
             None => return wrong(format!("buffer {k}"), "has no uri"),
             Some(uri) => match uri.split_once(";base64,") {
@@ -167,6 +167,7 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
             let message = format!("{} bytes are announced, but {} are there", buffer.byte_length, bytes.len());
             return wrong(format!("buffer {k}"), message);
         }
+        bytes.truncate(buffer.byte_length as usize);
         buffers.push(bytes);
     }
     let file = File { root: &root, buffers: &buffers };
@@ -177,6 +178,9 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
             for &node in &scene.nodes {
                 file.add_node(node, &mut seen, &mut contents)?;
             }
+        }
+        None if root.scene.is_some() => {
+            return wrong("scene", format!("there are {} scenes, counted from 0", root.scenes.len()));
         }
         // A library of meshes without a scene: all of them where they are.
         None => {

@@ -122,7 +122,10 @@ pub enum MeshError {
         vertices: usize,
     },
     /// The surface has a hole.
-    #[error("mesh: not closed: {edges} edges have no neighbour, the first from {from} to {to} m")]
+    #[error(
+        "mesh: not closed: {edges} edges have no neighbour, the first from {from} to {to} m: is a face missing there, or do \
+         corners not quite meet (a larger `weld` joins them)?"
+    )]
     Open {
         /// Edges with one triangle [-].
         edges: usize,
@@ -182,7 +185,8 @@ pub enum MeshError {
     },
     /// The surface passes through itself.
     #[error(
-        "mesh: passes through itself: {pairs} pairs of triangles cross, the first {first} and {second} near {at} m"
+        "mesh: passes through itself: {pairs} pairs of triangles cross, the first {first} and {second} near {at} m; parts \
+         that overlap can be solids of their own, put together with `union`"
     )]
     Crossing {
         /// Crossing pairs [-].

@@ -173,7 +173,7 @@ fn remove_doubled(mesh: &mut TriMesh, report: &mut MeshReport) {
     report.doubled = before - mesh.triangles.len();
 }
 
-/// Needles that no other triangle meets along a side bound nothing.
+/// Needles whose sides nothing meets, or triangles that meet there without them, bound nothing.
 fn drop_loose_needles(mesh: &mut TriMesh, report: &mut MeshReport) {
     let limit = THIN * mesh.size();
     let thin = |mesh: &TriMesh, t: &[u32; 3]| !(height(mesh, t) > limit);
@@ -181,15 +181,15 @@ fn drop_loose_needles(mesh: &mut TriMesh, report: &mut MeshReport) {
         return;
     }
     let sides = edges::sides(&mesh.triangles);
-    let alone = |i: usize| {
+    let is_loose = |i: usize| {
         (0..3).all(|k| {
             let (a, b) = (mesh.triangles[i][k], mesh.triangles[i][(k + 1) % 3]);
             let key = [a.min(b), a.max(b)];
             let from = sides.partition_point(|s| s.0 < key);
-            sides[from..].iter().take_while(|s| s.0 == key).count() == 1
+            sides[from..].iter().take_while(|s| s.0 == key).count() % 2 == 1
         })
     };
-    let loose: Vec<bool> = (0..mesh.triangles.len()).map(|i| thin(mesh, &mesh.triangles[i]) && alone(i)).collect();
+    let loose: Vec<bool> = (0..mesh.triangles.len()).map(|i| thin(mesh, &mesh.triangles[i]) && is_loose(i)).collect();
     report.dropped += loose.iter().filter(|loose| **loose).count();
     let mut k = loose.iter();
     mesh.triangles.retain(|_| k.next() == Some(&false));

@@ -108,6 +108,13 @@ fn repairs_are_reported() {
     loose.triangles.push([first, first + 1, first + 2]);
     let (mesh, report) = Mesh::repaired(&loose, 0.0).unwrap();
     assert_eq!((report.dropped, mesh.triangles().len(), mesh.vertices().len()), (1, 12, 8));
+    // The same over a side that two others share.
+    let mut over = good.clone();
+    let [a, b, _] = over.triangles[0];
+    over.vertices.push(0.5 * (over.vertices[a as usize] + over.vertices[b as usize]));
+    over.triangles.push([a, b, over.vertices.len() as u32 - 1]);
+    let (mesh, report) = Mesh::repaired(&over, 0.0).unwrap();
+    assert_eq!((report.dropped, mesh.triangles().len(), mesh.vertices().len()), (1, 12, 8));
     // A needle: the middle of a side as a corner of its own, joined by a triangle without area.
     let mut needle = good.clone();
     let [a, b, c] = needle.triangles[0];
