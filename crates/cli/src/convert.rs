@@ -46,12 +46,18 @@ pub fn convert(args: &Args) -> Result<(), Stop> {
             let json = args.to.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
             if json { scene.to_json().into_bytes() } else { scene.to_toml().into_bytes() }
         }
-        (true, false) => written(&solid(args)?, args)?,
+        (true, false) => {
+            let format = format(args)?;
+            written(&solid(args)?, format, args)?
+        }
         (false, true) => {
             let advice = "a scene names it: shape = { kind = \"mesh\", file = \"part.stl\", unit = \"mm\" }";
             return Err(Stop::Usage(format!("a mesh file does not become a scene. help: {advice}")));
         }
-        (false, false) => written(&mesh(args)?, args)?,
+        (false, false) => {
+            let format = format(args)?;
+            written(&mesh(args)?, format, args)?
+        }
     };
     std::fs::write(&args.to, bytes)
         .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", args.to.display())))
@@ -59,6 +65,10 @@ pub fn convert(args: &Args) -> Result<(), Stop> {
 
 fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml") || e.eq_ignore_ascii_case("json"))
+}
+
+fn format(args: &Args) -> Result<Format, Stop> {
+    Format::to_write(&args.to.to_string_lossy()).map_err(|error| Stop::Usage(error.to_string()))
 }
 
 fn notes(scene: &Scene) {
@@ -69,9 +79,8 @@ fn notes(scene: &Scene) {
 const ROUNDED: f64 = 0.01;
 
 /// The bytes of a mesh file. Formats of single precision cannot hold what is tiny or far from the origin: that is an error.
-fn written(surface: &TriMesh, args: &Args) -> Result<Vec<u8>, Stop> {
+fn written(surface: &TriMesh, format: Format, args: &Args) -> Result<Vec<u8>, Stop> {
     let to = args.to.display();
-    let format = Format::of(&args.to.to_string_lossy()).map_err(|error| Stop::Usage(error.to_string()))?;
     let bytes = file::write(surface, format, args.unit_out).map_err(|error| match error {
         FileError::Large { .. } => Stop::Scene(format!("{to}: {error}. help: a larger --unit-out, or .obj")),
         _ => Stop::Usage(error.to_string()),

@@ -192,6 +192,14 @@ impl Format {
         Err(FileError::Foreign { name: path.into(), advice })
     }
 
+    /// Format of a path that a mesh is to be written to, by its extension.
+    pub fn to_write(path: &str) -> Result<Format, FileError> {
+        match Format::of(path) {
+            Ok(format @ (Format::Stl | Format::Obj | Format::Glb)) => Ok(format),
+            other => Err(not_written(path, other.ok())),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Format::Stl => "STL",
@@ -270,6 +278,14 @@ fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>
     Ok(contents)
 }
 
+fn not_written(name: &str, format: Option<Format>) -> FileError {
+    let advice = match format {
+        Some(Format::Gltf) => "glTF is written in one file: name it .glb",
+        _ => "meshes are written as .stl, .obj and .glb files",
+    };
+    FileError::Foreign { name: name.into(), advice }
+}
+
 /// The bytes of a file; STL binary and glTF have numbers of single precision. Lengths are multiples of `unit` [m], except in
 /// glTF, which is in metres.
 pub fn write(surface: &TriMesh, format: Format, unit: f64) -> Result<Vec<u8>, FileError> {
@@ -287,12 +303,6 @@ pub fn write(surface: &TriMesh, format: Format, unit: f64) -> Result<Vec<u8>, Fi
         Format::Stl => Ok(stl::write(surface, unit)),
         Format::Obj => Ok(obj::write(surface, unit)),
         Format::Glb => Ok(gltf::write(surface)),
-        Format::Gltf => {
-            Err(FileError::Foreign { name: "gltf".into(), advice: "glTF is written in one file: name it .glb" })
-        }
-        Format::Dxf | Format::Svg => Err(FileError::Foreign {
-            name: format.name().into(),
-            advice: "meshes are written as .stl, .obj and .glb files",
-        }),
+        Format::Gltf | Format::Dxf | Format::Svg => Err(not_written(format.name(), Some(format))),
     }
 }

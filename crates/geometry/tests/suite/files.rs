@@ -265,6 +265,7 @@ fn bad_files_are_refused_by_name() {
     );
     gltf_says("\"byteLength\":72", "\"byteLength\":60", "of a buffer of 60");
     gltf_says("\"byteLength\":72", "\"byteLength\":720", "buffer 0: 720 bytes are announced, but 72 are there");
+    gltf_says("\"scene\":0", "\"scene\":4", "scene: there are 1 scenes, counted from 0");
     gltf_says("{\"asset\":{\"version\":\"2.0\"},", "{", "asset: is missing");
     gltf_says("\"version\":\"2.0\"", "\"version\":\"1.0\"", "asset: version \"1.0\" is not read, only 2.0");
     gltf_says("\"version\":\"2.0\"", "\"generator\":\"x\"", "asset: has no version");

@@ -14,6 +14,8 @@ use tippe_geometry::{ContactKind, HeightGrid, Hull, Mat3, Pose, Quat, Shape, Sur
 
 /// Solids of triangles that start with more of the smaller one inside the other are an error [-].
 const MOST_SHARED: f64 = 0.1;
+/// Largest coordinate of a body: beyond it rounding is a tenth of a millimetre [m].
+const FARTHEST: f64 = 1e12;
 /// Divisions of a full circle where a round solid touches over a surface of triangles.
 const SEGMENTS: u32 = 64;
 
@@ -229,6 +231,18 @@ impl Compiler<'_> {
                     return None;
                 }
             }
+        }
+        if spec.position.abs().max_element() > FARTHEST {
+            self.fail(
+                spec.places.of("position"),
+                format!(
+                    "body \"{}\" is {:.3e} m from the origin; places end at {FARTHEST:e} m",
+                    spec.name,
+                    spec.position.abs().max_element()
+                ),
+                "is the unit of length or a factor wrong?",
+            );
+            return None;
         }
         let drive = match spec.motion {
             // the clock that knows servos moves it

@@ -221,6 +221,10 @@ fn numbers_are_in_their_range() {
         &[(19, 1, r#"shape = { kind = "sphere", radius = -0.1 }"#)],
         r#"bad.toml:19:37: body "ball": sphere has radius -0.1 m; a radius is > 0"#,
     );
+    expect(
+        &[(20, 1, "position = [0, 0, 1e300]")],
+        r#"bad.toml:20:12: body "ball" is 1.000e300 m from the origin; places end at 1e12 m. help: is the unit of length or a factor wrong?"#,
+    );
     expect(&[(8, 1, "until = -1")], "bad.toml:8:9: [run] has until -1 s; until is > 0");
     expect(&[(9, 0, "tolerance = 0")], "bad.toml:9:13: [run] has tolerance 0; a tolerance is 1e-14 or more");
     expect(
