@@ -35,6 +35,17 @@ const TOUCHING: f64 = 1e-9;
 const SAME: f64 = 1e-12;
 /// Looks at the geometry of one impact, at most, until its instant is found.
 const LOOKS: u8 = 12;
+/// What rebounds slower than this many times what gravity gives in a step may come to rest in it [-].
+const RISES: f64 = 2.0;
+
+/// What gravity has done to a body that strikes, since the step began: its impact sees it, and the step that follows counts it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fall {
+    /// Speed [m/s].
+    v: Vec3,
+    /// What this changes in the path of the step [m].
+    hop: Vec3,
+}
 
 /// An impact at one contact point.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +137,9 @@ struct Melee {
     is_reached: Vec<bool>,
     /// Momenta of a micro-step.
     push: Vec<f64>,
+    /// Whether no impact of the step has moved a body yet, and what its first one saw of gravity.
+    fresh: Vec<bool>,
+    falls: Vec<Fall>,
 }
 
 impl Melee {
@@ -205,6 +219,19 @@ impl Response {
     }
 }
 
+/// A body of a melee that strikes at the instant `tau` [s] with the acceleration `a` [m/s^2]; `v` is its velocity without that [m/s].
+struct Falling {
+    body: u32,
+    a: Vec3,
+    tau: f64,
+    v: Vec3,
+}
+
+/// Linear velocity of a body of a melee [m/s].
+fn linear(u: &[f64], body: u32) -> Vec3 {
+    Vec3::from_slice(&u[6 * body as usize + 3..])
+}
+
 /// True of contacts that do not rebound: b of `LEAST_RESTITUTION` is just below its inverse.
 fn is_plastic(touch: &super::Touch) -> bool {
     touch.damping > 0.5 / LEAST_RESTITUTION
@@ -216,6 +243,7 @@ impl Clock<'_> {
         self.hops.fill(Six::ZERO);
         self.struck.fill(false);
         self.swung.fill(false);
+        self.falls.fill(Fall::default());
         self.blows.clear();
         let mut elapsed = 0.0;
         let (began, books) = (self.kinetic_energy(), self.state.ledger);
@@ -240,6 +268,9 @@ impl Clock<'_> {
             self.swung[b] = self.struck[b] && self.is_slender(b);
             if self.struck[b] {
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
+                let Fall { v, hop } = self.falls[b];
+                self.kin[b].v -= v;
+                self.hops[b].linear += hop;
             }
         }
         if !self.blows.is_empty() {
@@ -262,11 +293,12 @@ impl Clock<'_> {
 
     /// True if two bodies meet in the rest of the step fast enough to rebound.
     fn impacts_ahead(&self, elapsed: f64) -> bool {
+        let fall = 0.5 * self.model.gravity.length() * self.h * self.h;
         self.rebounds
             && self.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
                 let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
                 let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
-                speed > t.rest_speed && t.gap + self.moved(t, elapsed) <= speed * (self.h - elapsed)
+                speed > t.rest_speed && t.gap + self.moved(t, elapsed) <= speed * (self.h - elapsed) + fall
             })
     }
 
@@ -340,6 +372,8 @@ impl Clock<'_> {
             self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
             if self.struck[b] {
                 self.hops[b] = six(&melee.path[6 * k..6 * k + 6]);
+                self.falls[b].v += melee.falls[k].v;
+                self.falls[b].hop += melee.falls[k].hop;
                 (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
             }
         }
@@ -376,14 +410,31 @@ impl Clock<'_> {
     fn foresee(&self, melee: &mut Melee, grip: usize) {
         let (first, count) = self.grips[grip].touches;
         let range = first..first + count;
-        let (touches, patch, times) =
-            (&self.touches[range.clone()], &melee.list[range.clone()], &mut melee.times[range]);
+        let mut times = std::mem::take(&mut melee.times);
+        let (touches, patch) = (&self.touches[range.clone()], &melee.list[range.clone()]);
+        self.foresee_points(melee, touches, patch, &mut times[range]);
+        melee.times = times;
+    }
+
+    fn foresee_points(&self, melee: &Melee, touches: &[super::Touch], patch: &[Striking], times: &mut [f64]) {
+        let mut brought: f64 = 0.0;
         for ((s, t), time) in patch.iter().zip(touches).zip(&mut *times) {
             let speed = -s.rate(0, &melee.u);
             // what does not rebound strikes once
             let over = is_plastic(t) && s.total[0] > 0.0;
             let strikes = t.restitution > 0.0 && speed > t.rest_speed && !over;
             *time = if strikes { (s.gap / speed).max(0.0) } else { f64::INFINITY };
+            // gravity may bring it in the step
+            let (left, most) = (self.h - s.since, 0.5 * self.h * self.h);
+            let lacks = s.gap - speed * left;
+            if *time > left
+                && t.restitution * speed > RISES * self.model.gravity.length() * self.h
+                && lacks <= most * self.model.gravity.length()
+                && lacks <= most * self.closing_by_gravity(melee, s)
+            {
+                *time = left;
+                brought = brought.max(lacks);
+            }
         }
         // from its instant on; the contact points of a group, of the same bodies, share it
         let (since, soon) = (patch[0].since, times.iter().copied().fold(f64::INFINITY, f64::min));
@@ -394,7 +445,7 @@ impl Clock<'_> {
         let (mut hardness, mut approach) = (0.0, 0.0);
         for (s, t) in patch.iter().zip(touches) {
             let closing = -s.rate(0, &melee.u);
-            if s.gap <= closing * soon * (1.0 + SAME) {
+            if s.gap <= closing * soon * (1.0 + SAME) + brought {
                 hardness += t.hardness;
                 approach += t.hardness * closing;
             }
@@ -487,7 +538,7 @@ impl Clock<'_> {
         list[first].looks += 1;
         // the rate of the new geometry leads from the new gap to the same instant: they touch
         let closing = -list[first].rate(0, u);
-        gap_then.abs() <= TOUCHING * size.max(closing * self.h)
+        gap_then.abs() <= TOUCHING * size.max(closing * self.h) || instant >= self.h
     }
 
     /// Contact points and bodies that take part, with the bodies' answer to impulses.
@@ -639,6 +690,8 @@ impl Clock<'_> {
             reached: Vec::new(),
             is_reached: vec![false; n],
             push: vec![0.0; 6 * n],
+            fresh: bodies.iter().map(|&b| !self.struck[b]).collect(),
+            falls: vec![Fall::default(); n],
             list,
             bodies,
         }
@@ -694,8 +747,9 @@ impl Clock<'_> {
             }
         }
         melee.settle(now);
-        let Melee { list, u, started, response, reached, push, .. } = melee;
         cluster.sort_unstable();
+        let falling = self.let_fall(&cluster, now, melee);
+        let Melee { list, u, started, response, reached, push, falls, .. } = melee;
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
         let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
@@ -848,6 +902,85 @@ impl Clock<'_> {
                 list[k].gap = (-depth).max(0.0);
             }
         }
+        for Falling { body, a, tau, v } in falling {
+            // v tau + a tau^2/2 + u' (h - tau) + a (h - tau)^2/2 for v now + u' (h - now), at the velocity u' - a tau
+            let changed = v - linear(u, body);
+            falls[body as usize] = Fall { v: a * tau, hop: changed * (tau - now) + a * (tau * tau) };
+        }
+    }
+
+    /// True of a body that comes through the air: no impact of the step has moved it, and all it touches throws it back.
+    fn flies(&self, melee: &Melee, body: u32) -> bool {
+        let b = melee.bodies[body as usize];
+        let least = RISES * self.model.gravity_at(self.kin[b].p).length() * self.h;
+        let near = TOUCHING * self.model.bodies[b].size;
+        let passes = |s: &Striking| {
+            s.gap > near || self.touches[s.touch as usize].restitution * -s.rate(0, &melee.u) > least
+        };
+        melee.fresh[body as usize]
+            && self.model.bodies[b].mechanism.is_none()
+            && melee.contacts(body).all(|k| passes(&melee.list[k]))
+    }
+
+    /// By how much gravity makes a contact close faster, of its bodies that fly [m/s^2].
+    fn closing_by_gravity(&self, melee: &Melee, s: &Striking) -> f64 {
+        let of = |side: usize| match s.bodies[side] {
+            GROUND => 0.0,
+            body if !self.flies(melee, body) => 0.0,
+            body => {
+                let a = self.model.gravity_at(self.kin[melee.bodies[body as usize]].p);
+                -Vec3::from_slice(&s.J[0][side][3..]).dot(a)
+            }
+        };
+        of(0) + of(1)
+    }
+
+    /// Bodies that fly strike at the instant tau, with the speed that gravity has given them until then:
+    ///   c tau + a_c tau^2/2 = c now,   c and a_c closing speed and acceleration, now the instant without gravity;   v + a tau.
+    /// Others do not: what they touch carries their weight.
+    fn let_fall(&self, cluster: &[usize], now: f64, melee: &mut Melee) -> Vec<Falling> {
+        let h = self.h;
+        let mut falling = Vec::new();
+        for &body in &melee.reached {
+            if !self.flies(melee, body) {
+                continue;
+            }
+            let b = melee.bodies[body as usize];
+            let a = self.model.gravity_at(self.kin[b].p);
+            let fast = |s: &&Striking| {
+                let t = &self.touches[s.touch as usize];
+                s.bodies.contains(&body) && t.restitution * -s.rate(0, &melee.u) > RISES * a.length() * h
+            };
+            let Some(s) = cluster.iter().map(|&k| &melee.list[k]).find(fast) else { continue };
+            let (c, a_c) = (-s.rate(0, &melee.u), self.closing_by_gravity(melee, s));
+            let way = c * now + s.gap.max(0.0);
+            let root = c * c + 2.0 * a_c * way;
+            if root > 0.0 {
+                let tau = (2.0 * way / (c + root.sqrt())).min(h);
+                falling.push(Falling { body, a, tau, v: linear(&melee.u, body) });
+            }
+        }
+        for &body in &melee.reached {
+            melee.fresh[body as usize] = false;
+        }
+        for f in &falling {
+            let v = f.v + f.a * f.tau;
+            melee.u[6 * f.body as usize + 3..][..3].copy_from_slice(&[v.x, v.y, v.z]);
+        }
+        falling
+    }
+
+    /// True of a contact whose bodies come or go fast enough to rebound, and do not meet on their parabolas in the rest of the step; h u+ ends lower.
+    pub(super) fn passes_over(&self, touch: &super::Touch, J: &[Six; 2], gap: f64) -> bool {
+        let least = RISES * self.model.gravity.length() * self.h;
+        let rate = |of: &dyn Fn(usize) -> Six| (0..2).map(|s| J[s].dot(&of(touch.bodies[s]))).sum::<f64>();
+        let began = rate(&|b| Six::new(self.kin[b].w, self.kin[b].v));
+        let ends = rate(&|b| self.coasted[b]);
+        let is_free = |b: usize| self.model.bodies[b].mechanism.is_none();
+        !touch.soft
+            && touch.bodies.iter().all(|&b| is_free(b))
+            && touch.restitution * began.abs() > least
+            && gap + 0.5 * self.h * (began + ends) > 0.0
     }
 
     /// Rates of a mechanism from the velocities of its bodies.

@@ -346,6 +346,8 @@ pub struct Clock<'a> {
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
+    /// What impacts saw of gravity.
+    falls: Vec<impact::Fall>,
     /// Whether it did so to one that is slender.
     swung: Vec<bool>,
     /// Time of the last impact of the step, from its beginning [s].
@@ -422,6 +424,7 @@ impl<'a> Clock<'a> {
             turned: vec![Quat::IDENTITY; n],
             ahead: vec![false; n],
             hops: vec![Six::ZERO; n],
+            falls: vec![impact::Fall::default(); n],
             struck: vec![false; n],
             swung: vec![false; n],
             elapsed: 0.0,

@@ -244,6 +244,7 @@ impl Clock<'_> {
             true => touch.gap,
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };
+        let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
@@ -252,7 +253,7 @@ impl Clock<'_> {
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },
-            upper: if touch.on && (phi <= 0.0 || !touch.soft) { touch.limit * h } else { 0.0 },
+            upper: if holds { touch.limit * h } else { 0.0 },
             gap: phi,
             lambda: if touch.known { touch.memory.normal } else { f64::NAN },
             ..Row::default()
