@@ -1,7 +1,7 @@
 //! Contact of closed surfaces of triangles, concave ones too: the sum over the points of the patch (docs/theory/contact.md, "Surfaces").
 //!
 //! Elastic foundation: p = (E*/L) d at every point, d the distance to the other surface. Damping is hysteresis of the pair's energy U, so that nothing must be
-//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and m the reduced mass
+//! remembered when regions come, merge and go: with V = U'/N the closing speed, mean over the pressure, and m the mass that moves along it
 //!   f = p (1 + D(V)) n + p (n.a) (D(w) - D_mean) a,   D = b h + c s,   h(v) = v/sqrt(v^2 + beta^2 2 U/m),   s(v) = v v_s^3/(v^2 + v_s^2)^2,
 //! n the normal of the surface, a the direction in which the depth is measured.
 //! Along an impact K = m V^2/2 and U depend on each other through K/U alone, dK/dU = -(1 +- b/sqrt(1 + beta^2 U/K)), whatever the form, mass and speed:
@@ -140,6 +140,19 @@ pub struct Laws<'a> {
     pub coefficients: &'a FrictionConstants,
     /// Whether the surfaces slide on each other.
     pub slipping: bool,
+    /// 1/m [1/kg] and I^-1 about the centre of mass, in body axes [1/(kg m^2)], of both bodies; zero for what forces do not move.
+    pub inverse: [(f64, Mat3); 2],
+}
+
+impl Laws<'_> {
+    /// Mass that a force along the unit vector n at a point moves [kg].
+    fn mass_along(&self, sides: [&Kinematics; 2], point: Vec3, n: Vec3) -> f64 {
+        let yields = |k: usize| {
+            let (inverse, turn) = (&self.inverse[k], sides[k].R.transpose() * (point - sides[k].p).cross(n));
+            inverse.0 + turn.dot(inverse.1 * turn)
+        };
+        1.0 / (yields(0) + yields(1))
+    }
 }
 
 /// Regions that a law of the overlap acts in, each for itself; none where a foundation carries.
@@ -422,7 +435,7 @@ impl SurfacePair {
             room.loads.clear();
             let Room { surfaces, loads } = room;
             let tally = match laws.normal {
-                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws.constants, sum.energy, loads),
+                NormalLaw::Foundation { .. } => self.press(surfaces, sides, laws, sum.energy, loads),
                 _ => {
                     reading.regions = count(surfaces.regions());
                     self.press_regions(surfaces, sides, laws, loads)
@@ -510,10 +523,11 @@ impl SurfacePair {
         &self,
         work: &SurfaceWork,
         sides: [&Kinematics; 2],
-        constants: &NormalConstants,
+        laws: &Laws<'_>,
         energy: f64,
         loads: &mut Vec<Load>,
     ) -> Tally {
+        let constants = laws.constants;
         let k = constants.modulus / self.layer();
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
         let c = SLOW_DAMPING * (1.0 - b).max(0.0);
@@ -525,7 +539,8 @@ impl SurfacePair {
             let v2 = v * v + whole * whole + v_s * v_s;
             v * v_s * v_s * v_s / (v2 * v2)
         };
-        let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / constants.mass).max(SLOWEST * SLOWEST);
+        let mass = laws.mass_along(sides, motion.x, motion.n.try_normalize().unwrap_or(Vec3::ZERO));
+        let turn = (SMOOTH * SMOOTH * 2.0 * k * energy.max(0.0) / mass).max(SLOWEST * SLOWEST);
         let damped = |v: f64, whole: f64| b * v / (v * v + turn).sqrt() + c * slow(v, whole);
         let whole = (1.0 + damped(motion.V, 0.0)).max(0.0);
         // what rocks is damped along the normal of friction's plane, and not in the mean: columns would push across, the mean feed the closing of the whole; and it is
@@ -533,6 +548,14 @@ impl SurfacePair {
         let column = |p: &PressurePoint| k * (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
         let all: f64 = work.points().iter().map(column).sum();
         let mean = work.points().iter().map(|p| damped(motion.rocking(p), motion.V) * (column(p) / all)).sum::<f64>();
+        // nothing pulls, and where little is left to take nothing is given either: the sum stays zero
+        let beside = |p: &PressurePoint| (damped(motion.rocking(p), motion.V) - mean).max(-whole);
+        let (mut given, mut taken) = (0.0, 0.0);
+        for p in work.points() {
+            let own = column(p) * beside(p);
+            (given, taken) = (given + own.max(0.0), taken - own.min(0.0));
+        }
+        let share = if given > taken { taken / given } else { 1.0 };
         let bent = bends(work.points());
         for p in work.points() {
             let elastic = k * p.area * p.depth;
@@ -541,7 +564,8 @@ impl SurfacePair {
             }
             let n = p.normal * sense;
             let pressed = elastic * whole;
-            let rocking = column(p) * (damped(motion.rocking(p), motion.V) - mean).max(-whole);
+            let rocking = column(p) * beside(p);
+            let rocking = if rocking > 0.0 { share * rocking } else { rocking };
             let v = relative(sides, p.point);
             tally.add(sides, p.point, n, elastic, pressed, -n.dot(v));
             // friction acts in the plane of the ground, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces

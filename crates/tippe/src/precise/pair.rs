@@ -13,7 +13,7 @@ use crate::event::Episode;
 use crate::kinematics::Kinematics;
 use crate::model::{Drive, Lever, Model};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{ContactKind, Moments, Pose, Shape, Vec3, contact_kind, separation};
+use tippe_geometry::{ContactKind, Mat3, Moments, Pose, Shape, Vec3, contact_kind, separation};
 
 /// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
 const SCALE_SPEED: f64 = 0.01;
@@ -758,6 +758,10 @@ impl Pair {
             friction: &self.friction_law,
             coefficients: &self.friction,
             slipping: self.memory.modes.slipping,
+            inverse: [self.id.0, self.id.1].map(|e| {
+                let body = &model.bodies[model.elements[e as usize].body as usize];
+                if body.drive == Drive::Free { (1.0 / body.mass, body.I_c_inverse) } else { (0.0, Mat3::ZERO) }
+            }),
         };
         let s = surfaces.read(&X_ws, sides, &laws, springs, always);
         let (_, v_t, omega) = Self::velocities(sides, s.normal, s.point);
