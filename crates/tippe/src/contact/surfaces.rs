@@ -483,7 +483,8 @@ impl SurfacePair {
         let mut m = Motion { sides, sense: self.sense(), ..Motion::at_rest(sides) };
         for p in points {
             let share = column(p) / N;
-            m.V += m.deepening(p) * share;
+            // what the whole gives or takes: the rates of the depths do not add up to it where columns point to both faces of an edge
+            m.V -= m.sense * p.normal.dot(relative(sides, p.point)) * (p.area * p.depth.max(0.0) / N);
             m.drift += (m.velocity(0, p.point) + m.velocity(1, p.point)) * (0.5 * share);
             m.x += p.point * share;
             m.n += p.axis * share;
@@ -548,30 +549,31 @@ impl SurfacePair {
         let column = |p: &PressurePoint| k * (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
         let all: f64 = work.points().iter().map(column).sum();
         let mean = work.points().iter().map(|p| damped(motion.rocking(p), motion.V) * (column(p) / all)).sum::<f64>();
-        // nothing pulls, and where little is left to take nothing is given either: the sum stays zero
         let beside = |p: &PressurePoint| (damped(motion.rocking(p), motion.V) - mean).max(-whole);
+        // friction acts in the plane of the ground, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces
+        let bent = bends(work.points());
+        let facing = |p: &PressurePoint| {
+            let [own, other] = [p.side as usize, 1 - p.side as usize].map(|side| bent[side] + LEAST_BEND);
+            let between = p.normal * other + p.axis * own;
+            if on_ground { p.axis } else { between.try_normalize().unwrap_or(p.axis) }
+        };
+        // nothing pulls: what cannot be taken is not given either, and the sum stays zero
         let (mut given, mut taken) = (0.0, 0.0);
         for p in work.points() {
             let own = column(p) * beside(p);
             (given, taken) = (given + own.max(0.0), taken - own.min(0.0));
         }
         let share = if given > taken { taken / given } else { 1.0 };
-        let bent = bends(work.points());
         for p in work.points() {
             let elastic = k * p.area * p.depth;
             if elastic <= 0.0 {
                 continue;
             }
-            let n = p.normal * sense;
+            let (n, v) = (p.normal * sense, relative(sides, p.point));
             let pressed = elastic * whole;
-            let rocking = column(p) * beside(p);
-            let rocking = if rocking > 0.0 { share * rocking } else { rocking };
-            let v = relative(sides, p.point);
             tally.add(sides, p.point, n, elastic, pressed, -n.dot(v));
-            // friction acts in the plane of the ground, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces
-            let [own, other] = [p.side as usize, 1 - p.side as usize].map(|side| bent[side] + LEAST_BEND);
-            let between = p.normal * other + p.axis * own;
-            let facing = if on_ground { p.axis } else { between.try_normalize().unwrap_or(p.axis) };
+            let (beside, facing) = (beside(p), facing(p));
+            let rocking = column(p) * if beside > 0.0 { share * beside } else { beside };
             let along = facing * sense;
             tally.add(sides, p.point, along, 0.0, rocking, -along.dot(v));
             let share = p.normal.dot(facing).max(0.0);
@@ -797,7 +799,7 @@ fn hysteresis(restitution: f64) -> f64 {
 struct Motion<'s> {
     sides: [&'s Kinematics; 2],
     sense: f64,
-    /// V: mean rate of the depth [m/s].
+    /// V = U'/N: mean closing speed [m/s].
     V: f64,
     /// Mean of both surfaces' velocities [m/s].
     drift: Vec3,

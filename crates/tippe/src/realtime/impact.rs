@@ -914,9 +914,8 @@ impl Clock<'_> {
         let b = melee.bodies[body as usize];
         let least = RISES * self.model.gravity_at(self.kin[b].p).length() * self.h;
         let near = TOUCHING * self.model.bodies[b].size;
-        let passes = |s: &Striking| {
-            s.gap > near || self.touches[s.touch as usize].restitution * -s.rate(0, &melee.u) > least
-        };
+        let passes =
+            |s: &Striking| s.gap > near || self.touches[s.touch as usize].restitution * -s.rate(0, &melee.u) > least;
         melee.fresh[body as usize]
             && self.model.bodies[b].mechanism.is_none()
             && melee.contacts(body).all(|k| passes(&melee.list[k]))

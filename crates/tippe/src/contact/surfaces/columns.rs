@@ -10,6 +10,8 @@ use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, h
 const ONE_WAY: f64 = 0.5;
 /// Columns that lean farther than this from the shortest way of two surfaces apart are none of it: cosine [-].
 const ALONG: f64 = 0.1;
+/// Columns of a region that push less together than the first do not face one way, faces that push more than the second do: shares of their sizes [-].
+const FACING: [f64; 2] = [0.95, 0.99];
 /// Columns of one region, about, that a solver with a row for each of them gets.
 const MANY: usize = 64;
 /// Columns of one region, about, that wait beside those.
@@ -300,11 +302,11 @@ impl SurfacePair {
 
     /// Appends the columns of a foundation; with `carry`, as [`carry_regions`] of surfaces that touch already or do not.
     fn stand(&self, work: &SurfaceWork, carry: Option<bool>, out: &mut Vec<SurfacePoint>) {
-        let (sense, first) = (self.sense(), out.len());
+        let (sense, first, column) = (self.sense(), out.len(), columns_of(work.points()));
         for p in work.points() {
-            let area = p.area * p.normal.dot(p.axis);
+            let (axis, area) = column(p);
             if area > 0.0 {
-                let (normal, gap) = (p.axis * sense, -p.depth);
+                let (normal, gap) = (axis * sense, -p.depth);
                 out.push(SurfacePoint { point: p.point, normal, gap, area, region: p.region });
             }
         }
@@ -386,17 +388,40 @@ impl SurfacePair {
     }
 }
 
+/// Direction and section of the column of a point: along the depth, or along its own normal in a region whose face lies on an edge or a corner, where depths are
+/// measured to all the faces beside it, which would each hold what slides over it.
+fn columns_of(points: &[PressurePoint]) -> impl Fn(&PressurePoint) -> (Vec3, f64) {
+    let along_depth = |p: &PressurePoint| (p.axis, p.area * p.normal.dot(p.axis));
+    let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
+    let mut sums = vec![[(Vec3::ZERO, 0.0); 2]; count];
+    for p in points.iter().filter(|p| p.depth > 0.0) {
+        if let Some(both) = sums.get_mut(p.region as usize) {
+            for ((pushed, all), (axis, area)) in both.iter_mut().zip([along_depth(p), (p.normal, p.area)]) {
+                *pushed += axis * (area.max(0.0) * p.depth);
+                *all += area.max(0.0) * p.depth;
+            }
+        }
+    }
+    let [least, most] = FACING;
+    let lies_on_edge =
+        |[depths, face]: &[(Vec3, f64); 2]| depths.0.length() < least * depths.1 && face.0.length() > most * face.1;
+    let faces: Vec<bool> = sums.iter().map(lies_on_edge).collect();
+    move |p| if faces.get(p.region as usize) == Some(&true) { (p.normal, p.area) } else { along_depth(p) }
+}
+
 /// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
 /// where they push one way. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
 fn carry_regions(points: &[PressurePoint], sense: f64, touching: bool, columns: &mut [SurfacePoint]) {
     let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
     let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
+    let column = columns_of(points);
     for p in points {
         if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
-            let column = (p.area * p.normal.dot(p.axis)).max(0.0) * p.depth.max(0.0);
+            let (axis, area) = column(p);
+            let push = area.max(0.0) * p.depth.max(0.0);
             *force += p.normal * (sense * p.area * p.depth);
-            *pushed += p.axis * (sense * column);
-            *all += column;
+            *pushed += axis * (sense * push);
+            *all += push;
         }
     }
     let corrections: Vec<Option<(Quat, Vec3, f64)>> = sums
