@@ -728,11 +728,11 @@ impl Clock<'_> {
                 looked += 1;
             }
         }
-        // all columns of a pair that strikes, those that do not touch yet too, but for those that wait beside what newly touches
+        // all points of a pair that strikes, those that do not touch yet too: they may before it is over; but for columns that wait beside what newly touches
         cluster.sort_unstable();
         let mut gathered = 0;
         for k in 0..cluster.len() {
-            if cluster[k] >= gathered && touch_of(&melee.list[cluster[k]]).column {
+            if cluster[k] >= gathered {
                 let columns = self.of_pair_with(cluster[k]);
                 gathered = columns.end;
                 let grip = melee.grip_of[cluster[k]];
@@ -770,8 +770,7 @@ impl Clock<'_> {
         }
         let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
         for &k in &cluster {
-            let waits = self.touches[list[k].touch as usize].column;
-            depths.push(if waits { (-list[k].gap).min(0.0) } else { 0.0 });
+            depths.push((-list[k].gap).min(0.0));
             list[k].fastest = 0.0;
             list[k].gap = 0.0;
         }
@@ -898,9 +897,7 @@ impl Clock<'_> {
             }
         }
         for (depth, &k) in depths.iter().zip(&cluster) {
-            if self.touches[list[k].touch as usize].column {
-                list[k].gap = (-depth).max(0.0);
-            }
+            list[k].gap = (-depth).max(0.0);
         }
         for Falling { body, a, tau, v } in falling {
             // v tau + a tau^2/2 + u' (h - tau) + a (h - tau)^2/2 for v now + u' (h - now), at the velocity u' - a tau
