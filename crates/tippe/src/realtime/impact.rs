@@ -752,7 +752,7 @@ impl Clock<'_> {
         let Melee { list, u, started, response, reached, push, falls, .. } = melee;
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
-        let pair = |k: usize| self.touches[list[k].touch as usize].memory.pair;
+        let pair = |k: usize| self.touches[k].memory.pair;
         for group in cluster.chunk_by(|&i, &k| pair(i) == pair(k) && self.touches[list[k].touch as usize].column) {
             let touch = |k: usize| &self.touches[list[k].touch as usize];
             let t = touch(group[0]);
@@ -767,6 +767,14 @@ impl Clock<'_> {
             }
             let depth = libm::pow(0.5 * (n + 1.0) * m * speed * speed / hardness, 1.0 / (n + 1.0));
             longest = longest.min(3.0 * depth / speed / RESOLUTION);
+        }
+        // those that gravity brings touch now
+        for points in cluster.chunk_by(|&i, &k| pair(i) == pair(k)) {
+            let first =
+                points.iter().filter(|k| strikes.contains(k)).map(|&k| list[k].gap).fold(f64::INFINITY, f64::min);
+            if first.is_finite() {
+                points.iter().for_each(|&k| list[k].gap = (list[k].gap - first).max(0.0));
+            }
         }
         let mut depths: Vec<f64> = Vec::with_capacity(cluster.len());
         for &k in &cluster {
