@@ -66,6 +66,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<Unit>), FileError> 
     let mut k = 0;
     while k < entities.len() {
         let entity = &entities[k];
+        let outlines = contents.outlines.len();
         k += 1;
         match entity.kind {
             "3DFACE" => face(entity, &mut contents)?,
@@ -96,8 +97,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<Unit>), FileError> 
             }
             other => *contents.skipped.entry(short(other)).or_default() += 1,
         }
+        place(entity, &mut contents.outlines[outlines..])?;
     }
     Ok((contents, unit))
+}
+
+/// Outlines stand in axes of their own, by the direction in which they are extruded: along -z x is turned around, as in mirrored parts.
+fn place(entity: &Entity<'_>, outlines: &mut [Vec<[f64; 2]>]) -> Result<(), FileError> {
+    let along = |code: i32, usual: f64| entity.number(code).map(|x| x.unwrap_or(usual));
+    let n = Vec3::new(along(210, 0.0)?, along(220, 0.0)?, along(230, 1.0)?);
+    let across = n.x.abs().max(n.y.abs());
+    if outlines.is_empty() || across <= 1e-9 && n.z > 0.0 {
+        return Ok(());
+    }
+    if across > 1e-9 || n.z == 0.0 {
+        return entity
+            .wrong("it lies in another plane than x and y (extrusion direction 210, 220, 230): turn it there first");
+    }
+    outlines.iter_mut().flatten().for_each(|p| p[0] = -p[0]);
+    Ok(())
 }
 
 /// The unit of $INSUNITS; 0 says that there is none.

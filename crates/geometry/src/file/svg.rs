@@ -41,6 +41,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
         at = end;
         let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
         if name == "svg" {
+            if open_since.is_some() {
+                let message = "an <svg> inside of another is not read: ungroup it first";
+                return Err(FileError::Line { format: SVG, line, message: message.into() });
+            }
             any = true;
             if !tag.ends_with('/') {
                 open_since.get_or_insert(line);
@@ -60,7 +64,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
             line += newlines(tag);
             continue;
         }
-        if attribute(tag, "transform").is_some() {
+        let style: String = attribute(tag, "style").map_or("", |(_, style)| style).split_whitespace().collect();
+        if attribute(tag, "display").is_some_and(|(_, how)| how.trim() == "none") || style.contains("display:none") {
+            if !SHAPES.contains(&name) {
+                let message = "what is hidden (display: none) is not read: delete it, or show it";
+                return Err(FileError::Line { format: SVG, line, message: message.into() });
+            }
+            *contents.skipped.entry(format!("hidden {name}")).or_default() += 1;
+            line += newlines(tag);
+            continue;
+        }
+        if attribute(tag, "transform").is_some() || style.contains("transform:") {
             let message =
                 "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
             return Err(FileError::Line { format: SVG, line, message: message.into() });

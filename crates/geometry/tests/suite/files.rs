@@ -281,6 +281,26 @@ fn bad_files_are_refused_by_name() {
     assert!(line(read(bad.as_bytes(), Format::Gltf, None).unwrap_err()).contains("outside"));
     let bad = SVG.replace("<path d", "<path transform='rotate(3)' d");
     assert!(line(read(bad.as_bytes(), Format::Svg, Some(1.0)).unwrap_err()).contains("line 4: a transform"));
+    for (from, to, part) in [
+        ("<path d", "<path style='transform: scale(2)' d", "line 4: a transform"),
+        ("<path d", "<g display='none'><path d", "line 4: what is hidden"),
+        ("<path d", "<svg x='50'></svg><path d", "line 4: an <svg> inside"),
+    ] {
+        let said = line(read(SVG.replace(from, to).as_bytes(), Format::Svg, Some(1.0)).unwrap_err());
+        assert!(said.contains(part), "{said}");
+    }
+    let hidden = SVG.replace("<path d", "<rect display='none' width='900' height='900'/><path d");
+    let [shown, same] = [SVG, &hidden].map(|text| read(text.as_bytes(), Format::Svg, Some(1.0)).unwrap());
+    assert_eq!((same.skipped["hidden rect"], same.outlines), (1, shown.outlines));
+    let plate = |n: &str| {
+        format!(
+            "0\nSECTION\n2\nENTITIES\n0\nLWPOLYLINE\n90\n3\n70\n1\n10\n1\n20\n0\n10\n2\n20\n0\n10\n1\n20\n1\n{n}0\nENDSEC\n0\nEOF\n"
+        )
+    };
+    let mirrored = read(plate("230\n-1\n").as_bytes(), Format::Dxf, Some(1.0)).unwrap();
+    assert_eq!(mirrored.outlines[0], [[-1.0, 0.0], [-2.0, 0.0], [-1.0, 1.0]]);
+    let said = line(read(plate("210\n1\n230\n0\n").as_bytes(), Format::Dxf, Some(1.0)).unwrap_err());
+    assert!(said.contains("another plane"), "{said}");
     let dxf_says = |from: &str, to: &str, part: &str| {
         let good = dxf(Some(4));
         assert!(good.contains(from), "{from}");
