@@ -65,16 +65,19 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
             continue;
         }
         let style: String = attribute(tag, "style").map_or("", |(_, style)| style).split_whitespace().collect();
-        if attribute(tag, "display").is_some_and(|(_, how)| how.trim() == "none") || style.contains("display:none") {
-            if !SHAPES.contains(&name) {
-                let message = "what is hidden (display: none) is not read: delete it, or show it";
+        let styled = |what: &str| style.split(';').any(|own| own.starts_with(what));
+        if attribute(tag, "display").is_some_and(|(_, how)| how.trim() == "none") || styled("display:none") {
+            if name == "g" {
+                let message = "a hidden group (display: none) is not read: delete it, or show it";
                 return Err(FileError::Line { format: SVG, line, message: message.into() });
             }
-            *contents.skipped.entry(format!("hidden {name}")).or_default() += 1;
+            if SHAPES.contains(&name) {
+                *contents.skipped.entry(format!("hidden {name}")).or_default() += 1;
+            }
             line += newlines(tag);
             continue;
         }
-        if attribute(tag, "transform").is_some() || style.contains("transform:") {
+        if attribute(tag, "transform").is_some() || styled("transform:") {
             let message =
                 "a transform is not read: apply it first (Inkscape: Extensions, Modify Path, Apply Transform)";
             return Err(FileError::Line { format: SVG, line, message: message.into() });

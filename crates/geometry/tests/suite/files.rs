@@ -283,12 +283,14 @@ fn bad_files_are_refused_by_name() {
     assert!(line(read(bad.as_bytes(), Format::Svg, Some(1.0)).unwrap_err()).contains("line 4: a transform"));
     for (from, to, part) in [
         ("<path d", "<path style='transform: scale(2)' d", "line 4: a transform"),
-        ("<path d", "<g display='none'><path d", "line 4: what is hidden"),
+        ("<path d", "<g display='none'><path d", "line 4: a hidden group"),
         ("<path d", "<svg x='50'></svg><path d", "line 4: an <svg> inside"),
     ] {
         let said = line(read(SVG.replace(from, to).as_bytes(), Format::Svg, Some(1.0)).unwrap_err());
         assert!(said.contains(part), "{said}");
     }
+    let text = SVG.replace("<path d", "<text style='text-transform:none'/><path d");
+    assert!(read(text.as_bytes(), Format::Svg, Some(1.0)).is_ok());
     let hidden = SVG.replace("<path d", "<rect display='none' width='900' height='900'/><path d");
     let [shown, same] = [SVG, &hidden].map(|text| read(text.as_bytes(), Format::Svg, Some(1.0)).unwrap());
     assert_eq!((same.skipped["hidden rect"], same.outlines), (1, shown.outlines));
