@@ -124,6 +124,10 @@ fn mesh(args: &Args) -> Result<TriMesh, Stop> {
             };
             return Err(Stop::Scene(format!("there is no closed outline in {from}. help: {help}")));
         };
+        if meshed {
+            let count = contents.surface.triangles.len();
+            say(&format!("note: {count} triangles of {from} are not used; without --extrude they are"));
+        }
         let solid = Solid::Prism { outline, holes, length };
         let mesh = solid.mesh().map_err(|error| Stop::Scene(format!("{from}: {error}")))?;
         say(&format!("{from}: volume {:.6e} m3", mesh.volume()));
@@ -136,6 +140,10 @@ fn mesh(args: &Args) -> Result<TriMesh, Stop> {
             _ => "it has outlines; --extrude 0.01 makes a solid of them",
         };
         return Err(Stop::Scene(format!("there are no triangles in {from}. help: {help}")));
+    }
+    if !contents.outlines.is_empty() {
+        let count = contents.outlines.len();
+        say(&format!("note: {count} outlines of {from} are not used; with --extrude they are"));
     }
     let repaired = Mesh::repaired(surface, 1e-7 * surface.size());
     let (mesh, report) = repaired.map_err(|error| Stop::Scene(format!("{from}: {error}")))?;

@@ -204,6 +204,8 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FileError> {
     if total > bytes.len() as u64 {
         return truncated(8, total, bytes.len());
     }
+    // What follows is not the file's.
+    let bytes = &bytes[..total as usize];
     let (mut at, mut text, mut blob) = (12usize, None, None);
     while at + 8 <= bytes.len() {
         let length = u32_at(bytes, at) as usize;

@@ -255,7 +255,10 @@ fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>
     let (mut contents, own, unit) = match format {
         Format::Stl => (stl::read(bytes)?, None, needed()?),
         Format::Obj => (obj::read(bytes)?, None, needed()?),
-        Format::Svg => (svg::read(bytes)?, None, needed()?),
+        Format::Svg => {
+            let (contents, own) = svg::read(bytes)?;
+            (contents, own, unit.or(own).map_or_else(needed, Ok)?)
+        }
         // glTF is in metres.
         Format::Gltf | Format::Glb => (gltf::read(bytes, beside)?, Some(1.0), unit.unwrap_or(1.0)),
         Format::Dxf => {
@@ -268,7 +271,7 @@ fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>
             (contents, stated, unit)
         }
     };
-    contents.stated = own.filter(|own| asked.is_some_and(|asked| asked != *own));
+    contents.stated = own.filter(|own| asked.is_some_and(|asked| (asked - own).abs() > 1e-9 * own));
     contents.surface.vertices.iter_mut().for_each(|v| *v *= unit);
     contents.outlines.iter_mut().flatten().flatten().for_each(|x| *x *= unit);
     let TriMesh { vertices, triangles } = &contents.surface;

@@ -12,8 +12,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     let content = text(bytes);
     let mut contents = Contents::default();
     let TriMesh { vertices, triangles } = &mut contents.surface;
+    // A line that ends with a backslash goes on in the next.
+    let (mut begun, mut from) = (String::new(), 0);
     for (k, row) in content.lines().enumerate() {
-        let line = k + 1;
+        let line = if begun.is_empty() { k + 1 } else { from };
+        if let Some(part) = row.trim_end().strip_suffix('\\') {
+            from = line;
+            begun.push_str(part);
+            begun.push(' ');
+            continue;
+        }
+        let whole = if begun.is_empty() { None } else { Some(std::mem::take(&mut begun) + row) };
+        let row = whole.as_deref().unwrap_or(row);
         let wrong = |message: String| FileError::Line { format: OBJ, line, message };
         let mut words = row.split_whitespace();
         match words.next() {

@@ -13,7 +13,8 @@ const SEGMENTS: f64 = 64.0;
 /// What stands in these is not drawn where it stands.
 const UNSEEN: [&str; 6] = ["defs", "symbol", "clipPath", "mask", "pattern", "marker"];
 
-pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
+/// Contents, and the length of a unit where width and height say it [m].
+pub(super) fn read(bytes: &[u8]) -> Result<(Contents, Option<f64>), FileError> {
     let content = text(bytes);
     let mut contents = Contents::default();
     let cut = |line: usize, what: &str| {
@@ -21,7 +22,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
         Err(FileError::Line { format: SVG, line, message })
     };
     let (mut at, mut line) = (0, 1);
-    let (mut any, mut open_since, mut unseen) = (false, None, 0usize);
+    let (mut any, mut open_since, mut unseen, mut unit) = (false, None, 0usize, None);
     while let Some(open) = content[at..].find('<').map(|k| at + k) {
         line += newlines(&content[at..open]);
         let rest = &content[open..];
@@ -45,6 +46,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
                 let message = "an <svg> inside of another is not read: ungroup it first";
                 return Err(FileError::Line { format: SVG, line, message: message.into() });
             }
+            unit = if any { unit } else { self::unit(tag) };
             any = true;
             if !tag.ends_with('/') {
                 open_since.get_or_insert(line);
@@ -96,7 +98,23 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     if let Some(line) = open_since {
         return cut(line, "</svg> is missing after this <svg>");
     }
-    Ok(contents)
+    Ok((contents, unit))
+}
+
+/// What the picture's width and height in lengths and its viewBox in units make a unit [m].
+fn unit(tag: &str) -> Option<f64> {
+    let (_, seen) = attribute(tag, "viewBox")?;
+    let seen: Vec<f64> = seen.split([' ', ',']).filter_map(|x| x.trim().parse().ok()).collect();
+    let length = |key: &str, units: f64| {
+        let (_, text) = attribute(tag, key)?;
+        let text = text.trim();
+        let named = [("mm", 1e-3), ("cm", 1e-2), ("in", 0.0254), ("pt", 0.0254 / 72.0), ("pc", 0.0254 / 6.0)];
+        let (number, unit) = named.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+        Some(number.trim().parse::<f64>().ok()? * unit / units).filter(|unit| *unit > 0.0 && unit.is_finite())
+    };
+    let [.., width, height] = seen[..] else { return None };
+    let [across, down] = [length("width", width)?, length("height", height)?];
+    ((across - down).abs() <= 1e-3 * across).then_some(across)
 }
 
 /// Elements that have outlines.

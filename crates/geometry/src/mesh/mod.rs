@@ -1,6 +1,7 @@
 //! Triangle meshes: [`TriMesh`], any triangles with shared corners, and [`Mesh`], a closed surface that is known to bound a
 //! solid. What comes from a file is a `TriMesh`; [`Mesh::repaired`] makes a `Mesh` of it and reports what it had to change.
 
+pub(crate) mod apart;
 mod crossing;
 pub(crate) mod edges;
 mod repair;

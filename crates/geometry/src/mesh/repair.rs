@@ -1,5 +1,6 @@
 //! Makes a closed oriented surface of the triangles of a file, as far as that needs no guess, and says what was changed.
 
+use super::apart::apart;
 use super::search::DIRECTIONS;
 use super::{Mesh, MeshError, THIN, TriMesh, check_numbers, edges, height};
 use crate::Vec3;
@@ -22,6 +23,8 @@ pub struct MeshReport {
     pub flipped_edges: usize,
     /// Triangles that were there twice, or once from each side [-].
     pub doubled: usize,
+    /// Edges along which parts touch that got corners of their own [-].
+    pub parted: usize,
     /// Triangles turned to agree with their neighbours [-].
     pub turned: usize,
     /// Connected parts that were inside out [-].
@@ -33,7 +36,8 @@ pub struct MeshReport {
 impl MeshReport {
     /// True when nothing but the numbering of corners was changed.
     pub fn is_clean(&self) -> bool {
-        self.welded + self.dropped + self.flipped_edges + self.doubled + self.turned + self.inside_out == 0
+        self.welded + self.dropped + self.flipped_edges + self.doubled + self.parted + self.turned + self.inside_out
+            == 0
     }
 }
 
@@ -45,6 +49,11 @@ impl fmt::Display for MeshReport {
             (self.dropped, "triangle without area dropped", "triangles without area dropped"),
             (self.flipped_edges, "needle flipped", "needles flipped"),
             (self.doubled, "doubled triangle removed", "doubled triangles removed"),
+            (
+                self.parted,
+                "edge where parts touch given corners of its own",
+                "edges where parts touch given corners of their own",
+            ),
             (
                 self.turned,
                 "triangle turned to agree with its neighbours",
@@ -67,7 +76,7 @@ const ROUNDS: usize = 4;
 
 impl Mesh {
     /// Repairs what can be repaired without a guess: corners nearer than `weld` [m] become one, triangles without area and
-    /// doubled ones go, neighbours are made to agree, parts that are inside out are turned. The rest is an error.
+    /// doubled ones go, parts that touch along an edge get corners of their own, neighbours are made to agree, parts that are inside out are turned. The rest is an error.
     ///
     /// For a file whose numbers have seven digits, `weld` = 1e-7 of [`TriMesh::size`] is a good value; zero joins only
     /// corners that are equal.
@@ -84,6 +93,7 @@ impl Mesh {
         if mesh.triangles.is_empty() {
             return Err(MeshError::Flat { triangles: surface.triangles.len() });
         }
+        part_touching(&mut mesh, &mut report);
         let neighbours = match edges::neighbours(&mesh.triangles) {
             Err(edges::Flaw::Orientation { .. }) => orient(&mut mesh, &mut report)?,
             other => other.map_err(|flaw| flaw.named(&mesh.vertices))?,
@@ -229,6 +239,17 @@ fn flip_needles(mesh: &mut TriMesh, report: &mut MeshReport) {
             report.flipped_edges += 1;
         }
     }
+}
+
+/// Where parts touch along an edge, each gets corners of its own: which triangles bound the same matter is seen around the
+/// edge, once the outside is known.
+fn part_touching(mesh: &mut TriMesh, report: &mut MeshReport) {
+    let Err(edges::Flaw::Fork { edges, .. }) = edges::neighbours(&mesh.triangles) else { return };
+    let inside_out = mesh.volume() < 0.0;
+    let outside = |mesh: TriMesh| if inside_out { mesh.turned() } else { mesh };
+    let Some(parted) = apart(&outside(mesh.clone())) else { return };
+    *mesh = outside(parted);
+    report.parted = edges;
 }
 
 /// Turns triangles until neighbours agree, the first of each part giving the direction.

@@ -45,7 +45,7 @@ pub(super) fn combine(a: &TriMesh, b: &TriMesh, operation: Operation) -> Result<
     let size = (high - low).length();
     let rounding = ROUNDING * low.abs().max(high.abs()).max_element();
     let near = rounding.max(FLAT * size);
-    if !boxes_meet(a, b, near) {
+    if !boxes_meet(a, b, near.max(THIN * size)) {
         return match operation {
             Operation::Intersection => Err(vanishes),
             Operation::Difference => Ok(a.clone()),

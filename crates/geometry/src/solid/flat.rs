@@ -4,8 +4,8 @@
 //! triangles can change; corners in the middle of a straight edge between two regions go. Where a region cannot be cut into
 //! triangles that way (its rim touches itself), its triangles stay as they are.
 
-use super::film;
 use super::polygon::triangulate;
+use crate::mesh::apart::apart;
 use crate::mesh::edges;
 use crate::space::any_orthogonal;
 use crate::{TriMesh, Vec3};
@@ -18,8 +18,8 @@ const FLAT: f64 = 1e-11;
 pub(super) fn tidied(mesh: &TriMesh, rounding: f64) -> TriMesh {
     let mut mesh = sorted(mesh);
     let mut neighbours = edges::neighbours(&mesh.triangles);
-    if let (Err(_), Some(apart)) = (&neighbours, film::apart(&mesh)) {
-        mesh = sorted(&apart);
+    if let (Err(_), Some(parted)) = (&neighbours, apart(&mesh)) {
+        mesh = sorted(&parted);
         neighbours = edges::neighbours(&mesh.triangles);
     }
     let Ok(neighbours) = neighbours else { return mesh };
@@ -50,7 +50,7 @@ pub(super) fn tidied(mesh: &TriMesh, rounding: f64) -> TriMesh {
     if tidy.is_closed() {
         return tidy;
     }
-    film::apart(&tidy).map_or(mesh, |apart| sorted(&apart))
+    apart(&tidy).map_or(mesh, |parted| sorted(&parted))
 }
 
 /// Corners by position, triangles by their smallest corner; unused corners left out.

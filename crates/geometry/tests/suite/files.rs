@@ -352,6 +352,29 @@ fn errors_name_the_file_and_nothing_infinite_is_written() {
     assert!(write(&large(f64::NAN), Format::Obj, 1.0).is_err());
 }
 
+/// Units of a picture, lines that go on, and bytes behind the end.
+#[test]
+fn files_say_their_unit_and_where_they_end() {
+    let head = "width='50mm' height='2.5cm' viewBox='0 0 500 250'";
+    let picture = format!("<svg {head}><path d='M0 0h10v10z'/></svg>");
+    let corner = |text: &str, unit| read(text.as_bytes(), Format::Svg, unit).map(|c| (c.outlines[0][1][0], c.stated));
+    let near = |x: f64, y: f64| (x - y).abs() < 1e-12;
+    assert!(matches!(corner(&picture, None), Ok((x, None)) if near(x, 1e-3)));
+    assert!(matches!(corner(&picture, Some(1.0)), Ok((x, Some(own))) if near(x, 10.0) && near(own, 1e-4)));
+    for other in ["width='50' height='25' viewBox='0 0 500 250'", "width='5mm' height='5mm' viewBox='0 0 500 250'", ""]
+    {
+        assert_eq!(corner(&picture.replace(head, other), None), Err(FileError::Unit { format: "SVG" }), "{other}");
+    }
+    let long = OBJ.replace("f ", "f \\\n ");
+    assert_eq!(read(long.as_bytes(), Format::Obj, Some(1.0)), read(OBJ.as_bytes(), Format::Obj, Some(1.0)));
+    let glb = write(&part(), Format::Glb, 1.0).unwrap();
+    let mut more = glb.clone();
+    more.extend(b"something else");
+    assert_eq!(read(&more, Format::Glb, None), read(&glb, Format::Glb, None));
+    more[8] -= 4;
+    assert!(matches!(read(&more, Format::Glb, None), Err(FileError::Truncated { .. })));
+}
+
 /// The outline that encloses the others is the outer one, wherever it stands.
 #[test]
 fn a_hole_may_come_before_its_outline() {

@@ -279,6 +279,15 @@ fn a_film_too_thick_for_rounding_is_refused() {
         };
         assert!((at.z - 0.05).abs() < 1e-8 && (found / thickness - 1.0).abs() < 1e-3, "{at} {found}");
     }
+    // A crack between boxes that do not even touch.
+    for gap in [1e-12, 1e-10, 1e-8] {
+        let both = block().and(block().at(up(0.1 + gap))).mesh();
+        match gap {
+            1e-12 => assert_eq!(both.unwrap().parts(), 1),
+            1e-10 => assert!(matches!(both, Err(SolidError::Film { operation: "union", .. })), "{both:?}"),
+            _ => assert_eq!(both.unwrap().parts(), 2),
+        }
+    }
     // A wall somebody may have meant.
     let wall = slot(0.03 - 1e-6).mesh().unwrap();
     assert!((wall.surface().area() - 0.7136 - 2.0 * 0.08).abs() < 1e-4);

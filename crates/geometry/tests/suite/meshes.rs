@@ -132,6 +132,13 @@ fn repairs_are_reported() {
     two.append(&good.clone().turned(), |v| v + Vec3::X * 3.0);
     let (mesh, report) = Mesh::repaired(&two, 0.0).unwrap();
     assert_eq!((report.inside_out, report.parts, mesh.volume()), (1, 2, 2.0));
+    // Two boxes that share the corners of an edge, all of it inside out or not.
+    let mut two = good.clone();
+    two.append(&good, |v| v + Vec3::new(1.0, 1.0, 0.0));
+    for (surface, inside_out) in [(two.clone(), 0), (two.turned(), 2)] {
+        let (mesh, report) = Mesh::repaired(&surface, 0.0).unwrap();
+        assert_eq!((report.parted, report.parts, report.inside_out, mesh.volume()), (1, 2, inside_out, 2.0));
+    }
     // A whole shell with its cavity inside out.
     let mut shell = good.clone().turned();
     shell.append(&good, |v| v * 0.5);
@@ -175,7 +182,12 @@ fn what_bounds_no_solid_is_refused_by_name() {
     let mut bad = good.clone();
     bad.append(&good, |v| v + Vec3::new(1.0, 1.0, 0.0));
     assert!(Mesh::new(bad.clone()).is_ok(), "touching with corners of their own is fine");
-    assert!(matches!(Mesh::repaired(&bad, 0.0), Err(MeshError::Fork { edges: 1, triangles: 4, .. })));
+    // A wall inside a box: which side of it is outside cannot be told.
+    let mut bad = good.clone();
+    let wall = (0..8).filter(|&i| good.vertices[i as usize].x > 0.0).collect::<Vec<u32>>();
+    bad.vertices.push(Vec3::ZERO);
+    bad.triangles.push([wall[0], wall[1], 8]);
+    assert!(matches!(Mesh::repaired(&bad, 0.0), Err(MeshError::Fork { .. })));
     // Two boxes that overlap, in general position and with edges that meet edges and faces in one plane.
     for shift in [
         Vec3::new(0.3, 0.41, 0.37),

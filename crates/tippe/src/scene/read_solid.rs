@@ -249,6 +249,12 @@ fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
                 let unit = unit(reader, fields)?;
                 read(reader, fields, "path", file::read(picture.as_bytes(), Format::Svg, unit))?
             };
+            if !contents.surface.triangles.is_empty() && !contents.outlines.is_empty() {
+                let (what, count) = (&fields.what, contents.surface.triangles.len());
+                reader
+                    .notes
+                    .push(format!("{what}: {count} triangles of the file are not used: it has outlines as well"));
+            }
             let Some((outline, others)) = contents.take_outlines() else {
                 let message = format!("{}: there is no closed outline in {}", fields.what, source_name(fields, source));
                 let help = "close it: Z at the end of a path of SVG, a closed polyline or circle of DXF";
@@ -377,10 +383,15 @@ fn surface(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mesh> {
         reader.error(fields.place_of(source), message, help);
         return None;
     }
-    let weld = reader.number(fields, "weld");
-    let weld = weld.unwrap_or(if source == "file" { 1e-7 * surface.size() } else { 0.0 });
+    if outlines > 0 {
+        let what = &fields.what;
+        reader.notes.push(format!("{what}: {outlines} outlines of the file are not used: it has triangles as well"));
+    }
+    let asked = reader.number(fields, "weld");
+    let weld = asked.unwrap_or(if source == "file" { 1e-7 * surface.size() } else { 0.0 });
     // What is right as it stands keeps its corners, also where parts touch.
     if source != "file"
+        && asked.is_none()
         && let Ok(mesh) = Mesh::new(surface.clone())
     {
         return Some(mesh);
