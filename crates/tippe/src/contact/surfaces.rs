@@ -533,7 +533,7 @@ impl SurfacePair {
         let (b, v_s) = (self.hysteresis, constants.rest_speed.max(SLOWEST));
         let c = SLOW_DAMPING * (1.0 - b).max(0.0);
         let (mut tally, sense) = (Tally::default(), self.sense());
-        let on_ground = !matches!(self.kind, Kind::Both(_));
+        let on_plane = matches!(self.kind, Kind::Ground { .. });
         let Some(motion) = self.motion(work.points(), sides) else { return tally };
         tally.travel = motion.u;
         let slow = |v: f64, whole: f64| {
@@ -550,12 +550,12 @@ impl SurfacePair {
         let all: f64 = work.points().iter().map(column).sum();
         let mean = work.points().iter().map(|p| damped(motion.rocking(p), motion.V) * (column(p) / all)).sum::<f64>();
         let beside = |p: &PressurePoint| (damped(motion.rocking(p), motion.V) - mean).max(-whole);
-        // friction acts in the plane of the ground, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces
+        // friction acts in the plane of a half-space, or of the flatter surface: what rolls does not rub on its own curve, nor a corner on its faces
         let bent = bends(work.points());
         let facing = |p: &PressurePoint| {
             let [own, other] = [p.side as usize, 1 - p.side as usize].map(|side| bent[side] + LEAST_BEND);
             let between = p.normal * other + p.axis * own;
-            if on_ground { p.axis } else { between.try_normalize().unwrap_or(p.axis) }
+            if on_plane { p.axis } else { between.try_normalize().unwrap_or(p.axis) }
         };
         // nothing pulls: what cannot be taken is not given either, and the sum stays zero
         let (mut given, mut taken) = (0.0, 0.0);
