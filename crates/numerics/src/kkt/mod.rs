@@ -103,6 +103,8 @@ pub struct Follow {
     pub factor: f64,
     /// Largest bound.
     pub most: f64,
+    /// It acts where the rows it follows do: its arm about their direction is the mean of theirs.
+    pub centred: bool,
 }
 
 impl Follow {
@@ -112,7 +114,7 @@ impl Follow {
     }
 
     /// Follows none.
-    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0, most: f64::INFINITY };
+    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0, most: f64::INFINITY, centred: false };
 }
 
 /// Up to six exact rows over up to four bodies.

@@ -114,6 +114,8 @@ pub struct Partition {
     /// Velocities at the beginning of the step.
     start: Vec<f64>,
     follows: Vec<Follow>,
+    /// Rows, their sides, and the arms that friction should have there.
+    shifts: Vec<(u32, u32, Vec3)>,
     solver: Solver,
 }
 
@@ -245,11 +247,13 @@ impl Clock<'_> {
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
+        let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
-                false if phi > 0.0 && touch.drift.is_none() => -phi / h,
-                false => ((touch.relaxation * drift - phi) / (h + touch.relaxation)).min(PUSH_SPEED),
+                // what does not touch yet is not damped
+                false if phi > 0.0 && !touch.known => damped.min(-phi / h),
+                false => damped.min(PUSH_SPEED),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },
@@ -270,7 +274,8 @@ impl Clock<'_> {
         let first = touches[0].row as u32;
         let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
         let load = if grip.known { load } else { f64::INFINITY };
-        let follow = |factor: f64, most: f64| Follow { first, count: touches.len() as u32, factor, most };
+        let count = touches.len() as u32;
+        let follow = |factor: f64, most: f64| Follow { first, count, factor, most, centred: false };
         let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
         let gamma = h / (h + grip.relaxation);
         let cone = self.settings.friction == FrictionBound::Cone;
@@ -291,7 +296,8 @@ impl Clock<'_> {
                 let axis = grip.axes[a + 1];
                 let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
                 let row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
-                rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow(mu, grip.limit * h));
+                let follow = Follow { centred: touches[0].column, ..follow(mu, grip.limit * h) };
+                rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow);
             }
             let J = about(grip.axes[0] * grip.lever);
             rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
@@ -609,18 +615,24 @@ impl Partition {
     /// The bounds of friction follow the solution until they settle.
     fn settle(&mut self, settings: &super::Settings) {
         let passes = settings.passes.max(1);
+        let mut anew = true;
         for pass in 1..=passes.max(MOST_PASSES) {
             let report = match self.problem.forces.is_empty() {
-                true if pass == 1 => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                true if anew => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
                 true => self.solver.newton_again(&mut self.problem, FACTORISATIONS, ACCURACY),
                 false => self.solver.dense(&mut self.problem),
             };
             let factorisations = self.report.factorisations + report.factorisations;
             self.report = Report { factorisations, ..report };
-            let misfit = self.misfit();
+            let off = self.off_centre();
+            let misfit = self.misfit().max(off);
             // the last bounds are those of the solution
             if pass >= passes && (misfit < Misfit::Large || !report.converged) || pass >= MOST_PASSES.max(passes) {
                 break;
+            }
+            anew = off > Misfit::None;
+            if anew {
+                self.centre();
             }
             self.follow();
             if misfit == Misfit::None {
@@ -644,7 +656,7 @@ impl Partition {
         }
         for (&k, row) in self.rows.iter().zip(&self.problem.rows) {
             let own = &mut rows.rows[k as usize];
-            (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
+            (own.lambda, own.lower, own.upper, own.J) = (row.lambda, row.lower, row.upper, row.J);
         }
         self.problem.rows.iter().any(|row| row.lambda != 0.0)
     }
@@ -679,6 +691,52 @@ impl Partition {
             k += count;
         }
         misfit
+    }
+
+    /// How far friction of surfaces acts from where they press on each other in the solution. With normals n at r_i and a tangent a
+    ///   n.(r x a) = -sum lambda_i a.(r_i x n)/sum lambda_i
+    fn off_centre(&mut self) -> Misfit {
+        let Problem { rows, inverse, .. } = &self.problem;
+        self.shifts.clear();
+        let mut misfit = Misfit::None;
+        for k in 0..rows.len() {
+            let Follow { first, count, centred, .. } = self.follows[k];
+            if !centred || rows[k].given != 0.0 || rows[k].lambda == 0.0 {
+                continue;
+            }
+            let normals = first as usize..(first + count) as usize;
+            let total: f64 = rows[normals.clone()].iter().map(|row| row.lambda.max(0.0)).sum();
+            for side in (0..2).filter(|_| total > 0.0) {
+                let body = rows[k].bodies[side];
+                if body == GROUND {
+                    continue;
+                }
+                let part = |row: &Row, from: usize| Vec3::from_slice(&row.J[side][from..from + 3]);
+                let a = part(&rows[k], 3);
+                let (mut n, mut arm) = (Vec3::ZERO, 0.0);
+                for row in &rows[normals.clone()] {
+                    n += part(row, 3) * row.lambda.max(0.0);
+                    arm -= part(row, 0).dot(a) * (row.lambda.max(0.0) / total);
+                }
+                let Some(n) = n.try_normalize() else { continue };
+                let (W, r) = (&inverse[body as usize], part(&rows[k], 0));
+                let change = arm - r.dot(n);
+                let about = (0..9).map(|i| n[i / 3] * W[6 * (i / 3) + i % 3] * n[i % 3]).sum::<f64>();
+                let speed = (rows[k].lambda * change).abs() * (about * W[35]).sqrt();
+                if speed > SETTLED {
+                    misfit = misfit.max(if speed > SLOW { Misfit::Large } else { Misfit::Small });
+                    self.shifts.push((k as u32, side as u32, r + n * change));
+                }
+            }
+        }
+        misfit
+    }
+
+    /// Friction of surfaces acts where they press on each other.
+    fn centre(&mut self) {
+        for &(k, side, arm) in &self.shifts {
+            arm.write_to_slice(&mut self.problem.rows[k as usize].J[side as usize][..3]);
+        }
     }
 
     /// Bounds follow the normal impulses of the solution.

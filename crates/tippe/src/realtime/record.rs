@@ -350,6 +350,10 @@ impl Clock<'_> {
             }
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
+            let touches = &self.touches[first..first + count];
+            if touches[0].column && normal > 0.0 && !swept {
+                grip.point = touches.iter().map(|t| t.point * (t.memory.normal.max(0.0) / normal)).sum();
+            }
             if normal <= 0.0 {
                 *memory = Hold { pair: memory.pair, point: memory.point, ..Default::default() };
             } else if memory.sliding || swept {

@@ -195,12 +195,18 @@ impl SurfacePair {
             let down = fall != Vec3::ZERO && time.is_some();
             self.brace(&if down { fallen(&X) } else { X }, out);
         }
+        if just {
+            // columns stand inside their triangles: what is round or pointed would fall until the first of them touches
+            let first = out.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+            let late = (first - self.nearest(&X, margin).0.max(0.0)).max(0.0);
+            out.iter_mut().for_each(|c| c.gap -= late);
+        }
         join_columns(out);
         if let Some(time) = time {
             // as far from the centre as they will be: a force ahead of what rolls would hold it
             let free = || paths.iter().filter(|path| path.inverse.0 > 0.0);
             let carried = free().map(|path| path.moved(time).linear).sum::<Vec3>() / free().count().max(1) as f64;
-            for c in out {
+            for c in out.iter_mut() {
                 c.point -= carried;
                 c.gap -= c.normal.dot(paths[1].shift(c.point, time) - paths[0].shift(c.point, time));
             }
@@ -396,9 +402,11 @@ fn columns_of(points: &[PressurePoint]) -> impl Fn(&PressurePoint) -> (Vec3, f64
     let mut sums = vec![[(Vec3::ZERO, 0.0); 2]; count];
     for p in points.iter().filter(|p| p.depth > 0.0) {
         if let Some(both) = sums.get_mut(p.region as usize) {
-            for ((pushed, all), (axis, area)) in both.iter_mut().zip([along_depth(p), (p.normal, p.area)]) {
-                *pushed += axis * (area.max(0.0) * p.depth);
-                *all += area.max(0.0) * p.depth;
+            // faces across the depth carry nothing
+            let (axis, section) = along_depth(p);
+            for ((pushed, all), way) in both.iter_mut().zip([axis, p.normal]) {
+                *pushed += way * (section.max(0.0) * p.depth);
+                *all += section.max(0.0) * p.depth;
             }
         }
     }
