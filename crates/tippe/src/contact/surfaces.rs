@@ -256,6 +256,14 @@ impl SurfacePair {
         (sum.area, sum.force.length() / sum.area.max(f64::MIN_POSITIVE), sum.depth)
     }
 
+    /// Energy of the foundation of surfaces so placed, with k = 1 N/m^3 [m^4].
+    pub fn energy(&self, X_ws: &[Pose; 2]) -> f64 {
+        match self.far(X_ws) {
+            Some(_) => 0.0,
+            None => with_room(|room| self.press_in(X_ws, &mut room.surfaces).energy.max(0.0)),
+        }
+    }
+
     /// True of surfaces of which one has passed the middle of the other.
     fn is_beyond(&self, sum: &Foundation) -> bool {
         sum.beyond > BEYOND && sum.depth > DEEP * self.size

@@ -248,6 +248,17 @@ impl Pairs {
         let s = separation(a, &X_ws[0], b, &X_ws[1]);
         (s.gap, s.normal, 0.5 * (s.point1 + s.point2))
     }
+
+    /// Energy that the foundations between surfaces store where they are [J].
+    pub fn stored(&self) -> f64 {
+        let of = |&k: &u32| {
+            let near = &self.near[k as usize];
+            let (surfaces, layer) = (near.surfaces.as_ref()?, near.hardness.layer?);
+            let X_ws = [near.pair.0, near.pair.1].map(|e| self.X_ws[e as usize]);
+            Some(near.hardness.modulus / layer * surfaces.energy(&X_ws))
+        };
+        self.now.iter().filter_map(of).sum()
+    }
 }
 
 impl Clock<'_> {

@@ -529,15 +529,10 @@ impl Clock<'_> {
                 ledger.potential += body.mass * self.model.potential_at(kin.p);
             }
         }
-        ledger.elastic = self
-            .touches
-            .iter()
-            .map(|t| {
-                let depth = (-t.gap).max(0.0);
-                t.hardness * libm::pow(depth, t.exponent + 1.0) / (t.exponent + 1.0)
-            })
-            .sum::<f64>()
-            + self.stored();
+        // columns stand where surfaces will be at the end of the step
+        let plain = self.touches.iter().filter(|t| !(t.column && t.exponent == 1.0));
+        let plain: f64 = plain.map(|t| t.hardness * energy_of((-t.gap).max(0.0), t.exponent)).sum();
+        ledger.elastic = plain + self.pairs.stored() + self.stored();
         let mut all = ledger;
         self.add_grains(&mut all);
         ledger.initial = all.stored();
