@@ -545,8 +545,13 @@ fn contacts_in_lanes_do_what_rows_do() {
             let ball = [3, 0, 0, 2, 0][k];
             add(d, turns, Row { ball, shared: true, gap: f64::NAN, lambda: 0.02, ..Row::default() });
         }
-        let follow =
-            |factor: f64, begin: u32| Follow { first: begin, count: first as u32, factor, most: f64::INFINITY, centred: false };
+        let follow = |factor: f64, begin: u32| Follow {
+            first: begin,
+            count: first as u32,
+            factor,
+            most: f64::INFINITY,
+            centred: false,
+        };
         follows.extend((0..first).map(|_| Follow::NONE));
         follows.extend((0..5).map(|k| follow(if k < 3 { 0.4 } else { 0.1 }, begin)));
         let begin_rows = rows.rows.len() as u32;

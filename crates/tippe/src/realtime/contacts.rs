@@ -145,6 +145,8 @@ pub struct Touch {
     /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s]. None where
     /// it is yet to touch.
     pub drift: Option<f64>,
+    /// It is one of a patch that did not touch before, or will not as it moves: what comes near is not damped until it does.
+    pub lands: bool,
 }
 
 /// Friction of one pair in a step: at the centre of pressure, limited together with spin about the normal,
@@ -463,13 +465,16 @@ impl Clock<'_> {
             let weight = |p: &SurfacePoint| if pressed > 0.0 { load(p) } else { p.area };
             let mean = group.iter().map(|p| p.normal * weight(p)).sum::<Vec3>();
             let normal = mean.try_normalize().unwrap_or(seed.normal);
-            let total: f64 = group.iter().map(weight).sum();
             // a patch that rolls or slides on closes in front and opens behind: an impact would push harder than anything yet
             let later = |p: &SurfacePoint| p.area * (self.h * closing(p) - p.gap).max(0.0);
             let ahead: f64 = group.iter().map(later).sum();
             let approach = match ahead > 0.0 {
                 true => group.iter().map(|p| closing(p) * later(p)).sum::<f64>() / ahead,
-                false => group.iter().map(|p| closing(p) * weight(p)).sum::<f64>() / total,
+                // or what comes nearest
+                false => {
+                    let then = |p: &SurfacePoint| p.gap - self.h * closing(p);
+                    group.iter().min_by(|a, b| then(a).total_cmp(&then(b))).map_or(0.0, closing)
+                }
             };
             let modulus = near.hardness.layer.map_or(f64::INFINITY, |layer| near.hardness.modulus / layer);
             let least = IMPACT * (carried + near.hardness.mass * near.hardness.rest_speed);
@@ -482,6 +487,7 @@ impl Clock<'_> {
                 let mut touch = near.hardness.touch(self.h, &point, p.area / area, fastest_now, stiffening, &memory);
                 touch.memory.normal = self.h * touch.hardness * libm::pow((-p.gap).max(0.0), touch.exponent);
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
+                touch.lands = !known || ahead == 0.0;
                 touch.drift = (smooth || p.gap <= 0.0).then(|| approach - closing(p));
                 touch.bound(near.normal_force_max * p.area / area);
                 // where nothing rebounds something must still stop it
@@ -779,6 +785,7 @@ impl Hardness {
             on: true,
             column: false,
             drift: None,
+            lands: false,
         }
     }
 }

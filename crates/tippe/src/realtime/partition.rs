@@ -247,12 +247,16 @@ impl Clock<'_> {
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
+        let began = || {
+            (0..2).map(|s| J[s].dot(&Six::new(self.kin[touch.bodies[s]].w, self.kin[touch.bodies[s]].v))).sum::<f64>()
+        };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
-                // what does not touch yet is not damped
-                false if phi > 0.0 && !touch.known => damped.min(-phi / h),
+                // what does not touch is not damped
+                false if phi > 0.0 && touch.drift.is_none() => -phi / h,
+                false if touch.lands && phi + h * began() > 0.0 => damped.min(-phi / h),
                 false => damped.min(PUSH_SPEED),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
