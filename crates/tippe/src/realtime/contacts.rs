@@ -5,14 +5,14 @@ use crate::contact::friction::patch_lever;
 use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
-use crate::model::{Drive, Model};
+use crate::model::{Drive, Element, Model};
 use crate::precise::Hardness;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{
-    Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Mat3, Pose, Shape, Vec3, manifold, pairs_into, separation,
+    Aabb, Broad, BroadScratch, Manifold, ManifoldPoint, Mat3, Pose, Quat, Shape, Vec3, manifold, pairs_into, separation,
 };
 
 /// Below this many elements all pairs of boxes are tried.
@@ -25,6 +25,9 @@ const PUSH_STEPS: f64 = 3.0;
 const SAME_WAY: f64 = 0.7;
 /// Contacts are looked for this much farther than bodies travel in a step, as a share of their size [-].
 const MARGIN: f64 = 1e-3;
+
+/// Shapes that overlap by less than this share of their size at the end of a step in which they move along each other lie flush [-].
+const FLUSH: f64 = 1e-4;
 
 /// Pairs are looked for anew when a box leaves its room: the box as it was, grown by this share of the body's size ...
 const SPARE: f64 = 0.01;
@@ -354,9 +357,12 @@ impl Clock<'_> {
         let (X_1, X_2) = (X_ws[e1 as usize], X_ws[e2 as usize]);
         let Some(surfaces) = &near.surfaces else {
             look.touches = manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut look.manifold);
+            if look.touches && self.elapsed == 0.0 {
+                self.slide_onto(near, [a, b], [X_1, X_2], margin, &mut look.manifold);
+            }
             return;
         };
-        let path = |e: &crate::model::Element, X_ws: Pose| {
+        let path = |e: &Element, X_ws: Pose| {
             let b = e.body as usize;
             let kin = &self.kin[b];
             let rate = Six::new(kin.w, kin.v);
@@ -387,6 +393,45 @@ impl Clock<'_> {
         look.stiffening = if sure { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };
         if !stiff(look.stiffening) {
             surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
+        }
+    }
+
+    /// Convex shapes that come near and will only just touch at the end of the step, while they move along each other, slide onto each other: over a flush seam. Their points
+    /// are those of the end, for what lies ahead now is an edge that would stop them.
+    fn slide_onto(&self, near: &Near, [a, b]: [&Element; 2], X_ws: [Pose; 2], margin: f64, found: &mut Manifold) {
+        let bodies = [a.body as usize, b.body as usize];
+        let kin = bodies.map(|b| &self.kin[b]);
+        let relative = |x: Vec3| {
+            let at = |k: usize| kin[k].v + kin[k].w.cross(x - kin[k].p);
+            at(1) - at(0)
+        };
+        let nearest = found.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap));
+        let middle = found.points()[0].point;
+        let tolerance = FLUSH * bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
+        let closing = -found.normal.dot(relative(middle));
+        if nearest < -tolerance || self.h * closing < nearest.max(0.0) + tolerance {
+            return;
+        }
+        let end = |k: usize| {
+            let turn = Quat::from_scaled_axis(kin[k].w * self.h);
+            let centre = kin[k].p + kin[k].v * self.h;
+            Pose::new(turn * X_ws[k].rotation, centre + turn * (X_ws[k].position - kin[k].p))
+        };
+        let mut then = Manifold::default();
+        if !manifold(&a.shape, &end(0), &b.shape, &end(1), margin, near.points, &mut then) || then.count == 0 {
+            return;
+        }
+        let deepest = then.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap));
+        let along = |p: &ManifoldPoint| self.h * then.normal.dot(relative(p.point)).abs() < tolerance;
+        if deepest.abs() < tolerance && then.normal.dot(found.normal) > -0.5 && then.points().iter().all(along) {
+            let free = kin.iter().zip(bodies).filter(|(_, b)| self.is_free(*b));
+            let (sum, count) = free.fold((Vec3::ZERO, 0), |(sum, n), (kin, _)| (sum + kin.v * self.h, n + 1));
+            let normal = then.normal;
+            for p in &mut then.points[..then.count] {
+                p.point -= sum / f64::max(count as f64, 1.0);
+                p.gap -= self.h * normal.dot(relative(p.point));
+            }
+            *found = then;
         }
     }
 
@@ -526,11 +571,7 @@ impl Clock<'_> {
             let moving = body.drive != Drive::Fixed;
             let margin = if moving { reach + MARGIN * body.size } else { 0.0 };
             let X_wc = Pose::new(self.state.bodies[e.body as usize].q, kin.p);
-            let X_wc = if body.drive == Drive::Free {
-                X_wc
-            } else {
-                Pose::new(tippe_geometry::Quat::from_mat3(&kin.R), kin.p)
-            };
+            let X_wc = if body.drive == Drive::Free { X_wc } else { Pose::new(Quat::from_mat3(&kin.R), kin.p) };
             let bounds = e.aabb(&X_wc).grown(margin);
             stays &= pairs.rooms.get(pairs.boxes.len()).is_some_and(|room| room.contains(&bounds));
             pairs.boxes.push(bounds);
@@ -596,10 +637,10 @@ impl Clock<'_> {
     }
 
     /// Orientation of a body at the beginning of the step.
-    pub(super) fn orientation(&self, body: usize) -> tippe_geometry::Quat {
+    pub(super) fn orientation(&self, body: usize) -> Quat {
         match self.model.bodies[body].drive {
             Drive::Free => self.state.bodies[body].q,
-            _ => tippe_geometry::Quat::from_mat3(&self.kin[body].R),
+            _ => Quat::from_mat3(&self.kin[body].R),
         }
     }
 
