@@ -27,6 +27,9 @@ const BRACED: f64 = 0.01;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
+/// Surfaces that overlap by less than this share of the size at the end of a step in which they move along each other lie flush [-].
+const FLUSH: f64 = 1e-3;
+
 /// Energy of an edge at the depth that it has in an impact, mean over the impulse, over the largest: (B(4/3, 1/2)/2)^3 [-].
 const MEAN: f64 = 0.595;
 /// Looks at surfaces that come near, at most, until they meet.
@@ -145,6 +148,8 @@ impl SurfacePair {
         let falls = !touching && !on_ground && fall != Vec3::ZERO;
         let just = falls && self.only_touches(&start, &fallen(&end));
         let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
+        let flush = meeting.is_some() && self.slides_onto(paths, &end, margin);
+        let meeting = meeting.filter(|_| !flush);
         // what comes slowly waits where it would fall to: an edge or a corner that only touches has no area yet
         let just = just || falls && meeting.is_none() && self.depth(&start) == 0.0 && self.depth(&fallen(&end)) > 0.0;
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
@@ -152,7 +157,7 @@ impl SurfacePair {
         let now = || paths.map(|p| p.at(0.0));
         let late =
             || !just && !on_ground && meeting.is_none() && self.depth(&end) > self.depth(&now()) + blow.slow * rest;
-        let there = at_end && (touching || late()) || just || !touching && on_ground;
+        let there = at_end && (touching || late()) || just || flush || !touching && on_ground;
         let time = meeting.or(there.then_some(rest));
         let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
         with_room(|Room { surfaces: work, .. }| {
@@ -171,7 +176,9 @@ impl SurfacePair {
                     c.point -= 0.5 * fall;
                     c.gap -= c.normal.dot(fall);
                 }
-                carry_regions(work.points(), self.sense(), true, out);
+                let against = |n: Vec3| n.dot(fall) * self.sense() < -ALONG * fall.length();
+                let holds = |p: &PressurePoint| against(p.axis) && p.normal.dot(p.axis) > ALONG;
+                carry_regions(work.points(), self.sense(), true, holds, out);
             }
             if just {
                 return;
@@ -284,6 +291,18 @@ impl SurfacePair {
         if gap < near { -n * paths[1].fall.length() } else { Vec3::ZERO }
     }
 
+    /// True of surfaces that come near and at the `end` of the step only just touch, while they move along each other: what slides over a flush seam does not strike
+    /// the edge behind it.
+    fn slides_onto(&self, paths: [&Path; 2], end: &[Pose; 2], margin: f64) -> bool {
+        let rest = paths[0].rest;
+        let tolerance = FLUSH * self.size;
+        let (gap, n, p1, p2) = self.nearest(end, margin);
+        let middle = 0.5 * (p1 + p2);
+        let apart = n.dot(paths[1].velocity(middle, rest) - paths[0].velocity(middle, rest));
+        let (_, before, ..) = self.nearest(&paths.map(|p| p.X_ws), margin);
+        gap.abs() < tolerance && rest * apart.abs() < tolerance && n.dot(before) > -0.5
+    }
+
     /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
     /// of those that overlap now. Those that do by rounding met a moment ago.
     fn meeting(&self, paths: [&Path; 2], margin: f64, slow: f64) -> Option<f64> {
@@ -317,7 +336,7 @@ impl SurfacePair {
             }
         }
         if let Some(touching) = carry {
-            carry_regions(work.points(), sense, touching, &mut out[first..]);
+            carry_regions(work.points(), sense, touching, |_| true, &mut out[first..]);
         }
     }
 
@@ -418,12 +437,18 @@ fn columns_of(points: &[PressurePoint]) -> impl Fn(&PressurePoint) -> (Vec3, f64
 }
 
 /// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the force of its foundation,
-/// where they push one way. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
-fn carry_regions(points: &[PressurePoint], sense: f64, touching: bool, columns: &mut [SurfacePoint]) {
+/// where they push one way; only what `holds` counts. Those of a new contact all push along that force: the faces beside a corner would hold what slides past it.
+fn carry_regions(
+    points: &[PressurePoint],
+    sense: f64,
+    touching: bool,
+    holds: impl Fn(&PressurePoint) -> bool,
+    columns: &mut [SurfacePoint],
+) {
     let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
     let mut sums = vec![(Vec3::ZERO, Vec3::ZERO, 0.0); count];
     let column = columns_of(points);
-    for p in points {
+    for p in points.iter().filter(|p| holds(p)) {
         if let Some((force, pushed, all)) = sums.get_mut(p.region as usize) {
             let (axis, area) = column(p);
             let push = area.max(0.0) * p.depth.max(0.0);
