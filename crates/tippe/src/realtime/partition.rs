@@ -256,6 +256,8 @@ impl Clock<'_> {
                 true => drift - phi / touch.relaxation,
                 // what does not touch is not damped
                 false if phi > 0.0 && touch.drift.is_none() => -phi / h,
+                // nor what was apart before an impact, and ends where the impact was at least
+                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => -phi / h,
                 false if touch.lands && phi + h * began() > 0.0 => damped.min(-phi / h),
                 false => damped.min(PUSH_SPEED),
             },

@@ -90,10 +90,14 @@ impl Clock<'_> {
         falling
     }
 
+    /// True of a contact of a body that joints hold.
+    pub(in crate::realtime) fn is_linked(&self, touch: &Touch) -> bool {
+        touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some())
+    }
+
     /// True of a contact whose bodies come or go fast enough to rebound, and do not meet on their parabolas in the rest of the step; h u+ ends lower.
     pub(in crate::realtime) fn passes_over(&self, touch: &Touch, J: &[Six; 2], gap: f64) -> bool {
-        let is_free = |&b: &usize| self.model.bodies[b].mechanism.is_none();
-        if touch.soft || touch.restitution == 0.0 || !touch.bodies.iter().all(is_free) {
+        if touch.soft || touch.restitution == 0.0 || self.is_linked(touch) {
             return false;
         }
         let rate = |of: &dyn Fn(usize) -> Six| (0..2).map(|s| J[s].dot(&of(touch.bodies[s]))).sum::<f64>();
