@@ -176,6 +176,8 @@ pub struct Grip {
     pub relaxation: f64,
     /// mu, kinetic and static [-].
     pub mu: [f64; 2],
+    /// What turning bodies add to the slip in the middle of the step [m/s].
+    pub turning: Vec3,
     /// b [m].
     pub lever: f64,
     /// Largest rolling torque over normal force [m].
@@ -707,6 +709,7 @@ impl Clock<'_> {
             stiffness: hardness.kappa * touches.iter().map(|t| t.stiffness).sum::<f64>(),
             relaxation: touches[0].relaxation,
             mu: [hardness.mu, hardness.mu_static],
+            turning: Vec3::ZERO,
             lever,
             rolling: hardness.rolling,
             limit: near.force_max,

@@ -286,6 +286,11 @@ impl Clock<'_> {
         let gamma = h / (h + grip.relaxation);
         let cone = self.settings.friction == FrictionBound::Cone;
         let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
+        // where they touch goes with the smaller body: what sticks to a turntable along its tangent would creep outwards, w^2 r h/2
+        let [k1, k2] = grip.bodies.map(|b| &self.kin[b]);
+        let [small1, small2] = grip.bodies.map(|b| self.model.bodies[b].radius);
+        let along = if small1 < small2 { k1.v } else { k2.v };
+        grip.turning = (k2.w.cross(along - k2.v) - k1.w.cross(along - k1.v)) * (0.5 * h);
         if mu > 0.0 {
             let row = |spring: f64, lambda: f64, ball: u8| Row {
                 target: -gamma * spring / h,
@@ -301,7 +306,8 @@ impl Clock<'_> {
             for a in 0..2 {
                 let axis = grip.axes[a + 1];
                 let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
-                let row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
+                let mut row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
+                row.target -= grip.turning.dot(axis);
                 let follow = Follow { centred: touches[0].column, ..follow(mu, grip.limit * h) };
                 rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow);
             }

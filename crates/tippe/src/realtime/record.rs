@@ -363,7 +363,8 @@ impl Clock<'_> {
             } else {
                 // no more than what slides
                 let most = limit / (h * grip.stiffness);
-                memory.spring = (memory.spring + slip * h).clamp_length_max(most);
+                let turning = grip.turning - grip.axes[0] * grip.axes[0].dot(grip.turning);
+                memory.spring = (memory.spring + (slip + turning) * h).clamp_length_max(most);
                 memory.wound = (memory.wound + spin * h).min(most).max(-most);
             }
             self.state.holds.push(*memory);
