@@ -256,6 +256,11 @@ impl SurfacePair {
         (sum.area, sum.force.length() / sum.area.max(f64::MIN_POSITIVE), sum.depth)
     }
 
+    /// Sum of the bounding radii, or the size beside ground without end [m].
+    pub fn reach(&self) -> f64 {
+        if self.bound.is_finite() { self.bound } else { self.size }
+    }
+
     /// Energy of the foundation of surfaces so placed, with k = 1 N/m^3 [m^4].
     pub fn energy(&self, X_ws: &[Pose; 2]) -> f64 {
         match self.far(X_ws) {

@@ -346,6 +346,14 @@ impl Pair {
         }
     }
 
+    /// How far what touches over an area reaches: coordinates of its depths are not larger [m].
+    pub fn reach(&self) -> f64 {
+        match &self.geometry {
+            Geometry::Surfaces(surfaces) => surfaces.reach(),
+            _ => self.half_extent(),
+        }
+    }
+
     /// True when the damping refers to the impact that goes on; that of surfaces is hysteresis.
     pub fn has_memory(&self) -> bool {
         self.law.has_memory() && !matches!(self.geometry, Geometry::Surfaces(_))

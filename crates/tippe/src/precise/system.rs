@@ -168,7 +168,7 @@ impl System for Bound<'_> {
             }
             if let Some(k) = pair.springs {
                 let N = pair.last.force.total().max(1e-3 * pair.normal.mass);
-                let place = d.kinematics[d.first_of[pair.node]].p.length() + pair.half_extent();
+                let place = d.kinematics[d.first_of[pair.node]].p.length() + pair.reach();
                 let rounding = pair.friction.kappa * pair.friction.patch_stiffness * ROUNDING * place;
                 let limit = (tolerance * pair.friction.mu.max(1e-3) * N).max(rounding);
                 let share = pair.last.friction.gear * vector(error, k).length() / limit;
