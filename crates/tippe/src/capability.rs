@@ -60,7 +60,8 @@ const fn touch(row: Capability) -> Capability {
 }
 
 /// A normal law that the realtime clock knows by its numbers only.
-const BY_NUMBERS: Support = Approximate("it enters with its stiffness, exponent and restitution alone");
+const BY_NUMBERS: Support =
+    Approximate("it enters with its stiffness, its exponent and the restitution that its damping gives at 1 m/s");
 /// A friction law that the realtime clock replaces.
 const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
 /// What the precise clock makes of grains.

@@ -234,7 +234,9 @@ pub enum SolidError {
         at: [f64; 2],
     },
     /// A hole is not inside.
-    #[error("hole {hole} does not lie inside the outline, or lies inside another hole")]
+    #[error(
+        "hole {hole} does not lie inside the outline, or lies inside another hole; parts that lie apart are solids of their own"
+    )]
     Hole {
         /// Index of the hole [-].
         hole: usize,

@@ -705,15 +705,20 @@ impl Partition {
         misfit
     }
 
-    /// How far friction of surfaces acts from where they press on each other in the solution. With normals n at r_i and a tangent a
+    /// How far friction of surfaces that slide acts from where they press on each other in the solution. With normals n at r_i and a tangent a
     ///   n.(r x a) = -sum lambda_i a.(r_i x n)/sum lambda_i
     fn off_centre(&mut self) -> Misfit {
         let Problem { rows, inverse, .. } = &self.problem;
         self.shifts.clear();
-        let mut misfit = Misfit::None;
+        let (mut misfit, mut slides) = (Misfit::None, false);
         for k in 0..rows.len() {
             let Follow { first, count, centred, .. } = self.follows[k];
-            if !centred || rows[k].given != 0.0 || rows[k].lambda == 0.0 {
+            if rows[k].ball > 0 || !rows[k].shared {
+                let ball = &rows[k..k + rows[k].ball.max(1) as usize];
+                let size = ball.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+                slides = size > 0.0 && size >= rows[k].upper * (1.0 - 1e-9);
+            }
+            if !(centred && slides) || rows[k].given != 0.0 {
                 continue;
             }
             let normals = first as usize..(first + count) as usize;

@@ -26,7 +26,11 @@ pub(super) fn solids(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut S
             let Some(solid) = solid(reader, &fields) else { return };
             if reader.solids.insert(solid.name.clone(), solid.mesh.clone()).is_some() {
                 let message = format!("two solids have the name \"{}\"", solid.name);
-                reader.error(fields.place_of("name"), message, "use every index of `repeat` in the name");
+                reader.error(
+                    fields.place_of("name"),
+                    message,
+                    "give one another name; what is repeated has every index of `repeat` in its name",
+                );
             }
             scene.solids.push(solid);
         });
@@ -405,7 +409,10 @@ fn surface(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Mesh> {
         }
         Err(error) => {
             let file = if source == "file" { format!("{}: ", source_name(fields, source)) } else { String::new() };
-            reader.error(fields.place_of(source), format!("{}: {file}{error}", fields.what), "");
+            // one name is enough
+            let text = error.to_string();
+            let text = text.strip_prefix("mesh: ").filter(|_| fields.what.ends_with("mesh")).unwrap_or(&text);
+            reader.error(fields.place_of(source), format!("{}: {file}{text}", fields.what), "");
             None
         }
     }
