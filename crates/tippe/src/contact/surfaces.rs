@@ -63,8 +63,8 @@ const LEAST_BEND: f64 = 1e-6;
 const RESTITUTION_MIN: f64 = 0.05;
 /// Surfaces are brought together by this share of the size beyond the first touch, to see where they meet [-].
 const MET: f64 = 1e-6;
-/// Surfaces nearer than this share of the size touch [-].
-const TOUCH: f64 = 1e-13;
+/// Surfaces nearer than this share of the size touch: their distance has no direction but rounding [-].
+const TOUCH: f64 = 1e-9;
 /// A force below this share of the elastic one is none [-].
 const PARTING: f64 = 1e-9;
 /// How far apart surfaces are matters up to this share of the size [-].

@@ -34,6 +34,10 @@ const REST_TIME: f64 = 0.5;
 const COUPLING: usize = 48;
 /// Overlap is pushed out at most at this speed [m/s].
 const PUSH_SPEED: f64 = 1.0;
+/// Overlaps below this are rounding [m].
+const NOTHING: f64 = 1e-12;
+/// Bodies that turn farther in a step have no middle of it [rad].
+const FAR: f64 = 0.5;
 /// Shares of that speed that are tried one after the other where it throws things [-].
 const GENTLER: [f64; 3] = [0.25, 0.25, 0.0];
 
@@ -257,8 +261,8 @@ impl Clock<'_> {
                 // what does not touch is not damped
                 false if phi > 0.0 && touch.drift.is_none() => -phi / h,
                 // nor what was apart before an impact, and ends where the impact was at least
-                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => -phi / h,
-                false if touch.lands && phi + h * began() > 0.0 => damped.min(-phi / h),
+                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => damped.max((-phi / h).min(began())),
+                false if touch.lands && phi + h * began() > -NOTHING => damped.min(-phi / h),
                 false => damped.min(PUSH_SPEED),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
@@ -290,7 +294,8 @@ impl Clock<'_> {
         let [k1, k2] = grip.bodies.map(|b| &self.kin[b]);
         let [small1, small2] = grip.bodies.map(|b| self.model.bodies[b].radius);
         let along = if small1 < small2 { k1.v } else { k2.v };
-        grip.turning = (k2.w.cross(along - k2.v) - k1.w.cross(along - k1.v)) * (0.5 * h);
+        let far = h * k1.w.length().max(k2.w.length()) > FAR;
+        grip.turning = if far { Vec3::ZERO } else { (k2.w.cross(along - k2.v) - k1.w.cross(along - k1.v)) * (0.5 * h) };
         if mu > 0.0 {
             let row = |spring: f64, lambda: f64, ball: u8| Row {
                 target: -gamma * spring / h,

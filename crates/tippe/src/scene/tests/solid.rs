@@ -132,12 +132,12 @@ fn mesh_files_are_read_from_the_folder_of_the_scene() {
     }
     // What bounds no solid names the file, and what to do.
     for (file, text, said) in [
-        ("open.obj", near.replace("f 2 3 4\n", ""), "\"open.obj\": mesh: not closed: 3 edges"),
-        ("flat.obj", near.replace("v 0 0 1", "v 0.2 0.2 0"), "\"flat.obj\": mesh: flat: its 4 triangles"),
+        ("open.obj", near.replace("f 2 3 4\n", ""), "\"open.obj\": not closed: 3 edges"),
+        ("flat.obj", near.replace("v 0 0 1", "v 0.2 0.2 0"), "\"flat.obj\": flat: its 4 triangles"),
         (
             "far.obj",
             near.replace("v 0 1 0", "v 0 1e35 0"),
-            "\"far.obj\": mesh: corner 2 has the coordinate 1e35 m; they end at 1e9 m",
+            "\"far.obj\": corner 2 has the coordinate 1e35 m; they end at 1e9 m",
         ),
         ("none.obj", "v 0 0 0\n".into(), "there are no triangles in \"none.obj\""),
         ("bad.obj", "f 1 2 3\n".into(), "bad.obj: OBJ: line 1: corner 1 of 0"),
