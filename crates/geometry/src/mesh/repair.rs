@@ -76,7 +76,8 @@ const ROUNDS: usize = 4;
 
 impl Mesh {
     /// Repairs what can be repaired without a guess: corners nearer than `weld` [m] become one, triangles without area and
-    /// doubled ones go, parts that touch along an edge get corners of their own, neighbours are made to agree, parts that are inside out are turned. The rest is an error.
+    /// doubled ones go, parts that touch along an edge get corners of their own, neighbours are made to agree, parts that are
+    /// inside out are turned. The rest is an error.
     ///
     /// For a file whose numbers have seven digits, `weld` = 1e-7 of [`TriMesh::size`] is a good value; zero joins only
     /// corners that are equal.

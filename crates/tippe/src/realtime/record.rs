@@ -351,7 +351,8 @@ impl Clock<'_> {
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
             let touches = &self.touches[first..first + count];
-            if touches[0].column && normal > 0.0 && !swept {
+            // where the solution put it
+            if memory.sliding && touches[0].column && !swept && rows.rows[grip.row].given == 0.0 {
                 grip.point = touches.iter().map(|t| t.point * (t.memory.normal.max(0.0) / normal)).sum();
             }
             if normal <= 0.0 {
