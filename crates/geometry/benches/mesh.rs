@@ -73,10 +73,11 @@ fn bumpy(lat: u32, lon: u32, phase: [f64; 2]) -> TriMesh {
 fn pressed(a: &Surface, b: &Surface, q: Quat, u: Vec3, depth: f64) -> Pose {
     let mut stack = Vec::new();
     let X = |s: f64| Pose::new(q, u * s);
-    let mut s = 3.0;
+    let (mut s, mut near) = (3.0, [0; 2]);
     // conservative advancement to the first touch
     for _ in 0..200 {
-        let gap = surface_distance(a, &Pose::IDENTITY, b, &X(s), 10.0, &mut stack).map_or(0.0, |g| g.distance);
+        let gap =
+            surface_distance(a, &Pose::IDENTITY, b, &X(s), 10.0, &mut near, &mut stack).map_or(0.0, |g| g.distance);
         s -= gap;
         if gap < 1e-9 {
             break;
@@ -158,7 +159,7 @@ fn main() {
         row(
             "distance, a tenth of the radius apart",
             time(200, |i| {
-                black_box(surface_distance(&a, &X1, &b, &apart[i], f64::INFINITY, &mut stack));
+                black_box(surface_distance(&a, &X1, &b, &apart[i], f64::INFINITY, &mut [0; 2], &mut stack));
             }),
         );
     }

@@ -328,12 +328,17 @@ impl Mesh {
 
     /// Index of a corner farthest along `d` (any length).
     pub fn farthest_vertex(&self, d: Vec3) -> u32 {
-        self.tree.farthest_vertex(&self.surface, d)
+        self.tree.farthest_vertex(&self.surface, d, true).0
+    }
+
+    /// Largest `d . p` over the corners, for `d` of any length.
+    pub(crate) fn reach(&self, d: Vec3) -> f64 {
+        self.tree.farthest_vertex(&self.surface, d, false).1
     }
 
     /// Mean of the corners farthest along `d` [m].
     pub(crate) fn middle_support(&self, d: Vec3) -> Vec3 {
-        let reach = self.vertices()[self.farthest_vertex(d) as usize].dot(d);
+        let reach = self.reach(d);
         let (mut sum, mut count) = (Vec3::ZERO, 0.0);
         for v in self.vertices() {
             if v.dot(d) >= reach {

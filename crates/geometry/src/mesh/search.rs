@@ -29,7 +29,8 @@ impl Tree {
         });
     }
 
-    pub(super) fn farthest_vertex(&self, surface: &TriMesh, d: Vec3) -> u32 {
+    /// A corner farthest along `d`, the first of several if `first`, and how far.
+    pub(super) fn farthest_vertex(&self, surface: &TriMesh, d: Vec3, first: bool) -> (u32, f64) {
         let bound = |k: usize| self.nodes[k].center.dot(d) + self.nodes[k].half.dot(d.abs());
         let (mut best, mut reach) = (surface.triangles[0][0], f64::NEG_INFINITY);
         // Halving keeps the tree below 32 levels, and a level leaves one node waiting.
@@ -38,7 +39,7 @@ impl Tree {
             waiting -= 1;
             let k = stack[waiting];
             let node = &self.nodes[k];
-            if bound(k) < reach {
+            if bound(k) < reach || !first && bound(k) == reach {
                 continue;
             }
             if node.count == 0 {
@@ -57,7 +58,7 @@ impl Tree {
                 }
             }
         }
-        best
+        (best, reach)
     }
 
     /// Nearest triangle on a ray, from either side: distance and outward unit normal.

@@ -188,7 +188,7 @@ impl<'a> Core<'a> {
             }
             Core::Ellipsoid { semi } => (*semi * d).length(),
             Core::Hull(hull) => hull.vertices()[hull.farthest_vertex(d) as usize].dot(d),
-            Core::Mesh(mesh) => mesh.vertices()[mesh.farthest_vertex(d) as usize].dot(d),
+            Core::Mesh(mesh) => mesh.reach(d),
             Core::Prism { .. } => self.support(d).0.dot(d),
         }
     }

@@ -285,7 +285,7 @@ fn patch_polygons() {
 
 #[test]
 fn distance_of_surfaces() {
-    let mut stack = Vec::new();
+    let (mut near, mut stack) = ([0; 2], Vec::new());
     let (a, b) = (surface(&cuboid(Vec3::splat(0.5))), surface(&cuboid(Vec3::new(0.3, 0.2, 0.1))));
     // corner to corner, edge to edge, face to face
     for (x, d) in [
@@ -293,17 +293,22 @@ fn distance_of_surfaces() {
         (Vec3::new(1.8, 1.7, 0.0), std::f64::consts::SQRT_2),
         (Vec3::new(0.0, 0.1, -1.6), 1.0),
     ] {
-        let gap = surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 10.0, &mut stack).unwrap();
+        let gap = surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 10.0, &mut near, &mut stack).unwrap();
         assert!((gap.distance - d).abs() < 1e-14, "{gap:?}");
         assert!(((gap.point1 - gap.point2).length() - d).abs() < 1e-14);
-        assert!(surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 0.9 * d, &mut stack).is_none());
+        assert!(surface_distance(&a, &Pose::IDENTITY, &b, &Pose::at(x), 0.9 * d, &mut near, &mut stack).is_none());
     }
     let mut r = Random(35);
     for _ in 0..60 {
         let (m1, m2) = (concave(&mut r), concave(&mut r));
         let X2 = Pose::new(r.rotation(), r.direction() * 1.2);
         let (s1, s2) = (surface(&m1), surface(&m2));
-        let gap = surface_distance(&s1, &Pose::IDENTITY, &s2, &X2, f64::INFINITY, &mut stack).unwrap();
+        let mut from = |mut near: [u32; 2]| {
+            surface_distance(&s1, &Pose::IDENTITY, &s2, &X2, f64::INFINITY, &mut near, &mut stack).unwrap()
+        };
+        let gap = from([u32::MAX; 2]);
+        // wherever the search begins
+        assert!((0..s1.len() as u32).all(|f| from([f, f % s2.len() as u32]) == gap) && from(gap.triangles) == gap);
         let placed = placed(&m2, &X2);
         let near = |m: &TriMesh, p: Vec3| {
             let d = m.triangles.iter().map(|t| triangle_distance(p, t.map(|i| m.vertices[i as usize])));

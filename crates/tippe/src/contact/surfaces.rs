@@ -25,6 +25,7 @@ use crate::kinematics::Kinematics;
 use crate::model::Element;
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tippe_geometry::{
     Foundation, HeightGrid, Mat3, PatchPolygon, Pose, PressurePoint, Region, Shape, Surface, SurfaceWork, Vec3,
     foundation, half_space_foundation, half_space_patch, surface_distance, surface_overlap, surface_patch,
@@ -72,6 +73,7 @@ const NEAR: f64 = 0.25;
 
 thread_local! {
     static WORK: RefCell<Room> = RefCell::default();
+    static STACK: RefCell<Vec<(f64, u32, u32)>> = RefCell::default();
 }
 
 /// Buffers; what they hold never changes a result.
@@ -124,6 +126,28 @@ pub struct SurfacePair {
     hysteresis: f64,
     /// Side whose centre of mass is the origin of the stretch of the tangential springs.
     reference: usize,
+    near: Near,
+}
+
+/// Triangles of two surfaces that were nearest to each other when last asked, to look at first. They change no result.
+#[derive(Debug, Default)]
+struct Near(AtomicU64);
+
+impl Near {
+    fn read(&self) -> [u32; 2] {
+        let both = self.0.load(Ordering::Relaxed);
+        [(both >> 32) as u32, both as u32]
+    }
+
+    fn write(&self, [f, g]: [u32; 2]) {
+        self.0.store(u64::from(f) << 32 | u64::from(g), Ordering::Relaxed);
+    }
+}
+
+impl Clone for Near {
+    fn clone(&self) -> Near {
+        Near(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 /// The laws of a pair and what they need.
@@ -221,6 +245,7 @@ impl SurfacePair {
             bound: elements[0].radius + elements[1].radius,
             hysteresis: hysteresis(e),
             reference,
+            near: Near::default(),
         })
     }
 
@@ -314,7 +339,11 @@ impl SurfacePair {
         match &self.kind {
             Kind::Both([s1, s2]) | Kind::Terrain { surfaces: [s1, s2], .. } => {
                 let between = (X[1].position - X[0].position).try_normalize();
-                match surface_distance(s1, &X[0], s2, &X[1], limit, &mut Vec::new()) {
+                let (mut near, mut stack) = (self.near.read(), STACK.take());
+                let gap = surface_distance(s1, &X[0], s2, &X[1], limit, &mut near, &mut stack);
+                STACK.set(stack);
+                self.near.write(near);
+                match gap {
                     Some(gap) => {
                         let n = if gap.distance > TOUCH * self.size {
                             Some((gap.point2 - gap.point1) / gap.distance)
@@ -372,6 +401,11 @@ impl SurfacePair {
             return patch;
         }
         let (gap, n, ..) = self.apart(X_ws, f64::INFINITY);
+        self.patch_met(X_ws, gap, n)
+    }
+
+    /// The polygons over which surfaces that are apart by `gap` [m] along `n` meet when they are brought together.
+    fn patch_met(&self, X_ws: &[Pose; 2], gap: f64, n: Vec3) -> Vec<PatchPolygon> {
         let shift = n * (gap + MET * self.size);
         let mut patch = self.patch_here(&[X_ws[0], Pose::new(X_ws[1].rotation, X_ws[1].position - shift)]);
         for p in patch.iter_mut().filter(|p| p.side == 1) {

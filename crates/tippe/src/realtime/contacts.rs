@@ -385,8 +385,8 @@ impl Clock<'_> {
         let softness = surfaces.layer() / hardness.modulus;
         let blow = Blow { softness, slow: hardness.rest_speed + self.model.gravity.length() * self.h };
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
-        let paths = [&path(a, X_1), &path(b, X_2)];
-        look.beyond = surfaces.columns(paths, touching, true, margin, blow, &mut look.points);
+        let encounter = surfaces.encounter([path(a, X_1), path(b, X_2)], touching, margin, blow);
+        look.beyond = encounter.columns(true, &mut look.points);
         // a law that is read at the depth of the beginning wants the columns from there
         let area: f64 = look.points.iter().map(|p| p.area).sum();
         let stiff =
@@ -394,7 +394,7 @@ impl Clock<'_> {
         let sure = touching || stiff(1.0);
         look.stiffening = if sure { 1.0 } else { self.stiffening(near, surfaces, [X_1, X_2], &look.points) };
         if !stiff(look.stiffening) {
-            surfaces.columns(paths, touching, false, margin, blow, &mut look.points);
+            encounter.columns(false, &mut look.points);
         }
     }
 

@@ -21,16 +21,21 @@ pub struct Gap {
 /// Boxes are dropped only when farther than the best by more than rounding.
 const PRUNE: f64 = 1.0 - 1e-12;
 
+/// The distance of two triangles known from before bounds that of the surfaces with this factor [-].
+const BOUND: f64 = 1.0 + 1e-9;
+
 /// Distance of two placed surfaces if it is below `limit` [m], else `None`. Exact up to rounding. A solid inside the other
 /// has the distance of its surface: ask [`super::surface_overlap`] whether they share volume.
 ///
-/// `stack` is a buffer.
+/// `near` are triangles to look at first, and become those that carry the closest points: the better they are the less is searched, but no bit of
+/// the answer depends on them. `stack` is a buffer.
 pub fn surface_distance(
     surface1: &Surface,
     X_w1: &Pose,
     surface2: &Surface,
     X_w2: &Pose,
     limit: f64,
+    near: &mut [u32; 2],
     stack: &mut Vec<(f64, u32, u32)>,
 ) -> Option<Gap> {
     let X = Placement::new(X_w1, X_w2);
@@ -39,6 +44,12 @@ pub fn surface_distance(
     let mut found: Option<Gap> = None;
     let size = s1.size + s2.size + X.p_12.abs().max_element();
     let descent = Descent::new(&X, ROUNDING * size, size);
+    let placed = |g: u32| s2.corners(g).map(|corner| X.point(corner));
+    if (near[0] as usize) < s1.len() && (near[1] as usize) < s2.len() {
+        // a bound, no answer: of pairs that are as near the first in the order of the search is found, whatever the bound
+        let known = between(s1.corners(near[0]), placed(near[1]), f64::INFINITY).0;
+        best = best.min(known * BOUND + ROUNDING * size);
+    }
     stack.clear();
     stack.push((0.0, 0, 0));
     while let Some((least, i, j)) = stack.pop() {
@@ -56,8 +67,7 @@ pub fn surface_distance(
                     if (X.point(c2) - c1).length_squared() > reach * reach {
                         continue;
                     }
-                    let [a, b, c] = s2.corners(g);
-                    let q = [X.point(a), X.point(b), X.point(c)];
+                    let q = placed(g);
                     if boxes_apart(&p, &q).length_squared() * PRUNE > best * best {
                         continue;
                     }
@@ -66,6 +76,7 @@ pub fn surface_distance(
                         best = d;
                         let (point1, point2) = (X_w1.point(x), X_w1.point(y));
                         found = Some(Gap { distance: d, point1, point2, triangles: [f, g] });
+                        *near = [f, g];
                     }
                 }
             }

@@ -3,6 +3,7 @@
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
+use std::cell::OnceCell;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
 
@@ -63,6 +64,9 @@ impl Path {
     /// The shape then.
     fn at(&self, time: f64) -> Pose {
         let moved = self.moved(time);
+        if moved == Six::ZERO {
+            return self.X_ws;
+        }
         let turn = Quat::from_scaled_axis(moved.angular);
         let arm = self.X_ws.position - self.centre;
         Pose::new(turn * self.X_ws.rotation, self.centre + moved.linear + turn * arm)
@@ -110,102 +114,155 @@ pub struct SurfacePoint {
     pub region: u32,
 }
 
+/// Gap or minus the largest depth [m], normal, and a point on each.
+type Nearest = (f64, Vec3, Vec3, Vec3);
+
+/// Two surfaces at an instant; what is asked of them is looked up once.
+struct Instant {
+    X: [Pose; 2],
+    depth: OnceCell<f64>,
+    nearest: OnceCell<Nearest>,
+}
+
+impl Instant {
+    fn new(X: [Pose; 2]) -> Instant {
+        Instant { X, depth: OnceCell::new(), nearest: OnceCell::new() }
+    }
+}
+
+/// Two surfaces in a step.
+pub struct Encounter<'a> {
+    pair: &'a SurfacePair,
+    paths: [Path; 2],
+    /// Whether they touched before.
+    touching: bool,
+    /// What is farther apart is not looked at [m].
+    margin: f64,
+    blow: Blow,
+    /// At the beginning of the step, now, and at its end.
+    start: Instant,
+    now: Instant,
+    end: Instant,
+}
+
 impl SurfacePair {
+    /// The pair in a step along `paths`.
+    pub fn encounter(&self, paths: [Path; 2], touching: bool, margin: f64, blow: Blow) -> Encounter<'_> {
+        let at = |time: f64| Instant::new([paths[0].at(time), paths[1].at(time)]);
+        let start = Instant::new([paths[0].X_ws, paths[1].X_ws]);
+        Encounter { pair: self, touching, margin, blow, start, now: at(0.0), end: at(paths[0].rest), paths }
+    }
+}
+
+impl Encounter<'_> {
     /// Largest depth [m].
-    fn depth(&self, X: &[Pose; 2]) -> f64 {
-        with_room(|Room { surfaces: work, .. }| self.press_in(X, work).depth)
+    fn depth(&self, at: &Instant) -> f64 {
+        *at.depth.get_or_init(|| match at.nearest.get() {
+            Some((gap, ..)) => (-gap).max(0.0),
+            None => with_room(|room| self.pair.press_in(&at.X, &mut room.surfaces).depth),
+        })
+    }
+
+    fn nearest(&self, at: &Instant) -> Nearest {
+        *at.nearest.get_or_init(|| match at.depth.get() {
+            Some(0.0) => self.pair.apart(&at.X, self.margin),
+            _ => self.pair.nearest(&at.X, self.margin),
+        })
+    }
+
+    /// Now, which in most steps is their beginning.
+    fn now(&self) -> &Instant {
+        if self.now.X == self.start.X { &self.start } else { &self.now }
     }
 
     /// True of surfaces whose depth is too small to tell a direction, which that of those `down` does.
-    fn only_touches(&self, X: &[Pose; 2], down: &[Pose; 2]) -> bool {
-        let depth = self.depth(X);
-        depth > 0.0 && depth < PUSHED[0] * self.size && self.depth(down) > depth
+    fn only_touches(&self, down: &Instant) -> bool {
+        let depth = self.depth(&self.start);
+        depth > 0.0 && depth < PUSHED[0] * self.pair.size && self.depth(down) > depth
     }
 
-    /// Columns of the foundation for a step along `paths`: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
-    /// would fall to; of others where they overlap or, apart by less than `margin` [m], will first, at the depth of a `blow`, or, `at_end`, where they will overlap.
+    /// Columns of the foundation for the step: of surfaces that touch, where they are or, `at_end`, where they will be, and those that wait where they
+    /// would fall to; of others where they overlap or, apart by less than the margin, will first, at the depth of a blow, or, `at_end`, where they will overlap.
     /// Gaps are those of the step's beginning, seen from there. The sum of the columns is the foundation and, for no new one has a depth yet, they
     /// give its derivative. Returns how deep they are where one has passed the middle of the other [m].
-    pub fn columns(
-        &self,
-        paths: [&Path; 2],
-        touching: bool,
-        at_end: bool,
-        margin: f64,
-        blow: Blow,
-        out: &mut Vec<SurfacePoint>,
-    ) -> Option<f64> {
+    pub fn columns(&self, at_end: bool, out: &mut Vec<SurfacePoint>) -> Option<f64> {
         out.clear();
+        let Encounter { pair, paths, touching, margin, blow, start, end, .. } = self;
+        let (touching, margin) = (*touching, *margin);
         let mut beyond = None;
         let rest = paths[0].rest;
-        let (start, end) = (paths.map(|p| p.X_ws), paths.map(|p| p.at(rest)));
-        if self.far(&start).is_some_and(|distance| distance > self.bound + margin) {
+        if pair.far(&start.X).is_some_and(|distance| distance > pair.bound + margin) {
             return None;
         }
-        let fall = self.fall(paths, &end, touching, margin, blow.slow);
+        let fall = self.fall();
         let fallen = |X: &[Pose; 2]| [X[0], Pose::new(X[1].rotation, X[1].position + fall)];
-        let on_ground = matches!(self.kind, Kind::Ground { .. });
+        let down = Instant::new(fallen(&end.X));
+        let on_ground = matches!(pair.kind, Kind::Ground { .. });
         let falls = !touching && !on_ground && fall != Vec3::ZERO;
-        let just = falls && self.only_touches(&start, &fallen(&end));
-        let meeting = if touching || just { None } else { self.meeting(paths, margin, blow.slow) };
-        let flush = meeting.is_some() && self.slides_onto(paths, &end, margin);
+        let just = falls && self.only_touches(&down);
+        let meeting = if touching || just { None } else { self.meeting() };
+        let flush = meeting.is_some() && self.slides_onto();
         let meeting = meeting.filter(|_| !flush);
         // what comes slowly waits where it would fall to: an edge or a corner that only touches has no area yet
-        let just = just || falls && meeting.is_none() && self.depth(&start) == 0.0 && self.depth(&fallen(&end)) > 0.0;
+        let just = just || falls && meeting.is_none() && self.depth(start) == 0.0 && self.depth(&down) > 0.0;
         // depths below a half-space are linear: points that will be nearest are there from the beginning, whatever turns in between
         // what is nearest comes slowly: if they get deeper than it explains, something else does not
-        let now = || paths.map(|p| p.at(0.0));
         let late =
-            || !just && !on_ground && meeting.is_none() && self.depth(&end) > self.depth(&now()) + blow.slow * rest;
+            || !just && !on_ground && meeting.is_none() && self.depth(end) > self.depth(self.now()) + blow.slow * rest;
         let there = at_end && (touching || late()) || just || flush || !touching && on_ground;
         let time = meeting.or(there.then_some(rest));
-        let X = time.map_or(start, |time| paths.map(|p| p.at(time)));
+        let then = meeting.map(|time| Instant::new(paths.map(|p| p.at(time))));
+        let at = then.as_ref().unwrap_or(if there { end } else { start });
+        let X = at.X;
+        // where they were brought together to stand
+        let mut met = None;
         with_room(|Room { surfaces: work, .. }| {
             if let Some(time) = meeting {
-                return self.stand_ahead(paths, &X, time, margin, Some(blow), work, out);
+                met = self.stand_ahead(at, time, true, work, out);
+                return;
             }
-            if let Kind::Ground { ground, surface, .. } = &self.kind {
+            if let Kind::Ground { ground, surface, .. } = &pair.kind {
                 half_space_points(&X[*ground], surface, &X[1 - ground], [f64::NEG_INFINITY, margin], work);
-                return self.stand(work, None, out);
+                return pair.stand(work, None, out);
             }
-            if time.is_some() && fall != Vec3::ZERO && self.press_in(&fallen(&X), work).depth > 0.0 {
-                self.stand(work, None, out);
+            if time.is_some() && fall != Vec3::ZERO && pair.press_in(&fallen(&X), work).depth > 0.0 {
+                pair.stand(work, None, out);
                 // sideways lies an edge that it fell past, not what holds it
                 out.retain(|c| c.normal.dot(fall) < -ALONG * fall.length());
                 for c in out.iter_mut() {
                     c.point -= 0.5 * fall;
                     c.gap -= c.normal.dot(fall);
                 }
-                let against = |n: Vec3| n.dot(fall) * self.sense() < -ALONG * fall.length();
+                let against = |n: Vec3| n.dot(fall) * pair.sense() < -ALONG * fall.length();
                 let holds = |p: &PressurePoint| against(p.axis) && p.normal.dot(p.axis) > ALONG;
-                carry_regions(work.points(), self.sense(), true, holds, out);
+                carry_regions(work.points(), pair.sense(), true, holds, out);
             }
             if just {
                 return;
             }
-            let sum = self.press_in(&X, work);
-            beyond = self.is_beyond(&sum).then_some(sum.depth);
-            if sum.depth > 0.0 {
+            let sum = (at.depth.get() != Some(&0.0)).then(|| pair.press_in(&X, work)).filter(|sum| sum.depth > 0.0);
+            beyond = sum.filter(|sum| pair.is_beyond(sum)).map(|sum| sum.depth);
+            if sum.is_some() {
                 // in their place stand those that carry
                 out.retain_mut(|c| {
                     c.region = u32::MAX;
                     c.gap > 0.0
                 });
-                self.stand(work, Some(touching), out);
+                pair.stand(work, Some(touching), out);
             } else if !out.is_empty() {
                 out.iter_mut().for_each(|c| c.gap = c.gap.max(0.0));
             } else {
-                self.stand_ahead(paths, &X, time.unwrap_or(0.0), margin, None, work, out);
+                met = self.stand_ahead(at, time.unwrap_or(0.0), false, work, out);
             }
         });
         if !on_ground && out.len() <= COARSE {
             let down = fall != Vec3::ZERO && time.is_some();
-            self.brace(&if down { fallen(&X) } else { X }, out);
+            pair.brace(&if down { fallen(&X) } else { X }, met.filter(|_| !down), out);
         }
         if just {
             // columns stand inside their triangles: what is round or pointed would fall until the first of them touches
             let first = out.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
-            let late = (first - self.nearest(&X, margin).0.max(0.0)).max(0.0);
+            let late = (first - self.nearest(at).0.max(0.0)).max(0.0);
             out.iter_mut().for_each(|c| c.gap -= late);
         }
         join_columns(out);
@@ -221,9 +278,140 @@ impl SurfacePair {
         beyond
     }
 
+    /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch, or lie where they only just do, either may be held, so it is along the
+    /// shortest way.
+    fn fall(&self) -> Vec3 {
+        let Encounter { pair, paths, touching, margin, blow, .. } = self;
+        if !paths.iter().all(|p| p.inverse.0 > 0.0) {
+            return paths[1].fall - paths[0].fall;
+        }
+        let apart = paths[1].rate - paths[0].rate;
+        if !touching && apart.linear.length() + apart.angular.length() * pair.size > blow.slow {
+            return Vec3::ZERO;
+        }
+        let near = if *touching { *margin } else { PUSHED[0] * pair.size };
+        let (gap, n, ..) = self.nearest(&self.end);
+        if gap < near { -n * paths[1].fall.length() } else { Vec3::ZERO }
+    }
+
+    /// True of surfaces that come near and at the end of the step only just touch, while they move along each other: what slides over a flush seam does not strike
+    /// the edge behind it.
+    fn slides_onto(&self) -> bool {
+        let Encounter { pair, paths, .. } = self;
+        let rest = paths[0].rest;
+        let tolerance = FLUSH * pair.size;
+        let (gap, n, p1, p2) = self.nearest(&self.end);
+        let middle = 0.5 * (p1 + p2);
+        let apart = n.dot(paths[1].velocity(middle, rest) - paths[0].velocity(middle, rest));
+        let (_, before, ..) = self.nearest(&self.start);
+        gap.abs() < tolerance && rest * apart.abs() < tolerance && n.dot(before) > -0.5
+    }
+
+    /// When surfaces that are apart by less than the margin and come faster than slowly meet, from now, or the step's rest if they do not [s]; none
+    /// of those that overlap now. Those that do by rounding met a moment ago.
+    fn meeting(&self) -> Option<f64> {
+        let Encounter { pair, paths, margin, blow, .. } = self;
+        let rest = paths[0].rest;
+        let least = PUSHED[0] * pair.size;
+        let mut time = 0.0;
+        for _ in 0..MEETINGS {
+            let (gap, n, p1, p2) = match time == 0.0 {
+                true => self.nearest(self.now()),
+                false => pair.nearest(&paths.map(|p| p.at(time)), *margin),
+            };
+            let middle = 0.5 * (p1 + p2);
+            let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
+            if gap >= *margin || time == 0.0 && (gap < -least || closing <= blow.slow) {
+                return None;
+            }
+            if closing <= 0.0 || gap >= 0.0 && (gap < least || time == rest) {
+                break;
+            }
+            // short of it, for what only touches has no direction
+            time = (time + (gap - 0.5 * least) / closing).min(rest);
+        }
+        Some(time)
+    }
+
+    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way, if one `strikes` the other until they have the energy that an
+    /// impact has in the mean. Returns how far apart they are [m] and which way.
+    fn stand_ahead(
+        &self,
+        at: &Instant,
+        time: f64,
+        strikes: bool,
+        work: &mut SurfaceWork,
+        out: &mut Vec<SurfacePoint>,
+    ) -> Option<(f64, Vec3)> {
+        let Encounter { pair, paths, margin, .. } = self;
+        let X = &at.X;
+        let known = at.nearest.get().copied().filter(|(gap, ..)| *gap >= 0.0);
+        let (gap, n, p1, p2) = known.unwrap_or_else(|| pair.apart(X, *margin));
+        if gap >= *margin {
+            return None;
+        }
+        let middle = 0.5 * (p1 + p2);
+        let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
+        let yields: f64 = paths.iter().map(|p| p.yields(middle, n, time)).sum();
+        let blow = Some(self.blow).filter(|blow| strikes && yields > 0.0 && closing > blow.slow);
+        let energy = blow.map_or(0.0, |blow| MEAN * blow.softness * 0.5 * closing * closing / yields);
+        let pressed = |push: f64, work: &mut SurfaceWork| {
+            let shift = n * (gap + push * pair.size);
+            pair.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work)
+        };
+        let (mut push, mut before) = (PUSHED[0], 0.0);
+        let most = loop {
+            let f = pressed(push, work);
+            if (f.energy >= energy && f.depth > 0.0) || push >= PUSHED[1] {
+                break f.energy;
+            }
+            before = f.energy;
+            push = (4.0 * push).min(PUSHED[1]);
+        };
+        // the energy is a power of the depth, about: faces have 2, edges 3, corners 4
+        if 0.0 < before && before < energy && energy < most {
+            push *= libm::pow(energy / most, libm::log(4.0) / libm::log(most / before));
+            pressed(push, work);
+        }
+        let (sense, shift) = (pair.sense(), n * (gap + push * pair.size));
+        // as they part along n the depth falls by axis.n
+        let facing = |p: &PressurePoint| {
+            p.axis.dot(n) * sense > ALONG && p.area * p.normal.dot(n) * sense > 0.0 && p.depth > 0.0
+        };
+        let mut depths = vec![0.0; work.regions().len()];
+        for p in work.points().iter().filter(|p| facing(p)) {
+            if let Some(depth) = depths.get_mut(p.region as usize) {
+                *depth = f64::max(*depth, p.depth / (p.axis.dot(n) * sense));
+            }
+        }
+        let deepest = depths.iter().copied().fold(0.0, f64::max);
+        // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. In a blow columns of a region
+        // begin together, and push as they will where it is deepest: which of them lies nearest to an edge is a matter of how the patch is cut
+        for p in work.points().iter().filter(|p| facing(p)) {
+            let Some(depth) = depths.get(p.region as usize).map(|d| push * pair.size * d / deepest) else { continue };
+            let area = p.area * p.normal.dot(n) * sense;
+            let own = p.depth / (p.axis.dot(n) * sense);
+            let (gap, area) = match blow {
+                Some(_) => (shift.length() - depth, area * p.depth / depth),
+                None => ((shift.length() - own).max(gap), area),
+            };
+            out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
+        }
+        if let Kind::Ground { ground, surface, .. } = &pair.kind {
+            // what lies above the blow waits
+            let first = out.len();
+            half_space_points(&X[*ground], surface, &X[1 - ground], [shift.length(), *margin], work);
+            pair.stand(work, None, out);
+            out[first..].iter_mut().for_each(|c| c.region = u32::MAX);
+        }
+        Some((gap, n))
+    }
+}
+
+impl SurfacePair {
     /// Columns stand inside their triangles: where they are few and face one way, so that their gaps lie in a plane, small ones stand at the outermost corners of
-    /// the patch too, which would carry a load beside them.
-    fn brace(&self, X: &[Pose; 2], out: &mut Vec<SurfacePoint>) {
+    /// the patch too, which would carry a load beside them. `met`: how far apart they are [m] and which way, where that is known.
+    fn brace(&self, X: &[Pose; 2], met: Option<(f64, Vec3)>, out: &mut Vec<SurfacePoint>) {
         let area: f64 = out.iter().map(|c| c.area).sum();
         let mean = |of: &dyn Fn(&SurfacePoint) -> Vec3| out.iter().map(|c| of(c) * (c.area / area)).sum::<Vec3>();
         let (Some(n), middle) = (mean(&|c| c.normal).try_normalize(), mean(&|c| c.point)) else { return };
@@ -253,7 +441,10 @@ impl SurfacePair {
         if off > PUSHED[0] * self.size + 1e-2 * slope * (xx + yy).sqrt() {
             return;
         }
-        let patch = self.patch(X, true);
+        let patch = match met {
+            Some((gap, n)) => self.patch_met(X, gap, n),
+            None => self.patch(X, true),
+        };
         let faces = patch.iter().filter(|p| p.normal.dot(n).abs() > ONE_PLANE);
         let corners: Vec<[f64; 2]> = faces.flat_map(|p| p.rings.iter().flatten()).map(|c| at(*c)).collect();
         let mut outermost: Vec<[f64; 2]> = Vec::with_capacity(OUTERMOST);
@@ -276,55 +467,6 @@ impl SurfacePair {
         }));
     }
 
-    /// What 2 would fall towards 1 if nothing held it [m]: of two free bodies that touch, or lie where they only just do, either may be held, so it is along the
-    /// shortest way.
-    fn fall(&self, paths: [&Path; 2], X: &[Pose; 2], touching: bool, margin: f64, slow: f64) -> Vec3 {
-        if !paths.iter().all(|p| p.inverse.0 > 0.0) {
-            return paths[1].fall - paths[0].fall;
-        }
-        let apart = paths[1].rate - paths[0].rate;
-        if !touching && apart.linear.length() + apart.angular.length() * self.size > slow {
-            return Vec3::ZERO;
-        }
-        let near = if touching { margin } else { PUSHED[0] * self.size };
-        let (gap, n, ..) = self.nearest(X, margin);
-        if gap < near { -n * paths[1].fall.length() } else { Vec3::ZERO }
-    }
-
-    /// True of surfaces that come near and at the `end` of the step only just touch, while they move along each other: what slides over a flush seam does not strike
-    /// the edge behind it.
-    fn slides_onto(&self, paths: [&Path; 2], end: &[Pose; 2], margin: f64) -> bool {
-        let rest = paths[0].rest;
-        let tolerance = FLUSH * self.size;
-        let (gap, n, p1, p2) = self.nearest(end, margin);
-        let middle = 0.5 * (p1 + p2);
-        let apart = n.dot(paths[1].velocity(middle, rest) - paths[0].velocity(middle, rest));
-        let (_, before, ..) = self.nearest(&paths.map(|p| p.X_ws), margin);
-        gap.abs() < tolerance && rest * apart.abs() < tolerance && n.dot(before) > -0.5
-    }
-
-    /// When surfaces that are apart by less than `margin` and come faster than `slow` meet, from now, or the step's rest if they do not [s]; none
-    /// of those that overlap now. Those that do by rounding met a moment ago.
-    fn meeting(&self, paths: [&Path; 2], margin: f64, slow: f64) -> Option<f64> {
-        let rest = paths[0].rest;
-        let least = PUSHED[0] * self.size;
-        let mut time = 0.0;
-        for _ in 0..MEETINGS {
-            let (gap, n, p1, p2) = self.nearest(&paths.map(|p| p.at(time)), margin);
-            let middle = 0.5 * (p1 + p2);
-            let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
-            if gap >= margin || time == 0.0 && (gap < -least || closing <= slow) {
-                return None;
-            }
-            if closing <= 0.0 || gap >= 0.0 && (gap < least || time == rest) {
-                break;
-            }
-            // short of it, for what only touches has no direction
-            time = (time + (gap - 0.5 * least) / closing).min(rest);
-        }
-        Some(time)
-    }
-
     /// Appends the columns of a foundation; with `carry`, as [`carry_regions`] of surfaces that touch already or do not.
     fn stand(&self, work: &SurfaceWork, carry: Option<bool>, out: &mut Vec<SurfacePoint>) {
         let (sense, first, column) = (self.sense(), out.len(), columns_of(work.points()));
@@ -337,78 +479,6 @@ impl SurfacePair {
         }
         if let Some(touching) = carry {
             carry_regions(work.points(), sense, touching, |_| true, &mut out[first..]);
-        }
-    }
-
-    /// Columns of surfaces that are apart where they meet, pushed together along the shortest way, in a blow until they have the energy that an impact
-    /// has in the mean.
-    fn stand_ahead(
-        &self,
-        paths: [&Path; 2],
-        X: &[Pose; 2],
-        time: f64,
-        margin: f64,
-        blow: Option<Blow>,
-        work: &mut SurfaceWork,
-        out: &mut Vec<SurfacePoint>,
-    ) {
-        let (gap, n, p1, p2) = self.apart(X, margin);
-        if gap >= margin {
-            return;
-        }
-        let middle = 0.5 * (p1 + p2);
-        let closing = n.dot(paths[0].velocity(middle, time) - paths[1].velocity(middle, time));
-        let yields: f64 = paths.iter().map(|p| p.yields(middle, n, time)).sum();
-        let blow = blow.filter(|blow| yields > 0.0 && closing > blow.slow);
-        let energy = blow.map_or(0.0, |blow| MEAN * blow.softness * 0.5 * closing * closing / yields);
-        let pressed = |push: f64, work: &mut SurfaceWork| {
-            let shift = n * (gap + push * self.size);
-            self.press_in(&[X[0], Pose::new(X[1].rotation, X[1].position - shift)], work)
-        };
-        let (mut push, mut before) = (PUSHED[0], 0.0);
-        let most = loop {
-            let f = pressed(push, work);
-            if (f.energy >= energy && f.depth > 0.0) || push >= PUSHED[1] {
-                break f.energy;
-            }
-            before = f.energy;
-            push = (4.0 * push).min(PUSHED[1]);
-        };
-        // the energy is a power of the depth, about: faces have 2, edges 3, corners 4
-        if 0.0 < before && before < energy && energy < most {
-            push *= libm::pow(energy / most, libm::log(4.0) / libm::log(most / before));
-            pressed(push, work);
-        }
-        let (sense, shift) = (self.sense(), n * (gap + push * self.size));
-        // as they part along n the depth falls by axis.n
-        let facing = |p: &PressurePoint| {
-            p.axis.dot(n) * sense > ALONG && p.area * p.normal.dot(n) * sense > 0.0 && p.depth > 0.0
-        };
-        let mut depths = vec![0.0; work.regions().len()];
-        for p in work.points().iter().filter(|p| facing(p)) {
-            if let Some(depth) = depths.get_mut(p.region as usize) {
-                *depth = f64::max(*depth, p.depth / (p.axis.dot(n) * sense));
-            }
-        }
-        let deepest = depths.iter().copied().fold(0.0, f64::max);
-        // the plane of a face goes on beyond its edge, where nothing is: what is still apart meets along the shortest way. In a blow columns of a region
-        // begin together, and push as they will where it is deepest: which of them lies nearest to an edge is a matter of how the patch is cut
-        for p in work.points().iter().filter(|p| facing(p)) {
-            let Some(depth) = depths.get(p.region as usize).map(|d| push * self.size * d / deepest) else { continue };
-            let area = p.area * p.normal.dot(n) * sense;
-            let own = p.depth / (p.axis.dot(n) * sense);
-            let (gap, area) = match blow {
-                Some(_) => (shift.length() - depth, area * p.depth / depth),
-                None => ((shift.length() - own).max(gap), area),
-            };
-            out.push(SurfacePoint { point: p.point + 0.5 * shift, normal: n, gap, area, region: p.region });
-        }
-        if let Kind::Ground { ground, surface, .. } = &self.kind {
-            // what lies above the blow waits
-            let first = out.len();
-            half_space_points(&X[*ground], surface, &X[1 - ground], [shift.length(), margin], work);
-            self.stand(work, None, out);
-            out[first..].iter_mut().for_each(|c| c.region = u32::MAX);
         }
     }
 }
