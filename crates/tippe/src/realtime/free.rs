@@ -7,6 +7,8 @@ use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A body turns at most by this per substep of its free rotation [rad].
 const TURN: f64 = 0.1;
+/// A body tumbles where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
+const TUMBLE: f64 = 1e-6;
 /// A body is slender where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
 const SLENDER: f64 = 0.5;
 /// Substeps of the free rotation at most.
@@ -57,7 +59,7 @@ impl Principal {
 
     /// Orientation and angular velocity after free rotation for a time `h`: the momentum stays, to rounding; turns about the three axes in
     /// turn, each exact, x y z y x (McLachlan 1993).
-    fn turn(&self, q: Quat, w: Vec3, h: f64) -> (Quat, Vec3) {
+    pub(super) fn turn(&self, q: Quat, w: Vec3, h: f64) -> (Quat, Vec3) {
         if self.isotropic || w == Vec3::ZERO {
             return (rotated(q, w * h), w);
         }
@@ -98,9 +100,19 @@ impl Clock<'_> {
     /// True of a free body that turns so far in a step that momentum given to it at the beginning would be another velocity at the end: a rod that is
     /// kept from rocking would spin about its axis.
     pub(super) fn is_slender(&self, body: usize) -> bool {
+        self.winds(body) > SLENDER
+    }
+
+    /// Turn of a free body in a step, times the ratio of its moments of inertia [rad].
+    fn winds(&self, body: usize) -> f64 {
         let own = &self.model.bodies[body];
-        let turn = self.kin[body].w.length() * self.h;
-        own.oriented && own.mechanism.is_none() && turn * self.principal[body].ratio > SLENDER
+        let turns = own.oriented && own.mechanism.is_none();
+        if turns { self.kin[body].w.length() * self.h * self.principal[body].ratio } else { 0.0 }
+    }
+
+    /// True of a free body whose angular velocity changes, by its momentum, on the way to an impact.
+    pub(super) fn tumbles(&self, body: usize) -> bool {
+        self.winds(body) > TUMBLE && !self.model.bodies[body].isotropic
     }
 
     /// Turn of a struck body until the last impact [rad].
@@ -108,7 +120,7 @@ impl Clock<'_> {
         self.hops[body].angular + self.kin[body].w * self.struck_at
     }
 
-    /// Orientation in which a body has the velocity that impacts left it: slender ones go on from that of the last.
+    /// Orientation in which a body has the velocity that impacts left it: those that tumble go on from that of the last.
     pub(super) fn base(&self, body: usize) -> Mat3 {
         match self.swung[body] {
             true => Mat3::from_quat(rotated(Quat::IDENTITY, self.turn_until_struck(body))) * self.kin[body].R,

@@ -18,7 +18,7 @@ use super::record::kinetic;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use fall::{Falling, RISES, linear};
-use tippe_geometry::{Manifold, Mat3, Pose, Shape, Vec3, manifold};
+use tippe_geometry::{Manifold, Mat3, Pose, Quat, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};
 
 /// Micro-steps per duration of the shortest contact.
@@ -126,6 +126,8 @@ struct Melee {
     /// Paths until the instants `since`, as [`Clock::path`].
     path: Vec<f64>,
     since: Vec<f64>,
+    /// Orientations at the beginning of the step and then, of bodies that tumble: between impacts their momentum stays, not their velocity.
+    tumbling: Vec<Option<[Quat; 2]>>,
     response: Response,
     /// Bodies that hang together with an impact, and whether each does.
     reached: Vec<u32>,
@@ -161,18 +163,40 @@ impl Melee {
         }
     }
 
-    /// Gaps and paths of all that is reached are those of this instant.
-    fn settle(&mut self, now: f64) {
+    /// Gaps and paths of all that is reached are those of this instant, velocities too.
+    fn settle(&mut self, now: f64, clock: &Clock<'_>) {
         for b in self.reached.iter().map(|&b| b as usize) {
             for &k in &self.of_body[self.starts[b] as usize..self.starts[b + 1] as usize] {
                 self.list[k as usize].settle(now, &self.u);
             }
+        }
+        for b in self.reached.iter().map(|&b| b as usize) {
+            let time = now - self.since[b];
             for i in 6 * b..6 * b + 6 {
-                self.path[i] += (now - self.since[b]) * self.u[i];
+                self.path[i] += time * self.u[i];
             }
             self.since[b] = now;
+            if let Some([first, q]) = &mut self.tumbling[b]
+                && time > 0.0
+            {
+                let body = self.bodies[b];
+                let (turned, w) = clock.principal[body].turn(*q, Vec3::from_slice(&self.u[6 * b..]), time);
+                *q = turned;
+                w.write_to_slice(&mut self.u[6 * b..6 * b + 3]);
+                turn_between(*first, turned).write_to_slice(&mut self.path[6 * b..6 * b + 3]);
+                self.response.inverse[b] = masses(&clock.model.bodies[body], &Mat3::from_quat(turned)).1;
+            }
         }
     }
+}
+
+/// The shortest turn from one orientation to another, resolved in world [rad].
+fn turn_between(from: Quat, to: Quat) -> Vec3 {
+    let turn = to * from.conjugate();
+    let turn = if turn.w < 0.0 { -turn } else { turn };
+    let v = Vec3::new(turn.x, turn.y, turn.z);
+    let sin = v.length();
+    if sin == 0.0 { Vec3::ZERO } else { v * (2.0 * libm::atan2(sin, turn.w) / sin) }
 }
 
 /// What impulses do to velocities: free bodies one by one, bodies of mechanisms together with their joints.
@@ -247,7 +271,7 @@ impl Clock<'_> {
         (self.elapsed, self.struck_at) = (0.0, elapsed);
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
-            self.swung[b] = self.struck[b] && self.is_slender(b);
+            self.swung[b] |= self.struck[b] && self.is_slender(b);
             if self.struck[b] {
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
                 let Fall { v, hop } = self.falls[b];
@@ -339,7 +363,12 @@ impl Clock<'_> {
             self.foresee_again(&mut melee, moved);
         }
         melee.reached = (0..melee.bodies.len() as u32).collect();
-        melee.settle(elapsed);
+        for b in 0..melee.bodies.len() {
+            // those that nothing struck go on as they came
+            melee.tumbling[b] = melee.tumbling[b].filter(|_| melee.u[6 * b..6 * b + 6] != before[6 * b..6 * b + 6]);
+        }
+        let tumbled: Vec<bool> = melee.tumbling.iter().map(Option::is_some).collect();
+        melee.settle(elapsed, self);
         self.state.ledger = ledger;
         for s in melee.list.iter().filter(|s| s.total[0] > 0.0) {
             let t = &self.touches[s.touch as usize];
@@ -352,6 +381,7 @@ impl Clock<'_> {
             taking_part[b] = true;
             let after = six(&melee.u[6 * k..6 * k + 6]);
             self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
+            self.swung[b] |= tumbled[k];
             if self.struck[b] {
                 self.hops[b] = six(&melee.path[6 * k..6 * k + 6]);
                 self.falls[b].v += melee.falls[k].v;
@@ -441,7 +471,7 @@ impl Clock<'_> {
     /// geometry; otherwise its gap is corrected. Columns of meshes are carried along, as they were read where they meet; bodies of mechanisms meet at the
     /// geometry of the step's beginning.
     fn meets(&self, melee: &mut Melee, first: usize, instant: f64) -> bool {
-        let Melee { list, u, path, since, response, .. } = melee;
+        let Melee { list, u, path, since, tumbling, .. } = melee;
         let touch = &self.touches[list[first].touch as usize];
         let jointed = touch.bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some());
         let elements = [touch.memory.pair.0, touch.memory.pair.1].map(|e| &self.model.elements[e as usize]);
@@ -458,11 +488,13 @@ impl Clock<'_> {
             }
         });
         let centre = [0, 1].map(|s| self.kin[touch.bodies[s]].p + moved[s].linear);
-        for s in (0..2).filter(|&s| list[first].bodies[s] != GROUND && self.is_slender(touch.bodies[s])) {
-            let b = touch.bodies[s];
-            let q = rotated(self.orientation(b), moved[s].angular);
-            response.inverse[list[first].bodies[s] as usize] = masses(&self.model.bodies[b], &Mat3::from_quat(q)).1;
-        }
+        let turned = [0, 1].map(|s| {
+            let (b, k) = (touch.bodies[s], list[first].bodies[s] as usize);
+            match tumbling.get(k) {
+                Some(Some([_, q])) => self.principal[b].turn(*q, Vec3::from_slice(&u[6 * k..]), instant - since[k]).0,
+                _ => rotated(self.orientation(b), moved[s].angular),
+            }
+        });
         // arms from where the bodies are then: impulses keep the angular momentum
         let stand = |s: &mut Striking, point: Vec3, axes: [Vec3; 3], gap: f64| {
             (s.point, s.axes, s.given) = (point, axes, [0.0; 3]);
@@ -490,10 +522,7 @@ impl Clock<'_> {
             }
             return true;
         }
-        let pose = [0, 1].map(|s| {
-            let q = rotated(self.orientation(touch.bodies[s]), moved[s].angular);
-            Pose::new(q, centre[s]).then(&elements[s].X_cs)
-        });
+        let pose = [0, 1].map(|s| Pose::new(turned[s], centre[s]).then(&elements[s].X_cs));
         let size = touch.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
         let mut found = Manifold::default();
         let points = self.settings.points;
@@ -639,6 +668,9 @@ impl Clock<'_> {
             list.push(s);
         }
         let n = bodies.len();
+        // those that tumble, and that nothing struck yet, have their velocity from the beginning
+        let since = |&b: &usize| if self.tumbles(b) && !self.struck[b] { 0.0 } else { start };
+        let since: Vec<f64> = bodies.iter().map(since).collect();
         let mut starts = vec![0u32; n + 1];
         let each = |s: &Striking| s.bodies.into_iter().filter(|&b| b != GROUND);
         for b in list.iter().flat_map(each) {
@@ -666,8 +698,9 @@ impl Clock<'_> {
             starts,
             u: bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect(),
             started: vec![0.0; 6 * n],
-            path: bodies.iter().flat_map(|&b| flat(self.path(b, start))).collect(),
-            since: vec![start; n],
+            path: bodies.iter().zip(&since).flat_map(|(&b, &since)| flat(self.path(b, since))).collect(),
+            tumbling: bodies.iter().map(|&b| self.tumbles(b).then(|| self.tumbling(b))).collect(),
+            since,
             response: Response { inverse, joined },
             reached: Vec::new(),
             is_reached: vec![false; n],
@@ -677,6 +710,12 @@ impl Clock<'_> {
             list,
             bodies,
         }
+    }
+
+    /// Orientations of a body at the beginning of the step and at its last impact.
+    fn tumbling(&self, body: usize) -> [Quat; 2] {
+        let q = self.orientation(body);
+        [q, if self.struck[body] { rotated(q, self.hops[body].angular) } else { q }]
     }
 
     /// The contacts that strike and those that touch them, directly or through others, compress and separate.
@@ -728,7 +767,7 @@ impl Clock<'_> {
                 }
             }
         }
-        melee.settle(now);
+        melee.settle(now, self);
         cluster.sort_unstable();
         let falling = self.let_fall(&cluster, now, melee);
         let Melee { list, u, started, response, reached, push, falls, .. } = melee;

@@ -348,7 +348,7 @@ pub struct Clock<'a> {
     struck: Vec<bool>,
     /// What impacts saw of gravity.
     falls: Vec<impact::Fall>,
-    /// Whether it did so to one that is slender.
+    /// Whether it did so to one that tumbles.
     swung: Vec<bool>,
     /// Time of the last impact of the step, from its beginning [s].
     elapsed: f64,

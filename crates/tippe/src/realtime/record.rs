@@ -478,7 +478,7 @@ impl Clock<'_> {
                 let u = velocity[b];
                 kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: *R })
             };
-            if self.is_slender(b) {
+            if self.is_slender(b) || self.swung[b] {
                 // and of those it began with
                 let began = |R: Mat3| kinetic(body, &Kinematics { R, ..self.kin[b] });
                 ledger.integration -= began(*R) - began(self.base(b));
