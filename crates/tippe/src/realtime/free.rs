@@ -115,34 +115,43 @@ impl Clock<'_> {
         self.winds(body) > TUMBLE && !self.model.bodies[body].isotropic
     }
 
-    /// Turn of a struck body until the last impact [rad].
-    fn turn_until_struck(&self, body: usize) -> Vec3 {
-        self.hops[body].angular + self.kin[body].w * self.struck_at
-    }
-
     /// Orientation in which a body has the velocity that impacts left it: those that tumble go on from that of the last.
     pub(super) fn base(&self, body: usize) -> Mat3 {
-        match self.swung[body] {
-            true => Mat3::from_quat(rotated(Quat::IDENTITY, self.turn_until_struck(body))) * self.kin[body].R,
-            false => self.kin[body].R,
-        }
+        self.swung[body].map_or(self.kin[body].R, |q| Mat3::from_quat(q))
     }
 
-    /// Orientation of a body in which rows act on it: that of the step's beginning, or of its end if it is slender and its arms are those of columns there.
+    /// Orientation of a body in which rows act on it: that of the step's beginning, of slender ones that of their last impact in it, or of its end where their
+    /// arms are those of columns there.
     pub(super) fn stance(&self, body: usize) -> Mat3 {
-        match self.ahead[body] && self.is_slender(body) {
-            true => Mat3::from_quat(self.turned[body]),
-            false => self.kin[body].R,
+        match (self.is_slender(body), self.ahead[body]) {
+            (true, true) => Mat3::from_quat(self.turned[body]),
+            (true, false) => self.base(body),
+            _ => self.kin[body].R,
         }
     }
 
-    /// Velocities at the end of the step without rows, as rows see them in that orientation.
+    /// Velocities without rows, as rows see them: at the end of the step, of slender bodies in their stance. There momentum is given, and they turn on by it.
     pub(super) fn stood(&self, body: usize) -> Six {
         let u = self.coasted[body];
         match self.is_slender(body) && !self.ahead[body] {
-            true => Six::new(self.kin[body].R * (self.turned[body].conjugate() * u.angular), u.linear),
+            true => Six::new(self.kin[body].w + self.spun_up(body), u.linear),
             false => u,
         }
+    }
+
+    /// What loads add to the angular velocity of a body in a step [rad/s].
+    pub(super) fn spun_up(&self, body: usize) -> Vec3 {
+        let (own, R) = (&self.model.bodies[body], &self.kin[body].R);
+        *R * (own.I_c_inverse * (R.transpose() * self.loads[body].angular)) * self.h
+    }
+
+    /// Orientation and angular velocity at the end of the step of a body that turns freely from where the last impact left it, if one did.
+    pub(super) fn turned_by(&self, body: usize, w: Vec3) -> (Quat, Vec3) {
+        let (q, time) = match self.swung[body] {
+            Some(q) => (q, self.h - self.struck_at),
+            None => (self.state.bodies[body].q, self.h),
+        };
+        self.principal[body].turn(q, w, time)
     }
 
     /// Velocities and orientations at the end of the step without rows.
@@ -155,20 +164,11 @@ impl Clock<'_> {
             if !self.is_free(b) || body.mechanism.is_some() {
                 continue;
             }
-            let q = self.state.bodies[b].q;
-            let (q, w) = match self.swung[b] {
-                // from where the last impact left it
-                true => {
-                    let q = rotated(q, self.turn_until_struck(b));
-                    self.principal[b].turn(q, kin.w, h - self.struck_at)
-                }
-                false => self.principal[b].turn(q, kin.w, h),
-            };
+            let (q, w) = self.turned_by(b, kin.w);
             self.turned[b] = q;
             let load = self.loads[b];
-            let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * load.angular));
             let v = kin.v + (self.model.gravity_at(kin.p) + load.linear / body.mass) * h;
-            self.coasted[b] = Six::new(w + turn * h, v);
+            self.coasted[b] = Six::new(w + self.spun_up(b), v);
         }
         for k in 0..self.machines.len() {
             self.coast_machine(k);

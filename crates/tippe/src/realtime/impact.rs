@@ -94,6 +94,21 @@ impl Striking {
         self.since = now;
     }
 
+    /// J M^-1 J^T of the normal, and the larger of the tangents.
+    fn yields_to(&self, inverse: &[Block]) -> [f64; 2] {
+        let along = |axis: usize| {
+            let mut sum = 0.0;
+            for side in (0..2).filter(|&side| self.bodies[side] != GROUND) {
+                let (W, J) = (&inverse[self.bodies[side] as usize], &self.J[axis][side]);
+                for i in 0..6 {
+                    sum += J[i] * (0..6).map(|j| W[6 * i + j] * J[j]).sum::<f64>();
+                }
+            }
+            sum
+        };
+        [along(0), along(1).max(along(2))]
+    }
+
     fn rate(&self, axis: usize, u: &[f64]) -> f64 {
         let mut sum = self.given[axis];
         for s in 0..2 {
@@ -248,7 +263,8 @@ impl Clock<'_> {
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
         self.struck.fill(false);
-        self.swung.fill(false);
+        self.swung.fill(None);
+        let mut tumbled = vec![false; self.kin.len()];
         self.falls.fill(Fall::default());
         self.blows.clear();
         let mut elapsed = 0.0;
@@ -259,7 +275,7 @@ impl Clock<'_> {
                 break;
             }
             let blows = self.blows.len();
-            elapsed = self.strike_once(elapsed);
+            elapsed = self.strike_once(elapsed, &mut tumbled);
             if self.blows.len() == blows {
                 break;
             }
@@ -271,8 +287,9 @@ impl Clock<'_> {
         (self.elapsed, self.struck_at) = (0.0, elapsed);
         // from the path until the last impact to what is beyond h u
         for b in 0..self.hops.len() {
-            self.swung[b] |= self.struck[b] && self.is_slender(b);
             if self.struck[b] {
+                let q = || rotated(self.orientation(b), self.hops[b].angular);
+                self.swung[b] = (tumbled[b] || self.is_slender(b)).then(q);
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
                 let Fall { v, hop } = self.falls[b];
                 self.kin[b].v -= v;
@@ -322,8 +339,9 @@ impl Clock<'_> {
         if self.struck[body] { self.hops[body] } else { Six::new(self.kin[body].w, self.kin[body].v) * elapsed }
     }
 
-    /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last.
-    fn strike_once(&mut self, start: f64) -> f64 {
+    /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last; `tumbled` are bodies whose velocities are those of
+    /// their orientation then.
+    fn strike_once(&mut self, start: f64, tumbled: &mut [bool]) -> f64 {
         let h = self.h;
         let mut melee = self.gather(start);
         let before = melee.u.clone();
@@ -367,7 +385,6 @@ impl Clock<'_> {
             // those that nothing struck go on as they came
             melee.tumbling[b] = melee.tumbling[b].filter(|_| melee.u[6 * b..6 * b + 6] != before[6 * b..6 * b + 6]);
         }
-        let tumbled: Vec<bool> = melee.tumbling.iter().map(Option::is_some).collect();
         melee.settle(elapsed, self);
         self.state.ledger = ledger;
         for s in melee.list.iter().filter(|s| s.total[0] > 0.0) {
@@ -381,7 +398,7 @@ impl Clock<'_> {
             taking_part[b] = true;
             let after = six(&melee.u[6 * k..6 * k + 6]);
             self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
-            self.swung[b] |= tumbled[k];
+            tumbled[b] |= melee.tumbling[k].is_some();
             if self.struck[b] {
                 self.hops[b] = six(&melee.path[6 * k..6 * k + 6]);
                 self.falls[b].v += melee.falls[k].v;
@@ -586,8 +603,10 @@ impl Clock<'_> {
             index[b] = k as u32;
         }
         let (mut mass, mut inverse) = (Vec::new(), Vec::new());
-        for &b in &bodies {
-            let (M, W) = masses(&model.bodies[b], &self.kin[b].R);
+        let tumbling: Vec<_> = bodies.iter().map(|&b| self.tumbles(b).then(|| self.tumbling(b))).collect();
+        for (&b, tumbling) in bodies.iter().zip(&tumbling) {
+            let R = tumbling.map_or(self.kin[b].R, |[_, q]| Mat3::from_quat(q));
+            let (M, W) = masses(&model.bodies[b], &R);
             mass.push(M);
             inverse.push(W);
         }
@@ -652,17 +671,6 @@ impl Clock<'_> {
                     }
                 }
             }
-            let yields = |axis: usize| {
-                let mut sum = 0.0;
-                for side in (0..2).filter(|&side| s.bodies[side] != GROUND) {
-                    let (W, J) = (&inverse[s.bodies[side] as usize], &s.J[axis][side]);
-                    for i in 0..6 {
-                        sum += J[i] * (0..6).map(|j| W[6 * i + j] * J[j]).sum::<f64>();
-                    }
-                }
-                sum
-            };
-            s.yields = [yields(0), yields(1).max(yields(2))];
             let moved = self.moved(touch, start);
             s.gap = if touch.on { (touch.gap + moved).max(0.0) } else { f64::INFINITY };
             list.push(s);
@@ -699,7 +707,7 @@ impl Clock<'_> {
             u: bodies.iter().flat_map(|&b| flat(Six::new(self.kin[b].w, self.kin[b].v))).collect(),
             started: vec![0.0; 6 * n],
             path: bodies.iter().zip(&since).flat_map(|(&b, &since)| flat(self.path(b, since))).collect(),
-            tumbling: bodies.iter().map(|&b| self.tumbles(b).then(|| self.tumbling(b))).collect(),
+            tumbling,
             since,
             response: Response { inverse, joined },
             reached: Vec::new(),
@@ -771,6 +779,9 @@ impl Clock<'_> {
         cluster.sort_unstable();
         let falling = self.let_fall(&cluster, now, melee);
         let Melee { list, u, started, response, reached, push, falls, .. } = melee;
+        for &k in &cluster {
+            list[k].yields = list[k].yields_to(&response.inverse);
+        }
         let speed = cluster.iter().map(|&k| -list[k].rate(0, u)).fold(0.0, f64::max);
         let (mut longest, mut lightest, mut columns) = (f64::INFINITY, f64::INFINITY, 0.0);
         let pair = |k: usize| self.touches[k].memory.pair;

@@ -348,8 +348,8 @@ pub struct Clock<'a> {
     struck: Vec<bool>,
     /// What impacts saw of gravity.
     falls: Vec<impact::Fall>,
-    /// Whether it did so to one that tumbles.
-    swung: Vec<bool>,
+    /// Orientation at the last of them, of those that tumble.
+    swung: Vec<Option<Quat>>,
     /// Time of the last impact of the step, from its beginning [s].
     elapsed: f64,
     /// The same, kept until the step is over [s].
@@ -426,7 +426,7 @@ impl<'a> Clock<'a> {
             hops: vec![Six::ZERO; n],
             falls: vec![impact::Fall::default(); n],
             struck: vec![false; n],
-            swung: vec![false; n],
+            swung: vec![None; n],
             elapsed: 0.0,
             struck_at: 0.0,
             blows: Vec::new(),

@@ -132,25 +132,25 @@ impl Clock<'_> {
             let u = velocity[b];
             let hop = self.hops[b];
             let body = &self.model.bodies[b];
-            let (slender, stood) = (self.is_slender(b), self.stood(b).angular);
-            let hop_turn = if self.swung[b] { Vec3::ZERO } else { hop.angular };
+            let (slender, stood, spun_up) = (self.is_slender(b), self.stood(b).angular, self.spun_up(b));
+            let kicked = (slender && self.pushed[b] && !self.ahead[b]).then(|| self.turned_by(b, u.angular));
+            let hop_turn = if self.swung[b].is_some() { Vec3::ZERO } else { hop.angular };
             let motion = &mut self.state.bodies[b];
             let (v0, w_free) = (kin.v, self.coasted[b].angular);
             // rows act at the end of the step: q+ = q + h u+; without rows the path is a parabola
             let shift = if self.pushed[b] { u.linear * h } else { 0.5 * h * (v0 + u.linear) };
             motion.p = kin.p + shift + hop.linear;
-            let mut given = u.angular - stood;
-            if slender && !self.ahead[b] {
-                given = self.turned[b] * (kin.R.transpose() * given);
-            }
+            let given = u.angular - stood;
             // the free turn knows nothing of torques, the velocities do: as for the shift
-            let loaded = kin.R * (body.I_c_inverse * (kin.R.transpose() * self.loads[b].angular)) * h;
-            let turn = (given + loaded * if self.pushed[b] { 1.0 } else { 0.5 }) * h + hop_turn;
+            let turn = (given + spun_up * if self.pushed[b] { 1.0 } else { 0.5 }) * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;
             // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
             let spatial = |q: Quat, x: Vec3| q * (body.I_c * (q.conjugate() * x));
-            motion.w = if slender {
+            motion.w = if let Some((q, w)) = kicked {
+                motion.q = rotated(q, hop_turn);
+                rotated(Quat::IDENTITY, hop_turn) * w
+            } else if slender {
                 // the velocity they gave turns with the body, and its energy stays
                 rotated(Quat::IDENTITY, turn) * (w_free + given)
             } else if body.oriented && self.pushed[b] | self.struck[b] {
@@ -478,7 +478,7 @@ impl Clock<'_> {
                 let u = velocity[b];
                 kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: *R })
             };
-            if self.is_slender(b) || self.swung[b] {
+            if self.is_slender(b) || self.swung[b].is_some() {
                 // and of those it began with
                 let began = |R: Mat3| kinetic(body, &Kinematics { R, ..self.kin[b] });
                 ledger.integration -= began(*R) - began(self.base(b));

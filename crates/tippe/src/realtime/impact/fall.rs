@@ -67,11 +67,15 @@ impl Clock<'_> {
             }
             let b = melee.bodies[body as usize];
             let a = self.model.gravity_at(self.kin[b].p);
+            if a == Vec3::ZERO {
+                continue;
+            }
             let fast = |s: &&Striking| {
                 let t = &self.touches[s.touch as usize];
                 s.bodies.contains(&body) && t.restitution * -s.rate(0, &melee.u) > RISES * a.length() * h
             };
-            let Some(s) = cluster.iter().map(|&k| &melee.list[k]).find(fast) else { continue };
+            let points = cluster.iter().map(|&k| &melee.list[k]).filter(fast);
+            let Some(s) = points.min_by(|s, other| s.gap.total_cmp(&other.gap)) else { continue };
             let (c, a_c) = (-s.rate(0, &melee.u), self.closing_by_gravity(melee, s));
             let way = c * now + s.gap.max(0.0);
             let root = c * c + 2.0 * a_c * way;
