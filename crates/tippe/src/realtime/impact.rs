@@ -264,7 +264,7 @@ impl Clock<'_> {
         self.hops.fill(Six::ZERO);
         self.struck.fill(false);
         self.swung.fill(None);
-        let mut tumbled = vec![false; self.kin.len()];
+        self.tumbled.fill(false);
         self.falls.fill(Fall::default());
         self.blows.clear();
         let mut elapsed = 0.0;
@@ -275,7 +275,7 @@ impl Clock<'_> {
                 break;
             }
             let blows = self.blows.len();
-            elapsed = self.strike_once(elapsed, &mut tumbled);
+            elapsed = self.strike_once(elapsed);
             if self.blows.len() == blows {
                 break;
             }
@@ -289,7 +289,7 @@ impl Clock<'_> {
         for b in 0..self.hops.len() {
             if self.struck[b] {
                 let q = || rotated(self.orientation(b), self.hops[b].angular);
-                self.swung[b] = (tumbled[b] || self.is_slender(b)).then(q);
+                self.swung[b] = (self.tumbled[b] || self.is_slender(b)).then(q);
                 self.hops[b] = self.hops[b] - Six::new(self.kin[b].w, self.kin[b].v) * elapsed;
                 let Fall { v, hop } = self.falls[b];
                 self.kin[b].v -= v;
@@ -339,9 +339,8 @@ impl Clock<'_> {
         if self.struck[body] { self.hops[body] } else { Six::new(self.kin[body].w, self.kin[body].v) * elapsed }
     }
 
-    /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last; `tumbled` are bodies whose velocities are those of
-    /// their orientation then.
-    fn strike_once(&mut self, start: f64, tumbled: &mut [bool]) -> f64 {
+    /// Impacts between the contacts at hand; `hops` are the paths of the bodies struck so far until `start`. Returns the time of the last.
+    fn strike_once(&mut self, start: f64) -> f64 {
         let h = self.h;
         let mut melee = self.gather(start);
         let before = melee.u.clone();
@@ -398,7 +397,7 @@ impl Clock<'_> {
             taking_part[b] = true;
             let after = six(&melee.u[6 * k..6 * k + 6]);
             self.struck[b] |= after != six(&before[6 * k..6 * k + 6]);
-            tumbled[b] |= melee.tumbling[k].is_some();
+            self.tumbled[b] |= melee.tumbling[k].is_some();
             if self.struck[b] {
                 self.hops[b] = six(&melee.path[6 * k..6 * k + 6]);
                 self.falls[b].v += melee.falls[k].v;

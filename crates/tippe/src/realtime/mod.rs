@@ -348,7 +348,9 @@ pub struct Clock<'a> {
     struck: Vec<bool>,
     /// What impacts saw of gravity.
     falls: Vec<impact::Fall>,
-    /// Orientation at the last of them, of those that tumble.
+    /// Whether it tumbles, so that its velocity is that of its orientation then.
+    tumbled: Vec<bool>,
+    /// Orientation at the last of them, of those.
     swung: Vec<Option<Quat>>,
     /// Time of the last impact of the step, from its beginning [s].
     elapsed: f64,
@@ -426,6 +428,7 @@ impl<'a> Clock<'a> {
             hops: vec![Six::ZERO; n],
             falls: vec![impact::Fall::default(); n],
             struck: vec![false; n],
+            tumbled: vec![false; n],
             swung: vec![None; n],
             elapsed: 0.0,
             struck_at: 0.0,
