@@ -8,6 +8,8 @@ use tippe_geometry::Vec3;
 
 /// Residual over what was turned over that calls for a warning [-].
 const IMBALANCE: f64 = 1e-2;
+/// The same of a single step [-].
+const LEAP: f64 = 0.03;
 /// Share of the energy at the start that counts as turned over where nothing moves [-].
 const STANDING: f64 = 1e-4;
 
@@ -104,12 +106,33 @@ impl Ledger {
         self.stored() + self.dissipated() - self.work - self.initial
     }
 
+    /// Work, losses and what is held [J].
+    fn turned_over(&self) -> f64 {
+        let losses: f64 = self.causes().iter().map(|(_, loss)| loss.abs()).sum();
+        self.work.abs() + losses + self.kinetic.abs() + self.elastic.abs() + STANDING * self.initial.abs()
+    }
+
+    /// By how much kinetic and potential energy have risen since `before` beyond the work put in and what was stored elastically [J].
+    pub(crate) fn gained_since(&self, before: &Ledger) -> f64 {
+        let given = before.dissipated() + before.elastic - self.dissipated() - self.elastic;
+        given - before.elastic.max(0.0)
+    }
+
+    /// A warning where a step has gained a good deal of what was turned over: when it began, and how much [s], [J].
+    pub(crate) fn made_in_step(&self, (time, gain): (f64, f64)) -> Option<String> {
+        let turned = self.turned_over();
+        (gain > LEAP * turned).then(|| {
+            format!(
+                "{gain:.3e} J were made of nothing in the step at t = {} s, of {turned:.3e} J turned over. help: a smaller step",
+                crate::precise::plain(time)
+            )
+        })
+    }
+
     /// A warning where the books explain less than they should, the residual is more than a hundredth of what was turned over, or where a loss is a
     /// gain of more than that (the steps themselves may gain, and say so).
     pub fn imbalance(&self) -> Option<String> {
-        let losses: f64 = self.causes().iter().map(|(_, loss)| loss.abs()).sum();
-        let held = self.kinetic.abs() + self.elastic.abs() + STANDING * self.initial.abs();
-        let turned = self.work.abs() + losses + held;
+        let turned = self.turned_over();
         let residual = self.residual();
         if residual.abs() > IMBALANCE * turned {
             return Some(format!(

@@ -21,8 +21,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
     if bytes[start..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         return ascii(bytes);
     }
-    if bytes.len() < HEAD + 4 || needed > bytes.len() as u64 {
-        let needed = needed.max((HEAD + 4) as u64);
+    if bytes.len() < HEAD + 4 {
+        let message =
+            format!("it has {} bytes: text begins with `solid`, and binary has a head of {}", bytes.len(), HEAD + 4);
+        return Err(FileError::Structure { format: STL, place: "beginning of the file".into(), message });
+    }
+    if needed > bytes.len() as u64 {
         return Err(FileError::Truncated { format: STL, at: HEAD, needed, found: bytes.len() as u64 });
     }
     let message = format!("{} bytes after {count} triangles", bytes.len() as u64 - needed);

@@ -321,7 +321,9 @@ pub(crate) const MOST_TRIANGLES: u32 = 4_000_000;
 /// As many copies as make no more than [`MOST_TRIANGLES`].
 fn copies(value: u32, mesh: &TriMesh) -> Result<(), SolidError> {
     let most = MOST_TRIANGLES as usize / mesh.triangles.len().max(1);
-    count("the number of copies", value, 1, most.clamp(1, 10_000) as u32)
+    let what =
+        if most < 10_000 { "the number of copies, of 4 million triangles in all," } else { "the number of copies" };
+    count(what, value, 1, most.clamp(1, 10_000) as u32)
 }
 
 fn segments(value: u32) -> Result<(), SolidError> {

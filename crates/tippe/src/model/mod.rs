@@ -337,7 +337,7 @@ impl Model {
         let [a, b] = [pair.0, pair.1].map(|e| &self.bodies[self.elements[e as usize].body as usize].name);
         format!(
             "\"{a}\" and \"{b}\" are {depth:.2e} m deep in each other at t = {} s, beyond the middle of the thinner part: from there contact pushes through \
-             it, not back. help: stiffer or thicker material, or a box or hull for it, which has no middle",
+             it, not back. help: a smaller step of the realtime clock, stiffer or thicker material, or a box or hull for it, which has no middle",
             crate::precise::plain(time)
         )
     }

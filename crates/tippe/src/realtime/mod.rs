@@ -348,6 +348,8 @@ pub struct Clock<'a> {
     struck: Vec<bool>,
     /// What impacts saw of gravity.
     falls: Vec<impact::Fall>,
+    /// The books when the step began.
+    opened: Ledger,
     /// Whether it tumbles, so that its velocity is that of its orientation then.
     tumbled: Vec<bool>,
     /// Orientation at the last of them, of those.
@@ -428,6 +430,7 @@ impl<'a> Clock<'a> {
             hops: vec![Six::ZERO; n],
             falls: vec![impact::Fall::default(); n],
             struck: vec![false; n],
+            opened: Ledger::default(),
             tumbled: vec![false; n],
             swung: vec![None; n],
             elapsed: 0.0,
@@ -498,6 +501,7 @@ impl<'a> Clock<'a> {
     /// Motion of all bodies from the state.
     fn place(&mut self) {
         let t = self.state.time;
+        self.opened = self.state.ledger;
         for k in 0..self.machines.len() {
             self.place_machine(k);
         }

@@ -58,7 +58,14 @@ pub struct Tally {
     pub blind: Option<(f64, usize, [f64; 2])>,
     /// The first pair of surfaces of which one passed the middle of the other: when, which elements, how deep [m].
     pub beyond: Option<(f64, (u32, u32), f64)>,
+    /// The step that gained most energy without work: when, how much [J].
+    pub gain: (f64, f64),
+    /// The first slender body that rows turned far in a step: when, who, how far [rad].
+    pub whirl: Option<(f64, usize, f64)>,
 }
+
+/// Rows that turn a slender body farther than this in a step do not know where it is then [rad].
+const WHIRL: f64 = 0.1;
 
 /// x^(1/n).
 fn depth_of(x: f64, n: f64) -> f64 {
@@ -145,6 +152,9 @@ impl Clock<'_> {
             let turn = (given + spun_up * if self.pushed[b] { 1.0 } else { 0.5 }) * h + hop_turn;
             motion.q = rotated(self.turned[b], turn);
             motion.v = u.linear;
+            if slender && given.length() * h > WHIRL && self.tally.whirl.is_none() {
+                self.tally.whirl = Some((self.state.time, b, given.length() * h));
+            }
             // rows and impacts add to the angular momentum: I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free)
             let spatial = |q: Quat, x: Vec3| q * (body.I_c * (q.conjugate() * x));
             motion.w = if let Some((q, w)) = kicked {
@@ -489,6 +499,10 @@ impl Clock<'_> {
         self.book_loads(&mean, &mut ledger);
         self.book_grains(&mean, &mut ledger);
         self.state.ledger = ledger;
+        let gain = ledger.gained_since(&self.opened);
+        if gain > self.tally.gain.1 {
+            self.tally.gain = (self.state.time - h, gain);
+        }
         self.solved = velocity;
         self.mean = mean;
         self.tally.slept += self.partitions.iter().filter(|p| p.asleep).count() as u64;
@@ -817,7 +831,17 @@ impl Clock<'_> {
         };
         summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
         summary.warnings = self.model.warnings.clone();
-        summary.warnings.extend(summary.energy.imbalance().filter(|_| self.model.is_booked()));
+        if self.model.is_booked() {
+            summary.warnings.extend(summary.energy.imbalance());
+            summary.warnings.extend(summary.energy.made_in_step(self.tally.gain));
+        }
+        if let Some((time, body, turn)) = self.tally.whirl {
+            summary.warnings.push(format!(
+                "body \"{}\" is turned by {turn:.2} rad in the step at t = {} s by contacts or joints: energy and angular momentum may be off. help: use a smaller step",
+                self.model.bodies[body].name,
+                crate::precise::plain(time)
+            ));
+        }
         if let (Some(bed), Some(record)) = (&self.bed, &self.state.grains) {
             summary.warnings.extend(bed.warnings(record));
         }
