@@ -183,4 +183,20 @@ mod tests {
         let text = made.imbalance().expect("a gain is no loss");
         assert!(text.contains("contact_damping is -2.000e0 J"), "{text}");
     }
+
+    /// What one contact loses does not hide what a step makes elsewhere, and springs that let go make nothing.
+    #[test]
+    fn a_step_that_makes_energy_is_named() {
+        let before = Ledger { kinetic: 1.0, elastic: 0.25, contact_damping: 5.0, initial: 6.25, ..Ledger::default() };
+        let let_go = Ledger { kinetic: 1.25, elastic: 0.0, ..before };
+        let pushed = Ledger { kinetic: 3.0, work: 2.0, ..before };
+        let made = Ledger { kinetic: 2.0, contact_damping: 4.0, ..before };
+        for (after, gain) in [(let_go, 0.0), (pushed, -0.25), (made, 0.75)] {
+            assert_eq!((after.residual(), after.gained_since(&before)), (0.0, gain));
+        }
+        assert_eq!(made.imbalance(), None);
+        let text = made.made_in_step((0.25, 0.75)).expect("a tenth is too much");
+        assert!(text.starts_with("7.500e-1 J were made of nothing in the step at t = 0.25 s"), "{text}");
+        assert_eq!(made.made_in_step((0.25, 0.01)), None);
+    }
 }

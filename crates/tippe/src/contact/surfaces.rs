@@ -126,6 +126,7 @@ pub struct SurfacePair {
     hysteresis: f64,
     /// Side whose centre of mass is the origin of the stretch of the tangential springs.
     reference: usize,
+    /// Where they were nearest.
     near: Near,
 }
 

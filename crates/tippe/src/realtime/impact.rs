@@ -268,7 +268,8 @@ impl Clock<'_> {
         self.falls.fill(Fall::default());
         self.blows.clear();
         let mut elapsed = 0.0;
-        let (began, books) = (self.kinetic_energy(), self.state.ledger);
+        self.opened = self.state.ledger;
+        let began = self.kinetic_energy();
         // what was struck may reach others: contacts are looked for again
         for round in 0..ROUNDS {
             if !self.impacts_ahead(elapsed) {
@@ -298,7 +299,7 @@ impl Clock<'_> {
         }
         if !self.blows.is_empty() {
             // slender bodies have another energy in the orientation that an impact saw than in the last one
-            let now = &self.state.ledger;
+            let (books, now) = (&self.opened, &self.state.ledger);
             let lost = now.contact_damping - books.contact_damping + now.sliding - books.sliding;
             let given = now.work - books.work;
             self.state.ledger.integration -= self.kinetic_energy() - began + lost - given;

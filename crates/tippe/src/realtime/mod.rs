@@ -342,14 +342,14 @@ pub struct Clock<'a> {
     turned: Vec<Quat>,
     /// Whether arms of contacts on the body are those of the end of the step.
     ahead: Vec<bool>,
+    /// The books before the step moved anything.
+    opened: Ledger,
     /// Displacement that impacts inside the step add to h u+ [m, rad].
     hops: Vec<Six>,
     /// Whether an impact changed the body's velocity in this step.
     struck: Vec<bool>,
     /// What impacts saw of gravity.
     falls: Vec<impact::Fall>,
-    /// The books when the step began.
-    opened: Ledger,
     /// Whether it tumbles, so that its velocity is that of its orientation then.
     tumbled: Vec<bool>,
     /// Orientation at the last of them, of those.
@@ -501,7 +501,6 @@ impl<'a> Clock<'a> {
     /// Motion of all bodies from the state.
     fn place(&mut self) {
         let t = self.state.time;
-        self.opened = self.state.ledger;
         for k in 0..self.machines.len() {
             self.place_machine(k);
         }
