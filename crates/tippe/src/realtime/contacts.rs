@@ -1,6 +1,6 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
-use super::{Clock, FrictionBound};
+use super::{Clock, FrictionBound, rotated};
 use crate::contact::friction::patch_lever;
 use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
@@ -379,7 +379,8 @@ impl Clock<'_> {
                 }
                 _ => (Vec3::ZERO, (0.0, Mat3::ZERO)),
             };
-            Path { X_ws, centre: kin.p, past, rest, fall, rate, inverse }
+            let tumbling = self.tumbles(b).then(|| (self.principal[b], rotated(self.state.bodies[b].q, past.angular)));
+            Path { X_ws, centre: kin.p, past, rest, rate, tumbling, fall, inverse }
         };
         let hardness = &near.hardness;
         let softness = surfaces.layer() / hardness.modulus;

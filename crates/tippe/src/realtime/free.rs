@@ -2,7 +2,7 @@
 
 use super::Clock;
 use crate::joint::Six;
-use crate::model::Body;
+use crate::model::{Body, Drive};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A body turns at most by this per substep of its free rotation [rad].
@@ -59,7 +59,7 @@ impl Principal {
 
     /// Orientation and angular velocity after free rotation for a time `h`: the momentum stays, to rounding; turns about the three axes in
     /// turn, each exact, x y z y x (McLachlan 1993).
-    pub(super) fn turn(&self, q: Quat, w: Vec3, h: f64) -> (Quat, Vec3) {
+    pub fn turn(&self, q: Quat, w: Vec3, h: f64) -> (Quat, Vec3) {
         if self.isotropic || w == Vec3::ZERO {
             return (rotated(q, w * h), w);
         }
@@ -106,7 +106,7 @@ impl Clock<'_> {
     /// Turn of a free body in a step, times the ratio of its moments of inertia [rad].
     fn winds(&self, body: usize) -> f64 {
         let own = &self.model.bodies[body];
-        let turns = own.oriented && own.mechanism.is_none();
+        let turns = own.oriented && own.mechanism.is_none() && own.drive == Drive::Free;
         if turns { self.kin[body].w.length() * self.h * self.principal[body].ratio } else { 0.0 }
     }
 
@@ -136,6 +136,14 @@ impl Clock<'_> {
         match self.is_slender(body) && !self.ahead[body] {
             true => Six::new(self.kin[body].w + self.spun_up(body), u.linear),
             false => u,
+        }
+    }
+
+    /// What tumbling took from the angular velocity of a body in the step, as rows see it [rad/s].
+    pub(super) fn tumbled_from(&self, body: usize) -> Vec3 {
+        match self.tumbles(body) {
+            true => self.kin[body].w + self.spun_up(body) - self.stood(body).angular,
+            false => Vec3::ZERO,
         }
     }
 

@@ -29,7 +29,7 @@ use crate::precise::{ActionRecord, MachineRecord, Structure, prescribed};
 use crate::scene::{self, Scene};
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
-pub(crate) use free::rotated;
+pub(crate) use free::{Principal, rotated};
 pub use hook::{CustomRow, Heard, Hook, Pull, View};
 use joints::Machine;
 pub use partition::Owner;
@@ -327,7 +327,7 @@ pub struct Clock<'a> {
     /// Motion of all bodies at the beginning of the step.
     kin: Vec<Kinematics>,
     /// Principal axes and moments of the bodies.
-    principal: Vec<free::Principal>,
+    principal: Vec<Principal>,
     machines: Vec<Machine>,
     pairs: Pairs,
     touches: Vec<Touch>,
@@ -417,7 +417,7 @@ impl<'a> Clock<'a> {
             state: state.clone(),
             h: settings.step,
             kin: vec![Kinematics::WORLD; n],
-            principal: model.bodies.iter().map(free::Principal::of).collect(),
+            principal: model.bodies.iter().map(Principal::of).collect(),
             machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
             pairs: Pairs::default(),
             touches: Vec::new(),

@@ -250,20 +250,33 @@ impl Clock<'_> {
             true => touch.gap,
             false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
         };
+        // columns were read where tumbling brings them, which is not where the velocity of the end would
+        let phi = match touch.column && !touch.soft {
+            true => phi + h * (0..2).map(|s| J[s].angular.dot(self.tumbled_from(touch.bodies[s]))).sum::<f64>(),
+            false => phi,
+        };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
         let began = || {
-            (0..2).map(|s| J[s].dot(&Six::new(self.kin[touch.bodies[s]].w, self.kin[touch.bodies[s]].v))).sum::<f64>()
+            let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v);
+            (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
         };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
+        // surfaces that did not touch have no overlap, whatever straight lines say of slender ones that turn: they are stopped, not pushed out, nor are those
+        // that an impact has parted
+        let overlaps = touch.known || !touch.bodies.iter().any(|&b| self.is_slender(b));
+        let parted = touch.gap <= 0.0 && phi > 0.0;
+        let push = if touch.column && (!overlaps || parted) { 0.0 } else { PUSH_SPEED };
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
                 // what does not touch is not damped
                 false if phi > 0.0 && touch.drift.is_none() => -phi / h,
                 // nor what was apart before an impact, and ends where the impact was at least
-                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => damped.max((-phi / h).min(began())),
-                false if touch.lands && phi + h * began() > -NOTHING => damped.min(-phi / h),
-                false => damped.min(PUSH_SPEED),
+                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => {
+                    damped.min(push).max((-phi / h).min(began()))
+                }
+                false if touch.lands && phi + h * began() > -NOTHING => damped.min(-phi / h).min(push),
+                false => damped.min(push),
             },
             compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
             lower: if touch.on { -touch.adhesion * h } else { 0.0 },

@@ -316,10 +316,10 @@ impl Clock<'_> {
                 let n = touch.exponent;
                 let force = (row.lambda / h).max(0.0);
                 memory.stored = force * depth_of(force / touch.hardness, n) / (n + 1.0);
-                if memory.stored > 0.0 && swept {
-                    // sweeps may load a small column beyond its law: it stores no more than its overlap
-                    let hop = rate(row, &self.hops) - row.given;
-                    let overlap = (-touch.gap - h * rate(row, velocity) - hop).max(0.0);
+                if memory.stored > 0.0 {
+                    // dampers, and sweeps, may load a small column beyond its law: it stores no more than its overlap
+                    let phi = if swept { touch.gap + rate(row, &self.hops) - row.given } else { row.gap };
+                    let overlap = (-phi - h * rate(row, velocity)).max(0.0);
                     memory.stored = memory.stored.min(touch.hardness * energy_of(overlap, n));
                 }
                 memory.struck = struck.binary_search(&memory.pair).is_ok();

@@ -3,6 +3,7 @@
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
+use crate::realtime::Principal;
 use std::cell::OnceCell;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
@@ -47,6 +48,8 @@ pub struct Path {
     pub past: Six,
     /// ... and what is left of the step [s], in which its velocity stays.
     pub rest: f64,
+    /// How it turns by itself, of a body whose angular velocity does not stay: its orientation now.
+    pub tumbling: Option<(Principal, Quat)>,
     /// What it would fall if nothing held it [m].
     pub fall: Vec3,
     /// Angular velocity [rad/s] and velocity [m/s].
@@ -67,7 +70,11 @@ impl Path {
         if moved == Six::ZERO {
             return self.X_ws;
         }
-        let turn = Quat::from_scaled_axis(moved.angular);
+        let so_far = Quat::from_scaled_axis(self.past.angular);
+        let turn = match &self.tumbling {
+            Some((principal, q)) => principal.turn(*q, self.rate.angular, time).0 * q.conjugate() * so_far,
+            None => Quat::from_scaled_axis(self.rate.angular * time) * so_far,
+        };
         let arm = self.X_ws.position - self.centre;
         Pose::new(turn * self.X_ws.rotation, self.centre + moved.linear + turn * arm)
     }
