@@ -103,16 +103,25 @@ impl Clock<'_> {
         self.winds(body) > SLENDER
     }
 
+    /// True of a free body that has an orientation of its own.
+    fn turns(&self, body: usize) -> bool {
+        let own = &self.model.bodies[body];
+        own.oriented && own.mechanism.is_none() && own.drive == Drive::Free
+    }
+
     /// Turn of a free body in a step, times the ratio of its moments of inertia [rad].
     fn winds(&self, body: usize) -> f64 {
-        let own = &self.model.bodies[body];
-        let turns = own.oriented && own.mechanism.is_none() && own.drive == Drive::Free;
-        if turns { self.kin[body].w.length() * self.h * self.principal[body].ratio } else { 0.0 }
+        if self.turns(body) { self.kin[body].w.length() * self.h * self.principal[body].ratio } else { 0.0 }
     }
 
     /// True of a free body whose angular velocity changes, by its momentum, on the way to an impact.
     pub(super) fn tumbles(&self, body: usize) -> bool {
-        self.winds(body) > TUMBLE && !self.model.bodies[body].isotropic
+        self.winds(body) > TUMBLE && self.may_tumble(body)
+    }
+
+    /// True of a free body that may tumble when it has been struck.
+    pub(super) fn may_tumble(&self, body: usize) -> bool {
+        self.turns(body) && !self.model.bodies[body].isotropic
     }
 
     /// Orientation in which a body has the velocity that impacts left it: those that tumble go on from that of the last.

@@ -141,7 +141,7 @@ struct Melee {
     /// Paths until the instants `since`, as [`Clock::path`].
     path: Vec<f64>,
     since: Vec<f64>,
-    /// Orientations at the beginning of the step and then, of bodies that tumble: between impacts their momentum stays, not their velocity.
+    /// Orientations at the beginning of the step and then, of bodies that may tumble: between impacts their momentum stays, not their velocity.
     tumbling: Vec<Option<[Quat; 2]>>,
     response: Response,
     /// Bodies that hang together with an impact, and whether each does.
@@ -603,7 +603,7 @@ impl Clock<'_> {
             index[b] = k as u32;
         }
         let (mut mass, mut inverse) = (Vec::new(), Vec::new());
-        let tumbling: Vec<_> = bodies.iter().map(|&b| self.tumbles(b).then(|| self.tumbling(b))).collect();
+        let tumbling: Vec<_> = bodies.iter().map(|&b| self.may_tumble(b).then(|| self.tumbling(b))).collect();
         for (&b, tumbling) in bodies.iter().zip(&tumbling) {
             let R = tumbling.map_or(self.kin[b].R, |[_, q]| Mat3::from_quat(q));
             let (M, W) = masses(&model.bodies[b], &R);
@@ -676,8 +676,8 @@ impl Clock<'_> {
             list.push(s);
         }
         let n = bodies.len();
-        // those that tumble, and that nothing struck yet, have their velocity from the beginning
-        let since = |&b: &usize| if self.tumbles(b) && !self.struck[b] { 0.0 } else { start };
+        // those that may tumble, and that nothing struck yet, have their velocity from the beginning
+        let since = |&b: &usize| if self.may_tumble(b) && !self.struck[b] { 0.0 } else { start };
         let since: Vec<f64> = bodies.iter().map(since).collect();
         let mut starts = vec![0u32; n + 1];
         let each = |s: &Striking| s.bodies.into_iter().filter(|&b| b != GROUND);

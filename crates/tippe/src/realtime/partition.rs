@@ -257,7 +257,7 @@ impl Clock<'_> {
         };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
         let began = || {
-            let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v);
+            let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v + self.falls[b].v);
             (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
         };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);

@@ -11,7 +11,7 @@ pub(super) const RISES: f64 = 2.0;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fall {
     /// Speed [m/s].
-    pub(super) v: Vec3,
+    pub(in crate::realtime) v: Vec3,
     /// What this changes in the path of the step [m].
     pub(super) hop: Vec3,
 }
