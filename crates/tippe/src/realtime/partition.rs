@@ -244,7 +244,6 @@ impl Clock<'_> {
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
         let ahead = if touch.soft { 0.0 } else { h };
-        let drift = touch.drift.unwrap_or(0.0);
         // where they would come from after an impact is no depth of theirs
         let phi = match touch.soft || self.blows.is_empty() {
             true => touch.gap,
@@ -260,12 +259,15 @@ impl Clock<'_> {
             let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v + self.falls[b].v);
             (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
         };
+        let slender = touch.column && touch.bodies.iter().any(|&b| self.is_slender(b));
+        let drift = touch.drift.unwrap_or(0.0);
+        // what tumbles opens no faster than it does then
+        let drift = if slender { drift.min(began().max(0.0)) } else { drift };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
         // surfaces that did not touch have no overlap, whatever straight lines say of slender ones that turn: they are stopped, not pushed out, nor are those
         // that an impact has parted
-        let overlaps = touch.known || !touch.bodies.iter().any(|&b| self.is_slender(b));
         let parted = touch.gap <= 0.0 && phi > 0.0;
-        let push = if touch.column && (!overlaps || parted) { 0.0 } else { PUSH_SPEED };
+        let push = if slender && !touch.known || touch.column && parted { 0.0 } else { PUSH_SPEED };
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
