@@ -18,6 +18,8 @@ const FACING: [f64; 2] = [0.95, 0.99];
 const MANY: usize = 64;
 /// Columns of one region, about, that wait beside those.
 const FEW: usize = 24;
+/// Of those that wait so many are nearest and stay as they are: what is round stands on its lowest facet, not on a mean of many.
+const NEAREST: usize = 16;
 /// Up to this many columns the corners of a patch are looked for ...
 const COARSE: usize = 64;
 /// ... if they face one way: cosine [-].
@@ -552,7 +554,7 @@ fn carry_regions(
 }
 
 /// Where a region has more than `MANY` columns under load, or `FEW` beside them, those of one cell of a grid over them that face one way become one: of the
-/// same area, force and moment.
+/// same area, force and moment; the `NEAREST` of those that wait do not.
 fn join_columns(columns: &mut Vec<SurfacePoint>) {
     if columns.len() <= MANY {
         return;
@@ -578,8 +580,18 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
         (c.region, c.gap > 0.0, faces, [at.x as u32, at.y as u32, at.z as u32])
     };
     let few = |c: &SurfacePoint| bounds[place(c)].1 <= most(c);
-    columns.sort_by_cached_key(key);
     let mut joined: Vec<SurfacePoint> = Vec::with_capacity(columns.len());
+    let mut gaps: Vec<f64> = Vec::new();
+    for waiting in (1..bounds.len()).step_by(2).filter(|&k| bounds[k].1 > NEAREST) {
+        gaps.clear();
+        gaps.extend(columns.iter().filter(|c| place(c) == waiting).map(|c| c.gap));
+        let (_, &mut beyond, _) = gaps.select_nth_unstable_by(NEAREST, f64::total_cmp);
+        // of a face that lies level all are as near
+        let nearest = |c: &SurfacePoint| place(c) == waiting && c.gap < beyond && !few(c);
+        joined.extend(columns.iter().filter(|c| nearest(c)));
+        columns.retain(|c| !nearest(c));
+    }
+    columns.sort_by_cached_key(key);
     for group in columns.chunk_by(|a, b| key(a) == key(b)) {
         if few(&group[0]) {
             joined.extend_from_slice(group);
@@ -636,5 +648,30 @@ mod tests {
         assert!(columns.len() < 100, "{}", columns.len());
         assert!((joined_load / load - 1.0).abs() < 1e-12 && (joined_area / area - 1.0).abs() < 1e-12);
         assert!((joined_at - at).length() < 1e-12, "{joined_at} {at}");
+    }
+
+    /// What is round stands where it is lowest; a level face of many columns waits with few.
+    #[test]
+    fn the_nearest_of_those_that_wait_are_not_joined() {
+        let wheel = |k: usize, curve: f64| {
+            let x = 1e-3 * (k as f64 - 149.5);
+            SurfacePoint {
+                point: Vec3::new(x, 0.0, 0.0),
+                normal: Vec3::Z,
+                gap: 1e-6 + curve * x * x,
+                area: 1e-6,
+                region: 0,
+            }
+        };
+        let after = |curve: f64| {
+            let mut columns: Vec<SurfacePoint> = (0..300).map(|k| wheel(k, curve)).collect();
+            join_columns(&mut columns);
+            let least = columns.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+            (columns.len(), least, columns.iter().map(|c| c.area).sum::<f64>())
+        };
+        let (round, lowest, area) = after(5.0);
+        assert!(round < 100 && (area / 300e-6 - 1.0).abs() < 1e-12, "{round} {area}");
+        assert_eq!(lowest, wheel(149, 5.0).gap);
+        assert!(after(0.0).0 <= MANY + 1);
     }
 }
