@@ -104,7 +104,7 @@ impl Clock<'_> {
     }
 
     /// True of a free body that has an orientation of its own.
-    fn turns(&self, body: usize) -> bool {
+    pub(super) fn turns(&self, body: usize) -> bool {
         let own = &self.model.bodies[body];
         own.oriented && own.mechanism.is_none() && own.drive == Drive::Free
     }
@@ -116,12 +116,7 @@ impl Clock<'_> {
 
     /// True of a free body whose angular velocity changes, by its momentum, on the way to an impact.
     pub(super) fn tumbles(&self, body: usize) -> bool {
-        self.winds(body) > TUMBLE && self.may_tumble(body)
-    }
-
-    /// True of a free body that may tumble when it has been struck.
-    pub(super) fn may_tumble(&self, body: usize) -> bool {
-        self.turns(body) && !self.model.bodies[body].isotropic
+        self.winds(body) > TUMBLE && !self.model.bodies[body].isotropic
     }
 
     /// Orientation in which a body has the velocity that impacts left it: those that tumble go on from that of the last.

@@ -141,7 +141,7 @@ struct Melee {
     /// Paths until the instants `since`, as [`Clock::path`].
     path: Vec<f64>,
     since: Vec<f64>,
-    /// Orientations at the beginning of the step and then, of bodies that may tumble: between impacts their momentum stays, not their velocity.
+    /// Orientations at the beginning of the step and then, of bodies that turn: between impacts their momentum stays, not their velocity.
     tumbling: Vec<Option<[Quat; 2]>>,
     response: Response,
     /// Bodies that hang together with an impact, and whether each does.
@@ -383,7 +383,8 @@ impl Clock<'_> {
         melee.reached = (0..melee.bodies.len() as u32).collect();
         for b in 0..melee.bodies.len() {
             // those that nothing struck go on as they came
-            melee.tumbling[b] = melee.tumbling[b].filter(|_| melee.u[6 * b..6 * b + 6] != before[6 * b..6 * b + 6]);
+            let struck = self.struck[melee.bodies[b]] || melee.u[6 * b..6 * b + 6] != before[6 * b..6 * b + 6];
+            melee.tumbling[b] = melee.tumbling[b].filter(|_| struck);
         }
         melee.settle(elapsed, self);
         self.state.ledger = ledger;
@@ -406,9 +407,13 @@ impl Clock<'_> {
                 (self.kin[b].w, self.kin[b].v) = (after.angular, after.linear);
             }
         }
-        for (b, kin) in self.kin.iter().enumerate().filter(|&(b, _)| !taking_part[b]) {
-            if self.struck[b] {
-                self.hops[b] = self.hops[b] + Six::new(kin.w, kin.v) * (elapsed - start);
+        for b in (0..self.kin.len()).filter(|&b| self.struck[b] && !taking_part[b]) {
+            let (time, Kinematics { v, w, .. }) = (elapsed - start, self.kin[b]);
+            let [first, q] = self.tumbling(b);
+            self.hops[b] = self.hops[b] + Six::new(w, v) * time;
+            if self.turns(b) {
+                let (q, w) = self.principal[b].turn(q, w, time);
+                (self.hops[b].angular, self.kin[b].w) = (turn_between(first, q), w);
             }
         }
         elapsed
@@ -603,7 +608,7 @@ impl Clock<'_> {
             index[b] = k as u32;
         }
         let (mut mass, mut inverse) = (Vec::new(), Vec::new());
-        let tumbling: Vec<_> = bodies.iter().map(|&b| self.may_tumble(b).then(|| self.tumbling(b))).collect();
+        let tumbling: Vec<_> = bodies.iter().map(|&b| self.turns(b).then(|| self.tumbling(b))).collect();
         for (&b, tumbling) in bodies.iter().zip(&tumbling) {
             let R = tumbling.map_or(self.kin[b].R, |[_, q]| Mat3::from_quat(q));
             let (M, W) = masses(&model.bodies[b], &R);
@@ -676,8 +681,8 @@ impl Clock<'_> {
             list.push(s);
         }
         let n = bodies.len();
-        // those that may tumble, and that nothing struck yet, have their velocity from the beginning
-        let since = |&b: &usize| if self.may_tumble(b) && !self.struck[b] { 0.0 } else { start };
+        // those that turn, and that nothing struck yet, have their velocity from the beginning
+        let since = |&b: &usize| if self.turns(b) && !self.struck[b] { 0.0 } else { start };
         let since: Vec<f64> = bodies.iter().map(since).collect();
         let mut starts = vec![0u32; n + 1];
         let each = |s: &Striking| s.bodies.into_iter().filter(|&b| b != GROUND);

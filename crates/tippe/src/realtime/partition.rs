@@ -260,14 +260,14 @@ impl Clock<'_> {
             (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
         };
         let slender = touch.column && touch.bodies.iter().any(|&b| self.is_slender(b));
+        let struck = touch.column && (touch.gap <= 0.0) != (phi <= 0.0);
         let drift = touch.drift.unwrap_or(0.0);
-        // what tumbles opens no faster than it does then
-        let drift = if slender { drift.min(began().max(0.0)) } else { drift };
+        // what tumbles, or was struck, opens no faster than it does then, whatever the rest of its patch does
+        let drift = if slender || struck { drift.min(began().max(0.0)) } else { drift };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
         // surfaces that did not touch have no overlap, whatever straight lines say of slender ones that turn: they are stopped, not pushed out, nor are those
         // that an impact has parted
-        let parted = touch.gap <= 0.0 && phi > 0.0;
-        let push = if slender && !touch.known || touch.column && parted { 0.0 } else { PUSH_SPEED };
+        let push = if slender && !touch.known || struck && phi > 0.0 { 0.0 } else { PUSH_SPEED };
         let row = Row {
             target: match touch.soft {
                 true => drift - phi / touch.relaxation,
