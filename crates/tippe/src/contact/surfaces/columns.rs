@@ -28,6 +28,8 @@ const ONE_PLANE: f64 = 1.0 - 1e-6;
 const OUTERMOST: usize = 8;
 /// Section of those at the corners as a share of that of all [-].
 const BRACED: f64 = 0.01;
+/// Columns with less than this share of the largest section are those of upright faces: they tell no plane [-].
+const UPRIGHT: f64 = 1e-3;
 /// Surfaces that are apart are pushed into each other by at least, and at most, these shares of the size to find where they will touch [-].
 const PUSHED: [f64; 2] = [1e-6, 1e-2];
 
@@ -266,7 +268,10 @@ impl Encounter<'_> {
         });
         if !on_ground && out.len() <= COARSE {
             let down = fall != Vec3::ZERO && time.is_some();
-            pair.brace(&if down { fallen(&X) } else { X }, met.filter(|_| !down), out);
+            // down the slope it does not fall
+            let n = out.iter().map(|c| c.normal * c.area).sum::<Vec3>().normalize_or_zero();
+            let sunk = [X[0], Pose::new(X[1].rotation, X[1].position + n * n.dot(fall))];
+            pair.brace(&if down { sunk } else { X }, met.filter(|_| !down), out);
         }
         if just {
             // columns stand inside their triangles: what is round or pointed would fall until the first of them touches
@@ -421,10 +426,13 @@ impl SurfacePair {
     /// Columns stand inside their triangles: where they are few and face one way, so that their gaps lie in a plane, small ones stand at the outermost corners of
     /// the patch too, which would carry a load beside them. `met`: how far apart they are [m] and which way, where that is known.
     fn brace(&self, X: &[Pose; 2], met: Option<(f64, Vec3)>, out: &mut Vec<SurfacePoint>) {
-        let area: f64 = out.iter().map(|c| c.area).sum();
-        let mean = |of: &dyn Fn(&SurfacePoint) -> Vec3| out.iter().map(|c| of(c) * (c.area / area)).sum::<Vec3>();
+        let largest = out.iter().map(|c| c.area).fold(0.0, f64::max);
+        let lies = |c: &&SurfacePoint| c.area > UPRIGHT * largest;
+        let area: f64 = out.iter().filter(lies).map(|c| c.area).sum();
+        let mean =
+            |of: &dyn Fn(&SurfacePoint) -> Vec3| out.iter().filter(lies).map(|c| of(c) * (c.area / area)).sum::<Vec3>();
         let (Some(n), middle) = (mean(&|c| c.normal).try_normalize(), mean(&|c| c.point)) else { return };
-        if out.iter().any(|c| c.normal.dot(n) < ONE_PLANE) {
+        if out.iter().filter(lies).any(|c| c.normal.dot(n) < ONE_PLANE) {
             return;
         }
         let t1 = any_orthogonal(n);
@@ -432,7 +440,7 @@ impl SurfacePair {
         let at = |p: Vec3| axes.map(|t| t.dot(p - middle));
         // gap = g + s . r by least squares
         let (mut xx, mut xy, mut yy, mut g, mut sums) = (0.0, 0.0, 0.0, 0.0, [0.0; 2]);
-        for c in out.iter() {
+        for c in out.iter().filter(lies) {
             let ([x, y], share) = (at(c.point), c.area / area);
             (xx, xy, yy) = (xx + share * x * x, xy + share * x * y, yy + share * y * y);
             g += share * c.gap;
@@ -444,8 +452,8 @@ impl SurfacePair {
         }
         let s = [(yy * sums[0] - xy * sums[1]) / det, (xx * sums[1] - xy * sums[0]) / det];
         let gap = |[x, y]: [f64; 2]| g + s[0] * x + s[1] * y;
-        // those of upright faces are hardly any
-        let off = out.iter().map(|c| c.area / area * (c.gap - gap(at(c.point))).powi(2)).sum::<f64>().sqrt();
+        let off =
+            out.iter().filter(lies).map(|c| c.area / area * (c.gap - gap(at(c.point))).powi(2)).sum::<f64>().sqrt();
         let slope = (s[0] * s[0] + s[1] * s[1]).sqrt();
         if off > PUSHED[0] * self.size + 1e-2 * slope * (xx + yy).sqrt() {
             return;
