@@ -10,7 +10,7 @@ mod reduce;
 mod terrain;
 
 use crate::narrow::{Separation, sat, separation};
-use crate::shape::{Core, core_of};
+use crate::shape::{Core, Hull, core_of};
 use crate::space::any_orthogonal;
 use crate::{Mat3, Pose, Shape, Vec3};
 use clip::Flat;
@@ -148,6 +148,12 @@ pub fn manifold(
     {
         return found;
     }
+    if let (Hull(hull1), Hull(hull2)) = (shape1, shape2)
+        && limit > 1
+        && let Some(found) = hulls([hull1, hull2], [shape1, shape2], [X_w1, X_w2], margin, limit.min(MAX_POINTS), out)
+    {
+        return found;
+    }
     let s = separation(shape1, X_w1, shape2, X_w2);
     out.normal = s.normal;
     if !(s.gap < margin && s.gap > f64::NEG_INFINITY) {
@@ -216,6 +222,27 @@ fn boxes(
     let size = (core1.size() + radius1).min(core2.size() + radius2);
     let mut pair = Placed { o_w, face1, face2, radius1, radius2, size, curved: false };
     pair.points::<FEW>(n, bound, None, margin, limit, out).then_some(true)
+}
+
+/// Hulls of which a face proves itself need no nearest points either. `None` where none does.
+fn hulls(
+    hulls: [&Hull; 2],
+    [shape1, shape2]: [&Shape; 2],
+    [X_w1, X_w2]: [&Pose; 2],
+    margin: f64,
+    limit: usize,
+    out: &mut Manifold,
+) -> Option<bool> {
+    let (R_w1, R_w2) = (Mat3::from_quat(X_w1.rotation), Mat3::from_quat(X_w2.rotation));
+    let p_12 = R_w1.mul_transpose_vec3(X_w2.position - X_w1.position);
+    let (gap, n) = sat::face_of_hulls(hulls[0], hulls[1], &(R_w1.transpose() * R_w2), p_12, margin)?;
+    let n = R_w1 * n;
+    if gap >= margin {
+        out.normal = n;
+        return Some(false);
+    }
+    let mut pair = Placed::new(shape1, X_w1, shape2, X_w2, n);
+    pair.points::<CANDIDATES>(n, gap, None, margin, limit, out).then_some(true)
 }
 
 /// Angle within which a normal counts as a face's own, among shapes of a size [m] and with a margin [m].

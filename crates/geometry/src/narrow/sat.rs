@@ -1,6 +1,7 @@
-//! Overlapping boxes: the fifteen directions in which two boxes can part (separating axes).
+//! Directions in which bodies part (separating axes): the fifteen of two boxes, and faces of hulls that prove themselves.
 
 use super::convex::Witness;
+use crate::shape::{Facet, Hull};
 use crate::{Mat3, Vec3};
 
 /// Shorter cross products of unit edges are skipped: parallel edges part along a face normal [-].
@@ -15,6 +16,69 @@ pub(crate) struct Axes {
     pub face: (f64, Vec3),
     /// The same for a cross product of two edges.
     pub edge: (f64, Vec3),
+}
+
+/// The face of two hulls over which the other one's deepest corner stands, where that proves it: signed distance and unit normal
+/// from 1 to 2, in frame 1 [m], [-]. A distance of `margin` and more is proven by any face.
+pub(crate) fn face_of_hulls(hull1: &Hull, hull2: &Hull, R_12: &Mat3, p_12: Vec3, margin: f64) -> Option<(f64, Vec3)> {
+    let to_2 = |v: Vec3| R_12.mul_transpose_vec3(v);
+    let in_2 = over_face(hull1, p_12, margin, |n| {
+        let b_2 = hull2.vertices()[hull2.farthest_vertex(to_2(-n)) as usize];
+        p_12 + *R_12 * b_2
+    });
+    if in_2.is_some() {
+        return in_2;
+    }
+    let p_21 = to_2(-p_12);
+    let in_1 = over_face(hull2, p_21, margin, |n| {
+        let a = hull1.vertices()[hull1.farthest_vertex(*R_12 * -n) as usize];
+        p_21 + to_2(a)
+    });
+    in_1.map(|(gap, n)| (gap, *R_12 * -n))
+}
+
+/// The face of `hull` that looks at `other` most, and how far from it the other body is, which reaches `deepest(n)` against n.
+///
+/// The corner is m inside the border of the face: the body of differences has a disc of radius m around the foot of the origin on
+/// its plane with this normal. Apart (gap >= 0), that foot is the nearest point. Overlapping by d = -gap, no other plane around the
+/// body is nearer to the origin: one turned by t is d cos t + m sin t away for the disc's sake, not less than d up to
+/// t0 = 2 atan(m/d), and -L cos t - s sin t for the sake of the far end of the body, L behind the origin and s beside its line,
+/// not less than d from t0 on if (m^2 - d^2) L - 2 m d s >= d (m^2 + d^2).
+fn over_face(hull: &Hull, other: Vec3, margin: f64, deepest: impl Fn(Vec3) -> Vec3) -> Option<(f64, Vec3)> {
+    let looks = |f: &Facet| f.normal.dot(other) - f.offset;
+    let (mut face, mut most) = (hull.facets().first()?, f64::NEG_INFINITY);
+    for f in hull.facets() {
+        let along = looks(f);
+        if along > most {
+            (face, most) = (f, along);
+        }
+    }
+    let n = face.normal;
+    let corner = deepest(n);
+    let gap = n.dot(corner) - face.offset;
+    if gap >= margin {
+        return Some((gap, n));
+    }
+    let outline = hull.outline(face);
+    let mut m = f64::INFINITY;
+    for (k, &i) in outline.iter().enumerate() {
+        let (a, b) = (hull.vertices()[i as usize], hull.vertices()[outline[(k + 1) % outline.len()] as usize]);
+        let inward = n.cross(b - a);
+        m = m.min(inward.dot(corner - a) / inward.length());
+    }
+    if !(m >= 0.0) {
+        return None;
+    }
+    if gap < 0.0 {
+        let d = -gap;
+        let q = deepest(-n) - hull.vertices()[hull.farthest_vertex(-n) as usize];
+        let L = n.dot(q);
+        let s = (q - n * L).length();
+        if !((m * m - d * d) * L - 2.0 * m * d * s >= d * (m * m + d * d)) {
+            return None;
+        }
+    }
+    Some((gap, n))
 }
 
 /// Largest signed distances of two boxes along their face normals and along the cross products of their edges.
@@ -169,4 +233,53 @@ fn edges(i: usize, j: usize, gap: f64, h1: Vec3, h2: Vec3, R_12: &Mat3, p: Vec3)
     let s = ((w.dot(u1) - k * w.dot(u2)) / c.length_squared()).clamp(-h1[i], h1[i]);
     let a = a + u1 * s;
     Witness { gap, n, a, b: a + n * gap }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::narrow::separation;
+    use crate::{Pose, Quat, Shape};
+    use std::sync::Arc;
+
+    /// Uniform in [-1, 1): SplitMix64 (Steele, Lea, Flood 2014).
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as f64 / (1u64 << 63) as f64 - 1.0
+    }
+
+    /// A face that proves itself parts hulls as far as the nearest points do: thick ones, plates and needles, apart, touching and deep.
+    #[test]
+    fn faces_that_prove_themselves_are_the_best() {
+        let state = &mut 7;
+        let mut found = [0, 0];
+        for k in 0..20_000 {
+            let mut hull = || {
+                let scale = Vec3::new(1.0, 1.0, [1.0, 0.1, 3.0, 1.0][k % 4]);
+                let points: Vec<Vec3> =
+                    (0..8 + k % 24).map(|_| scale * Vec3::new(random(state), random(state), random(state))).collect();
+                Arc::new(Hull::new(&points).unwrap())
+            };
+            let (hull1, hull2) = (hull(), hull());
+            let (shape1, shape2) = (Shape::Hull(hull1.clone()), Shape::Hull(hull2.clone()));
+            let mut four = || [random(state), random(state), random(state), random(state)];
+            let rotation = Quat::from_array(four()).normalize();
+            let X_w2 = Pose { rotation, position: 1.5 * Vec3::from_slice(&four()[..3]) };
+            let margin = 0.3;
+            let R_12 = Mat3::from_quat(rotation);
+            let Some((gap, n)) = face_of_hulls(&hull1, &hull2, &R_12, X_w2.position, margin) else { continue };
+            let best = separation(&shape1, &Pose::IDENTITY, &shape2, &X_w2);
+            if gap >= margin {
+                assert!(best.gap >= gap - 1e-12, "{k}: {gap} of {}", best.gap);
+                continue;
+            }
+            found[(gap < 0.0) as usize] += 1;
+            assert!((gap - best.gap).abs() < 1e-9, "{k}: {gap} instead of {}", best.gap);
+            assert!(n.dot(best.normal) > 1.0 - 1e-9, "{k}: {n} instead of {}", best.normal);
+        }
+        assert!(found.iter().all(|&count| count > 150), "{found:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
-use super::{Clock, FrictionBound, rotated};
+use super::{Clock, FrictionBound, rotated, share};
 use crate::contact::friction::patch_lever;
 use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
@@ -19,6 +19,8 @@ use tippe_geometry::{
 const FEW: usize = 24;
 /// From this many pairs on threads share them.
 const SHARED: usize = 64;
+/// Pairs that a thread takes at a time.
+const LOT: usize = 8;
 /// Overlap is pushed out over this many steps where a contact is stiff [-].
 const PUSH_STEPS: f64 = 3.0;
 /// Points of a surface face one way where the cosine of their normals is above this [-].
@@ -280,17 +282,21 @@ impl Clock<'_> {
         let Pairs { near, now, margins, X_ws, looks, .. } = &mut pairs;
         self.tally.pairs += now.len() as u64;
         let is_heavy = |k: &u32| near[*k as usize].surfaces.as_ref().is_some_and(|surfaces| surfaces.is_heavy());
-        let pool = self.pool.as_ref().filter(|_| now.len() >= SHARED || now.iter().any(is_heavy));
+        let heavy = now.iter().any(is_heavy);
+        let pool = self.pool.as_ref().filter(|_| now.len() >= SHARED || heavy);
         // threads look at all pairs before the first is read; one alone reads what it has just seen
         let room = if pool.is_some() { now.len() } else { 1 };
         if looks.len() < room {
             looks.resize_with(room, Look::default);
         }
         if let Some(pool) = pool {
-            pool.install(|| {
-                let pairs = looks[..room].par_iter_mut().zip(now.par_iter()).with_min_len(SHARED / 4);
-                pairs.for_each(|(look, k)| self.probe(&near[*k as usize], margins, X_ws, look));
-            });
+            let look_at = |(look, k): (&mut Look, &u32)| self.probe(&near[*k as usize], margins, X_ws, look);
+            if heavy {
+                pool.install(|| looks[..room].par_iter_mut().zip(now.par_iter()).for_each(look_at));
+            } else {
+                let lots = looks[..room].chunks_mut(LOT).zip(now.chunks(LOT));
+                share(pool, lots, |(looks, pairs)| looks.iter_mut().zip(pairs).for_each(look_at));
+            }
         }
         // pairs and what they remember are in the same order
         let (mut memories, mut holds) = (self.state.contacts.as_slice(), self.state.holds.as_slice());

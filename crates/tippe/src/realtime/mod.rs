@@ -36,6 +36,7 @@ pub use partition::Owner;
 use partition::{Partition, Rows};
 pub(crate) use record::kinetic;
 use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// Default step [s].
@@ -313,6 +314,24 @@ pub fn simulate_with(
     }
     clock.state.copy_to(state);
     Ok(clock.summary())
+}
+
+/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
+/// awake; what a lot does must not ask for threads itself.
+fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl Iterator<Item = L> + Send, work: impl Fn(L) + Sync) {
+    let lots = Mutex::new(lots);
+    let next = || lots.lock().ok()?.next();
+    let go = || {
+        while let Some(lot) = next() {
+            work(lot);
+        }
+    };
+    pool.in_place_scope(|scope| {
+        for _ in 1..pool.current_num_threads() {
+            scope.spawn(|_| go());
+        }
+        go();
+    });
 }
 
 /// The clock at work: all but `state` can be dropped between steps.

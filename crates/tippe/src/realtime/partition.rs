@@ -2,12 +2,14 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, Solve};
+use super::{Clock, Coupled, FrictionBound, Solve, share};
 use crate::joint::Six;
 use crate::model::Drive;
-use rayon::prelude::*;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_numerics::kkt::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
+
+/// From this many rows on they are solved by several threads.
+const SHARED: usize = 32;
 
 /// Partitions of more bodies than this are swept unless asked otherwise, or masses differ much.
 const MANY: usize = 1500;
@@ -585,8 +587,12 @@ impl Clock<'_> {
                 partition.solve(settings, places);
             }
         };
+        // rows of all but the largest: what others could do meanwhile
+        let rows = |partition: &Partition| if partition.active { partition.problem.rows.len() } else { 0 };
+        let most = partitions.iter().map(rows).max().unwrap_or(0);
+        let rest = partitions.iter().map(rows).sum::<usize>() - most;
         match &self.pool {
-            Some(pool) if partitions.len() > 1 => pool.install(|| partitions.par_iter_mut().for_each(work)),
+            Some(pool) if rest >= SHARED => share(pool, partitions.iter_mut(), work),
             _ => partitions.iter_mut().for_each(work),
         }
         self.partitions = partitions;
