@@ -150,6 +150,8 @@ pub struct Touch {
     /// Rate of its gap beyond the mean of its patch at the beginning of the step: a patch that travels on is not damped [m/s]. None where
     /// it is yet to touch.
     pub drift: Option<f64>,
+    /// Nothing of its patch touches yet.
+    pub nears: bool,
     /// It is one of a patch that did not touch before, or will not as it moves: what comes near is not damped until it does.
     pub lands: bool,
 }
@@ -543,6 +545,7 @@ impl Clock<'_> {
                 (touch.known, touch.column, touch.bodies) = (known, true, bodies);
                 touch.lands = !known || ahead == 0.0;
                 touch.drift = (smooth || p.gap <= 0.0).then(|| approach - closing(p));
+                touch.nears = pressed == 0.0;
                 touch.bound(near.normal_force_max * p.area / area);
                 // where nothing rebounds something must still stop it
                 let stops = !smooth && touch.limit == f64::INFINITY && (touch.restitution > 0.0 || !touch.soft);
@@ -836,6 +839,7 @@ impl Hardness {
             on: true,
             column: false,
             drift: None,
+            nears: false,
             lands: false,
         }
     }

@@ -266,6 +266,8 @@ impl Clock<'_> {
         let drift = touch.drift.unwrap_or(0.0);
         // what tumbles, or was struck, opens no faster than it does then, whatever the rest of its patch does
         let drift = if slender || struck { drift.min(began().max(0.0)) } else { drift };
+        // dampers of a patch that does not touch yet wait until it does
+        let drift = if touch.nears && phi > 0.0 { drift.min(-phi / h) } else { drift };
         let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
         // surfaces that did not touch have no overlap, whatever straight lines say of slender ones that turn: they are stopped, not pushed out, nor are those
         // that an impact has parted
