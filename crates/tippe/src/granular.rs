@@ -403,7 +403,7 @@ impl<'a> Clock<'a> {
                     let v = motion.v + 0.5 * h * (self.model.gravity + force / body.mass);
                     let w = turned(motion.q, &body.I_c_inverse, L);
                     motion.p += h * v;
-                    motion.q = crate::realtime::rotated(motion.q, h * w);
+                    motion.q = crate::kinematics::rotated(motion.q, h * w);
                     motion.w = turned(motion.q, &body.I_c_inverse, L);
                     [v, w]
                 }

@@ -1,10 +1,10 @@
 //! Contact points: who may touch, where, how stiff, and what they remember.
 
-use super::{Clock, FrictionBound, rotated, share};
+use super::{Clock, FrictionBound, share};
 use crate::contact::friction::patch_lever;
 use crate::contact::surfaces::{Blow, Path, SurfacePair, SurfacePoint};
 use crate::joint::Six;
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Kinematics, rotated};
 use crate::model::{Drive, Element, Model};
 use crate::precise::Hardness;
 use rayon::prelude::*;

@@ -2,99 +2,13 @@
 
 use super::Clock;
 use crate::joint::Six;
-use crate::model::{Body, Drive};
+use crate::model::Drive;
 use tippe_geometry::{Mat3, Quat, Vec3};
 
-/// A body turns at most by this per substep of its free rotation [rad].
-const TURN: f64 = 0.1;
 /// A body tumbles where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
 const TUMBLE: f64 = 1e-6;
 /// A body is slender where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
 const SLENDER: f64 = 0.5;
-/// Substeps of the free rotation at most.
-const MOST_TURNS: f64 = 64.0;
-
-/// Principal axes of a body.
-#[derive(Clone, Copy, Debug)]
-pub struct Principal {
-    /// Axes in the body's frame.
-    pub rotation: Quat,
-    /// Moments [kg m^2].
-    pub moments: Vec3,
-    /// All three are equal: the angular velocity does not change.
-    pub isotropic: bool,
-    /// The largest over the smallest [-].
-    ratio: f64,
-}
-
-impl Principal {
-    /// Of a body, by Jacobi's rotations.
-    pub fn of(body: &Body) -> Principal {
-        let mut A = body.I_c;
-        let mut V = Mat3::IDENTITY;
-        for _ in 0..30 {
-            for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-                let a = A.col(q)[p];
-                if a == 0.0 {
-                    continue;
-                }
-                let theta = (A.col(q)[q] - A.col(p)[p]) / (2.0 * a);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let t = if theta == 0.0 { 1.0 } else { t };
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                let s = t * c;
-                let mut G = Mat3::IDENTITY;
-                G.col_mut(p)[p] = c;
-                G.col_mut(q)[q] = c;
-                G.col_mut(q)[p] = s;
-                G.col_mut(p)[q] = -s;
-                A = G.transpose() * A * G;
-                V *= G;
-            }
-        }
-        let moments = Vec3::new(A.x_axis.x, A.y_axis.y, A.z_axis.z);
-        let ratio = moments.max_element() / moments.min_element();
-        Principal { rotation: Quat::from_mat3(&V).normalize(), moments, isotropic: body.isotropic, ratio }
-    }
-
-    /// Orientation and angular velocity after free rotation for a time `h`: the momentum stays, to rounding; turns about the three axes in
-    /// turn, each exact, x y z y x (McLachlan 1993).
-    pub fn turn(&self, q: Quat, w: Vec3, h: f64) -> (Quat, Vec3) {
-        if self.isotropic || w == Vec3::ZERO {
-            return (rotated(q, w * h), w);
-        }
-        let steps = (w.length() * h / TURN).ceil().clamp(1.0, MOST_TURNS);
-        let dt = h / steps;
-        let mut q = q * self.rotation;
-        let L = q * (self.moments * (q.conjugate() * w));
-        let mut m = self.moments * (q.conjugate() * w);
-        for _ in 0..steps as usize {
-            for (axis, share) in [(0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5)] {
-                let angle = share * dt * m[axis] / self.moments[axis];
-                let (s, c) = libm::sincos(0.5 * angle);
-                let mut v = Vec3::ZERO;
-                v[axis] = s;
-                let turn = Quat::from_xyzw(v.x, v.y, v.z, c);
-                q *= turn;
-                m = turn.conjugate() * m;
-            }
-        }
-        let q = q.normalize();
-        let w = q * ((q.conjugate() * L) / self.moments);
-        ((q * self.rotation.conjugate()).normalize(), w)
-    }
-}
-
-/// The orientation turned by a rotation vector resolved in world.
-pub fn rotated(q: Quat, turn: Vec3) -> Quat {
-    let angle = turn.length();
-    if angle == 0.0 {
-        return q;
-    }
-    let (s, c) = libm::sincos(0.5 * angle);
-    let v = turn * (s / angle);
-    (Quat::from_xyzw(v.x, v.y, v.z, c) * q).normalize()
-}
 
 impl Clock<'_> {
     /// True of a free body that turns so far in a step that momentum given to it at the beginning would be another velocity at the end: a rod that is

@@ -11,12 +11,11 @@ pub use fall::Fall;
 
 use super::Clock;
 use super::contacts::LEAST_RESTITUTION;
-use super::free::rotated;
 use super::joints::flat;
 use super::partition::masses;
 use super::record::kinetic;
 use crate::joint::Six;
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Kinematics, rotated};
 use fall::{Falling, RISES, linear};
 use tippe_geometry::{Manifold, Mat3, Pose, Quat, Shape, Vec3, manifold};
 use tippe_numerics::kkt::{Block, BlockLdl, GROUND, Vertex, Wide, border};

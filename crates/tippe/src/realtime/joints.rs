@@ -1,9 +1,8 @@
 //! Mechanisms in a step: free motion of trees, rows of joints, coordinates read off the velocities of the bodies.
 
 use super::Clock;
-use super::free::rotated;
 use crate::joint::{Row, Six};
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Kinematics, rotated};
 use crate::mechanism::{Mode, Parent, Side, Work};
 use crate::model::{Drive, Model};
 use crate::precise::{MachineRecord, gibbs_rate, inertia, prescribed};

@@ -1,14 +1,13 @@
 //! After the solution: positions, memories, the books, samples, the summary.
 
 use super::contacts::{Hold, Memory};
-use super::free::rotated;
 use super::joints::flat;
 use super::partition::Owner;
 use super::{Clock, Failure};
 use crate::event::{Event, EventContact, EventKind};
 use crate::force::ForceKind;
 use crate::joint::Six;
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Kinematics, rotated};
 use crate::mechanism::Parent;
 use crate::model::Drive;
 use crate::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Sample, Solutions, Summary};

@@ -3,7 +3,7 @@
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
-use crate::realtime::Principal;
+use crate::kinematics::Principal;
 use std::cell::OnceCell;
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Aabb, Mat3, Pose, PressurePoint, Quat, SurfaceWork, Vec3, half_space_points};
