@@ -167,6 +167,10 @@ fn polygon_area(outline: &[[f64; 2]]) -> f64 {
     0.5 * twice.abs()
 }
 
+/// What to do with files of curved surfaces.
+const CURVED: &str = "STEP and IGES hold curved surfaces: convert the part with FreeCAD (File, Export, STL) or gmsh \
+    (gmsh part.step -2 -o part.stl)";
+
 impl Format {
     /// Format of a path, by its extension.
     pub fn of(path: &str) -> Result<Format, FileError> {
@@ -178,10 +182,7 @@ impl Format {
             "glb" => return Ok(Format::Glb),
             "dxf" => return Ok(Format::Dxf),
             "svg" => return Ok(Format::Svg),
-            "step" | "stp" | "iges" | "igs" => {
-                "STEP and IGES hold curved surfaces: convert the part with FreeCAD (File, Export, STL) or gmsh \
-                 (gmsh part.step -2 -o part.stl)"
-            }
+            "step" | "stp" | "iges" | "igs" => CURVED,
             "wrl" | "vrml" | "x3d" => {
                 "VRML is not read: convert it with Blender or assimp (assimp export part.wrl part.stl)"
             }
@@ -250,6 +251,9 @@ pub fn read(bytes: &[u8], format: Format, unit: Option<f64>) -> Result<Contents,
 type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FileError>;
 
 fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>) -> Result<Contents, FileError> {
+    if bytes.starts_with(b"ISO-10303") {
+        return Err(FileError::Foreign { name: "its contents".into(), advice: CURVED });
+    }
     let needed = || unit.ok_or(FileError::Unit { format: format.name() });
     let asked = unit;
     let (mut contents, own, unit) = match format {

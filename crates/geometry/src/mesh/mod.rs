@@ -171,7 +171,7 @@ pub enum MeshError {
         to: Vec3,
     },
     /// A triangle without area.
-    #[error("mesh: {triangles} triangles have no area, the first at {at} m")]
+    #[error("mesh: {triangles} triangles have no area, the first at {:?} m", at.to_array())]
     Degenerate {
         /// Triangles [-].
         triangles: usize,

@@ -228,7 +228,10 @@ pub enum SolidError {
         corners: usize,
     },
     /// An outline crosses itself or another one.
-    #[error("the outline crosses or touches itself or a hole at ({}, {}) m", at[0], at[1])]
+    #[error(
+        "the outline crosses or touches itself or a hole at ({}, {}) m; list its corners in order around it, each once, and keep \
+         holes clear of it", at[0], at[1]
+    )]
     Crossing {
         /// Where (x, y) [m].
         at: [f64; 2],

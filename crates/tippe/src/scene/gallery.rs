@@ -21,6 +21,11 @@ pub(super) fn find(name: &str) -> Result<(&'static str, &'static str), SceneErro
     } else {
         format!("there is no scene or file \"{name}\"")
     };
+    let beside = [".toml", ".json"].map(|end| format!("{name}{end}"));
+    if let Some(file) = beside.into_iter().find(|file| std::path::Path::new(file).is_file()) {
+        let help = format!("did you mean the file {file}?");
+        return Err(SceneError { file: String::new(), place: Place::default(), message, help }.into());
+    }
     let stem = std::path::Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
     let mut help = did_you_mean(stem, SCENES.iter().map(|(known, _)| *known));
     if help.is_empty() {

@@ -21,8 +21,12 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
         groups.extend(body.groups.iter().map(String::as_str));
     }
     one_name_space(reader, scene);
-    let materials: Vec<&str> =
-        MATERIALS.iter().map(|m| m.name).chain(scene.materials.iter().map(|m| m.name.as_str())).collect();
+    let materials: Vec<&str> = MATERIALS
+        .iter()
+        .map(|m| m.name)
+        .chain(["wood"])
+        .chain(scene.materials.iter().map(|m| m.name.as_str()))
+        .collect();
     let grains = scene.grains.iter().map(|set| set.name.as_str()).collect();
     let mut references = References { reader, names, groups, grains, materials, reported: BTreeSet::new() };
     for body in &scene.bodies {
