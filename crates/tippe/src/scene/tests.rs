@@ -590,8 +590,12 @@ fn scenes_of_the_gallery_are_found_by_name() {
         misspelt.push('x');
         let error = Scene::load(&misspelt, &[]).expect_err("misspelt").to_string();
         assert!(error.contains("did you mean"), "{error}");
+        let mut seen = vec![Vec::new()];
         for expect in &scene.expects {
-            Scene::load(name, &expect.with).unwrap_or_else(|errors| panic!("{errors}"));
+            if !seen.contains(&expect.with) {
+                Scene::load(name, &expect.with).unwrap_or_else(|errors| panic!("{errors}"));
+                seen.push(expect.with.clone());
+            }
         }
     }
 }
