@@ -303,7 +303,7 @@ friction = 0.1"#,
 materials = ["steel", "woood"]
 friction = 0.1"#,
         )],
-        r#"bad.toml:23:13: [[pair]]: unknown material "woood". help: possible: steel, aluminium, dry_wood, glass, billiard_ball, billiard_table, billiard_cushion, billiard_cue"#,
+        r#"bad.toml:23:13: [[pair]]: unknown material "woood". help: did you mean `wood`?"#,
     );
     expect(
         &[(
