@@ -250,13 +250,19 @@ pub fn read(bytes: &[u8], format: Format, unit: Option<f64>) -> Result<Contents,
 /// Finds the bytes of a file named in another.
 type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FileError>;
 
+/// True of a STEP file under another name: text that begins so, and no STL file whose head does.
+fn is_step(bytes: &[u8], format: Format) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    text.starts_with(b"ISO-10303") && !(format == Format::Stl && stl::is_binary(bytes))
+}
+
 fn read_with(bytes: &[u8], format: Format, unit: Option<f64>, beside: Beside<'_>) -> Result<Contents, FileError> {
-    if bytes.starts_with(b"ISO-10303") {
-        return Err(FileError::Foreign { name: "its contents".into(), advice: CURVED });
-    }
     let needed = || unit.ok_or(FileError::Unit { format: format.name() });
     let asked = unit;
     let (mut contents, own, unit) = match format {
+        _ if is_step(bytes, format) => {
+            return Err(FileError::Foreign { name: "its contents".into(), advice: CURVED });
+        }
         Format::Stl => (stl::read(bytes)?, None, needed()?),
         Format::Obj => (obj::read(bytes)?, None, needed()?),
         Format::Svg => {

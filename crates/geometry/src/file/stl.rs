@@ -10,11 +10,20 @@ const HEAD: usize = 80;
 /// Normal, three corners, two bytes of attributes [byte].
 const RECORD: usize = 50;
 
-pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
+/// Triangles that a binary file announces, and how long it is then [byte].
+fn announced(bytes: &[u8]) -> (u64, u64) {
     let count = u32_at(bytes, HEAD) as u64;
-    let needed = (HEAD + 4) as u64 + count * RECORD as u64;
-    // The length decides: many binary files begin with "solid" too.
-    if bytes.len() >= HEAD + 4 && needed == bytes.len() as u64 {
+    (count, (HEAD + 4) as u64 + count * RECORD as u64)
+}
+
+/// The length decides: the head of a binary file may begin with anything, many with "solid".
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    bytes.len() >= HEAD + 4 && announced(bytes).1 == bytes.len() as u64
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Contents, FileError> {
+    let (count, needed) = announced(bytes);
+    if is_binary(bytes) {
         return binary(bytes);
     }
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);

@@ -18,9 +18,16 @@ pub(crate) struct Axes {
     pub edge: (f64, Vec3),
 }
 
+/// Hulls with more faces than this are better asked for their nearest points at once.
+const FEW_FACES: usize = 128;
+
 /// The face of two hulls over which the other one's deepest corner stands, where that proves it: signed distance and unit normal
-/// from 1 to 2, in frame 1 [m], [-]. A distance of `margin` and more is proven by any face.
+/// from 1 to 2, in frame 1 [m], [-]. A distance of `margin` and more is proven by any face. Faces of corners that are flat but for
+/// rounding count as their mean plane.
 pub(crate) fn face_of_hulls(hull1: &Hull, hull2: &Hull, R_12: &Mat3, p_12: Vec3, margin: f64) -> Option<(f64, Vec3)> {
+    if hull1.facets().len().max(hull2.facets().len()) > FEW_FACES {
+        return None;
+    }
     let to_2 = |v: Vec3| R_12.mul_transpose_vec3(v);
     let in_2 = over_face(hull1, p_12, margin, |n| {
         let b_2 = hull2.vertices()[hull2.farthest_vertex(to_2(-n)) as usize];
@@ -66,7 +73,7 @@ fn over_face(hull: &Hull, other: Vec3, margin: f64, deepest: impl Fn(Vec3) -> Ve
         let inward = n.cross(b - a);
         m = m.min(inward.dot(corner - a) / inward.length());
     }
-    if !(m >= 0.0) {
+    if !(m >= 0.0 && m.is_finite()) {
         return None;
     }
     if gap < 0.0 {

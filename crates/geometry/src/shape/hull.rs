@@ -286,12 +286,21 @@ fn flat_faces(vertices: &[Vec3], faces: &[HullFace], radius: f64) -> (Vec<Facet>
             next[s[0] as usize] = s[1];
         }
         let from = outlines.len();
-        let start = plane.corners.iter().copied().find(|&i| next[i as usize] != u32::MAX);
-        let mut here = start.unwrap_or(plane.corners[0]);
-        while next[here as usize] != u32::MAX {
-            outlines.push(here);
-            here = std::mem::replace(&mut next[here as usize], u32::MAX);
+        // The seed may lie inside, with no corner on the rim; where rounding leaves a hole the widest way around is the rim.
+        let (mut rim, mut widest) = (Vec::new(), f64::NEG_INFINITY);
+        for start in plane.corners.into_iter().chain(sides.iter().map(|s| s[0])) {
+            let (mut around, mut here) = (Vec::new(), start);
+            while next[here as usize] != u32::MAX {
+                around.push(here);
+                here = std::mem::replace(&mut next[here as usize], u32::MAX);
+            }
+            let at = |i: u32| vertices[i as usize] - vertices[start as usize];
+            let twice = around.windows(2).map(|s| at(s[0]).cross(at(s[1])).dot(plane.normal)).sum::<f64>();
+            if !around.is_empty() && twice > widest {
+                (rim, widest) = (around, twice);
+            }
         }
+        outlines.extend(rim);
         for s in &sides {
             next[s[0] as usize] = u32::MAX;
         }
@@ -474,6 +483,25 @@ mod tests {
             let area: Vec3 = (1..3).map(|k| 0.5 * (corners[k] - corners[0]).cross(corners[k + 1] - corners[0])).sum();
             assert!((area - f.normal).length() < 1e-15);
         }
+    }
+
+    /// A flat face with corners inside that stand out by rounding: its largest triangle has no side on the rim.
+    #[test]
+    fn faces_flat_but_for_rounding_have_a_rim() {
+        let mut points = Vec::new();
+        for k in 0..6 {
+            let (s, c) = libm::sincos(std::f64::consts::TAU * k as f64 / 6.0);
+            points.extend([-0.05, 0.05].map(|z| Vec3::new(0.2 * c, 0.2 * s, z)));
+            if k % 2 == 1 {
+                points.push(Vec3::new(-0.12 * s, 0.12 * c, 0.05 + 1e-7));
+            }
+        }
+        let hull = Hull::new(&points).unwrap();
+        assert_eq!(hull.vertices().len(), 15);
+        assert_eq!(hull.facets().len(), 8);
+        let mut corners: Vec<usize> = hull.facets().iter().map(|f| hull.outline(f).len()).collect();
+        corners.sort_unstable();
+        assert_eq!(corners, [4, 4, 4, 4, 4, 4, 6, 6]);
     }
 
     #[test]

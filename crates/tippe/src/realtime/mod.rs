@@ -317,7 +317,8 @@ pub fn simulate_with(
 
 /// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
 /// awake; what a lot does must not ask for threads itself.
-fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl Iterator<Item = L> + Send, work: impl Fn(L) + Sync) {
+fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
+    let threads = pool.current_num_threads().min(lots.len());
     let lots = Mutex::new(lots);
     let next = || lots.lock().ok()?.next();
     let go = || {
@@ -326,7 +327,7 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl Iterator<Item = L> + Send
         }
     };
     pool.in_place_scope(|scope| {
-        for _ in 1..pool.current_num_threads() {
+        for _ in 1..threads {
             scope.spawn(|_| go());
         }
         go();

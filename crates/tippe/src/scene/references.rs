@@ -21,10 +21,11 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
         groups.extend(body.groups.iter().map(String::as_str));
     }
     one_name_space(reader, scene);
+    let own_wood = scene.materials.iter().any(|m| m.name == "wood");
     let materials: Vec<&str> = MATERIALS
         .iter()
         .map(|m| m.name)
-        .chain(["wood"])
+        .chain((!own_wood).then_some("wood"))
         .chain(scene.materials.iter().map(|m| m.name.as_str()))
         .collect();
     let grains = scene.grains.iter().map(|set| set.name.as_str()).collect();
