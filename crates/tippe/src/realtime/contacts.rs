@@ -19,6 +19,10 @@ use tippe_geometry::{
 const FEW: usize = 24;
 /// From this many pairs on threads share them.
 const SHARED: usize = 64;
+/// Shapes nearer than this share of the size meet [-].
+const TOUCHES: f64 = 1e-4;
+/// Looks at shapes on their way past each other, at most.
+const LOOKS: usize = 12;
 /// Pairs that a thread takes at a time.
 const LOT: usize = 8;
 /// Overlap is pushed out over this many steps where a contact is stiff [-].
@@ -369,6 +373,7 @@ impl Clock<'_> {
             look.touches = manifold(&a.shape, &X_1, &b.shape, &X_2, margin, near.points, &mut look.manifold);
             if look.touches && self.elapsed == 0.0 {
                 self.slide_onto(near, [a, b], [X_1, X_2], margin, &mut look.manifold);
+                look.touches = !self.passes_by([a, b], [X_1, X_2], &look.manifold);
             }
             return;
         };
@@ -405,6 +410,41 @@ impl Clock<'_> {
         if !stiff(look.stiffening) {
             encounter.columns(false, &mut look.points);
         }
+    }
+
+    /// True of convex shapes of free bodies that come near, and whose ways by themselves lead past each other in the step: each plane between them is as far off as it can be
+    /// come to until then, or left behind. What is nearest now may lie askew to the way, and would stop what only passes.
+    fn passes_by(&self, [a, b]: [&Element; 2], X_ws: [Pose; 2], found: &Manifold) -> bool {
+        let bodies = [a.body as usize, b.body as usize];
+        let (mut gap, mut normal) =
+            (found.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap)), found.normal);
+        if gap <= 0.0 || bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some()) {
+            return false;
+        }
+        let kin = bodies.map(|b| &self.kin[b]);
+        let fall =
+            |k: usize| if self.is_free(bodies[k]) { self.model.gravity_at(kin[k].p) * self.h } else { Vec3::ZERO };
+        let v = [kin[0].v + fall(0), kin[1].v + fall(1)];
+        let spin: f64 = (0..2).map(|k| kin[k].w.length() * self.model.bodies[bodies[k]].radius.min(1e3)).sum();
+        let at = |k: usize, time: f64| {
+            let turn = Quat::from_scaled_axis(kin[k].w * time);
+            Pose::new(turn * X_ws[k].rotation, kin[k].p + v[k] * time + turn * (X_ws[k].position - kin[k].p))
+        };
+        let touches = TOUCHES * bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
+        let mut time = 0.0;
+        for _ in 0..LOOKS {
+            let closing = normal.dot(v[0] - v[1]) + spin;
+            if closing <= 0.0 || time + gap / closing > self.h {
+                return time > 0.0;
+            }
+            time += gap / closing;
+            let then = separation(&a.shape, &at(0, time), &b.shape, &at(1, time));
+            (gap, normal) = (then.gap, then.normal);
+            if gap <= touches {
+                return false;
+            }
+        }
+        false
     }
 
     /// Convex shapes that come near and will only just touch at the end of the step, while they move along each other, slide onto each other: over a flush seam. Their points
