@@ -1,11 +1,13 @@
 //! `tippe check`: validate scenes, run them, and compare with what they expect.
 
 use crate::args::Source;
+use crate::end_states::{EndStates, Stored};
 use crate::progress::counter;
 use crate::table::{duration, exact, number, table};
 use crate::{Stop, print, print_json, say};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::Instant;
 use tippe::Model;
 use tippe::clock::{self, Settings};
@@ -36,6 +38,12 @@ pub struct Args {
     /// Scenes at a time; 0 for one on every core
     #[arg(long, default_value_t = 0, value_name = "COUNT")]
     threads: usize,
+    /// Compare how the runs end, bit for bit, and what they cost with this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["clock", "no_run"])]
+    end_states: Option<PathBuf>,
+    /// Write the file of `--end-states` anew instead, as far as the scenes that are checked go
+    #[arg(long, requires = "end_states")]
+    renew: bool,
 }
 
 /// How one scene went.
@@ -51,6 +59,8 @@ struct Checked {
     #[serde(skip)]
     code: u8,
     expectations: Vec<Line>,
+    #[serde(skip)]
+    end_states: EndStates,
 }
 
 /// One expectation.
@@ -87,14 +97,23 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     let names = if args.scenes.is_empty() { gallery_names(args.slow) } else { args.scenes.clone() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build();
     let pool = pool.map_err(|error| Stop::Resource(format!("cannot start threads: {error}")))?;
+    let mut stored = args.end_states.as_ref().map(|path| Stored::read(path, args.renew)).transpose()?;
     let bar = counter(names.len());
     let one = |name: &String| {
         let checked = check_scene(name, args);
         bar.inc(1);
         checked
     };
-    let checked: Vec<Checked> = pool.install(|| names.par_iter().map(one).collect());
+    let mut checked: Vec<Checked> = pool.install(|| names.par_iter().map(one).collect());
     bar.finish_and_clear();
+    if let (Some(stored), Some(path)) = (&mut stored, &args.end_states) {
+        if args.renew {
+            checked.iter().for_each(|scene| stored.replace(&scene.scene, &scene.end_states));
+            stored.write(path)?;
+        } else {
+            checked.iter_mut().for_each(|scene| scene.compare(stored));
+        }
+    }
 
     let pass = checked.iter().all(|scene| scene.pass);
     if args.json {
@@ -120,6 +139,17 @@ pub fn check(args: &Args) -> Result<(), Stop> {
     }
 }
 
+impl Checked {
+    /// Fails where a run ends otherwise than stored.
+    fn compare(&mut self, stored: &Stored) {
+        let differences = stored.differences(&self.scene, &self.end_states);
+        if !differences.is_empty() {
+            self.pass = false;
+            self.error.get_or_insert_default().push_str(&differences.join("\n"));
+        }
+    }
+}
+
 fn scenes(n: usize) -> String {
     if n == 1 { "1 scene".to_owned() } else { format!("{n} scenes") }
 }
@@ -134,42 +164,45 @@ fn gallery_names(slow: bool) -> Vec<String> {
 
 fn check_scene(name: &str, args: &Args) -> Checked {
     let started = Instant::now();
-    let (mut expectations, mut warnings) = (Vec::new(), Vec::new());
-    let outcome = try_scene(name, args.clock, args.no_run, &mut expectations, &mut warnings);
+    let mut found = Found::default();
+    let outcome = try_scene(name, args.clock, args.no_run, &mut found);
     let (error, code) = match outcome {
         Ok(()) => (None, 0),
         Err(stop) => (Some(stop.message().to_owned()), stop.code()),
     };
-    let met = expectations.iter().all(|line| line.pass);
+    let met = found.lines.iter().all(|line| line.pass);
     let code = if code == 0 && !met { 5 } else { code };
     Checked {
         scene: name.to_owned(),
         pass: code == 0,
         wall_s: started.elapsed().as_secs_f64(),
         error,
-        warnings,
+        warnings: found.warnings,
         code,
-        expectations,
+        expectations: found.lines,
+        end_states: found.end_states,
     }
+}
+
+/// What the runs of a scene gave.
+#[derive(Default)]
+struct Found {
+    lines: Vec<Line>,
+    warnings: Vec<String>,
+    end_states: EndStates,
 }
 
 /// What a scene expects, with the answers of its runs.
 pub fn expectations(name: &str) -> Result<Vec<Line>, Stop> {
-    let mut lines = Vec::new();
-    try_scene(name, None, false, &mut lines, &mut Vec::new())?;
-    Ok(lines)
+    let mut found = Found::default();
+    try_scene(name, None, false, &mut found)?;
+    Ok(found.lines)
 }
 
-fn try_scene(
-    name: &str,
-    only: Option<Clock>,
-    no_run: bool,
-    lines: &mut Vec<Line>,
-    warnings: &mut Vec<String>,
-) -> Result<(), Stop> {
+fn try_scene(name: &str, only: Option<Clock>, no_run: bool, found: &mut Found) -> Result<(), Stop> {
     let source = Source::find(name)?;
     let scene = Scene::parse(&source.file, &source.text, &[])?;
-    warnings.extend(scene.notes.iter().cloned());
+    found.warnings.extend(scene.notes.iter().cloned());
     let clock = only.unwrap_or(scene.run.clock);
     let asked = |case: &Case| only.is_none_or(|only| case.runs == Runs::One(only));
     let cases: Vec<Case> = cases(&scene).into_iter().filter(asked).collect();
@@ -186,16 +219,18 @@ fn try_scene(
         let mut settings = Settings::from_scene(&scene, clock);
         settings.set_threads(1);
         settings.check_steps(&scene, &model, scene.run.until).map_err(|error| Stop::Scene(error.to_string()))?;
-        let ran = clock::simulate(&model, &mut settings.start(&model), scene.run.until, &settings, &mut ());
-        return ran.map(|_| ()).map_err(|failure| Stop::Simulation(failure.to_string()));
+        let summary = clock::simulate(&model, &mut settings.start(&model), scene.run.until, &settings, &mut ())
+            .map_err(|failure| Stop::Simulation(failure.to_string()))?;
+        found.end_states.add(clock, &summary);
+        return Ok(());
     }
     for case in cases {
         let asked = Asked::prepare(&source, &case)?;
         let recording = match case.runs {
-            Runs::One(clock) => asked.run(&case, clock)?,
+            Runs::One(clock) => asked.run(&case, clock, &mut found.end_states)?,
             Runs::Compared => asked.compare(&case)?,
         };
-        lines.extend(asked.questions.judge(&recording).into_iter().map(|verdict| line(&case, verdict)));
+        found.lines.extend(asked.questions.judge(&recording).into_iter().map(|verdict| line(&case, verdict)));
     }
     Ok(())
 }
@@ -218,7 +253,7 @@ impl Asked {
         Ok(Asked { scene, model, questions })
     }
 
-    fn run(&self, case: &Case, clock: Clock) -> Result<Recording, Stop> {
+    fn run(&self, case: &Case, clock: Clock, end_states: &mut EndStates) -> Result<Recording, Stop> {
         let mut settings = Settings::from_scene(&self.scene, clock);
         settings.set_threads(1);
         settings.record_at(self.questions.times());
@@ -233,8 +268,9 @@ impl Asked {
             .check_steps(&self.scene, &self.model, until)
             .map_err(|error| Stop::Scene(format!("{}{error}", label(case))))?;
         let mut recording = self.questions.recording();
-        clock::simulate(&self.model, &mut settings.start(&self.model), until, &settings, &mut recording)
+        let summary = clock::simulate(&self.model, &mut settings.start(&self.model), until, &settings, &mut recording)
             .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(case))))?;
+        end_states.add(clock, &summary);
         Ok(recording)
     }
 

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod contact;
 mod convert;
+mod end_states;
 mod equilibrium;
 mod explain;
 mod figure;

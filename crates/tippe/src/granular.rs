@@ -6,21 +6,19 @@
 //! where J is the impulse the grains felt over the step, with the other sign: momentum is exact. Rotation is the same with the
 //! angular momentum about the centre of mass in place of m v. Bodies do not touch each other in this clock.
 
+use crate::kinematics::BodyMotion;
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
-use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, Pace, SignalSource};
+use crate::model::{Drive, Model, ModelGrains, Pace, SignalSource, body_state, kinetic, prescribed};
+use crate::observe::hash;
 use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
-use crate::precise::{body_state, hash, plain, prescribed};
-use crate::realtime::BodyMotion;
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
+use tippe_mechanics::bed::{PUFF, SetMeasures, WallRecord};
+use tippe_scene::text::plain;
 
-/// Time between two puffs of an emitter or gulps of a sink, about [s].
-pub(crate) const PUFF: f64 = 1e-3;
-/// Sectors in which the slope of a pile is measured.
-const SECTORS: usize = 12;
 /// Grain steps between two reports of progress.
 const BATCH: u64 = 2_000_000;
 
@@ -91,14 +89,6 @@ pub struct State {
     exchanged: f64,
 }
 
-/// What survives of a wall.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct WallRecord {
-    X_ws: Pose,
-    force: Vec3,
-    torque: Vec3,
-}
-
 impl PartialEq for State {
     /// The grains are compared by the hash of all their bits.
     fn eq(&self, other: &State) -> bool {
@@ -142,24 +132,6 @@ impl State {
     /// All grains.
     pub fn grains(&self) -> &Grains {
         &self.grains
-    }
-}
-
-impl WallRecord {
-    /// Of a wall.
-    pub fn of(wall: &Wall) -> WallRecord {
-        WallRecord { X_ws: wall.X_ws, force: wall.force, torque: wall.torque }
-    }
-
-    /// The walls of a model as they were left.
-    pub fn restore(own: &ModelGrains, records: &[WallRecord]) -> Vec<Wall> {
-        let wall = |(own, record): (&GrainWall, &WallRecord)| Wall {
-            X_ws: record.X_ws,
-            force: record.force,
-            torque: record.torque,
-            ..own.wall.clone()
-        };
-        own.walls.iter().zip(records).map(wall).collect()
     }
 }
 
@@ -460,7 +432,7 @@ impl<'a> Clock<'a> {
         for (body, motion) in self.model.bodies.iter().zip(&self.state.bodies) {
             if body.drive == Drive::Free {
                 let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };
-                ledger.kinetic += crate::realtime::kinetic(body, &kin);
+                ledger.kinetic += kinetic(body, &kin);
                 ledger.potential += body.mass * self.model.potential_at(motion.p);
             }
         }
@@ -555,93 +527,5 @@ impl<'a> Clock<'a> {
             ..self.tally
         });
         self.summary
-    }
-}
-
-/// Sums over one set of grains.
-#[derive(Clone, Debug)]
-pub(crate) struct SetMeasures {
-    count: f64,
-    mass: f64,
-    centre: Vec3,
-    momentum: Vec3,
-    spin: Vec3,
-    /// About the origin until all grains are counted, then about the centre of mass.
-    angular_momentum: Vec3,
-    kinetic: f64,
-    lowest: f64,
-    highest: f64,
-    coordination: f64,
-    slope: f64,
-}
-
-impl Default for SetMeasures {
-    fn default() -> Self {
-        SetMeasures {
-            count: 0.0,
-            mass: 0.0,
-            centre: Vec3::ZERO,
-            momentum: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            angular_momentum: Vec3::ZERO,
-            kinetic: 0.0,
-            lowest: f64::INFINITY,
-            highest: f64::NEG_INFINITY,
-            coordination: 0.0,
-            slope: f64::NAN,
-        }
-    }
-}
-
-impl SetMeasures {
-    /// Sums over all sets, grain by grain in the order of the places.
-    pub fn of(own: &ModelGrains, grains: &Grains) -> Vec<SetMeasures> {
-        let mut sets = vec![SetMeasures::default(); own.sets.len()];
-        for place in 0..grains.len() {
-            let grain = grains.grain(place);
-            let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
-            let r = grain.radius;
-            let density = own.settings.materials[usize::from(grain.class)].density;
-            let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
-            let counted = grains.clump_of(place).is_none_or(|c| grains.clumps()[c].ids[0] == grains.ids()[place]);
-            sums.count += f64::from(u8::from(counted));
-            sums.mass += mass;
-            sums.centre += mass * grain.position;
-            sums.momentum += mass * grain.velocity;
-            sums.spin += mass * grain.spin;
-            sums.angular_momentum += mass * (grain.position.cross(grain.velocity) + 0.4 * r * r * grain.spin);
-            if !grain.frozen {
-                let turning = 0.4 * r * r * grain.spin.length_squared();
-                sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
-            }
-            sums.lowest = sums.lowest.min(grain.position.z - r);
-            sums.highest = sums.highest.max(grain.position.z + r);
-        }
-        for (class, sums) in sets.iter_mut().enumerate() {
-            if sums.mass > 0.0 {
-                sums.angular_momentum -= sums.centre.cross(sums.momentum) / sums.mass;
-            }
-            sums.coordination = grains.coordination_of(class as u8);
-            sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
-        }
-        sets
-    }
-
-    /// Not a number where an empty set has none.
-    pub fn value(&self, measure: GrainMeasure) -> f64 {
-        let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
-        match measure {
-            GrainMeasure::Count => self.count,
-            GrainMeasure::Mass => self.mass,
-            GrainMeasure::Spin(k) => self.spin[usize::from(k)] / self.mass,
-            GrainMeasure::AngularMomentum(k) => self.angular_momentum[usize::from(k)],
-            GrainMeasure::KineticEnergy => self.kinetic,
-            GrainMeasure::Coordination => self.coordination,
-            GrainMeasure::Centre(k) => self.centre[usize::from(k)] / self.mass,
-            GrainMeasure::Velocity(k) => self.momentum[usize::from(k)] / self.mass,
-            GrainMeasure::Lowest => finite(self.lowest),
-            GrainMeasure::Highest => finite(self.highest),
-            GrainMeasure::Slope => self.slope,
-        }
     }
 }

@@ -1,19 +1,11 @@
 //! The linear system about an instant: x' = A x + B u, y = C x + D u, and its modes.
 
+pub use crate::precise::tangent::Quantity;
 use crate::precise::tangent::Tangent;
 use crate::{Failure, Model, Settings, Whole};
 use serde::Serialize;
 use std::f64::consts::TAU;
 use tippe_numerics::dense;
-
-/// A state, input or output of a linear system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Quantity {
-    /// Name, with its owner's.
-    pub name: String,
-    /// SI unit, `-` if none.
-    pub unit: String,
-}
 
 /// An eigenvalue, or a pair of conjugate ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -636,7 +636,7 @@ fn reactions(model: &Model) -> Vec<Reaction> {
 }
 
 fn name_of(model: &Model, pair: (u32, u32)) -> String {
-    let name = |e: u32| &model.bodies[model.elements[e as usize].body as usize].name;
+    let name = |e: u32| &model.bodies[model.colliders[e as usize].body as usize].name;
     format!("{}, {}", name(pair.0), name(pair.1))
 }
 

@@ -1,7 +1,6 @@
 //! What a scene expects of its run, and whether it was met.
 
 use super::{Expression, NoAnswer, Recording, Subjects, Wanted};
-use crate::precise::plain;
 use crate::scene::{Clock, Expect, ExpectClock, Scene, SceneError};
 
 /// The runs that expectations are about.
@@ -145,20 +144,6 @@ impl Questions {
             (Err(NoAnswer::NoSample { .. }), Some(time)) if self.between => expression.between(recording, time),
             (answer, _) => answer,
         }
-    }
-}
-
-impl Expect {
-    /// What is expected, in words: `0.2041 within 1e-4`.
-    pub fn expected(&self) -> String {
-        let mut words = Vec::new();
-        if let Some(is) = self.is {
-            let of_it = if self.relative { " of it" } else { "" };
-            words.push(format!("{} within {:e}{of_it}", plain(is), self.within.unwrap_or(0.0)));
-        }
-        words.extend(self.below.map(|below| format!("below {}", plain(below))));
-        words.extend(self.above.map(|above| format!("above {}", plain(above))));
-        words.join(", ")
     }
 }
 

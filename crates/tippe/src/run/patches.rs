@@ -60,7 +60,7 @@ pub struct Polygon {
 /// Writes `patches.jsonl`.
 pub(super) struct PatchLog {
     file: LineFile,
-    elements: Vec<crate::model::Element>,
+    elements: Vec<crate::model::Collider>,
     /// Centre of mass from the origin, of every body [m].
     p_bc: Vec<Vec3>,
 }
@@ -69,7 +69,7 @@ impl PatchLog {
     pub fn create(folder: &Path, model: &Model) -> Result<PatchLog, RunError> {
         Ok(PatchLog {
             file: LineFile::create(&folder.join(FILE))?,
-            elements: model.elements.clone(),
+            elements: model.colliders.clone(),
             p_bc: model.bodies.iter().map(|b| b.p_bc).collect(),
         })
     }

@@ -11,6 +11,8 @@ mod program;
 mod random_scenes;
 mod realtime;
 mod realtime_elements;
+mod scene_grains;
+mod scene_solids;
 mod silence;
 mod statics;
 mod whole;

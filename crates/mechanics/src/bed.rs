@@ -1,0 +1,347 @@
+//! Grains among the bodies of the precise and the realtime clock (docs/theory/grains.md, eqs. 23 and 24).
+//!
+//! When bodies have made their way through an interval the grains follow it in substeps of their own: every wall goes from where its
+//! body was to where it is now, at constant velocity and spin. What they give the bodies acts in the next interval.
+
+use crate::joint::Six;
+use crate::kinematics::rotation_vector;
+use crate::ledger::Ledger;
+use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
+use crate::observe::{GrainSummary, Observe};
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Mat3, Pose, Vec3};
+use tippe_granular::{Emitter, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
+
+/// So few grains are no work to share: they stay on the thread that calls.
+const FEW: usize = 2500;
+
+/// Substeps of grains in an interval [s]: as few as their step allows.
+pub fn substeps(interval: f64, own: &ModelGrains) -> f64 {
+    (interval / own.settings.step - 1e-6).ceil().max(1.0)
+}
+
+/// What survives an interval of the grains.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrainRecord {
+    /// All grains.
+    pub grains: Grains,
+    /// Intervals made.
+    pub intervals: u64,
+    walls: Vec<WallRecord>,
+    emitters: Vec<Emitter>,
+    sinks: Vec<Sink>,
+    /// {torque about the centre of mass, force} on each body in the last interval: means.
+    pub loads: Vec<Six>,
+    /// What their books had been given at the start [J].
+    put_in: f64,
+    /// Work of free bodies on them since the start [J].
+    pub exchanged: f64,
+    /// Snapshots shown.
+    pub snapshots: u64,
+}
+
+impl PartialEq for GrainRecord {
+    /// The grains are compared by the hash of all their bits.
+    fn eq(&self, other: &GrainRecord) -> bool {
+        (&self.walls, &self.loads, self.intervals) == (&other.walls, &other.loads, other.intervals)
+            && (&self.emitters, &self.sinks) == (&other.emitters, &other.sinks)
+            && (self.put_in, self.exchanged, self.snapshots) == (other.put_in, other.exchanged, other.snapshots)
+            && self.grains.hash() == other.grains.hash()
+    }
+}
+
+impl GrainRecord {
+    /// Of a model at its start, if it has grains.
+    pub fn start(model: &Model) -> Option<GrainRecord> {
+        let own = model.grains.as_ref()?;
+        // a compiled model has grains that can be put in: it was tried
+        let grains = own.grains().unwrap_or_else(|_| Grains::new());
+        Some(GrainRecord {
+            intervals: 0,
+            walls: own.walls.iter().map(|w| WallRecord::of(&w.wall)).collect(),
+            emitters: own.emitters.clone(),
+            sinks: own.empty_sinks(),
+            loads: vec![Six::default(); model.bodies.len()],
+            put_in: grains.ledger(&own.settings).put_in,
+            exchanged: 0.0,
+            snapshots: 0,
+            grains,
+        })
+    }
+}
+
+/// The grains at work.
+pub struct Bed<'a> {
+    model: &'a Model,
+    own: &'a ModelGrains,
+    settings: tippe_granular::Settings,
+    /// Length of an interval [s].
+    pub interval: f64,
+    /// Substeps of an interval.
+    substeps: u64,
+    /// Intervals between two puffs of the emitters and gulps of the sinks.
+    puff: u64,
+    walls: Vec<Wall>,
+    pool: Option<rayon::ThreadPool>,
+    tally: GrainSummary,
+    rebuilds: u64,
+    /// The first grain that moved by more than its radius in a substep.
+    hasty: Option<Hasty>,
+    /// The first wall that moved by more than the smallest radius in a substep.
+    hasty_wall: Option<HastyWall>,
+}
+
+impl<'a> Bed<'a> {
+    /// Of a model that has grains, going on from a record in intervals [s] on so many threads.
+    pub fn resume(model: &'a Model, record: Option<&GrainRecord>, interval: f64, threads: usize) -> Option<Bed<'a>> {
+        let (own, record) = (model.grains.as_ref()?, record?);
+        let substeps = substeps(interval, own);
+        let step = interval / substeps;
+        Some(Bed {
+            model,
+            own,
+            settings: tippe_granular::Settings { step, ..own.settings.clone() },
+            interval,
+            substeps: substeps as u64,
+            puff: (PUFF / interval - 1e-6).ceil().max(1.0) as u64,
+            walls: WallRecord::restore(own, &record.walls),
+            pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
+            rebuilds: record.grains.rebuilds,
+            hasty: None,
+            hasty_wall: None,
+        })
+    }
+
+    /// Grains follow the bodies from where they were to where they are. Returns the work of the free ones on them [J].
+    pub fn follow(&mut self, record: &mut GrainRecord, path: &[[Pose; 2]]) -> Result<f64, GrainError> {
+        let H = self.interval;
+        for (wall, own) in self.walls.iter_mut().zip(&self.own.walls) {
+            let [from, to] = path[own.body as usize].map(|X_wc| X_wc.then(&own.X_cs));
+            let turn = Mat3::from_quat(to.rotation * from.rotation.conjugate());
+            wall.X_ws = from;
+            wall.velocity = (to.position - from.position) / H;
+            wall.spin = rotation_vector(&turn) / H;
+            (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        }
+        let (puffs, time) = (record.intervals.is_multiple_of(self.puff), self.puff as f64 * H);
+        let few = record.grains.len() <= FEW;
+        let mut went = || {
+            if puffs {
+                for sink in &mut record.sinks {
+                    sink.swallow(&mut record.grains, &self.settings, time);
+                }
+                for emitter in &mut record.emitters {
+                    emitter.emit(&mut record.grains, &self.walls, &self.settings, time)?;
+                    Grains::check_memory(record.grains.len(), self.own.memory)?;
+                }
+            }
+            record.grains.advance(&self.settings, &mut self.walls, self.substeps)
+        };
+        let report = match &self.pool {
+            Some(pool) if !few => pool.install(&mut went)?,
+            _ => went()?,
+        };
+        self.hasty = self.hasty.or(report.hasty);
+        self.hasty_wall = self.hasty_wall.or(report.hasty_wall);
+        record.intervals += 1;
+        self.tally.particle_steps += self.substeps * record.grains.len() as u64;
+        record.loads.fill(Six::default());
+        let mut exchanged = 0.0;
+        for (wall, own) in self.walls.iter().zip(&self.own.walls) {
+            let b = own.body as usize;
+            let [from, to] = path[b];
+            // about the centre of mass, in the middle of the interval
+            let arm = 0.5 * (from.then(&own.X_cs).position - from.position + to.then(&own.X_cs).position - to.position);
+            let torque = (wall.angular_impulse + arm.cross(wall.impulse)) / H;
+            record.loads[b] = record.loads[b] + Six::new(torque, wall.impulse / H);
+            if self.model.bodies[b].drive == Drive::Free {
+                exchanged += wall.work;
+            }
+        }
+        record.exchanged += exchanged;
+        record.walls.clear();
+        record.walls.extend(self.walls.iter().map(WallRecord::of));
+        Ok(exchanged)
+    }
+
+    /// The books of the grains.
+    pub fn books(&self, record: &GrainRecord) -> Ledger {
+        let mut ledger = Ledger::of_grains(&record.grains.ledger(&self.settings));
+        ledger.work -= record.put_in + record.exchanged;
+        ledger
+    }
+
+    /// Values of the model's signals of grains, by signal: loads are means of the last interval.
+    pub fn signals(&self, record: &GrainRecord) -> Vec<(u32, f64)> {
+        let sets = SetMeasures::of(self.own, &record.grains);
+        let probed = self.own.probed(&record.grains);
+        let value = |source: SignalSource| match source {
+            SignalSource::Grains { set, measure } => Some(sets[set as usize].value(measure)),
+            SignalSource::Sink { sink, measure } => Some(measure.value(&record.sinks[sink as usize])),
+            SignalSource::Probe { probe, measure } => Some(measure.value(&probed[probe as usize])),
+            SignalSource::GrainLoad { body, component } => {
+                let Six { angular: torque, linear: force } = record.loads[body as usize];
+                Some([force, torque][component as usize / 3][component as usize % 3])
+            }
+            _ => None,
+        };
+        let signals = (0..).zip(&self.model.signals);
+        signals.filter_map(|(k, signal)| value(signal.source).map(|value| (k, value))).collect()
+    }
+
+    /// Shows all grains where a snapshot is due at time t [s].
+    pub fn show(&self, record: &mut GrainRecord, t: f64, observe: &mut dyn Observe) {
+        let due = 1 + ((t + 0.5 * self.interval) / self.own.snapshot_interval) as u64;
+        if due > record.snapshots {
+            record.snapshots = due;
+            observe.grains(&record.grains);
+        }
+    }
+
+    /// Name for what cannot go on.
+    pub fn name(&self) -> String {
+        self.own.sets.first().map_or_else(String::new, |set| set.name.clone())
+    }
+
+    /// What went wrong without an end to the run.
+    pub fn warnings(&self, record: &GrainRecord) -> Vec<String> {
+        let mut warnings: Vec<String> = self.hasty.iter().map(Hasty::to_string).collect();
+        warnings.extend(self.hasty_wall.iter().map(|hasty| self.own.describe_hasty(self.model, hasty)));
+        warnings.extend(self.own.starved(&record.emitters));
+        warnings
+    }
+
+    /// What the run says of its grains, and the hash of all their bits.
+    pub fn summary(&self, record: &GrainRecord) -> (GrainSummary, u64) {
+        let grains = &record.grains;
+        let summary = GrainSummary {
+            count: grains.len(),
+            contacts: (0.5 * grains.coordination() * grains.len() as f64).round() as usize,
+            rebuilds: grains.rebuilds - self.rebuilds,
+            lost: grains.lost,
+            bytes: grains.bytes(),
+            ..self.tally
+        };
+        (summary, grains.hash())
+    }
+}
+
+/// Time between two puffs of an emitter or gulps of a sink, about [s].
+pub const PUFF: f64 = 1e-3;
+/// Sectors in which the slope of a pile is measured.
+const SECTORS: usize = 12;
+
+/// What survives of a wall.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WallRecord {
+    X_ws: Pose,
+    force: Vec3,
+    torque: Vec3,
+}
+
+impl WallRecord {
+    /// Of a wall.
+    pub fn of(wall: &Wall) -> WallRecord {
+        WallRecord { X_ws: wall.X_ws, force: wall.force, torque: wall.torque }
+    }
+
+    /// The walls of a model as they were left.
+    pub fn restore(own: &ModelGrains, records: &[WallRecord]) -> Vec<Wall> {
+        let wall = |(own, record): (&GrainWall, &WallRecord)| Wall {
+            X_ws: record.X_ws,
+            force: record.force,
+            torque: record.torque,
+            ..own.wall.clone()
+        };
+        own.walls.iter().zip(records).map(wall).collect()
+    }
+}
+
+/// Sums over one set of grains.
+#[derive(Clone, Debug)]
+pub struct SetMeasures {
+    count: f64,
+    mass: f64,
+    centre: Vec3,
+    momentum: Vec3,
+    spin: Vec3,
+    /// About the origin until all grains are counted, then about the centre of mass.
+    angular_momentum: Vec3,
+    kinetic: f64,
+    lowest: f64,
+    highest: f64,
+    coordination: f64,
+    slope: f64,
+}
+
+impl Default for SetMeasures {
+    fn default() -> Self {
+        SetMeasures {
+            count: 0.0,
+            mass: 0.0,
+            centre: Vec3::ZERO,
+            momentum: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            angular_momentum: Vec3::ZERO,
+            kinetic: 0.0,
+            lowest: f64::INFINITY,
+            highest: f64::NEG_INFINITY,
+            coordination: 0.0,
+            slope: f64::NAN,
+        }
+    }
+}
+
+impl SetMeasures {
+    /// Sums over all sets, grain by grain in the order of the places.
+    pub fn of(own: &ModelGrains, grains: &Grains) -> Vec<SetMeasures> {
+        let mut sets = vec![SetMeasures::default(); own.sets.len()];
+        for place in 0..grains.len() {
+            let grain = grains.grain(place);
+            let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
+            let r = grain.radius;
+            let density = own.settings.materials[usize::from(grain.class)].density;
+            let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
+            let counted = grains.clump_of(place).is_none_or(|c| grains.clumps()[c].ids[0] == grains.ids()[place]);
+            sums.count += f64::from(u8::from(counted));
+            sums.mass += mass;
+            sums.centre += mass * grain.position;
+            sums.momentum += mass * grain.velocity;
+            sums.spin += mass * grain.spin;
+            sums.angular_momentum += mass * (grain.position.cross(grain.velocity) + 0.4 * r * r * grain.spin);
+            if !grain.frozen {
+                let turning = 0.4 * r * r * grain.spin.length_squared();
+                sums.kinetic += 0.5 * mass * (grain.velocity.length_squared() + turning);
+            }
+            sums.lowest = sums.lowest.min(grain.position.z - r);
+            sums.highest = sums.highest.max(grain.position.z + r);
+        }
+        for (class, sums) in sets.iter_mut().enumerate() {
+            if sums.mass > 0.0 {
+                sums.angular_momentum -= sums.centre.cross(sums.momentum) / sums.mass;
+            }
+            sums.coordination = grains.coordination_of(class as u8);
+            sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
+        }
+        sets
+    }
+
+    /// Not a number where an empty set has none.
+    pub fn value(&self, measure: GrainMeasure) -> f64 {
+        let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
+        match measure {
+            GrainMeasure::Count => self.count,
+            GrainMeasure::Mass => self.mass,
+            GrainMeasure::Spin(k) => self.spin[usize::from(k)] / self.mass,
+            GrainMeasure::AngularMomentum(k) => self.angular_momentum[usize::from(k)],
+            GrainMeasure::KineticEnergy => self.kinetic,
+            GrainMeasure::Coordination => self.coordination,
+            GrainMeasure::Centre(k) => self.centre[usize::from(k)] / self.mass,
+            GrainMeasure::Velocity(k) => self.momentum[usize::from(k)] / self.mass,
+            GrainMeasure::Lowest => finite(self.lowest),
+            GrainMeasure::Highest => finite(self.highest),
+            GrainMeasure::Slope => self.slope,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Mechanics: model, joints, force elements, contact laws, mechanisms, books and events. What both clocks stand on; it knows neither.
+#![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
+
+pub mod bed;
+pub mod capability;
+pub mod contact;
+pub mod event;
+pub mod force;
+pub mod input;
+pub mod joint;
+pub mod kinematics;
+pub mod ledger;
+pub mod mechanism;
+pub mod model;
+pub mod network;
+pub mod observe;
+pub mod pair;
+pub mod set;
+pub mod state;
+pub mod structure;
+
+pub use event::{Event, EventContact, EventKind};
+pub use ledger::Ledger;
+pub use model::Model;
+pub use observe::{
+    BodyState, ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Reach, Sample, Solutions, Summary,
+};

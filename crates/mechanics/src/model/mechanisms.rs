@@ -1,0 +1,526 @@
+//! Joints to mechanisms: a spanning forest for coordinates, rows for the rest.
+
+use super::compile::Compiler;
+use super::starts::is_started;
+use super::{Drive, MechanismStart, Model, ModelJoint, ModelSignal, SignalSource};
+use crate::joint::Joint;
+use crate::joint::coupling::Coupling;
+use crate::mechanism::{Coupled, Link, Loop, Mechanism, Parent, Side};
+use std::collections::BTreeMap;
+use tippe_geometry::{Mat3, Pose, Quat, Vec3};
+use tippe_scene::{self as scene, JointKind, did_you_mean};
+
+/// Where the coordinates or rows of a joint are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointPlace {
+    /// Coordinates of a link.
+    Link {
+        /// Mechanism.
+        mechanism: u32,
+        /// Link.
+        link: u32,
+    },
+    /// Rows.
+    Loop {
+        /// Mechanism.
+        mechanism: u32,
+        /// Loop, or the number of loops plus the coupling.
+        index: u32,
+    },
+}
+
+impl Model {
+    /// The two frames of a joint, each on a body (or the world) and in its frame, from its origin; none for a coupling of two joints.
+    pub fn joint_frames(&self, joint: &ModelJoint) -> [Option<(Option<u32>, Pose)>; 2] {
+        let frame = |body: Option<u32>, p: Vec3, R: Mat3| {
+            let p_bc = body.map_or(Vec3::ZERO, |body| self.bodies[body as usize].p_bc);
+            Some((body, Pose::new(Quat::from_mat3(&R), p_bc + p)))
+        };
+        let on = |mechanism: &Mechanism, parent: Parent| match parent {
+            Parent::World => None,
+            Parent::Body(body) => Some(body),
+            Parent::Link(link) => Some(mechanism.links[link as usize].body),
+        };
+        match joint.place {
+            Some(JointPlace::Link { mechanism, link }) => {
+                let mechanism = &self.mechanisms[mechanism as usize];
+                let link = &mechanism.links[link as usize];
+                // X_c2 = X_2c^-1
+                let R_c2 = link.R_2c.transpose();
+                [
+                    frame(on(mechanism, link.parent), link.p_p1, link.R_p1),
+                    frame(Some(link.body), -(R_c2 * link.p_2c), R_c2),
+                ]
+            }
+            Some(JointPlace::Loop { mechanism, index }) => {
+                let mechanism = &self.mechanisms[mechanism as usize];
+                // An index beyond the loops is a coupling: it has no frames of its own.
+                let sides = mechanism.loops.get(index as usize).map(|closing| closing.sides);
+                sides.map_or([None, None], |sides| sides.map(|side| frame(on(mechanism, side.on), side.p, side.R)))
+            }
+            None => [None, None],
+        }
+    }
+}
+
+/// A joint of the scene with its frames found.
+struct Found {
+    index: usize,
+    joint: Joint,
+    /// Free body, or what does not move.
+    ends: [End; 2],
+}
+
+/// A frame on something.
+#[derive(Clone, Copy)]
+struct End {
+    body: Option<usize>,
+    /// In the frame c of the body.
+    p: Vec3,
+    R: Mat3,
+}
+
+/// Pose [R, p] of a frame.
+pub(super) type Placed = (Mat3, Vec3);
+
+impl Compiler<'_> {
+    /// Mechanisms of the scene's joints; the start of their bodies is made to fit.
+    pub(super) fn mechanisms(&mut self, model: &mut Model) {
+        let names: BTreeMap<&str, usize> =
+            self.scene.bodies.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect();
+        let mut found = Vec::new();
+        for (index, spec) in self.scene.joints.iter().enumerate() {
+            model.joints.push(ModelJoint {
+                name: spec.name.clone(),
+                kind: spec.kind,
+                joint: Joint::Fixed,
+                bodies: [None; 2],
+                active: spec.active,
+                breaking: spec.breaking,
+                place: None,
+            });
+            if spec.kind.is_coupling() {
+                continue;
+            }
+            if let Some(joint) = self.find(model, &names, index, spec) {
+                found.push(joint);
+            }
+        }
+        if !self.errors.is_empty() || self.scene.joints.is_empty() {
+            return;
+        }
+        for joint in &found {
+            model.joints[joint.index].joint = joint.joint;
+            model.joints[joint.index].bodies = joint.ends.map(|e| e.body.map(|b| b as u32));
+        }
+        let spanning = self.spanning(model, &found);
+        let groups = self.groups(model, &found);
+        for bodies in groups {
+            self.mechanism(model, &found, &spanning, &bodies);
+        }
+        if self.errors.is_empty() {
+            self.couple(model);
+        }
+        for k in 0..model.mechanisms.len() {
+            if self.errors.is_empty() {
+                self.begin(model, k);
+            }
+        }
+    }
+
+    /// Names of what is recorded of joints.
+    pub(super) fn name_signals(&self, model: &mut Model) {
+        for (k, joint) in model.joints.iter().enumerate() {
+            let k = k as u32;
+            let mut add = |name: &str, unit: &str, source: SignalSource| {
+                let name = format!("{}.{name}", joint.name);
+                model.signals.push(ModelSignal { name, unit: unit.into(), source });
+            };
+            if let Some(JointPlace::Link { .. }) = joint.place {
+                let names = joint.joint.coordinate_names();
+                if joint.joint.has_base() {
+                    for (component, name) in ["qw", "qx", "qy", "qz"].into_iter().enumerate() {
+                        add(name, "-", SignalSource::Orientation { joint: k, component: component as u32 });
+                    }
+                }
+                let first = if joint.joint.has_base() { 3 } else { 0 };
+                for (i, (name, unit)) in names.iter().enumerate().skip(first) {
+                    add(name, unit, SignalSource::Coordinate { joint: k, coordinate: i as u32 });
+                }
+                for (i, name) in joint.joint.rate_names().iter().enumerate() {
+                    let unit = if joint.joint.is_rotation(i) { "rad/s" } else { "m/s" };
+                    add(name, unit, SignalSource::Rate { joint: k, coordinate: i as u32 });
+                }
+            }
+            for (component, name) in
+                ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"].into_iter().enumerate()
+            {
+                let unit = if component < 3 { "N" } else { "N m" };
+                add(name, unit, SignalSource::Reaction { joint: k, component: component as u32 });
+            }
+        }
+    }
+
+    /// Frames of a joint on its two bodies.
+    fn find(
+        &mut self,
+        model: &Model,
+        names: &BTreeMap<&str, usize>,
+        index: usize,
+        spec: &scene::Joint,
+    ) -> Option<Found> {
+        let mut ends = [End { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY }; 2];
+        let mut poses: [Placed; 2] = [(Mat3::IDENTITY, Vec3::ZERO); 2];
+        for (k, attachment) in spec.between.iter().enumerate() {
+            if attachment.body == "world" {
+                continue;
+            }
+            let Some(&body) = names.get(attachment.body.as_str()) else {
+                self.fail(
+                    spec.places.of("bodies"),
+                    format!("joint \"{}\" joins an unknown body \"{}\"", spec.name, attachment.body),
+                    &did_you_mean(&attachment.body, names.keys().copied()),
+                );
+                return None;
+            };
+            ends[k].body = Some(body);
+            ends[k].p = -model.bodies[body].p_bc;
+            if !attachment.frame.is_empty() {
+                let frames = &self.scene.bodies[body].frames;
+                let Some(frame) = frames.iter().find(|f| f.name == attachment.frame) else {
+                    self.fail(
+                        spec.places.of("bodies"),
+                        format!("body \"{}\" has no frame \"{}\"", attachment.body, attachment.frame),
+                        &did_you_mean(&attachment.frame, frames.iter().map(|f| f.name.as_str())),
+                    );
+                    return None;
+                };
+                ends[k].p += frame.position;
+                ends[k].R = Mat3::from_quat(frame.orientation);
+            }
+            poses[k] = centre(model, body);
+        }
+        let written = |end: &End, pose: &Placed| (pose.0 * end.R, pose.1 + pose.0 * end.p);
+        if ends.iter().all(|e| e.body.is_none_or(|b| model.bodies[b].drive != Drive::Free)) {
+            self.fail(
+                spec.places.entity,
+                format!("joint \"{}\" joins two bodies that do not move by forces", spec.name),
+                "one of them must be free",
+            );
+            return None;
+        }
+        let rolling = spec.kind == JointKind::Rolling;
+        if spec.at.is_some() || (spec.axis.is_some() && !rolling) {
+            let at = spec.at.unwrap_or_else(|| written(&ends[1], &poses[1]).1);
+            let z = spec.axis.unwrap_or(Vec3::Z).normalize();
+            let x = match spec.axis2 {
+                Some(axis2) if spec.kind == JointKind::Universal => axis2,
+                _ => perpendicular(z),
+            };
+            let R = axes(z, x);
+            for k in 0..(if rolling { 1 } else { 2 }) {
+                let (R_wc, p_wc) = poses[k];
+                ends[k].R = R_wc.transpose() * R;
+                ends[k].p = R_wc.transpose() * (at - p_wc);
+            }
+        }
+        if rolling {
+            if spec.at.is_none()
+                && let Some(axis) = spec.axis
+            {
+                ends[0].R = poses[0].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
+            }
+            if let Some(axis2) = spec.axis2 {
+                ends[1].R = poses[1].0.transpose() * axes(axis2.normalize(), perpendicular(axis2.normalize()));
+            }
+        }
+        let joint = match spec.kind {
+            JointKind::Fixed => Joint::Fixed,
+            JointKind::Revolute => Joint::Revolute,
+            JointKind::Prismatic => Joint::Prismatic,
+            JointKind::Cylindrical => Joint::Cylindrical,
+            JointKind::Spherical => Joint::Spherical,
+            JointKind::Universal => Joint::Universal,
+            JointKind::Planar => Joint::Planar,
+            JointKind::Free => Joint::Free,
+            JointKind::Screw => Joint::Screw { pitch: spec.pitch / (2.0 * std::f64::consts::PI) },
+            JointKind::Distance => {
+                let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]).1);
+                let length = spec.length.unwrap_or((b - a).length());
+                if length.is_nan() || length <= 0.0 {
+                    self.fail(
+                        spec.places.of("length"),
+                        format!("distance joint \"{}\" has length {length} m; a length is > 0", spec.name),
+                        "use a spherical joint where two points coincide",
+                    );
+                    return None;
+                }
+                Joint::Distance { length }
+            }
+            JointKind::PointOnLine => Joint::PointOnLine,
+            JointKind::ConstantVelocity => Joint::ConstantVelocity,
+            JointKind::Rolling => Joint::Rolling { semi_axes: spec.semi_axes },
+            JointKind::Gear | JointKind::RackAndPinion | JointKind::Belt => return None,
+        };
+        Some(Found { index, joint, ends })
+    }
+
+    /// Which joints give coordinates: those whose coordinates somebody needs first, then those with most rows.
+    fn spanning(&mut self, model: &Model, found: &[Found]) -> Vec<bool> {
+        let ground = model.bodies.len();
+        let mut root: Vec<usize> = (0..=ground).collect();
+        let node = |e: &End| e.body.filter(|&b| model.bodies[b].drive == Drive::Free).unwrap_or(ground);
+        use tippe_scene::Action;
+        let named = |wanted: fn(&Action) -> Option<&String>| -> Vec<&str> {
+            self.scene.changes.iter().filter_map(|c| wanted(&c.action)).map(String::as_str).collect()
+        };
+        // joints that come and go are rows, joints that are locked have coordinates
+        let loosened = named(|a| if let Action::Attach(j) | Action::Release(j) = a { Some(j) } else { None });
+        let locked = named(|a| if let Action::Lock(j) | Action::Unlock(j) = a { Some(j) } else { None });
+        let coupled: Vec<&str> =
+            self.scene.joints.iter().flat_map(|j| j.couples.iter().map(|(name, _)| name.as_str())).collect();
+        let needed = |f: &Found| {
+            let spec = &self.scene.joints[f.index];
+            !(spec.springs.is_empty() && spec.limits.is_empty() && spec.frictions.is_empty() && spec.motors.is_empty())
+                || coupled.contains(&spec.name.as_str())
+                || locked.contains(&spec.name.as_str())
+        };
+        let started = |f: &Found| is_started(&self.scene.joints[f.index]);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|&k| {
+            let f = &found[k];
+            (!needed(f), !started(f), std::cmp::Reverse(f.joint.row_count()))
+        });
+        let mut spanning = vec![false; found.len()];
+        for k in order {
+            let spec = &self.scene.joints[found[k].index];
+            let breaks = spec.breaking.iter().any(|limit| limit.is_finite());
+            if spec.rows
+                || breaks
+                || !spec.active
+                || loosened.contains(&spec.name.as_str())
+                || !found[k].joint.has_motion()
+            {
+                continue;
+            }
+            let [a, b] = [0, 1].map(|side| representative(&mut root, node(&found[k].ends[side])));
+            if a != b {
+                root[a.min(b)] = a.max(b);
+                spanning[k] = true;
+            }
+        }
+        for (k, f) in found.iter().enumerate() {
+            if !spanning[k] && needed(f) {
+                let spec = &self.scene.joints[f.index];
+                self.errors.push(self.scene.error(
+                    spec.places.entity,
+                    format!(
+                        "joint \"{}\" closes a loop, so it has no coordinate for its spring, limit, friction, motor or gear",
+                        spec.name
+                    ),
+                    "let another joint of the loop be rows = true, and give this one neither rows nor active = false",
+                ));
+            }
+        }
+        spanning
+    }
+
+    /// Free bodies that joints and couplings hold together, by smallest body.
+    fn groups(&self, model: &Model, found: &[Found]) -> Vec<Vec<usize>> {
+        let free = |e: &End| e.body.filter(|&b| model.bodies[b].drive == Drive::Free);
+        let mut root: Vec<usize> = (0..model.bodies.len()).collect();
+        let mut touched = vec![false; model.bodies.len()];
+        let join = |a: usize, b: usize, root: &mut Vec<usize>| {
+            let (a, b) = (representative(root, a), representative(root, b));
+            root[a.max(b)] = a.min(b);
+        };
+        for f in found {
+            for end in f.ends.iter().filter_map(free) {
+                touched[end] = true;
+            }
+            if let [Some(a), Some(b)] = [0, 1].map(|k| free(&f.ends[k])) {
+                join(a, b, &mut root);
+            }
+        }
+        for spec in self.scene.joints.iter().filter(|j| j.kind.is_coupling()) {
+            let ends: Vec<usize> = spec
+                .couples
+                .iter()
+                .filter_map(|(name, _)| found.iter().find(|f| self.scene.joints[f.index].name == *name))
+                .flat_map(|f| f.ends.iter().filter_map(free))
+                .collect();
+            for pair in ends.windows(2) {
+                join(pair[0], pair[1], &mut root);
+            }
+        }
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for body in (0..model.bodies.len()).filter(|&b| touched[b]) {
+            let key = representative(&mut root, body);
+            groups.entry(key).or_default().push(body);
+        }
+        groups.into_values().collect()
+    }
+
+    /// One mechanism: its forest from the ground, then from the smallest body left; then its rows.
+    fn mechanism(&mut self, model: &mut Model, found: &[Found], spanning: &[bool], bodies: &[usize]) {
+        let number = model.mechanisms.len() as u32;
+        let mut mechanism = Mechanism::default();
+        let free = |b: Option<usize>| b.filter(|&b| model.bodies[b].drive == Drive::Free);
+        let mut link_of: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut places: Vec<(usize, JointPlace)> = Vec::new();
+        let on = |end: &End, link_of: &BTreeMap<usize, u32>| match end.body {
+            None => Parent::World,
+            Some(body) => link_of.get(&body).map_or(Parent::Body(body as u32), |&k| Parent::Link(k)),
+        };
+        let mine: Vec<usize> = (0..found.len())
+            .filter(|&k| found[k].ends.iter().any(|e| free(e.body).is_some_and(|b| bodies.contains(&b))))
+            .collect();
+        loop {
+            // spanning joints between what is placed and what is not, in the order of the scene
+            let next = mine.iter().copied().find_map(|k| {
+                let placed = [0, 1].map(|side| free(found[k].ends[side].body).is_none_or(|b| link_of.contains_key(&b)));
+                (spanning[k] && placed[0] != placed[1]).then_some((k, placed[1]))
+            });
+            let (body, link) = match next {
+                Some((k, reversed)) => {
+                    let f = &found[k];
+                    let (outer, inner) = if reversed { (1, 0) } else { (0, 1) };
+                    let Some(body) = f.ends[inner].body else { break };
+                    let parent = on(&f.ends[outer], &link_of);
+                    let (outer, inner) = (f.ends[outer], f.ends[inner]);
+                    places.push((f.index, JointPlace::Link { mechanism: number, link: mechanism.links.len() as u32 }));
+                    (
+                        body,
+                        Link {
+                            body: body as u32,
+                            parent,
+                            joint: f.joint,
+                            reversed,
+                            source: Some(f.index as u32),
+                            R_p1: outer.R,
+                            p_p1: outer.p,
+                            R_2c: inner.R.transpose(),
+                            p_2c: -(inner.R.transpose() * inner.p),
+                            first: mechanism.coordinates,
+                            count: f.joint.coordinates(),
+                        },
+                    )
+                }
+                None => {
+                    let Some(&body) = bodies.iter().find(|b| !link_of.contains_key(b)) else { break };
+                    (
+                        body,
+                        Link {
+                            body: body as u32,
+                            parent: Parent::World,
+                            joint: Joint::Free,
+                            reversed: false,
+                            source: None,
+                            R_p1: Mat3::IDENTITY,
+                            p_p1: Vec3::ZERO,
+                            R_2c: Mat3::IDENTITY,
+                            p_2c: Vec3::ZERO,
+                            first: mechanism.coordinates,
+                            count: 6,
+                        },
+                    )
+                }
+            };
+            link_of.insert(body, mechanism.links.len() as u32);
+            mechanism.coordinates += link.count;
+            mechanism.links.push(link);
+        }
+        for k in mine.into_iter().filter(|&k| !spanning[k]) {
+            let f = &found[k];
+            let place = JointPlace::Loop { mechanism: number, index: mechanism.loops.len() as u32 };
+            places.push((f.index, place));
+            mechanism.loops.push(Loop {
+                joint: f.joint,
+                source: f.index as u32,
+                sides: f.ends.map(|e| Side { on: on(&e, &link_of), p: e.p, R: e.R }),
+            });
+        }
+        for (joint, place) in places {
+            model.joints[joint].place = Some(place);
+        }
+        for (k, link) in mechanism.links.iter().enumerate() {
+            model.bodies[link.body as usize].mechanism = Some((number, k as u32));
+        }
+        model.mechanisms.push(mechanism);
+        model.mechanism_starts.push(MechanismStart::default());
+    }
+
+    /// Gears, racks and belts.
+    fn couple(&mut self, model: &mut Model) {
+        for (index, spec) in self.scene.joints.iter().enumerate().filter(|(_, j)| j.kind.is_coupling()) {
+            let mut coordinates = [0; 2];
+            let mut mechanism = None;
+            for (k, (name, coordinate)) in spec.couples.iter().enumerate().take(2) {
+                let place = model.joints.iter().find(|j| j.name == *name).and_then(|j| j.place);
+                let Some(JointPlace::Link { mechanism: of, link }) = place else {
+                    self.fail(
+                        spec.places.of("joints"),
+                        format!("\"{}\" couples joint \"{name}\", which has no coordinates", spec.name),
+                        "name joints with coordinates, that do not close loops",
+                    );
+                    return;
+                };
+                mechanism = Some(of);
+                let link = &model.mechanisms[of as usize].links[link as usize];
+                if *coordinate >= link.count || link.joint.has_base() {
+                    self.fail(
+                        spec.places.of("joints"),
+                        format!("\"{}\" couples a coordinate joint \"{name}\" does not have", spec.name),
+                        "couple joints that turn about or move along an axis",
+                    );
+                    return;
+                }
+                coordinates[k] = link.first + coordinate;
+            }
+            let coupling = match spec.kind {
+                JointKind::RackAndPinion => Coupling::rack_and_pinion(coordinates, spec.ratio, [0.0; 2]),
+                // rate of the first over rate of the second
+                _ => Coupling::gear(coordinates, spec.ratio, [0.0; 2]),
+            };
+            if let Some(number) = mechanism {
+                let m = &mut model.mechanisms[number as usize];
+                let place = JointPlace::Loop { mechanism: number, index: (m.loops.len() + m.couplings.len()) as u32 };
+                m.couplings.push(Coupled { source: index as u32, coupling });
+                model.joints[index].place = Some(place);
+            }
+        }
+    }
+}
+
+fn representative(root: &mut [usize], mut k: usize) -> usize {
+    while root[k] != k {
+        root[k] = root[root[k]];
+        k = root[k];
+    }
+    k
+}
+
+/// Pose of a body's frame c at the start.
+pub(super) fn centre(model: &Model, body: usize) -> Placed {
+    let start = &model.start[body];
+    (Mat3::from_quat(start.orientation), start.position + start.orientation * model.bodies[body].p_bc)
+}
+
+/// A unit vector perpendicular to z, along the world's axis that z is farthest from.
+fn perpendicular(z: Vec3) -> Vec3 {
+    let a = z.abs();
+    let along = if a.x <= a.y && a.x <= a.z {
+        Vec3::X
+    } else if a.y <= a.z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
+    (along - z * z.dot(along)).normalize()
+}
+
+/// Axes with this z, and x as near as may be.
+fn axes(z: Vec3, x: Vec3) -> Mat3 {
+    let x = (x - z * z.dot(x)).normalize();
+    Mat3::from_cols(x, z.cross(x), z)
+}

@@ -1,0 +1,79 @@
+//! What both clocks carry from step to step: coordinates of mechanisms, modes of force elements, states of equations.
+
+use crate::model::Model;
+use crate::structure::Structure;
+use serde::{Deserialize, Serialize};
+use tippe_geometry::{Quat, Vec3};
+
+/// What an element remembers from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForceMode {
+    /// Friction sticks, a drive holds its speed, a stop is touched.
+    pub held: bool,
+    /// Sense in which friction slides or a drive pushes: -1 or 1; a stop: which.
+    pub sense: f64,
+    /// Speed at which a stop was touched [m/s or rad/s].
+    pub speed: f64,
+}
+
+/// What elements and the network carry from island to island, by index in the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActionRecord {
+    /// Energy each element lost or put in [J].
+    pub energies: Vec<f64>,
+    /// Modes of the elements.
+    pub modes: Vec<ForceMode>,
+    /// States of the network.
+    pub states: Vec<f64>,
+    /// Which elements are switched on.
+    pub on: Vec<bool>,
+    /// Structural changes that have been made.
+    pub done: Vec<bool>,
+}
+
+/// Coordinates of one mechanism at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// Coordinates [m or rad].
+    pub q: Vec<f64>,
+    /// Their rates [m/s or rad/s].
+    pub u: Vec<f64>,
+    /// Orientations joints with three rotations start from, by link.
+    pub bases: Vec<Quat>,
+    /// Loops that hold.
+    pub active: Vec<bool>,
+    /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
+    pub held_at: Vec<Option<(Vec3, Quat)>>,
+    /// Coordinates that are held.
+    pub locked: Vec<bool>,
+    /// Number of rows that are not redundant, once it was counted, and for which loops and given coordinates.
+    pub counted: Option<(usize, Vec<bool>)>,
+}
+
+impl MachineRecord {
+    /// Those of a model at its start.
+    pub fn starts(model: &Model) -> Vec<MachineRecord> {
+        (model.mechanisms.iter().zip(&model.mechanism_starts))
+            .map(|(mechanism, start)| MachineRecord {
+                q: start.q.clone(),
+                u: start.u.clone(),
+                bases: start.bases.clone(),
+                active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
+                held_at: vec![None; mechanism.loops.len()],
+                locked: vec![false; mechanism.coordinates],
+                counted: None,
+            })
+            .collect()
+    }
+}
+
+/// Elements and states of the network at the start of a model.
+pub fn first_actions(model: &Model, structure: &Structure) -> ActionRecord {
+    ActionRecord {
+        energies: vec![0.0; model.forces.len()],
+        modes: vec![Default::default(); model.forces.len()],
+        states: model.network.starts.clone(),
+        on: vec![true; model.forces.len()],
+        done: structure.done.clone(),
+    }
+}

@@ -1,0 +1,889 @@
+//! The equations of motion of one island: its bodies, pairs and machines, and what acts on them.
+//!
+//! States of a body, resolved in world: centre of mass p, Gibbs vector g, velocity v, angular velocity w (that of a body
+//! with unequal moments of inertia in its own axes: free rotation then knows nothing of the orientation). The orientation is
+//!   R(t) = E(g) E(W (t - t_frame)) R_frame,     E(g) = rotation of the unit quaternion (1, g)/sqrt(1 + g^2)
+//! with a frame that turns at the constant rate W, the angular velocity at the start of the step: a body that spins steadily
+//! has g = 0, and a fast spin costs no steps. With w_rel = w - E(g) W:   g' = (w_rel + w_rel x g + (w_rel . g) g)/2.
+//!   p' = v,   v' = gravity + F/m,   w' = I^-1 (tau - w x I w)
+//! Behind the states come, per body, the integrals of the ledger; see [`Account`].
+//! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
+//! scene stays mirrored.
+
+use super::actions::{Actions, LocalForce};
+use super::differences::Held;
+use super::machine::Machine;
+use super::pair::{Memory, Pair, Reading, SPRING_STATES};
+use super::skin::Skin;
+use super::slopes::Slopes;
+use rayon::prelude::*;
+use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::contact::friction::{Modes, Springs};
+use tippe_mechanics::event::Episode;
+use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::Frame;
+use tippe_mechanics::kinematics::Kinematics;
+use tippe_mechanics::model::prescribed;
+use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::state::ActionRecord;
+use tippe_mechanics::structure::Structure;
+use tippe_numerics::BlockPattern;
+
+/// States of a body without contact springs.
+pub const BODY_STATES: usize = 12;
+/// Integrals of the ledger per body.
+pub const ACCOUNTS: usize = 9;
+/// From this many readings on threads share them, this many at a time.
+pub(super) const SHARED: usize = 32;
+/// See `SHARED`.
+const CHUNK: usize = 8;
+/// Pairs nearer than this share of the smallest bounding radius are near [-].
+const MARGIN: f64 = 0.05;
+/// A flat solid that touches down at a tangential speed above this share of its closing speed slips at first [-].
+const SLOW: f64 = 1e-6;
+
+/// What the integrals of the ledger count, in order [J], and the impulse [N s].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Account {
+    /// Normal contact damping.
+    Damping,
+    /// Sliding friction.
+    Sliding,
+    /// Spin friction.
+    Spin,
+    /// Rolling resistance.
+    Rolling,
+    /// Elastic energy of laws without a closed form for it.
+    Elastic,
+    /// Work of prescribed motions.
+    Work,
+    /// Impulse from bodies that are not free, along x [N s]; y and z follow.
+    Impulse,
+}
+
+/// Islands with so many pairs keep a skin.
+const MANY_PAIRS: usize = 12;
+/// From this many pairs on an island treats elastic, frictionless pairs of centred balls apart, in arrays of their own.
+const MANY: usize = 256;
+
+/// An elastic, frictionless pair of centred balls: everything its force needs in one cache line.
+#[derive(Clone, Copy, Debug)]
+pub struct Simple {
+    /// Index in the list of pairs.
+    pub pair: u32,
+    /// Sum of the radii [m].
+    pub reach: f64,
+    /// Hertz stiffness [N/m^1.5].
+    pub stiffness: f64,
+    /// Where the states of its bodies start.
+    pub offsets: [u32; 2],
+    /// Its bodies, by local index.
+    pub sides: [u32; 2],
+    /// Length that matters to it [m].
+    pub scale: f64,
+}
+
+impl Simple {
+    /// Gap [m] and Hertz's force on body 2 [N], F = K depth^(3/2) along the centres; zero while apart.
+    pub(super) fn press(&self, y: &[f64]) -> (f64, Vec3) {
+        let apart = vector(y, self.offsets[1] as usize) - vector(y, self.offsets[0] as usize);
+        let distance = apart.length();
+        let gap = distance - self.reach;
+        if gap > 0.0 {
+            return (gap, Vec3::ZERO);
+        }
+        (gap, self.stiffness * -gap * (-gap).sqrt() * (apart / distance))
+    }
+}
+
+/// Bodies and pairs of one island, and their equations.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    /// Free bodies, by model index, ascending.
+    pub bodies: Vec<u32>,
+    /// Fixed and prescribed bodies that its pairs touch, by model index, ascending.
+    pub externals: Vec<u32>,
+    /// Candidate pairs, ascending by id.
+    pub pairs: Vec<Pair>,
+    /// Turning frames of the free bodies.
+    pub frames: Vec<Frame>,
+    /// Time of the frames [s].
+    pub frame_time: f64,
+    /// Integrals of the ledger up to the island's beginning, by node [J]; those of y come on top.
+    pub carried: Vec<[f64; ACCOUNTS]>,
+    /// Node of each free body: a body that hangs on nothing is a node, and so is a mechanism.
+    pub node_of: Vec<usize>,
+    /// First body of each node.
+    pub first_of: Vec<usize>,
+    /// First state of each free body; not used for bodies of mechanisms.
+    pub offset_of: Vec<usize>,
+    /// Mechanism of the island and link of each free body, if joints hold it.
+    pub link_of: Vec<Option<(u32, u32)>>,
+    /// Mechanisms.
+    pub machines: Vec<Machine>,
+    /// Force elements and equations.
+    pub actions: Actions,
+    /// Bodies that are gone.
+    pub(super) gone: Vec<bool>,
+    /// {torque, force} from outside on the centres of mass of the bodies; empty for none.
+    pub pushes: Vec<Six>,
+    /// When they change: a step ends there [s].
+    pub(super) handover: f64,
+    /// Forces from outside on coordinates: machine, coordinate, force or torque [N or N m].
+    pub efforts: Vec<(usize, usize, f64)>,
+    /// Where the integrals of each node start, behind the states.
+    pub(super) integral_starts: Vec<usize>,
+    /// Accelerations of the bodies of mechanisms at the last evaluation [m/s^2].
+    pub accelerations: Vec<Vec3>,
+    /// Relative tolerance [-].
+    pub tolerance: f64,
+    /// Where each node's states start, those of bodies and mechanisms first, then the springs of every pair that has some; blocks of the Jacobian.
+    pub pattern: BlockPattern,
+    /// Motion of the free bodies, then of the externals, at the last evaluation.
+    pub kinematics: Vec<Kinematics>,
+    /// Body whose error decided the last norm, by local index.
+    pub worst: usize,
+    /// State of the network whose error decided it instead.
+    pub worst_state: Option<usize>,
+    /// Gaps of the pairs at the last evaluation [m].
+    pub gaps: Vec<f64>,
+    /// Pairs that need not be read.
+    pub skin: Skin,
+    /// Where differences are taken from.
+    pub(super) held: Held,
+    /// Derivatives of the pairs that touch, where they were last asked for.
+    pub(super) slopes: Vec<Slopes>,
+    /// Length of the step that is tried [s].
+    pub(super) step: f64,
+    /// Some pairs may touch over an area.
+    pub(super) has_patches: bool,
+    /// Threads share the readings of many pairs.
+    pub parallel: bool,
+    /// Pairs read so far, and those that touched.
+    pub read: [u64; 2],
+    /// Pairs to be read, by index.
+    pub(super) asked: Vec<bool>,
+    /// `sides` and `memory.touching` of the pairs, side by side: what is far apart is passed over without a look at the pair.
+    pub(super) ends: Vec<[u32; 2]>,
+    pub(super) touching: Vec<bool>,
+    /// Some pair has springs.
+    pub sprung: bool,
+    /// Pairs with a short way to their force.
+    pub simple: Vec<Simple>,
+    /// All other pairs.
+    pub general: Vec<u32>,
+    /// Which is which, by pair.
+    pub is_simple: Vec<bool>,
+    /// Forces of the pairs on their body 2 at the last evaluation [N].
+    pub(super) forces: Vec<Vec3>,
+    /// Integrals of the ledger of each node.
+    pub(super) accounts: usize,
+    pub(super) moving_externals: bool,
+    /// For each free body the pairs that act on it: (pair, side).
+    pub(super) acting: Vec<(u32, u8)>,
+    pub(super) acting_starts: Vec<u32>,
+    /// Length that matters to each body [m], in increments as a share of its size [-].
+    pub(super) lengths: Vec<f64>,
+    /// Error of place of each body in the last step: turn [rad], shift [m].
+    pub(super) errors: Vec<Six>,
+    /// Rotation that matters to a body [rad]: that of its depth on the extent of a flat patch, else one.
+    pub(super) turns: Vec<f64>,
+}
+
+impl Dynamics {
+    /// The island of these bodies and pairs (ids of elements, ascending).
+    pub fn new(model: &Model, bodies: Vec<u32>, ids: &[(u32, u32)], tolerance: f64) -> Self {
+        let local = |body: u32| bodies.binary_search(&body).ok();
+        let body_of = |element: u32| model.colliders[element as usize].body;
+        let mut externals: Vec<u32> =
+            ids.iter().flat_map(|&(a, b)| [body_of(a), body_of(b)]).filter(|&b| local(b).is_none()).collect();
+        externals.sort_unstable();
+        externals.dedup();
+        let index = |body: u32| {
+            local(body).unwrap_or_else(|| bodies.len() + externals.binary_search(&body).unwrap_or_default())
+        };
+        // a mechanism is a node at the place of its first body
+        let n = bodies.len();
+        let mut node_of = Vec::with_capacity(n);
+        let mut links: Vec<Option<(u32, usize)>> = Vec::new();
+        let mut node_sizes: Vec<usize> = Vec::new();
+        for &body in &bodies {
+            match model.bodies[body as usize].mechanism {
+                None => {
+                    node_of.push(node_sizes.len());
+                    links.push(None);
+                    node_sizes.push(BODY_STATES);
+                }
+                Some((mechanism, _)) => {
+                    let known = links.iter().position(|l| l.is_some_and(|(m, _)| m == mechanism));
+                    let node = known.map_or(node_sizes.len(), |k| node_of[k]);
+                    if known.is_none() {
+                        node_sizes.push(2 * model.mechanisms[mechanism as usize].coordinates);
+                    }
+                    node_of.push(node);
+                    links.push(Some((mechanism, node)));
+                }
+            }
+        }
+        let nodes = node_sizes.len();
+        // states of the network's blocks follow those of the node they are at home in
+        let mut actions = Actions {
+            state_at: vec![usize::MAX; model.network.starts.len()],
+            values: vec![0.0; model.network.values],
+            ..Actions::default()
+        };
+        let mut block_states: Vec<(usize, usize)> = Vec::new();
+        for (k, block) in model.network.blocks.iter().enumerate() {
+            let home = local(block.home);
+            if let Some(home) = home {
+                for state in block.states.clone() {
+                    block_states.push((state, node_of[home]));
+                }
+            }
+            if home.is_some() || block.of_time {
+                actions.blocks.push(k as u32);
+            }
+        }
+        if !actions.blocks.iter().any(|&k| local(model.network.blocks[k as usize].home).is_some())
+            && !model.forces.iter().any(|e| e.bodies.first().is_some_and(|&b| local(b).is_some()))
+        {
+            actions.blocks.clear();
+        }
+        let mut pairs = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let (b1, b2) = (body_of(id.0), body_of(id.1));
+            let node = node_of[local(b1).or(local(b2)).unwrap_or(0)];
+            if let Some(pair) = Pair::new(model, id, [index(b1), index(b2)], node) {
+                pairs.push(pair);
+            }
+        }
+        let mut acting = vec![Vec::new(); n];
+        for (k, pair) in pairs.iter().enumerate() {
+            let [a, b] = pair.sides;
+            for (side, body) in [(0, a), (1, b)] {
+                if body < n {
+                    acting[body].push((k as u32, side));
+                }
+            }
+        }
+        let mut inner = node_sizes.clone();
+        for &(_, node) in &block_states {
+            node_sizes[node] += 1;
+        }
+        let mut offsets = vec![0];
+        for k in 0..nodes {
+            offsets.push(offsets[k] + node_sizes[k]);
+        }
+        for (state, node) in block_states {
+            actions.state_at[state] = offsets[node] + inner[node];
+            inner[node] += 1;
+        }
+        // springs are nodes of their own behind the bodies: those of a pair that is apart cost next to nothing
+        for pair in pairs.iter_mut().filter(|p| p.laws.friction_law.has_springs()) {
+            let start = offsets[offsets.len() - 1];
+            pair.springs = Some(start);
+            offsets.push(start + SPRING_STATES);
+        }
+        let all_nodes = offsets.len() - 1;
+        let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
+        let mut acting_starts = vec![0];
+        for list in &acting {
+            acting_starts.push(acting_starts[acting_starts.len() - 1] + list.len() as u32);
+        }
+        let mut simple = Vec::new();
+        let mut general = Vec::new();
+        for (k, pair) in pairs.iter().enumerate() {
+            let alone = |side: usize| side < n && links[side].is_none();
+            match pair.elastic_balls().filter(|_| pairs.len() > MANY && pair.sides.iter().all(|&s| alone(s))) {
+                None => general.push(k as u32),
+                Some((reach, stiffness)) => simple.push(Simple {
+                    pair: k as u32,
+                    reach,
+                    stiffness,
+                    offsets: pair.sides.map(|s| offsets[node_of[s]] as u32),
+                    sides: pair.sides.map(|s| s as u32),
+                    scale: pair.scale,
+                }),
+            }
+        }
+        let kinematics = bodies
+            .iter()
+            .chain(&externals)
+            .map(|&b| {
+                let start = &model.start[b as usize];
+                let R = Mat3::from_quat(start.orientation);
+                Kinematics { p: start.position + R * model.bodies[b as usize].p_bc, v: Vec3::ZERO, w: Vec3::ZERO, R }
+            })
+            .collect();
+        let moving_externals =
+            externals.iter().any(|&b| matches!(model.bodies[b as usize].drive, Drive::Prescribed { .. }));
+        let mut machines: Vec<Machine> = Vec::new();
+        for (k, &link) in links.iter().enumerate() {
+            if let Some((mechanism, node)) = link
+                && !machines.iter().any(|m| m.index == mechanism)
+            {
+                debug_assert!(node == node_of[k]);
+                let body_of = |l: &tippe_mechanics::mechanism::Link| local(l.body).unwrap_or_default();
+                let own = model.mechanisms[mechanism as usize].links.iter().map(body_of).collect();
+                machines.push(Machine::new(model, mechanism, offsets[node], own));
+            }
+        }
+        let link_of = bodies
+            .iter()
+            .map(|&body| {
+                let (mechanism, link) = model.bodies[body as usize].mechanism?;
+                let machine = machines.iter().position(|m| m.index == mechanism)?;
+                Some((machine as u32, link))
+            })
+            .collect();
+        let mut integral_starts = vec![0];
+        for node in 0..nodes {
+            let mut end = integral_starts[node] + accounts;
+            for (k, element) in model.forces.iter().enumerate() {
+                let Some(home) = element.bodies.first().and_then(|&b| local(b)) else { continue };
+                if node_of[home] == node {
+                    let machine =
+                        element.kind.at().and_then(|at| machines.iter().position(|m| m.index == at.mechanism));
+                    actions.forces.push(LocalForce {
+                        element: k as u32,
+                        integral: end,
+                        machine: machine.unwrap_or(0),
+                        mode: Default::default(),
+                        carried: 0.0,
+                        on: true,
+                        effect: Default::default(),
+                        holding: 0.0,
+                    });
+                    end += 1;
+                }
+            }
+            integral_starts.push(end);
+        }
+        integral_starts.resize(all_nodes + 1, integral_starts[nodes]);
+        if !actions.is_empty() {
+            actions.loads = vec![Six::default(); n];
+        }
+        actions.done = vec![false; model.changes.len()];
+        let mut dynamics = Dynamics {
+            actions,
+            gone: vec![false; n],
+            pushes: Vec::new(),
+            handover: f64::INFINITY,
+            efforts: Vec::new(),
+            integral_starts,
+            first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
+            offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
+            link_of,
+            machines,
+            accelerations: vec![Vec3::ZERO; n],
+            frames: vec![Frame { rotation: Quat::IDENTITY, rate: Vec3::ZERO }; n],
+            frame_time: 0.0,
+            carried: vec![[0.0; ACCOUNTS]; nodes],
+            tolerance,
+            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); all_nodes], priority: vec![0; all_nodes] },
+            node_of,
+            kinematics,
+            worst: 0,
+            worst_state: None,
+            gaps: vec![f64::INFINITY; pairs.len()],
+            is_simple: {
+                let mut is = vec![true; pairs.len()];
+                general.iter().for_each(|&k| is[k as usize] = false);
+                is
+            },
+            skin: Skin::new(model, bodies.iter().chain(&externals).copied(), pairs.len()),
+            held: Held::default(),
+            slopes: Vec::new(),
+            step: 0.0,
+            has_patches: pairs.iter().any(Pair::is_patch),
+            parallel: false,
+            read: [0; 2],
+            asked: vec![false; pairs.len()],
+            ends: pairs.iter().map(|p| p.sides.map(|s| s as u32)).collect(),
+            touching: vec![false; pairs.len()],
+            sprung: pairs.iter().any(|p| p.springs.is_some()),
+            simple,
+            general,
+            forces: vec![Vec3::ZERO; pairs.len()],
+            accounts,
+            moving_externals,
+            acting: acting.concat(),
+            acting_starts,
+            lengths: vec![0.0; n],
+            errors: vec![Six::default(); n],
+            turns: vec![1.0; n],
+            bodies,
+            externals,
+            pairs,
+        };
+        dynamics.find_watches(model);
+        dynamics
+    }
+
+    /// Takes over which bodies are gone and which changes were made.
+    pub fn remember(&mut self, structure: &Structure) {
+        for (gone, &body) in self.gone.iter_mut().zip(&self.bodies) {
+            *gone = structure.gone[body as usize];
+        }
+        self.actions.done.clone_from(&structure.done);
+        self.handover = structure.handover.unwrap_or(f64::INFINITY);
+        if !structure.pushes.is_empty() {
+            self.pushes.clear();
+            self.pushes.extend(self.bodies.iter().map(|&body| structure.pushes[body as usize]));
+        }
+    }
+
+    /// Takes over what elements and network carried.
+    pub fn restore_actions(&mut self, record: &ActionRecord, y: &mut [f64]) {
+        for force in &mut self.actions.forces {
+            let k = force.element as usize;
+            (force.mode, force.carried, force.on) = (record.modes[k], record.energies[k], record.on[k]);
+        }
+        self.actions.done.clone_from(&record.done);
+        for (&at, value) in self.actions.state_at.iter().zip(&record.states) {
+            if at != usize::MAX {
+                y[at] = *value;
+            }
+        }
+    }
+
+    /// Energy an element lost or put in until y [J].
+    pub fn element_energy(&self, force: &LocalForce, y: &[f64]) -> f64 {
+        force.carried + y[self.pattern.rows() + force.integral]
+    }
+
+    /// Hands over what elements and network carry at y.
+    pub fn record_actions(&self, record: &mut ActionRecord, y: &[f64]) {
+        for force in &self.actions.forces {
+            let k = force.element as usize;
+            record.modes[k] = force.mode;
+            record.on[k] = force.on;
+            record.energies[k] = self.element_energy(force, y);
+        }
+        for (k, &at) in self.actions.state_at.iter().enumerate() {
+            if at != usize::MAX {
+                record.states[k] = y[at];
+            }
+        }
+    }
+
+    /// Number of states and integrals.
+    pub fn length(&self) -> usize {
+        self.pattern.rows() + self.integral_starts[self.pattern.nodes()]
+    }
+
+    /// Springs of a pair in the vector y.
+    pub fn springs(pair: &Pair, y: &[f64]) -> Springs {
+        match pair.springs {
+            None => Springs::default(),
+            Some(k) => Springs { f: vector(y, k), spin: y[k + 3], roll: vector(y, k + 4) },
+        }
+    }
+
+    /// Writes the springs of a pair into y.
+    pub fn set_springs(pair: &Pair, y: &mut [f64], springs: &Springs) {
+        if let Some(k) = pair.springs {
+            set(y, k, springs.f);
+            y[k + 3] = springs.spin;
+            set(y, k + 4, springs.roll);
+        }
+    }
+
+    /// Integrals of node `k` in y; none in a conservative island.
+    pub fn accounts<'y>(&self, y: &'y [f64], k: usize) -> &'y [f64] {
+        &y[self.account_start(k)..][..self.accounts]
+    }
+
+    /// Where the accounts of node `k` start in y.
+    pub fn account_start(&self, k: usize) -> usize {
+        self.pattern.rows() + self.integral_starts[k]
+    }
+
+    /// Adds to one account of node `k`.
+    pub fn book(&self, y: &mut [f64], k: usize, account: Account, energy: f64) {
+        if self.accounts > 0 {
+            y[self.account_start(k) + account as usize] += energy;
+        }
+    }
+
+    /// Fills the kinematics of all bodies at (t, y).
+    pub fn locate(&mut self, model: &Model, t: f64, y: &[f64]) {
+        self.place_externals(model, t);
+        for k in 0..self.bodies.len() {
+            if self.link_of[k].is_some() {
+                continue;
+            }
+            let o = self.offset_of[k];
+            let kin = &mut self.kinematics[k];
+            kin.p = vector(y, o);
+            kin.v = vector(y, o + 6);
+            kin.w = vector(y, o + 9);
+            let body = &model.bodies[self.bodies[k] as usize];
+            if body.oriented {
+                let q = self.frames[k].orientation(t - self.frame_time, vector(y, o + 3));
+                kin.R = Mat3::from_quat(q);
+                if !body.isotropic {
+                    kin.w = kin.R * kin.w;
+                }
+            }
+        }
+        for machine in &mut self.machines {
+            let of = |body: u32| prescribed(model, body as usize, t);
+            machine.place(model, y, &self.frames, t - self.frame_time, of);
+            for (kin, &k) in machine.kinematics.iter().zip(&machine.bodies) {
+                self.kinematics[k] = *kin;
+            }
+        }
+    }
+
+    /// Reads all pairs at the kinematics in place; y holds the springs (and the places of simple pairs).
+    pub fn measure(&mut self, model: &Model, y: &[f64]) {
+        if self.held.on {
+            return self.measure_moved(model, y);
+        }
+        for s in &self.simple {
+            let (gap, force) = s.press(y);
+            self.gaps[s.pair as usize] = gap;
+            self.forces[s.pair as usize] = force;
+        }
+        if self.skin.used && self.skin.is_worn(&self.kinematics) {
+            self.list_near();
+        }
+        let list = if self.skin.used { &self.skin.near } else { &self.general };
+        for &k in list {
+            let k = k as usize;
+            self.asked[k] = true;
+            if self.skin.used && !self.touching[k] {
+                let least = self.skin.least(k, self.ends[k], &self.kinematics);
+                if least > 0.0 {
+                    if self.gaps[k] <= 0.0 {
+                        self.pairs[k].last.gap = least;
+                    }
+                    self.gaps[k] = least;
+                    self.asked[k] = false;
+                }
+            }
+        }
+        self.read_asked(model, y);
+        if self.skin.used {
+            for i in 0..self.skin.near.len() {
+                let k = self.skin.near[i] as usize;
+                if self.asked[k] {
+                    self.skin.renew(k, self.ends[k], self.gaps[k], &self.kinematics);
+                }
+            }
+        }
+    }
+
+    /// True where it pays to know which pairs cannot touch yet: many, or some that are dear to read.
+    pub(super) fn wants_skin(&self) -> bool {
+        self.general.len() >= MANY_PAIRS || self.pairs.iter().any(Pair::is_surface)
+    }
+
+    /// Lists the pairs that may touch soon; the gaps of all others are as small as they can become before the next list.
+    fn list_near(&mut self) {
+        let finite = self.skin.radii.iter().copied().filter(|r| r.is_finite() && *r > 0.0);
+        let margin = MARGIN * finite.fold(f64::INFINITY, f64::min);
+        self.skin.margin = if margin.is_finite() { margin } else { 0.0 };
+        self.skin.near.clear();
+        self.asked.fill(false);
+        for &k in &self.general {
+            let at = k as usize;
+            let least = self.skin.least(at, self.ends[at], &self.kinematics) - self.skin.margin;
+            if self.touching[at] || least <= 0.0 {
+                self.skin.near.push(k);
+                continue;
+            }
+            if self.gaps[at] <= 0.0 {
+                self.pairs[at].last.gap = least;
+            }
+            self.gaps[at] = least;
+        }
+        self.skin.listed.clear();
+        self.skin.listed.extend(self.kinematics.iter().map(|k| (k.p, k.R)));
+    }
+
+    /// Reads the pairs that are asked for, each on its own.
+    pub(super) fn read_asked(&mut self, model: &Model, y: &[f64]) {
+        let kinematics = &self.kinematics;
+        let read = |pair: &mut Pair, asked: bool| {
+            if asked {
+                pair.read_last(model, kinematics, |pair| Dynamics::springs(pair, y));
+                pair.dipped |= pair.last.gap <= 0.0;
+            }
+        };
+        let count = self.asked.iter().filter(|&&asked| asked).count();
+        if self.parallel && count >= SHARED {
+            let pairs = self.pairs.par_iter_mut().zip(&self.asked).with_min_len(CHUNK);
+            pairs.for_each(|(pair, &asked)| read(pair, asked));
+        } else {
+            self.pairs.iter_mut().zip(&self.asked).for_each(|(pair, &asked)| read(pair, asked));
+        }
+        let pairs = self.pairs.iter().zip(&self.asked).zip(self.gaps.iter_mut().zip(&mut self.forces));
+        for ((pair, _), (gap, force)) in pairs.filter(|((_, asked), _)| **asked) {
+            self.read[1] += u64::from(pair.last.gap <= 0.0);
+            (*gap, *force) = (pair.last.gap, pair.last.total);
+        }
+        self.read[0] += count as u64;
+    }
+
+    /// Acceleration and angular acceleration of body `k` (local) under what was measured [m/s^2], [rad/s^2]; that of a body
+    /// with unequal moments of inertia, whose angular velocity in its own axes is `w_b`, in its own axes.
+    pub fn acceleration(&self, model: &Model, k: usize, w_b: Vec3) -> (Vec3, Vec3) {
+        let body = &model.bodies[self.bodies[k] as usize];
+        let Six { angular: tau, linear: force } = self.load(k);
+        let kin = &self.kinematics[k];
+        let angular = if body.isotropic && tau == Vec3::ZERO {
+            Vec3::ZERO
+        } else if body.isotropic {
+            tau * body.I_c_inverse.x_axis.x
+        } else {
+            let tau_b = if tau == Vec3::ZERO { tau } else { kin.R.transpose() * tau };
+            body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
+        };
+        (model.gravity_at(kin.p) + force / body.mass, angular)
+    }
+
+    /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
+    pub(super) fn load_anew(&self, k: usize) -> Six {
+        if self.acting_starts[k] == self.acting_starts[k + 1] && self.pushes.is_empty() {
+            return self.actions.loads.get(k).copied().unwrap_or_default();
+        }
+        let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
+        for load in self.actions.loads.get(k).into_iter().chain(self.pushes.get(k)) {
+            force.add(load.linear);
+            torque.add(load.angular);
+        }
+        for &(pair, side) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
+            if self.gaps[pair as usize] > 0.0 {
+                continue;
+            }
+            let f = self.forces[pair as usize];
+            force.add(if side == 0 { -f } else { f });
+            if !self.is_simple[pair as usize] {
+                torque.add(self.pairs[pair as usize].last.torques[side as usize]);
+            }
+        }
+        Six { angular: torque.value(), linear: force.value() }
+    }
+
+    /// Rates of the mechanisms' states at (t, y) into f, under what was measured.
+    pub(super) fn move_machines(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
+        let mut machines = std::mem::take(&mut self.machines);
+        for &(machine, coordinate, effort) in &self.efforts {
+            machines[machine].tau[coordinate] += effort;
+        }
+        for machine in &mut machines {
+            for (link, &k) in machine.bodies.iter().enumerate() {
+                let mass = model.bodies[self.bodies[k] as usize].mass;
+                let mut load = self.load(k);
+                load.linear += model.gravity_at(self.kinematics[k].p) * mass;
+                machine.loads[link] = load;
+            }
+            machine.rates(model, y, f, &self.frames, |body| prescribed(model, body as usize, t));
+            for (link, &k) in machine.bodies.iter().enumerate() {
+                self.accelerations[k] = machine.work.links[link].a.linear;
+            }
+        }
+        self.machines = machines;
+    }
+
+    /// Motion of body `k` (local, externals included) where `at` gives the states by index, `since` the frames were set [s].
+    pub fn motion_at(&self, model: &Model, k: usize, since: f64, at: &dyn Fn(usize) -> f64) -> Kinematics {
+        let t = self.frame_time + since;
+        if k >= self.bodies.len() {
+            return prescribed(model, self.externals[k - self.bodies.len()] as usize, t);
+        }
+        if let Some((machine, link)) = self.link_of[k] {
+            let machine = &self.machines[machine as usize];
+            let n = machine.tau.len();
+            return model.mechanisms[machine.index as usize].place_one(
+                link as usize,
+                &|i| (at(machine.offset + i), at(machine.offset + n + i)),
+                &|link| self.frames[machine.bodies[link]].at(since),
+                &|body| prescribed(model, body as usize, t),
+            );
+        }
+        let o = self.offset_of[k];
+        let three = |i: usize| Vec3::new(at(i), at(i + 1), at(i + 2));
+        let body = &model.bodies[self.bodies[k] as usize];
+        let mut kin = Kinematics { p: three(o), v: three(o + 6), w: three(o + 9), R: self.kinematics[k].R };
+        if body.oriented {
+            kin.R = Mat3::from_quat(self.frames[k].orientation(since, three(o + 3)));
+            if !body.isotropic {
+                kin.w = kin.R * kin.w;
+            }
+        }
+        kin
+    }
+
+    /// Rates of a pair's springs as measured, zero where it is apart or its touch is not yet handled.
+    pub fn spring_rates(pair: &Pair) -> Springs {
+        if pair.last.gap <= 0.0 && pair.memory.touching { pair.last.friction.rates } else { Springs::default() }
+    }
+
+    /// Prescribed bodies at time t.
+    pub fn place_externals(&mut self, model: &Model, t: f64) {
+        if self.moving_externals {
+            for (k, &body) in self.externals.iter().enumerate() {
+                self.kinematics[self.bodies.len() + k] = prescribed(model, body as usize, t);
+            }
+        }
+    }
+
+    /// Gives a pair back what it remembered.
+    pub fn recall(&mut self, k: usize, memory: Memory) {
+        self.pairs[k].memory = memory;
+        self.touching[k] = memory.touching;
+        self.skin.listed.clear();
+    }
+
+    /// A pair joins the contact set.
+    pub fn touch(&mut self, k: usize, reading: &Reading, time: f64, y: &mut [f64]) {
+        self.touching[k] = true;
+        self.skin.listed.clear();
+        let pair = &mut self.pairs[k];
+        let speed = reading.closing_speed.max(0.0);
+        pair.memory.touching = true;
+        pair.memory.normal.touch_speed = speed;
+        pair.memory.normal.impact_speed = speed;
+        pair.memory.episode = Episode { start: time, start_closing_speed: reading.closing_speed, ..Episode::default() };
+        // in the limit of small depth f/N = kappa v_t/v_n while sticking
+        let (kappa, mu) = (pair.laws.friction.kappa, pair.laws.friction.mu);
+        let w_r = reading.omega - reading.normal * reading.normal.dot(reading.omega);
+        // an edge or a corner has next to no normal force to begin with
+        let at_once = pair.is_patch() && reading.v_t.length() > SLOW * speed;
+        pair.memory.modes = Modes {
+            slipping: at_once || kappa * reading.v_t.length() > mu * speed,
+            rolling: kappa * reading.radius.max(1e-12) * w_r.length() > pair.laws.friction.rolling * speed,
+        };
+        let springs = Springs::default();
+        Self::set_springs(&self.pairs[k], y, &springs);
+    }
+
+    /// A pair leaves the contact set; what its springs still hold is lost.
+    pub fn leave(&mut self, k: usize, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        if pair.springs.is_some() {
+            let (sliding, rolling) = pair.spring_energies(&Self::springs(pair, y));
+            Self::set_springs(pair, y, &Springs::default());
+            self.book(y, pair.node, Account::Sliding, sliding);
+            self.book(y, pair.node, Account::Rolling, rolling);
+        }
+        // what does not touch holds nothing: a force that is not quite a gradient gave or took the rest
+        let node = pair.node;
+        let stores = |other: &Pair| other.node == node && !other.has_closed_energy();
+        let touches = |(i, other): (usize, &Pair)| i != k && other.memory.touching && stores(other);
+        if stores(pair) && !self.pairs.iter().enumerate().any(touches) {
+            let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
+            let rest = self.carried[node][Account::Elastic as usize] + since;
+            self.book(y, node, Account::Elastic, -rest);
+            self.book(y, node, Account::Damping, rest);
+        }
+        self.recall(k, Memory::default());
+    }
+
+    /// Stick turns to slip, or rest to rolling: the springs let go and their energy is lost.
+    pub fn loosen(&mut self, k: usize, slip: bool, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        let mut springs = Self::springs(pair, y);
+        let (sliding, rolling) = pair.spring_energies(&springs);
+        let (account, energy) = if slip { (Account::Sliding, sliding) } else { (Account::Rolling, rolling) };
+        if slip {
+            springs.f = Vec3::ZERO;
+            springs.spin = 0.0;
+        } else {
+            springs.roll = Vec3::ZERO;
+        }
+        Self::set_springs(pair, y, &springs);
+        self.book(y, pair.node, account, energy);
+        let memory = &mut self.pairs[k].memory;
+        if slip {
+            memory.modes.slipping = true;
+        } else {
+            memory.modes.rolling = true;
+        }
+    }
+
+    /// Slip turns to stick, or rolling to rest: the springs take over the force, and the energy they hold was not lost.
+    pub fn fasten(&mut self, k: usize, stick: bool, y: &mut [f64]) {
+        let pair = &self.pairs[k];
+        let springs = pair.springs_at_stick(&Self::springs(pair, y), stick);
+        let (sliding, rolling) = pair.spring_energies(&springs);
+        Self::set_springs(pair, y, &springs);
+        let (account, energy) = if stick { (Account::Sliding, -sliding) } else { (Account::Rolling, -rolling) };
+        self.book(y, pair.node, account, energy);
+        let memory = &mut self.pairs[k].memory;
+        if stick {
+            memory.modes.slipping = false;
+        } else {
+            memory.modes.rolling = false;
+        }
+    }
+
+    /// Kinetic, potential and elastic energy at (t, y), and what of the last is still in the account of sliding [J].
+    pub fn energies(&mut self, model: &Model, t: f64, y: &[f64]) -> [f64; 4] {
+        self.locate(model, t, y);
+        let [mut kinetic, mut potential, mut elastic, mut held] = [0.0; 4];
+        if !self.actions.is_empty() {
+            self.exert(model, t, y, &mut []);
+            elastic += self.actions.forces.iter().map(|f| f.effect.stored).sum::<f64>();
+        }
+        for node in 0..self.first_of.len() {
+            let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);
+            elastic += self.carried[node][Account::Elastic as usize] + since;
+        }
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let (body, kin) = (&model.bodies[body as usize], &self.kinematics[k]);
+            if self.gone[k] {
+                continue;
+            }
+            let w_b = if body.isotropic { kin.w } else { kin.R.transpose() * kin.w };
+            kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
+            potential += body.mass * model.potential_at(kin.p);
+        }
+        for pair in &self.pairs {
+            let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);
+            if reading.gap <= 0.0 {
+                elastic += reading.friction.energy;
+                held += if pair.books_what_friction_takes() { reading.friction.energy } else { 0.0 };
+                if pair.energy_is_closed(&reading) {
+                    elastic += reading.force.energy;
+                }
+            }
+        }
+        [kinetic, potential, elastic, held]
+    }
+}
+
+pub(super) fn vector(y: &[f64], k: usize) -> Vec3 {
+    Vec3::new(y[k], y[k + 1], y[k + 2])
+}
+
+pub(super) fn set(y: &mut [f64], k: usize, v: Vec3) {
+    y[k] = v.x;
+    y[k + 1] = v.y;
+    y[k + 2] = v.z;
+}
+
+/// A sum in doubled precision (Knuth's two-sum).
+#[derive(Clone, Copy)]
+struct Sum {
+    high: Vec3,
+    low: Vec3,
+}
+
+impl Sum {
+    const ZERO: Sum = Sum { high: Vec3::ZERO, low: Vec3::ZERO };
+
+    fn add(&mut self, x: Vec3) {
+        let s = self.high + x;
+        let b = s - self.high;
+        self.low += (self.high - (s - b)) + (x - b);
+        self.high = s;
+    }
+
+    fn value(self) -> Vec3 {
+        self.high + self.low
+    }
+}

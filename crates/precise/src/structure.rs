@@ -1,0 +1,93 @@
+//! Structural changes: attach, release, lock, unlock, delete, contact on and off, without restarting everything.
+//!
+//! A change happens between two horizons. Only the islands it concerns are taken apart; what they carry is changed, and
+//! they are put together again with everybody else.
+
+use super::Clock;
+use tippe_geometry::{Mat3, Vec3};
+use tippe_mechanics::event::{Event, EventKind};
+use tippe_mechanics::kinematics::Kinematics;
+use tippe_mechanics::model::ChangeAction;
+use tippe_mechanics::observe::Observe;
+use tippe_mechanics::structure::{Parts, kinetic, placed};
+
+impl Clock<'_> {
+    /// Makes the changes that are due.
+    pub(super) fn restructure(&mut self, observe: &mut dyn Observe) {
+        let due = std::mem::take(&mut self.due);
+        for k in due {
+            let change = &self.model.changes[k];
+            if self.structure.done[k] {
+                continue;
+            }
+            self.structure.done[k] = true;
+            self.actions.done[k] = true;
+            if change.at.is_some() {
+                let source = Some(change.name.clone());
+                self.note(&Event { time: self.time, kind: EventKind::Change, source, contact: None }, observe);
+            }
+            let concerned = self.concerned(change.action);
+            self.take_apart(&concerned);
+            self.make(change.action);
+        }
+    }
+
+    /// Free bodies whose islands a change concerns.
+    fn concerned(&self, action: ChangeAction) -> Vec<u32> {
+        match action {
+            ChangeAction::Attach(joint)
+            | ChangeAction::Release(joint)
+            | ChangeAction::Lock(joint)
+            | ChangeAction::Unlock(joint) => self.model.joints[joint as usize].bodies.into_iter().flatten().collect(),
+            ChangeAction::Delete(body) => vec![body],
+            ChangeAction::Contact { bodies, .. } => vec![bodies.0, bodies.1],
+        }
+    }
+
+    /// All islands hand over what they carry.
+    pub(super) fn take_apart_all(&mut self) {
+        let all: Vec<u32> = (0..self.model.bodies.len() as u32).collect();
+        self.take_apart(&all);
+    }
+
+    /// Kinetic and potential energy of a mechanism whose islands were taken apart [J].
+    pub(super) fn mechanism_energy(&self, mechanism: usize) -> f64 {
+        let (model, m) = (self.model, &self.model.mechanisms[mechanism]);
+        let (_, kinematics) = placed(model, m, &self.machines[mechanism], self.time);
+        let potential = |body: u32, kin: &Kinematics| model.bodies[body as usize].mass * model.potential_at(kin.p);
+        kinetic(model, m, &kinematics)
+            + m.links.iter().zip(&kinematics).map(|(link, kin)| potential(link.body, kin)).sum::<f64>()
+    }
+
+    /// Islands of these bodies hand over what they carry.
+    fn take_apart(&mut self, bodies: &[u32]) {
+        let islands = std::mem::take(&mut self.islands);
+        for mut island in islands {
+            if !bodies.iter().any(|b| island.dynamics.bodies.binary_search(b).is_ok()) {
+                self.islands.push(island);
+                continue;
+            }
+            let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines, &mut self.actions);
+            self.loose_motions.extend(island.dynamics.bodies.iter().copied().zip(motions));
+            self.loose_pairs.extend(pairs);
+        }
+    }
+
+    fn make(&mut self, action: ChangeAction) {
+        let (model, time) = (self.model, self.time);
+        if self.structure.is_gone(action) {
+            return;
+        }
+        let (machines, actions, structure) = (&mut self.machines, &mut self.actions, &mut self.structure);
+        Parts { model, time, machines, actions, structure }.make(action);
+        if let ChangeAction::Delete(body) = action {
+            for (_, motion) in self.loose_motions.iter_mut().filter(|(b, _)| *b == body) {
+                let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };
+                self.structure.remove(model, body, &kin);
+                motion.v = Vec3::ZERO;
+                motion.w = Vec3::ZERO;
+                motion.a = Vec3::ZERO;
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Hooks: what a program may look at and change inside a step.
+
+use super::partition::Rows;
+use super::{Clock, Grip, Owner, Touch};
+use tippe_geometry::Vec3;
+use tippe_mechanics::input::{Heard, Pull};
+use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::Kinematics;
+use tippe_mechanics::model::Model;
+use tippe_numerics::kkt::{Follow, Row};
+
+/// A step as hooks see it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Beginning of the step [s].
+    pub time: f64,
+    /// Its length [s].
+    pub step: f64,
+    /// Motion of the bodies at its beginning, in model order.
+    pub bodies: &'a [Kinematics],
+}
+
+/// A row of the user's own: J u + compliance lambda = target, lower <= lambda <= upper, with u the velocities {w, v} at the centres of mass.
+/// Its impulse acts along J^T, or along `force`: then the partition is no quadratic program any more and is solved by pivoting, dense, with
+/// friction as boxes; meant for a few dozen rows.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomRow {
+    /// Bodies by model index; `None` for the world.
+    pub bodies: [Option<usize>; 2],
+    /// Derivatives by their velocities.
+    pub J: [Six; 2],
+    /// What a unit of impulse adds to the momenta {angular, linear} of the bodies, where that is not J^T.
+    pub force: Option<[Six; 2]>,
+    /// Velocity wanted.
+    pub target: f64,
+    /// Velocity per impulse; zero for a rigid row.
+    pub compliance: f64,
+    /// Smallest impulse [N s or N m s].
+    pub lower: f64,
+    /// Largest impulse.
+    pub upper: f64,
+}
+
+/// Three rows along the axes of the world. With the force at the end of a step h, lambda = h f and p' = p + h v':
+///   v' + lambda / (h (h k + c)) = k (p_to - p) / (h k + c)
+fn pull_rows(pull: &Pull, view: &View<'_>) -> [CustomRow; 3] {
+    let kin = &view.bodies[pull.body];
+    let arm = kin.R * (pull.at - view.model.bodies[pull.body].p_bc);
+    let (h, k, c) = (view.step, pull.stiffness, pull.damping);
+    let target = k / (h * k + c) * (pull.to - (kin.p + arm));
+    [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| CustomRow {
+        bodies: [Some(pull.body), None],
+        J: [Six::new(arm.cross(axis), axis), Six::ZERO],
+        force: None,
+        target: target.dot(axis),
+        compliance: 1.0 / (h * (h * k + c)),
+        lower: f64::NEG_INFINITY,
+        upper: f64::INFINITY,
+    })
+}
+
+/// What a program does in every step. Every method may be left at its default.
+pub trait Hook {
+    /// Numbers from outside at the beginning of the step, in the order of [`tippe_mechanics::network::Network::inputs`]; write those that change.
+    fn inputs(&mut self, view: &View<'_>, inputs: &mut [f64]) {
+        let _ = (view, inputs);
+    }
+    /// A hand that pulls at a body during this step; of several hooks the last one that has a hand. One that is not sound pulls nothing.
+    fn pull(&mut self, view: &View<'_>) -> Option<Pull> {
+        let _ = view;
+        None
+    }
+    /// Contact points that were found, and the friction of their pairs: look, change (stiffness, restitution, friction, adhesion), or switch
+    /// a point off (`touch.on = false`).
+    fn contacts(&mut self, view: &View<'_>, touches: &mut [Touch], grips: &mut [Grip]) {
+        let _ = (view, touches, grips);
+    }
+    /// More rows.
+    fn rows(&mut self, view: &View<'_>, rows: &mut Vec<CustomRow>) {
+        let _ = (view, rows);
+    }
+    /// All rows before they are solved; bodies are model indices.
+    fn before_solve(&mut self, view: &View<'_>, rows: &mut [Row], owners: &[Owner]) {
+        let _ = (view, rows, owners);
+    }
+    /// All rows with their impulses, and the velocities {w, v} of the bodies at the end of the step.
+    fn after_solve(&mut self, view: &View<'_>, rows: &[Row], owners: &[Owner], velocities: &[Six]) {
+        let _ = (view, rows, owners, velocities);
+    }
+}
+
+impl Clock<'_> {
+    fn view(&self) -> View<'_> {
+        View { model: self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+    }
+
+    /// Numbers from outside; those that changed are remembered for a replay.
+    pub(super) fn listen(&mut self, hooks: &mut [&mut dyn Hook]) {
+        self.heard.clear();
+        self.grasp(hooks);
+        if hooks.is_empty() || self.inputs.is_empty() {
+            return;
+        }
+        let mut values = std::mem::take(&mut self.input_values);
+        for (value, &(state, _)) in values.iter_mut().zip(&self.inputs) {
+            *value = self.state.actions.states[state];
+        }
+        for hook in hooks {
+            hook.inputs(&self.view(), &mut values);
+        }
+        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.inputs).enumerate() {
+            let value = if value.is_nan() { self.state.actions.states[state] } else { value.clamp(low, high) };
+            if value != self.state.actions.states[state] {
+                self.state.actions.states[state] = value;
+                self.heard.push(Heard { step: self.state.steps, input: k, value });
+            }
+        }
+        if !self.heard.is_empty() {
+            // whatever reads them may move what is at rest
+            self.state.still.fill(0);
+        }
+        self.input_values = values;
+    }
+
+    /// The hand that pulls in this step, if one does; a change is remembered for a replay.
+    fn grasp(&mut self, hooks: &mut [&mut dyn Hook]) {
+        let mut pull = None;
+        for hook in hooks {
+            pull = hook.pull(&self.view()).or(pull);
+        }
+        let pull = pull.filter(|pull| pull.is_sound(self.model) && self.is_free(pull.body));
+        self.pull_changed = pull != self.pull;
+        self.pull = pull;
+        if self.pull_changed || pull.is_some() {
+            // what is pulled moves, and whatever it touches
+            self.state.still.fill(0);
+        }
+    }
+
+    /// Contact points to the hooks.
+    pub(super) fn ask_contacts(&mut self, hooks: &mut [&mut dyn Hook]) {
+        if hooks.is_empty() {
+            return;
+        }
+        let (mut touches, mut grips) = (std::mem::take(&mut self.touches), std::mem::take(&mut self.grips));
+        for hook in hooks {
+            hook.contacts(&self.view(), &mut touches, &mut grips);
+        }
+        self.rebounds = true;
+        // contacts that may no longer give what they gave in the last step wake their bodies
+        for grip in &grips {
+            let (first, count) = grip.touches;
+            let own = &touches[first..first + count];
+            let load: f64 = own.iter().map(|t| t.memory.normal.max(0.0)).sum();
+            let lost = own.iter().any(|t| !t.on && t.memory.normal != 0.0);
+            let slips = grip.memory.tangent.length() > grip.mu[0].max(grip.mu[1]) * load * (1.0 + 1e-6);
+            if lost || slips {
+                for b in grip.bodies {
+                    self.state.still[b] = 0;
+                }
+            }
+        }
+        (self.touches, self.grips) = (touches, grips);
+    }
+
+    /// Rows of the hooks, then all rows to the hooks.
+    pub(super) fn ask_rows(&mut self, hooks: &mut [&mut dyn Hook]) {
+        if hooks.is_empty() {
+            return;
+        }
+        let mut rows: Rows = std::mem::take(&mut self.rows);
+        let mut more = Vec::new();
+        for hook in hooks.iter_mut() {
+            hook.rows(&self.view(), &mut more);
+        }
+        if let Some(pull) = self.pull {
+            more.extend(pull_rows(&pull, &self.view()));
+        }
+        for (k, own) in more.iter().enumerate() {
+            let CustomRow { bodies, J, force, target, compliance, lower, upper } = *own;
+            let row = Row { target, compliance, lower, upper, lambda: f64::NAN, ..Row::default() };
+            rows.forces.extend(force.map(|force| (rows.rows.len() as u32, force)));
+            self.push_row(&mut rows, bodies, J, row, Owner::Custom(k as u32), Follow::NONE);
+        }
+        for hook in hooks {
+            hook.before_solve(&self.view(), &mut rows.rows, &rows.owners);
+        }
+        rows.look_again();
+        self.rows = rows;
+    }
+
+    /// The solution to the hooks.
+    pub(super) fn tell(&self, hooks: &mut [&mut dyn Hook]) {
+        let view = View { time: self.state.time - self.h, ..self.view() };
+        for hook in hooks {
+            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved);
+        }
+    }
+}

@@ -1,0 +1,605 @@
+//! Mechanisms in a step: free motion of trees, rows of joints, coordinates read off the velocities of the bodies.
+
+use super::Clock;
+use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::joint::{Row, Six};
+use tippe_mechanics::kinematics::gibbs_rate;
+use tippe_mechanics::kinematics::{Kinematics, rotated};
+use tippe_mechanics::mechanism::{Mode, Parent, Side, Work};
+use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::model::{inertia, prescribed};
+use tippe_mechanics::state::MachineRecord;
+use tippe_numerics::kkt::{GROUND, Group};
+
+/// Free motion is taken to high order while the tension of joints swings no body faster than this, h omega [-].
+const SMOOTH: f64 = 4.0;
+/// ... and this many times faster where loops are closed [-].
+const LOOPS: f64 = 4.0;
+/// ... in substeps of at most this [-].
+const SWING: f64 = 0.5;
+/// Coordinates move at most by this per substep of the free motion [m or rad].
+const STRIDE: f64 = 0.1;
+/// Bend-rate damping of taut chains, c = TAUT h^3 T^2/m (machine-modules.md 1.3, with rigid links) [-].
+const TAUT: f64 = 5.0 / 32.0;
+/// Rounds of projection of loops after a step.
+const PROJECTIONS: usize = 2;
+
+/// A mechanism with room to work in.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What the recursions left.
+    pub work: Work,
+    /// Motion of its links at the beginning of the step.
+    pub kinematics: Vec<Kinematics>,
+    /// Forces on its coordinates.
+    pub tau: Vec<f64>,
+    /// True if its free motion was taken to high order.
+    pub smooth: bool,
+    /// Rates at the end of the step without rows.
+    pub u_free: Vec<f64>,
+    /// Coordinates and bases there.
+    pub q_free: Vec<f64>,
+    /// See `q_free`.
+    pub bases_free: Vec<Quat>,
+    /// Row of each coordinate: its rate is that times the relative motion at the child's centre of mass.
+    pub dual: Vec<Six>,
+    /// {torque, force} of each joint on its link's centre of mass at the beginning of the step, without rows.
+    pub reactions: Vec<Six>,
+    /// {torque, force} that rows of the solution add on side 2 of each link's joint, then of each loop, about frame 2.
+    pub added: Vec<Six>,
+    /// {torque, force} of each loop on its side 2 about frame 2 at the beginning of the step, without rows of the solution.
+    pub loop_reactions: Vec<Six>,
+    /// Coordinates given by a motion: rate in this step.
+    pub given: Vec<Option<f64>>,
+    /// What impacts inside the step add to the coordinates.
+    pub hop: Vec<f64>,
+    /// Largest violation of a loop.
+    pub drift: f64,
+    loads: Vec<Six>,
+    all_loads: Vec<Six>,
+    torque: Vec<f64>,
+    fresh: Vec<Row>,
+    stage_q: Vec<f64>,
+    stage_u: Vec<f64>,
+    sum_q: Vec<f64>,
+    sum_u: Vec<f64>,
+    k_q: Vec<f64>,
+    k_u: Vec<f64>,
+    moved: Vec<Kinematics>,
+}
+
+impl Machine {
+    /// Room for mechanism `k`.
+    pub fn new(model: &Model, k: usize) -> Machine {
+        let mechanism = &model.mechanisms[k];
+        let (links, n) = (mechanism.links.len(), mechanism.coordinates);
+        Machine {
+            work: mechanism.work(),
+            kinematics: vec![Kinematics::WORLD; links],
+            tau: vec![0.0; n],
+            smooth: true,
+            u_free: vec![0.0; n],
+            q_free: vec![0.0; n],
+            bases_free: vec![Quat::IDENTITY; links],
+            dual: vec![Six::ZERO; n],
+            reactions: vec![Six::ZERO; links],
+            added: vec![Six::ZERO; links + mechanism.loops.len()],
+            loop_reactions: vec![Six::ZERO; mechanism.loops.len()],
+            given: vec![None; n],
+            hop: vec![0.0; n],
+            drift: 0.0,
+            loads: vec![Six::ZERO; links],
+            all_loads: Vec::with_capacity(links),
+            torque: vec![0.0; links],
+            fresh: Vec::new(),
+            stage_q: vec![0.0; n],
+            stage_u: vec![0.0; n],
+            sum_q: vec![0.0; n],
+            sum_u: vec![0.0; n],
+            k_q: vec![0.0; n],
+            k_u: vec![0.0; n],
+            moved: vec![Kinematics::WORLD; links],
+        }
+    }
+
+    /// The mechanism stays as it is in this step.
+    pub fn freeze(&mut self, record: &mut MachineRecord) {
+        record.u.fill(0.0);
+        self.u_free.fill(0.0);
+        self.q_free.clone_from(&record.q);
+        self.bases_free.clone_from(&record.bases);
+    }
+
+    /// Rates of coordinates and rates at (q, u) under the loads in place, loops closed.
+    fn rates(&mut self, model: &Model, k: usize, t: f64) {
+        let mechanism = &model.mechanisms[k];
+        let of = |body: u32| prescribed(model, body as usize, t);
+        let body = |b: u32| inertia(model, b);
+        let (q, u) = (&self.stage_q, &self.stage_u);
+        mechanism.place(q, u, &self.bases_free, of, &mut self.work, &mut self.moved);
+        self.all_loads.clear();
+        for ((link, kin), load) in mechanism.links.iter().zip(&self.moved).zip(&self.loads) {
+            let mass = model.bodies[link.body as usize].mass;
+            self.all_loads.push(Six::new(load.angular, load.linear + model.gravity_at(kin.p) * mass));
+        }
+        mechanism.accelerate(&self.moved, body, &self.all_loads, &self.tau, &mut self.work, &mut self.k_u);
+        if mechanism.has_rows() {
+            mechanism.measure_rows(q, u, &self.moved, of, body, &mut self.work);
+            mechanism.close(&mut self.work, &mut self.k_u);
+        }
+        self.k_q.copy_from_slice(u);
+        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
+            let i = link.first;
+            let g = Vec3::new(q[i], q[i + 1], q[i + 2]);
+            let w = Vec3::new(u[i], u[i + 1], u[i + 2]);
+            self.k_q[i..i + 3].copy_from_slice(&gibbs_rate(g, w, Vec3::ZERO).to_array());
+        }
+    }
+}
+
+impl Clock<'_> {
+    /// Motion of the links of mechanism `k` from its coordinates, and of their bodies.
+    pub(super) fn place_machine(&mut self, k: usize) {
+        let (model, t) = (self.model, self.state.time);
+        let mechanism = &model.mechanisms[k];
+        let machine = &mut self.machines[k];
+        let record = &self.state.machines[k];
+        machine.work.active.clone_from(&record.active);
+        machine.work.held_at.clone_from(&record.held_at);
+        for (i, mode) in machine.work.modes.iter_mut().enumerate() {
+            *mode = if record.locked[i] { Mode::Given(0.0) } else { Mode::Free };
+        }
+        let of = |body: u32| prescribed(model, body as usize, t);
+        mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.kinematics);
+        for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+            let b = link.body as usize;
+            if self.state.structure.gone[b] {
+                continue;
+            }
+            let motion = &mut self.state.bodies[b];
+            (motion.p, motion.v, motion.w) = (kin.p, kin.v, kin.w);
+            motion.q = Quat::from_mat3(&kin.R).normalize();
+        }
+        for link in &mechanism.links {
+            dual(
+                &machine.work.S[link.first..link.first + link.count],
+                &mut machine.dual[link.first..link.first + link.count],
+            );
+        }
+        machine.given.fill(None);
+        machine.tau.fill(0.0);
+    }
+
+    /// Free motion of mechanism `k`: coordinates and rates by Runge-Kutta while that is stable, velocities of its bodies from one Euler
+    /// step otherwise.
+    pub(super) fn coast_machine(&mut self, k: usize) {
+        let (model, h, t) = (self.model, self.h, self.state.time);
+        let mechanism = &model.mechanisms[k];
+        let record = &self.state.machines[k];
+        let machine = &mut self.machines[k];
+        for (link, load) in mechanism.links.iter().zip(&mut machine.loads) {
+            *load = self.loads[link.body as usize];
+        }
+        machine.q_free.clone_from(&record.q);
+        machine.u_free.clone_from(&record.u);
+        machine.bases_free.clone_from(&record.bases);
+        for (i, given) in machine.given.iter().enumerate() {
+            if given.is_some() {
+                machine.work.modes[i] = Mode::Given(0.0);
+            }
+        }
+        let n = mechanism.coordinates;
+        let fastest = record.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
+        let mut parts = (fastest * h / STRIDE).ceil().clamp(2.0, 16.0);
+        let mut part = 0;
+        while part < parts as usize {
+            let mut dt = h / parts;
+            machine.sum_q.fill(0.0);
+            machine.sum_u.fill(0.0);
+            for (stage, (ahead, share)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate() {
+                for i in 0..n {
+                    machine.stage_q[i] = machine.q_free[i] + if stage > 0 { ahead * dt * machine.k_q[i] } else { 0.0 };
+                    machine.stage_u[i] = machine.u_free[i] + if stage > 0 { ahead * dt * machine.k_u[i] } else { 0.0 };
+                }
+                machine.rates(model, k, t + (part as f64 + ahead) * dt);
+                if part == 0 && stage == 0 {
+                    let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = machine;
+                    loop_reactions.fill(Six::ZERO);
+                    for (row, lambda) in work.rows.iter().zip(&work.lambda) {
+                        if let Some(reaction) = loop_reactions.get_mut(row.owner) {
+                            *reaction = *reaction + row.on_2 * *lambda;
+                        }
+                        for (link, wrench) in row.on {
+                            if let Some(k) = link {
+                                all[k as usize] = all[k as usize] + wrench * *lambda;
+                            }
+                        }
+                    }
+                    mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
+                    let omega = swing(model, k, machine).sqrt();
+                    // loops hold most of what could swing
+                    let most = if mechanism.has_rows() { LOOPS * SMOOTH } else { SMOOTH };
+                    machine.smooth = h * omega < most;
+                    if !machine.smooth {
+                        break;
+                    }
+                    parts = parts.max((h * omega / SWING).ceil());
+                    dt = h / parts;
+                }
+                for i in 0..n {
+                    machine.sum_q[i] += share / 6.0 * machine.k_q[i];
+                    machine.sum_u[i] += share / 6.0 * machine.k_u[i];
+                }
+            }
+            if !machine.smooth {
+                break;
+            }
+            for i in 0..n {
+                machine.q_free[i] += dt * machine.sum_q[i];
+                machine.u_free[i] += dt * machine.sum_u[i];
+            }
+            fold(model, k, &mut machine.q_free, &mut machine.bases_free);
+            part += 1;
+        }
+        let of = |body: u32| prescribed(model, body as usize, t);
+        // S and frames of the beginning again
+        mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.moved);
+        if machine.smooth {
+            mechanism.place(&record.q, &machine.u_free, &record.bases, of, &mut machine.work, &mut machine.moved);
+            for (link, kin) in mechanism.links.iter().zip(&machine.moved) {
+                self.coasted[link.body as usize] = Six::new(kin.w, kin.v);
+            }
+        } else {
+            for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+                let b = link.body as usize;
+                let body = &model.bodies[b];
+                let load = self.loads[b];
+                let L = kin.R * (body.I_c * (kin.R.transpose() * kin.w));
+                let torque = load.angular - kin.w.cross(L);
+                let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
+                let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
+                self.coasted[b] = Six::new(kin.w + turn * h, v);
+            }
+            // forces on coordinates act on the bodies
+            for (i, &tau) in machine.tau.iter().enumerate().filter(|(_, tau)| **tau != 0.0) {
+                let link = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
+                let Some(l) = link else { continue };
+                for (body, push) in sides(model, k, l, machine.dual[i], machine.work.links[l].r) {
+                    let kin = &self.kin[body];
+                    let m = &model.bodies[body];
+                    let turn = kin.R * (m.I_c_inverse * (kin.R.transpose() * push.angular));
+                    self.coasted[body] = self.coasted[body] + Six::new(turn, push.linear / m.mass) * (tau * h);
+                }
+            }
+        }
+    }
+
+    /// Exact rows of mechanism `k` into `groups`, with the bodies' model indices; `owners` gets the link, or links + loop.
+    pub(super) fn joint_groups(&mut self, k: usize, groups: &mut Vec<Group>, owners: &mut Vec<(u32, u32, [Six; 6])>) {
+        let (model, h, t) = (self.model, self.h, self.state.time);
+        let mechanism = &model.mechanisms[k];
+        let machine = &mut self.machines[k];
+        let centre = |on: Parent, kinematics: &[Kinematics]| match on {
+            Parent::World => (None, Kinematics::WORLD),
+            Parent::Body(body) => (Some(body as usize), prescribed(model, body as usize, t)),
+            Parent::Link(l) => (Some(mechanism.links[l as usize].body as usize), kinematics[l as usize]),
+        };
+        let links = mechanism.links.len();
+        for l in 0..links + mechanism.loops.len() {
+            let (joint, sides, first, count) = if l < links {
+                let link = &mechanism.links[l];
+                if self.state.structure.gone[link.body as usize] {
+                    continue;
+                }
+                let own = Side {
+                    on: Parent::Link(l as u32),
+                    p: -(link.R_2c.transpose() * link.p_2c),
+                    R: link.R_2c.transpose(),
+                };
+                let other = Side { on: link.parent, p: link.p_p1, R: link.R_p1 };
+                let sides = if link.reversed { [own, other] } else { [other, own] };
+                (link.joint, sides, link.first, link.count)
+            } else {
+                let owner = l - links;
+                if !machine.work.active[owner] {
+                    continue;
+                }
+                let closing = &mechanism.loops[owner];
+                let mut sides = closing.sides;
+                if let Some((p, q)) = machine.work.held_at[owner] {
+                    (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
+                }
+                (closing.joint, sides, 0, 0)
+            };
+            let on = sides.map(|side| centre(side.on, &machine.kinematics));
+            let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
+            machine.fresh.clear();
+            joint.rows(&frames[0], &frames[1], &mut machine.fresh);
+            let mut group = Group::default();
+            let mut reaction = [Six::ZERO; 6];
+            for (r, row) in machine.fresh.iter().enumerate() {
+                group.count = r + 1;
+                reaction[r] = row.J[1];
+                let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
+                for s in 0..2 {
+                    let (body, kin) = on[s];
+                    let arm = frames[s].p - kin.p;
+                    let J = row.J[s];
+                    let at = Six::new(J.angular + arm.cross(J.linear), J.linear);
+                    let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
+                    if free {
+                        let b = body.unwrap_or(0);
+                        group.bodies[s] = b as u32;
+                        write(&mut group.J[s], r, at);
+                        if machine.smooth && l >= links {
+                            // the free motion closed the loop where it ends: the rows act on what comes on top
+                            target += at.dot(&self.coasted[b]);
+                        } else if !machine.smooth {
+                            target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
+                        }
+                    } else if !(machine.smooth && l >= links) {
+                        target -= at.dot(&Six::new(kin.w, kin.v));
+                    }
+                }
+                group.target[r] = target;
+            }
+            for i in first..first + count {
+                let rate = match (machine.given[i], machine.work.modes[i]) {
+                    (Some(rate), _) => rate,
+                    (None, Mode::Given(_)) => 0.0,
+                    _ => continue,
+                };
+                let r = group.count;
+                group.count += 1;
+                group.target[r] = rate;
+                for (s, (body, J)) in
+                    coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r).into_iter().enumerate()
+                {
+                    let Some(body) = body else { continue };
+                    // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
+                    let s = if mechanism.links[l].reversed { s } else { 1 - s };
+                    if s == 1 {
+                        let arm = frames[1].p - on[1].1.p;
+                        reaction[r] = Six::new(J.angular - arm.cross(J.linear), J.linear);
+                    }
+                    if model.bodies[body].drive == Drive::Free {
+                        write(&mut group.J[s], r, J);
+                    } else {
+                        let kin = &self.kin[body];
+                        group.target[r] -= J.dot(&Six::new(kin.w, kin.v));
+                    }
+                }
+            }
+            if group.count > 0 && (group.bodies[0] != GROUND || group.bodies[1] != GROUND) {
+                groups.push(group);
+                owners.push((k as u32, l as u32, reaction));
+            }
+        }
+        for (c, coupled) in mechanism.couplings.iter().enumerate() {
+            let mut group = Group { count: 1, ..Group::default() };
+            let (q, u) = (&self.state.machines[k].q, &machine.u_free);
+            group.target[0] = if machine.smooth { coupled.coupling.rate(u) } else { -coupled.coupling.phi(q) / h };
+            let mut used = 0;
+            for term in &coupled.coupling.terms {
+                let Some(l) =
+                    mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&term.coordinate))
+                else {
+                    continue;
+                };
+                let row = coordinate_row(model, k, l, machine.dual[term.coordinate], machine.work.links[l].r);
+                for (body, J) in row {
+                    let Some(body) = body.filter(|&b| model.bodies[b].drive == Drive::Free) else { continue };
+                    let slot = match group.bodies[..used].iter().position(|&b| b == body as u32) {
+                        Some(slot) => slot,
+                        None if used < 4 => {
+                            group.bodies[used] = body as u32;
+                            used += 1;
+                            used - 1
+                        }
+                        None => continue,
+                    };
+                    let scaled = J * term.factor;
+                    for (i, x) in flat(scaled).into_iter().enumerate() {
+                        group.J[slot][i] += x;
+                    }
+                }
+            }
+            groups.push(group);
+            owners.push((k as u32, (links + mechanism.loops.len() + c) as u32, [Six::ZERO; 6]));
+        }
+    }
+
+    /// Coordinates and rates of mechanism `k` after the step; `u` are the velocities of its bodies if rows acted.
+    pub(super) fn integrate_machine(&mut self, k: usize, solved: bool, velocity: &[Six]) {
+        let (model, h, t) = (self.model, self.h, self.state.time);
+        let mechanism = &model.mechanisms[k];
+        let machine = &mut self.machines[k];
+        let record = &mut self.state.machines[k];
+        if !solved {
+            record.q.clone_from(&machine.q_free);
+            record.u.clone_from(&machine.u_free);
+            record.bases.clone_from(&machine.bases_free);
+        } else {
+            for (l, link) in mechanism.links.iter().enumerate() {
+                let parent = match link.parent {
+                    Parent::World => Six::ZERO,
+                    Parent::Body(b) => {
+                        let kin = prescribed(model, b as usize, t);
+                        Six::new(kin.w, kin.v)
+                    }
+                    Parent::Link(p) => velocity[mechanism.links[p as usize].body as usize],
+                };
+                let r = machine.work.links[l].r;
+                let own = velocity[link.body as usize];
+                let mut relative =
+                    Six::new(own.angular - parent.angular, own.linear - parent.linear - parent.angular.cross(r));
+                if !machine.smooth {
+                    relative = relative - machine.work.links[l].zeta() * h;
+                }
+                for i in link.first..link.first + link.count {
+                    record.u[i] = machine.dual[i].dot(&relative);
+                    if !(link.joint.has_base() && i < link.first + 3) {
+                        record.q[i] += h * record.u[i];
+                    }
+                }
+                if link.joint.has_base() {
+                    let w = Vec3::new(record.u[link.first], record.u[link.first + 1], record.u[link.first + 2]);
+                    record.bases[l] = rotated(record.bases[l], w * h);
+                }
+            }
+        }
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let i = link.first;
+            if link.joint.has_base() {
+                let turn = Vec3::new(machine.hop[i], machine.hop[i + 1], machine.hop[i + 2]);
+                record.bases[l] = rotated(record.bases[l], turn);
+            }
+            for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
+                record.q[i] += machine.hop[i];
+            }
+        }
+        if mechanism.has_rows() && record.active.iter().any(|a| *a) || !mechanism.couplings.is_empty() {
+            for round in 0..PROJECTIONS {
+                machine.stage_q.clone_from(&record.q);
+                machine.stage_u.clone_from(&record.u);
+                machine.bases_free.clone_from(&record.bases);
+                machine.rates(model, k, t + h);
+                let violation = mechanism.correction(false, &mut machine.work, &mut machine.k_q);
+                if round == 0 {
+                    machine.drift = machine.drift.max(violation);
+                }
+                for (l, link) in mechanism.links.iter().enumerate() {
+                    let i = link.first;
+                    if link.joint.has_base() {
+                        let turn = Vec3::new(machine.k_q[i], machine.k_q[i + 1], machine.k_q[i + 2]);
+                        record.bases[l] = rotated(record.bases[l], turn);
+                    }
+                    for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
+                        record.q[i] += machine.k_q[i];
+                    }
+                }
+                mechanism.correction(true, &mut machine.work, &mut machine.k_q);
+                for (u, c) in record.u.iter_mut().zip(&machine.k_q) {
+                    *u += c;
+                }
+            }
+        }
+    }
+
+    /// Damping of the rates at which links of a taut chain bend, as rows: (child, parent, J of both, compliance).
+    pub(super) fn bend_rows(&self, k: usize, mut push: impl FnMut([Option<usize>; 2], [Six; 2], f64)) {
+        let machine = &self.machines[k];
+        if machine.smooth {
+            return;
+        }
+        let (model, h) = (self.model, self.h);
+        let mechanism = &model.mechanisms[k];
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let Parent::Link(parent) = link.parent else { continue };
+            let tension = machine.reactions[l].linear.length();
+            let masses = [link.body, mechanism.links[parent as usize].body].map(|b| model.bodies[b as usize].mass);
+            let m = masses[0].min(masses[1]);
+            let c = TAUT * h * h * h * tension * tension / m;
+            for i in (0..link.count).filter(|&i| link.joint.is_rotation(i)) {
+                let row = coordinate_row(model, k, l, machine.dual[link.first + i], machine.work.links[l].r);
+                push(row.map(|(b, _)| b), row.map(|(_, J)| J), 1.0 / (h * c));
+            }
+        }
+    }
+}
+
+/// Largest omega^2 [1/s^2] at which forces of the joints swing a body about its centre of mass.
+fn swing(model: &Model, k: usize, machine: &mut Machine) -> f64 {
+    let mechanism = &model.mechanisms[k];
+    let torque = &mut machine.torque;
+    torque.fill(0.0);
+    for (l, link) in mechanism.links.iter().enumerate() {
+        let force = machine.reactions[l].linear.length();
+        torque[l] += force * (machine.work.links[l].origin - machine.moved[l].p).length();
+        if let Parent::Link(p) = link.parent {
+            torque[p as usize] += force * (machine.work.links[l].origin - machine.moved[p as usize].p).length();
+        }
+    }
+    let mut most: f64 = 0.0;
+    for (l, link) in mechanism.links.iter().enumerate() {
+        // a body turns about an axis across the force: its smaller moment about the axes it can turn about is not known, the middle one
+        // is a fair guess for slender ones
+        let I = &model.bodies[link.body as usize].I_c;
+        let mut moments = [I.x_axis.x, I.y_axis.y, I.z_axis.z];
+        moments.sort_by(f64::total_cmp);
+        if moments[1] > 0.0 && matches!(link.parent, Parent::Link(_)) || mechanism.links.len() > 1 {
+            most = most.max(torque[l] / moments[1]);
+        }
+    }
+    most
+}
+
+/// Gibbs vectors into the bases.
+fn fold(model: &Model, k: usize, q: &mut [f64], bases: &mut [Quat]) {
+    for (l, link) in model.mechanisms[k].links.iter().enumerate().filter(|(_, l)| l.joint.has_base()) {
+        let i = link.first;
+        let g = Quat::from_xyzw(q[i], q[i + 1], q[i + 2], 1.0).normalize();
+        bases[l] = (g * bases[l]).normalize();
+        q[i..i + 3].fill(0.0);
+    }
+}
+
+/// Rows D with D_i . S_j = 1 if i = j, else 0: D = S (S^T S)^-1.
+fn dual(S: &[Six], D: &mut [Six]) {
+    let n = S.len();
+    let mut G = [[0.0; 12]; 6];
+    for i in 0..n {
+        for j in 0..n {
+            G[i][j] = S[i].dot(&S[j]);
+        }
+        G[i][6 + i] = 1.0;
+    }
+    for i in 0..n {
+        let pivot = if G[i][i] != 0.0 { 1.0 / G[i][i] } else { 0.0 };
+        for x in &mut G[i] {
+            *x *= pivot;
+        }
+        for r in 0..n {
+            if r != i {
+                let factor = G[r][i];
+                for c in 0..12 {
+                    G[r][c] -= factor * G[i][c];
+                }
+            }
+        }
+    }
+    for i in 0..n {
+        D[i] = Six::ZERO;
+        for j in 0..n {
+            D[i] = D[i] + S[j] * G[i][6 + j];
+        }
+    }
+}
+
+/// A row D on the relative motion of link `l` and its parent, as rows on both bodies: the link, then the parent.
+pub fn coordinate_row(model: &Model, k: usize, l: usize, D: Six, r: Vec3) -> [(Option<usize>, Six); 2] {
+    let mechanism = &model.mechanisms[k];
+    let link = &mechanism.links[l];
+    let parent = match link.parent {
+        Parent::World => None,
+        Parent::Body(b) => Some(b as usize),
+        Parent::Link(p) => Some(mechanism.links[p as usize].body as usize),
+    };
+    [(Some(link.body as usize), D), (parent, -Six::new(D.angular + r.cross(D.linear), D.linear))]
+}
+
+/// The free bodies among those of a row.
+fn sides(model: &Model, k: usize, l: usize, D: Six, r: Vec3) -> impl Iterator<Item = (usize, Six)> {
+    let free = |b: &usize| model.bodies[*b].drive == Drive::Free;
+    let row = coordinate_row(model, k, l, D, r).map(|(b, J)| (b.filter(free), J));
+    row.into_iter().filter_map(|(b, J)| b.map(|b| (b, J)))
+}
+
+/// Six numbers, angular first.
+pub fn flat(J: Six) -> [f64; 6] {
+    [J.angular.x, J.angular.y, J.angular.z, J.linear.x, J.linear.y, J.linear.z]
+}
+
+fn write(block: &mut tippe_numerics::kkt::Block, r: usize, J: Six) {
+    block[6 * r..6 * r + 6].copy_from_slice(&flat(J));
+}

@@ -1,0 +1,530 @@
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2; docs/theory/realtime.md).
+//!
+//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
+//! where it is smooth; rows then act on the velocities at the end of the step:
+//!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
+#![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
+
+mod contacts;
+mod equations;
+mod forces;
+mod free;
+mod grains;
+mod hook;
+mod impact;
+mod joints;
+mod partition;
+mod record;
+mod set;
+mod signals;
+mod structure;
+
+pub use contacts::{Grip, Touch};
+use contacts::{Hold, Memory, Pairs};
+pub use hook::{CustomRow, Hook, View};
+use joints::Machine;
+pub use partition::Owner;
+use partition::{Partition, Rows};
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use tippe_geometry::{Mat3, Quat};
+use tippe_mechanics::bed::{Bed, GrainRecord};
+use tippe_mechanics::event::Event;
+pub use tippe_mechanics::input::{Heard, Pull};
+use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::BodyMotion;
+use tippe_mechanics::kinematics::{Kinematics, Principal};
+use tippe_mechanics::ledger::Ledger;
+use tippe_mechanics::model::prescribed;
+use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::observe::{Observe, Summary};
+use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
+use tippe_mechanics::structure::Structure;
+use tippe_scene::{self as scene, Scene};
+
+/// Default step [s].
+pub const STEP: f64 = 1.0 / 60.0;
+
+/// Form of the friction bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrictionBound {
+    /// |f| <= mu N, the same in all directions.
+    #[default]
+    Cone,
+    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
+    Box,
+}
+
+/// How partitions are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solve {
+    /// Direct up to some size, sweeps beyond it unless masses differ much.
+    #[default]
+    Auto,
+    /// Projected Newton with a sparse factorisation.
+    Direct,
+    /// Small steps of soft Gauss-Seidel passes.
+    Sweeps,
+}
+
+/// What becomes of parts that only force elements and rows of hooks join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coupled {
+    /// One matrix.
+    #[default]
+    Merged,
+    /// Each its own, joined by a Schur complement of the rows between them (up to 48).
+    Kept,
+}
+
+/// How to run the realtime clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Step h [s].
+    pub step: f64,
+    /// Time between communication points [s]; they are the steps nearest to it.
+    pub output_interval: f64,
+    /// Threads; 0 for all there are. The result does not depend on it.
+    pub threads: usize,
+    /// Friction bound.
+    pub friction: FrictionBound,
+    /// Solutions per step with the friction bounds of the last one, at most.
+    pub passes: usize,
+    /// Points per pair of shapes, 1 to 8.
+    pub points: usize,
+    /// Solver.
+    pub solve: Solve,
+    /// Coupled parts.
+    pub coupled: Coupled,
+    /// Small steps per step where partitions are swept.
+    pub sweeps: usize,
+    /// Partitions that came to rest are left alone until something reaches them.
+    pub sleeping: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            step: STEP,
+            output_interval: STEP,
+            threads: 0,
+            friction: FrictionBound::Cone,
+            passes: 3,
+            points: 4,
+            solve: Solve::Auto,
+            coupled: Coupled::Merged,
+            sweeps: 10,
+            sleeping: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The scene's own settings.
+    pub fn from_scene(scene: &Scene) -> Self {
+        let own = &scene.realtime;
+        Settings {
+            step: own.step,
+            output_interval: scene.run.output_interval,
+            friction: match own.friction {
+                scene::FrictionBound::Cone => FrictionBound::Cone,
+                scene::FrictionBound::Box => FrictionBound::Box,
+            },
+            passes: own.passes,
+            points: own.points,
+            solve: match own.solver {
+                scene::Solver::Auto => Solve::Auto,
+                scene::Solver::Direct => Solve::Direct,
+                scene::Solver::Sweeps => Solve::Sweeps,
+            },
+            coupled: match own.coupled {
+                scene::Coupled::Merged => Coupled::Merged,
+                scene::Coupled::Kept => Coupled::Kept,
+            },
+            sweeps: own.sweeps,
+            sleeping: own.sleeping,
+            threads: 0,
+        }
+    }
+}
+
+/// Why a simulation stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// When [s].
+    pub time: f64,
+    /// What kind of thing: `body`, `component`.
+    pub kind: &'static str,
+    /// Who.
+    pub name: String,
+    /// What, how much, what to try.
+    pub what: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at t = {} s {} \"{}\" {}", tippe_scene::text::plain(self.time), self.kind, self.name, self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Everything that survives a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Steps made.
+    pub steps: u64,
+    /// Now [s].
+    pub time: f64,
+    /// Bodies, in model order.
+    bodies: Vec<BodyMotion>,
+    /// Mechanisms, in model order.
+    machines: Vec<MachineRecord>,
+    /// Contacts of the last step, sorted.
+    contacts: Vec<Memory>,
+    /// Friction of the pairs that touched in the last step, sorted.
+    holds: Vec<Hold>,
+    /// Force elements and equations.
+    actions: ActionRecord,
+    elements: forces::ElementRecord,
+    structure: Structure,
+    /// Causes so far.
+    ledger: Ledger,
+    /// Steps each body has been at rest.
+    still: Vec<u32>,
+    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy before one [J].
+    #[serde(default)]
+    restraint: Vec<[f64; 2]>,
+    /// Whether the start has been recorded.
+    recorded: bool,
+    /// Grains, where the model has any.
+    #[serde(default)]
+    grains: Option<Box<GrainRecord>>,
+}
+
+impl State {
+    /// Motion of all bodies' frames c, in model order.
+    pub fn bodies(&self) -> &[BodyMotion] {
+        &self.bodies
+    }
+
+    /// All grains, where the model has any.
+    pub fn grains(&self) -> Option<&tippe_granular::Grains> {
+        self.grains.as_ref().map(|record| &record.grains)
+    }
+
+    /// Copies without new memory where there is enough.
+    pub fn copy_to(&self, other: &mut State) {
+        let State {
+            steps,
+            time,
+            bodies,
+            machines,
+            contacts,
+            holds,
+            actions,
+            elements,
+            structure,
+            ledger,
+            still,
+            restraint,
+            recorded,
+            grains,
+        } = self;
+        (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
+        other.bodies.clone_from(bodies);
+        other.machines.clone_from(machines);
+        other.contacts.clone_from(contacts);
+        other.holds.clone_from(holds);
+        other.actions.clone_from(actions);
+        other.elements.clone_from(elements);
+        other.structure.clone_from(structure);
+        other.still.clone_from(still);
+        other.restraint.clone_from(restraint);
+        other.grains.clone_from(grains);
+    }
+
+    /// The model at the start of its scene.
+    pub fn start(model: &Model) -> State {
+        let structure = Structure::new(model);
+        State {
+            steps: 0,
+            time: 0.0,
+            bodies: (0..model.bodies.len())
+                .map(|b| {
+                    let kin = model.standing(b as u32);
+                    BodyMotion { p: kin.p, q: model.start[b].orientation, v: kin.v, w: kin.w }
+                })
+                .collect(),
+            machines: MachineRecord::starts(model),
+            contacts: Vec::new(),
+            holds: Vec::new(),
+            actions: first_actions(model, &structure),
+            elements: forces::ElementRecord::start(model),
+            structure,
+            ledger: Ledger::default(),
+            still: vec![0; model.bodies.len()],
+            restraint: vec![[0.0; 2]; model.mechanisms.len()],
+            recorded: false,
+            grains: GrainRecord::start(model).map(Box::new),
+        }
+    }
+}
+
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+pub fn simulate(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    simulate_with(model, state, until, settings, &mut [], observe)
+}
+
+/// [`simulate`] with hooks.
+pub fn simulate_with(
+    model: &Model,
+    state: &mut State,
+    until: f64,
+    settings: &Settings,
+    hooks: &mut [&mut dyn Hook],
+    observe: &mut dyn Observe,
+) -> Result<Summary, Failure> {
+    let mut clock = Clock::resume(model, state, settings);
+    clock.begin(observe);
+    while !clock.reached(until) {
+        clock.step_with(hooks);
+        if clock.record(until, observe)? {
+            clock.state.copy_to(state);
+        }
+    }
+    clock.state.copy_to(state);
+    Ok(clock.summary())
+}
+
+/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
+/// awake; what a lot does must not ask for threads itself.
+fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
+    let threads = pool.current_num_threads().min(lots.len());
+    let lots = Mutex::new(lots);
+    let next = || lots.lock().ok()?.next();
+    let go = || {
+        while let Some(lot) = next() {
+            work(lot);
+        }
+    };
+    pool.in_place_scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| go());
+        }
+        go();
+    });
+}
+
+/// The clock at work: all but `state` can be dropped between steps.
+pub struct Clock<'a> {
+    model: &'a Model,
+    settings: &'a Settings,
+    pool: Option<rayon::ThreadPool>,
+    /// What survives.
+    pub state: State,
+    /// Step [s].
+    h: f64,
+    /// Motion of all bodies at the beginning of the step.
+    kin: Vec<Kinematics>,
+    /// Principal axes and moments of the bodies.
+    principal: Vec<Principal>,
+    machines: Vec<Machine>,
+    pairs: Pairs,
+    touches: Vec<Touch>,
+    grips: Vec<Grip>,
+    /// False if no contact point has a restitution.
+    rebounds: bool,
+    /// {torque, force} on the centres of mass, without gravity.
+    loads: Vec<Six>,
+    /// Velocities {w, v} at the end of the step without rows.
+    coasted: Vec<Six>,
+    /// Orientations at the end of the step without rows.
+    turned: Vec<Quat>,
+    /// Whether arms of contacts on the body are those of the end of the step.
+    ahead: Vec<bool>,
+    /// The books before the step moved anything.
+    opened: Ledger,
+    /// Displacement that impacts inside the step add to h u+ [m, rad].
+    hops: Vec<Six>,
+    /// Whether an impact changed the body's velocity in this step.
+    struck: Vec<bool>,
+    /// What impacts saw of gravity.
+    falls: Vec<impact::Fall>,
+    /// Whether it tumbles, so that its velocity is that of its orientation then.
+    tumbled: Vec<bool>,
+    /// Orientation at the last of them, of those.
+    swung: Vec<Option<Quat>>,
+    /// Time of the last impact of the step, from its beginning [s].
+    elapsed: f64,
+    /// The same, kept until the step is over [s].
+    struck_at: f64,
+    /// Impacts of the step.
+    blows: Vec<impact::Blow>,
+    /// Their pairs, ascending.
+    struck_pairs: Vec<(u32, u32)>,
+    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
+    solved: Vec<Six>,
+    /// Mean of the velocities at the beginning of the step and of the solved ones.
+    mean: Vec<Six>,
+    rows: Rows,
+    root: Vec<u32>,
+    parts: Vec<u32>,
+    before: Vec<Memory>,
+    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
+    elastic: [f64; 2],
+    began: Vec<(u32, u32)>,
+    ended: Vec<(u32, u32)>,
+    partitions: Vec<Partition>,
+    /// Partition of each body, `u32::MAX` for those that are not free.
+    partition_of: Vec<u32>,
+    /// Place of each body in its partition, and of each row.
+    place_of: Vec<u32>,
+    row_of: Vec<u32>,
+    /// Whether an impulse of a row acted on the body in this step.
+    pushed: Vec<bool>,
+    /// Values of the equations.
+    values: Vec<f64>,
+    room: equations::Room,
+    elements: forces::Elements,
+    bed: Option<Bed<'a>>,
+    /// Why the grains cannot go on.
+    spilt: Option<Failure>,
+    /// Numbers from outside: state, limits.
+    inputs: Vec<(usize, [f64; 2])>,
+    input_values: Vec<f64>,
+    /// Those that changed in this step.
+    heard: Vec<Heard>,
+    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
+    pull: Option<Pull>,
+    pull_changed: bool,
+    events: Vec<Event>,
+    stopped: bool,
+    summary: Summary,
+    tally: record::Tally,
+}
+
+impl<'a> Clock<'a> {
+    /// Ready to go on from `state`.
+    pub fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Clock<'a> {
+        let n = model.bodies.len();
+        let pool = (settings.threads != 1)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
+            .flatten();
+        Clock {
+            model,
+            settings,
+            pool,
+            state: state.clone(),
+            h: settings.step,
+            kin: vec![Kinematics::WORLD; n],
+            principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
+            machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
+            pairs: Pairs::default(),
+            touches: Vec::new(),
+            grips: Vec::new(),
+            rebounds: false,
+            loads: vec![Six::ZERO; n],
+            coasted: vec![Six::ZERO; n],
+            turned: vec![Quat::IDENTITY; n],
+            ahead: vec![false; n],
+            hops: vec![Six::ZERO; n],
+            falls: vec![impact::Fall::default(); n],
+            struck: vec![false; n],
+            opened: Ledger::default(),
+            tumbled: vec![false; n],
+            swung: vec![None; n],
+            elapsed: 0.0,
+            struck_at: 0.0,
+            blows: Vec::new(),
+            struck_pairs: Vec::new(),
+            solved: vec![Six::ZERO; n],
+            mean: vec![Six::ZERO; n],
+            rows: Rows::default(),
+            root: Vec::new(),
+            parts: Vec::new(),
+            before: Vec::new(),
+            elastic: [0.0; 2],
+            began: Vec::new(),
+            ended: Vec::new(),
+            partitions: Vec::new(),
+            partition_of: vec![u32::MAX; n],
+            place_of: vec![0; n],
+            row_of: Vec::new(),
+            pushed: vec![false; n],
+            values: vec![0.0; model.network.values],
+            room: equations::Room::new(model),
+            elements: forces::Elements::new(model),
+            bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
+            spilt: None,
+            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
+            input_values: vec![0.0; model.network.inputs().count()],
+            heard: Vec::new(),
+            pull: None,
+            pull_changed: false,
+            events: Vec::new(),
+            stopped: false,
+            summary: Summary::default(),
+            tally: record::Tally::default(),
+        }
+    }
+
+    /// One step.
+    pub fn step(&mut self) {
+        self.step_with(&mut []);
+    }
+
+    /// One step in which hooks have their say.
+    pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
+        self.listen(hooks);
+        self.restructure();
+        self.place();
+        self.detect();
+        self.ask_contacts(hooks);
+        self.strike();
+        self.load();
+        self.coast();
+        self.assemble();
+        self.ask_rows(hooks);
+        self.split();
+        self.solve();
+        self.integrate();
+        self.book();
+        self.pour();
+        self.tell(hooks);
+    }
+
+    /// True if forces move the body.
+    fn is_free(&self, body: usize) -> bool {
+        self.model.bodies[body].drive == Drive::Free && !self.state.structure.gone[body]
+    }
+
+    /// Motion of all bodies from the state.
+    fn place(&mut self) {
+        let t = self.state.time;
+        for k in 0..self.machines.len() {
+            self.place_machine(k);
+        }
+        for (b, body) in self.model.bodies.iter().enumerate() {
+            let s = &self.state.bodies[b];
+            self.kin[b] = match body.drive {
+                Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
+                _ => prescribed(self.model, b, t),
+            };
+        }
+        for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {
+            for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+                self.kin[link.body as usize] = *kin;
+            }
+        }
+    }
+}

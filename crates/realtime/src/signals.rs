@@ -1,0 +1,211 @@
+//! Signals: coordinates, reactions, efforts, sensors and values of the equations at the end of a step.
+
+use super::Clock;
+use tippe_geometry::Vec3;
+use tippe_mechanics::force::ForceKind;
+use tippe_mechanics::force::coordinate_force;
+use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::Kinematics;
+use tippe_mechanics::mechanism::Parent;
+use tippe_mechanics::model::{JointPlace, SignalSource};
+use tippe_mechanics::observe::ContactSample;
+use tippe_scene::SensorKind;
+
+impl Clock<'_> {
+    /// Values of the model's signals. Forces are the means of the step; at the start those that act there.
+    pub(super) fn signals(&mut self, contacts: &[ContactSample]) -> Vec<f64> {
+        let model = self.model;
+        if self.state.steps == 0 {
+            self.load();
+            self.coast();
+            self.first_efforts();
+        }
+        self.evaluate(true);
+        let reactions: Vec<Vec<Six>> = (0..self.machines.len()).map(|m| self.reactions(m)).collect();
+        let mut values = Vec::with_capacity(model.signals.len());
+        for signal in &model.signals {
+            values.push(match signal.source {
+                SignalSource::Coordinate { joint, .. }
+                | SignalSource::Orientation { joint, .. }
+                | SignalSource::Rate { joint, .. }
+                | SignalSource::Reaction { joint, .. } => self.joint_signal(joint, signal.source, &reactions),
+                SignalSource::Effort(k) => self.elements.efforts[k as usize],
+                SignalSource::ElementEnergy(k) => self.state.actions.energies[k as usize],
+                SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
+                SignalSource::Value(k) => self.values[k as usize],
+                SignalSource::State(k) => self.state.actions.states[k as usize],
+                SignalSource::Grains { .. }
+                | SignalSource::Sink { .. }
+                | SignalSource::Probe { .. }
+                | SignalSource::GrainLoad { .. } => f64::NAN,
+            });
+        }
+        self.grain_signals(&mut values);
+        values
+    }
+
+    fn joint_signal(&self, joint: u32, source: SignalSource, reactions: &[Vec<Six>]) -> f64 {
+        let Some(place) = self.model.joints[joint as usize].place else { return 0.0 };
+        let (JointPlace::Link { mechanism, .. } | JointPlace::Loop { mechanism, .. }) = place;
+        let m = mechanism as usize;
+        let links = &self.model.mechanisms[m].links;
+        let record = &self.state.machines[m];
+        match (source, place) {
+            (SignalSource::Reaction { component, .. }, place) => {
+                let slot = match place {
+                    JointPlace::Link { link, .. } => link as usize,
+                    JointPlace::Loop { index, .. } => links.len() + index as usize,
+                };
+                let on = reactions[m].get(slot).copied().unwrap_or_default();
+                [on.linear.to_array(), on.angular.to_array()][component as usize / 3][component as usize % 3]
+            }
+            (SignalSource::Coordinate { coordinate, .. }, JointPlace::Link { link, .. }) => {
+                record.q[links[link as usize].first + coordinate as usize]
+            }
+            (SignalSource::Rate { coordinate, .. }, JointPlace::Link { link, .. }) => {
+                record.u[links[link as usize].first + coordinate as usize]
+            }
+            (SignalSource::Orientation { component, .. }, JointPlace::Link { link, .. }) => {
+                let o = record.bases[link as usize];
+                [o.w, o.x, o.y, o.z][component as usize]
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// {torque, force} each joint of mechanism `m` exerts on its body 2 about the origin of its frame 2, resolved in world: those of
+    /// the links, then of the loops.
+    fn reactions(&self, m: usize) -> Vec<Six> {
+        let (model, h) = (self.model, self.h);
+        let (mechanism, machine) = (&model.mechanisms[m], &self.machines[m]);
+        let links = mechanism.links.len();
+        // on the links' centres of mass: free motion, then what elements and couplings do to coordinates
+        let mut on = if machine.smooth { machine.reactions.clone() } else { vec![Six::ZERO; links] };
+        let link_of = |i: usize| mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
+        if !machine.smooth {
+            for (_, at, tau) in self.elements.forces.iter().filter(|(_, at, _)| at.mechanism as usize == m) {
+                let i = at.coordinate as usize;
+                if let Some(l) = link_of(i) {
+                    on[l] = on[l] + machine.dual[i] * *tau;
+                }
+            }
+        }
+        if self.state.steps > 0 {
+            for (own, row) in self.elements.rows.iter().zip(&self.rows.rows[self.elements.first..]) {
+                let Some(at) = model.forces[own.element as usize].kind.at().filter(|at| at.mechanism as usize == m)
+                else {
+                    continue;
+                };
+                if let Some(l) = link_of(at.coordinate as usize) {
+                    let J = &row.J[0];
+                    let wrench = Six::new(Vec3::new(J[0], J[1], J[2]), Vec3::new(J[3], J[4], J[5]));
+                    on[l] = on[l] + wrench * (row.lambda / h);
+                }
+            }
+            for partition in self.partitions.iter().filter(|p| p.active) {
+                for (group, (k, slot, _)) in partition.problem.groups.iter().zip(&partition.owners) {
+                    let coupling = (*slot as usize).checked_sub(links + mechanism.loops.len());
+                    let Some(c) = coupling.filter(|_| *k as usize == m) else { continue };
+                    for term in &mechanism.couplings[c].coupling.terms {
+                        if let Some(l) = link_of(term.coordinate) {
+                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * group.lambda[0] / h);
+                        }
+                    }
+                }
+            }
+        }
+        let at = |wrench: Six, from: Vec3, to: Vec3| {
+            Six::new(wrench.angular + (from - to).cross(wrench.linear), wrench.linear)
+        };
+        for (l, link) in mechanism.links.iter().enumerate() {
+            let own = &self.kin[link.body as usize];
+            on[l] = if link.reversed {
+                // the body is on side 1: what acts on side 2 is the reaction, at the origin there
+                let parent = match link.parent {
+                    Parent::World => Kinematics::WORLD,
+                    Parent::Body(body) => self.kin[body as usize],
+                    Parent::Link(p) => self.kin[mechanism.links[p as usize].body as usize],
+                };
+                -at(on[l], own.p, parent.p + parent.R * link.p_p1)
+            } else {
+                at(on[l], own.p, own.p - own.R * (link.R_2c.transpose() * link.p_2c))
+            };
+        }
+        let loops = machine.loop_reactions.iter().map(|r| if machine.smooth { *r } else { Six::ZERO });
+        on.extend(loops);
+        for (on, added) in on.iter_mut().zip(&machine.added) {
+            *on = *on + *added;
+        }
+        on
+    }
+
+    /// Efforts of springs and drives at the start.
+    fn first_efforts(&mut self) {
+        let (model, t) = (self.model, self.state.time);
+        for (k, element) in model.forces.iter().enumerate() {
+            if let Some(at) = element.kind.at() {
+                let record = &self.state.machines[at.mechanism as usize];
+                let (q, u) = (record.q[at.coordinate as usize], record.u[at.coordinate as usize]);
+                let mode = self.state.actions.modes[k];
+                let effect = coordinate_force(&element.kind, mode, t, q, u, |s| self.look_up(s)).2;
+                self.elements.efforts[k] = effect.effort;
+            } else if let Some(effect) = self.effect(&element.kind) {
+                self.elements.efforts[k] = effect.effort;
+            }
+        }
+    }
+
+    /// What a spring or bushing does as things are.
+    fn effect(&self, kind: &ForceKind) -> Option<tippe_mechanics::force::Effect> {
+        let frames = |ends: &[tippe_mechanics::force::Anchor; 2]| [0, 1].map(|k| self.anchored(&ends[k], true));
+        match kind {
+            ForceKind::Spring { ends, stiffness, damping, rest, law: None, rope } => {
+                let [f1, f2] = frames(ends);
+                Some(tippe_mechanics::force::spring(&f1, &f2, *stiffness, *damping, *rest, None, *rope).1)
+            }
+            ForceKind::Bushing { ends, stiffness, damping, turning_stiffness, turning_damping } => {
+                let [f1, f2] = frames(ends);
+                let (k, c) = ([*stiffness, *turning_stiffness], [*damping, *turning_damping]);
+                Some(tippe_mechanics::force::bushing(&f1, &f2, k[0], c[0], k[1], c[1]).1)
+            }
+            _ => None,
+        }
+    }
+
+    fn sensor_signal(&self, sensor: u32, component: u32, contacts: &[ContactSample]) -> f64 {
+        let spec = &self.model.sensors[sensor as usize];
+        match spec.kind {
+            SensorKind::Acceleration => {
+                let side = |k: usize| {
+                    let Some(b) = spec.ends[k].body.map(|b| b as usize) else {
+                        return (Kinematics::WORLD, Six::ZERO);
+                    };
+                    if !self.is_free(b) {
+                        return (self.motion(b), Six::ZERO);
+                    }
+                    let (now, start) = (self.motion(b), &self.kin[b]);
+                    let after = if self.state.steps == 0 { self.coasted[b] } else { Six::new(now.w, now.v) };
+                    (now, (after - Six::new(start.w, start.v)) * (1.0 / self.h))
+                };
+                spec.acceleration([side(0), side(1)], component)
+            }
+            SensorKind::Contact => {
+                let bodies = spec.ends.map(|e| e.body.map(|b| b as usize));
+                let (mut normal_force, mut depth, mut touching) = (0.0, 0.0_f64, false);
+                for c in contacts {
+                    let own = [Some(c.body1), Some(c.body2)];
+                    if own == bodies || own == [bodies[1], bodies[0]] {
+                        normal_force += c.force.dot(c.normal);
+                        depth = depth.max(c.depth);
+                        touching = true;
+                    }
+                }
+                [normal_force, depth, f64::from(u8::from(touching))][component as usize]
+            }
+            _ => {
+                let [f1, f2] = [0, 1].map(|k| self.anchored(&spec.ends[k], true));
+                spec.measure(&f1, &f2, component)
+            }
+        }
+    }
+}

@@ -1,0 +1,937 @@
+//! The scene: what a person writes.
+//!
+//! A scene file is TOML (or the identical JSON). Numbers are SI, or strings with units, parameters and arithmetic:
+//! `"2*r + 1 mm"`. Reading is strict, collects every error of the file, and leaves plain structs in which every number
+//! is an `f64` in SI: parameters, units and `repeat` are gone. The same structs can be filled from a program and written
+//! back with [`Scene::to_toml`]. Whoever compiles a scene reports what is wrong with it through [`Scene::error`], at the
+//! place where the field was written.
+#![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
+
+pub mod equation;
+mod error;
+mod format;
+mod format_grains;
+mod format_mechanism;
+mod format_solid;
+mod gallery;
+mod grains;
+mod include;
+mod json;
+mod law;
+pub mod material;
+mod node;
+mod placed;
+mod read;
+mod read_body;
+mod read_grains;
+mod read_joint;
+mod read_mechanism;
+mod read_solid;
+mod reader;
+mod references;
+mod repeat;
+mod schema;
+pub mod text;
+mod write;
+mod write_grains;
+mod write_mechanism;
+mod write_solid;
+
+pub use error::{Place, Places, SceneError, SceneErrors};
+pub use gallery::gallery;
+pub use grains::{
+    ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
+};
+pub use law::LAW_INPUTS;
+pub use placed::{shape_rotation, shapes_of};
+pub use schema::schema;
+pub use text::{closest, did_you_mean};
+
+use std::sync::Arc;
+use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
+
+/// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// File it was read from, as the user named it; empty for a scene built in a program.
+    pub file: String,
+    /// One line for lists.
+    pub title: String,
+    /// More about it.
+    pub description: String,
+    /// Where the example comes from.
+    pub source: Option<String>,
+    /// Words to find it by; `slow` keeps it out of the ordinary test command.
+    pub tags: Vec<String>,
+    /// What a run costs, as text for lists.
+    pub cost: Option<String>,
+    /// Parameters with their values, in the order of the file.
+    pub params: Vec<Param>,
+    /// Gravity, resolved in world [m/s2].
+    pub gravity: Vec3,
+    /// Masses that attract every body, beside uniform gravity.
+    pub attractors: Vec<Attractor>,
+    /// How to run it.
+    pub run: Run,
+    /// How the realtime clock runs it.
+    pub realtime: Realtime,
+    /// How the granular clock runs it.
+    pub granular: Granular,
+    /// Contact parameters wherever a pair says nothing.
+    pub contact: ContactSpec,
+    /// Materials of this scene, beside the built-in ones.
+    pub materials: Vec<Material>,
+    /// Contact parameters of pairs of materials or of bodies.
+    pub pairs: Vec<Pair>,
+    /// Contact laws written as equations.
+    pub laws: Vec<Law>,
+    /// Solids built step by step, in the order of the file.
+    pub solids: Vec<SolidSpec>,
+    /// What reading had to change or leave out, for the warnings of a run.
+    pub notes: Vec<String>,
+    /// Bodies, repeats expanded, in the order of the file.
+    pub bodies: Vec<Body>,
+    /// Sets of grains, in the order of the file.
+    pub grains: Vec<GrainsSpec>,
+    /// Boxes in which grains vanish.
+    pub sinks: Vec<SinkSpec>,
+    /// Boxes in which grains are measured.
+    pub probes: Vec<ProbeSpec>,
+    /// Pairs that never collide.
+    pub ignores: Vec<Ignore>,
+    /// Joints.
+    pub joints: Vec<Joint>,
+    /// Force elements.
+    pub forces: Vec<Force>,
+    /// Named scalars for equations.
+    pub signals: Vec<Signal>,
+    /// Components with states of their own.
+    pub components: Vec<Component>,
+    /// Sensors.
+    pub sensors: Vec<Sensor>,
+    /// Structural changes.
+    pub changes: Vec<Change>,
+    /// What a run must show.
+    pub expects: Vec<Expect>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Scene {
+    /// Reads a scene from a file, or by name from the gallery; a file of that name wins. `sets` override parameters,
+    /// each a name and an expression.
+    pub fn load(path_or_name: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
+        let path = std::path::Path::new(path_or_name);
+        if path.is_file() {
+            let text = std::fs::read_to_string(path).map_err(|error| gallery::unreadable(path_or_name, &error))?;
+            return Scene::parse(path_or_name, &text, sets);
+        }
+        let (name, text) = gallery::find(path_or_name)?;
+        Scene::parse(&format!("{name}.toml"), text, sets)
+    }
+
+    /// Reads a scene from a text. `file` is for messages; a name that ends in `.json` makes it JSON.
+    pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
+        Scene::parse_up_to(file, text, sets, repeat::MAX_TURNS)
+    }
+
+    fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
+        Scene::parse_within(file, text, sets, max_turns, &mut include::Files::from(file))
+    }
+
+    /// Reads a scene that is, or is included by, the files being read.
+    fn parse_within(
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        max_turns: usize,
+        files: &mut include::Files,
+    ) -> Result<Scene, SceneErrors> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let json = file.to_ascii_lowercase().ends_with(".json");
+        let (top, errors) = if json { json::from_json(file, text) } else { node::from_toml(file, text) };
+        if !errors.is_empty() {
+            return Err(SceneErrors(errors));
+        }
+        let mut reader = reader::Reader {
+            file,
+            errors,
+            scope: Default::default(),
+            turns: max_turns,
+            files: std::mem::take(files),
+            solids: Default::default(),
+            failed_solids: Default::default(),
+            pieces: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut scene = read::scene(&mut reader, &top, sets);
+        scene.notes.append(&mut reader.notes);
+        *files = std::mem::take(&mut reader.files);
+        if reader.errors.is_empty() {
+            return Ok(scene);
+        }
+        // Errors of included files come last, in their own order.
+        reader.errors.sort_by_key(|error| match error.place.line > 0 && error.file != file {
+            true => (true, Place::default()),
+            false => (false, error.place),
+        });
+        Err(SceneErrors(reader.errors))
+    }
+
+    /// The scene as TOML that reads back as an equal scene: numbers in SI, no parameters left in expressions.
+    pub fn to_toml(&self) -> String {
+        node::to_toml(&write::scene(self))
+    }
+
+    /// The scene as JSON that reads back as an equal scene.
+    pub fn to_json(&self) -> String {
+        node::to_json(&node::Node::new(node::Value::Table(write::scene(self))))
+    }
+
+    /// An error at a place of this scene's file.
+    pub fn error(&self, place: Place, message: impl Into<String>, help: impl Into<String>) -> SceneError {
+        SceneError { file: self.file.clone(), place, message: message.into(), help: help.into() }
+    }
+}
+
+/// A named number for expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Name.
+    pub name: String,
+    /// Value in SI [unit of `kind`].
+    pub value: f64,
+    /// Its unit, if one was given.
+    pub kind: crate::equation::Kind,
+    /// Where it was written.
+    pub places: Places,
+}
+
+/// A point mass that attracts every body: acceleration mu/r^2 toward it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attractor {
+    /// Where it is, resolved in world [m].
+    pub position: Vec3,
+    /// Its gravitational parameter G M [m3/s2].
+    pub mu: f64,
+}
+
+/// Smallest relative tolerance: below it rounding decides [-].
+pub const SMALLEST_TOLERANCE: f64 = 1e-14;
+
+/// How to run a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// End of the run [s].
+    pub until: f64,
+    /// Relative tolerance of the variable-step integrators [-].
+    pub tolerance: f64,
+    /// Time between communication points [s].
+    pub output_interval: f64,
+    /// Integrator.
+    pub integrator: Integrator,
+    /// Step of the fixed-step integrators [s].
+    pub step: Option<f64>,
+    /// Largest step [s].
+    pub max_step: Option<f64>,
+    /// The clock that runs it where nobody says otherwise.
+    pub clock: Clock,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// How the realtime clock runs a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Realtime {
+    /// Step [s].
+    pub step: f64,
+    /// Form of the friction bound.
+    pub friction: FrictionBound,
+    /// Solutions per step with the friction bounds of the last one, at most [-].
+    pub passes: usize,
+    /// Contact points per pair of shapes, 1 to 8 [-].
+    pub points: usize,
+    /// How partitions are solved.
+    pub solver: Solver,
+    /// What becomes of parts that few rows join.
+    pub coupled: Coupled,
+    /// Small steps per step where partitions are swept [-].
+    pub sweeps: usize,
+    /// Partitions at rest are left alone.
+    pub sleeping: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for Realtime {
+    fn default() -> Self {
+        Realtime {
+            step: 1.0 / 60.0,
+            friction: FrictionBound::Cone,
+            passes: 3,
+            points: 4,
+            solver: Solver::Auto,
+            coupled: Coupled::Merged,
+            sweeps: 10,
+            sleeping: false,
+            places: Places::default(),
+        }
+    }
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            until: 1.0,
+            tolerance: 1e-6,
+            output_interval: 1.0 / 200.0,
+            integrator: Integrator::Auto,
+            step: None,
+            max_step: None,
+            clock: Clock::Precise,
+            places: Places::default(),
+        }
+    }
+}
+
+/// Declares an enum of names: the word in the file, the variant, what it is.
+macro_rules! named {
+    ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$inner])* $variant,)+
+        }
+
+        impl $name {
+            /// The words of the file, in order.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// The word of the file.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)+
+                }
+            }
+
+            /// From the word of the file.
+            pub fn from_name(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+mod mechanism;
+pub use mechanism::{
+    Action, Attachment, Change, Component, ComponentCrossing, Coordinate, CoordinateSpring, Force, ForceKind, Frame,
+    Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
+};
+
+named! {
+    /// The clocks: ways to advance a scene in time.
+    Clock {
+        /// Variable step with error control, every event located.
+        Precise = "precise",
+        /// Fixed step, rows with bounds.
+        Realtime = "realtime",
+        /// Grains by explicit steps, bodies as walls.
+        Granular = "granular",
+    }
+}
+
+named! {
+    /// Whose run an expectation is about.
+    ExpectClock {
+        /// The precise clock's.
+        Precise = "precise",
+        /// The realtime clock's.
+        Realtime = "realtime",
+        /// The granular clock's.
+        Granular = "granular",
+        /// The precise and the realtime clock's, each.
+        Both = "both",
+    }
+}
+
+named! {
+    /// Forms of the friction bound of the realtime clock.
+    FrictionBound {
+        /// The same in all directions.
+        Cone = "cone",
+        /// Each of two axes on its own, the first along the slip.
+        Box = "box",
+    }
+}
+
+named! {
+    /// What becomes of parts that only force elements join.
+    Coupled {
+        /// One matrix.
+        Merged = "merged",
+        /// Each its own, joined by a Schur complement of the rows between them.
+        Kept = "kept",
+    }
+}
+
+named! {
+    /// How the realtime clock solves partitions.
+    Solver {
+        /// Direct up to some size, sweeps beyond it unless masses differ much.
+        Auto = "auto",
+        /// Projected Newton with a sparse factorisation.
+        Direct = "direct",
+        /// Small steps of soft Gauss-Seidel passes.
+        Sweeps = "sweeps",
+    }
+}
+
+named! {
+    /// Which integrator advances the islands.
+    Integrator {
+        /// Chosen per island, reported.
+        Auto = "auto",
+        /// Explicit, fifth order, variable step.
+        Dopri5 = "dopri5",
+        /// Linearly implicit, fourth order, variable step.
+        Rodas4 = "rodas4",
+        /// Classical Runge-Kutta, fixed step.
+        Rk4 = "rk4",
+        /// Second order, fixed step.
+        Heun = "heun",
+        /// Explicit Euler, fixed step.
+        Euler = "euler",
+    }
+}
+
+impl Integrator {
+    /// True for the integrators that need `run.step`.
+    pub fn fixed_step(self) -> bool {
+        matches!(self, Integrator::Rk4 | Integrator::Heun | Integrator::Euler)
+    }
+}
+
+named! {
+    /// Built-in normal contact laws.
+    NormalLaw {
+        /// Hertz with exact restitution.
+        Hertz = "hertz",
+        /// Modia3D as published.
+        Modia3d = "modia3d",
+        /// CollisionLib as published.
+        Collisionlib = "collisionlib",
+        /// Overlap of spherical caps (Nassauer).
+        Nassauer = "nassauer",
+        /// Bardaro as published.
+        Bardaro = "bardaro",
+        /// Overlap volume.
+        Volume = "volume",
+        /// Elastic foundation.
+        Foundation = "foundation",
+        /// Linear spring and damper.
+        Linear = "linear",
+    }
+}
+
+named! {
+    /// Friction laws.
+    FrictionLaw {
+        /// Elastic stick, then slip.
+        Mindlin = "mindlin",
+        /// Regularised as in Modia3D.
+        Regularised = "regularised",
+        /// Slip over the square root of slip and regularisation speed (Bardaro).
+        Sqrt = "sqrt",
+        /// Smooth static and kinetic curve (Nassauer).
+        Nassauer = "nassauer",
+        /// CollisionLib as published.
+        Collisionlib = "collisionlib",
+        /// Coulomb-Contensou: sliding and spin joined.
+        Contensou = "contensou",
+        /// No friction.
+        None = "none",
+    }
+}
+
+named! {
+    /// Where the contact force acts.
+    Lever {
+        /// Midway between the two surfaces.
+        Midpoint = "midpoint",
+        /// On the surface of the first body.
+        Surface1 = "surface1",
+        /// On the surface of the second body.
+        Surface2 = "surface2",
+    }
+}
+
+named! {
+    /// Direction of a shape's own axis.
+    Axis {
+        /// Along x.
+        X = "x",
+        /// Along y.
+        Y = "y",
+        /// Along z.
+        Z = "z",
+    }
+}
+
+/// The normal law of a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LawChoice {
+    /// One of the built-in laws.
+    BuiltIn(NormalLaw),
+    /// A `[law.NAME]` of the scene.
+    Custom(String),
+}
+
+/// Contact parameters; what is `None` comes from the next more general place: bodies, then materials, then `[contact]`,
+/// then the material table and the law's own default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactSpec {
+    /// Coefficient of restitution [-].
+    pub restitution: Option<f64>,
+    /// Coefficient of sliding friction [-].
+    pub friction: Option<f64>,
+    /// Coefficient of static friction [-].
+    pub static_friction: Option<f64>,
+    /// Coefficient of rolling resistance [-].
+    pub rolling: Option<f64>,
+    /// Coefficient of spin friction [-].
+    pub spin: Option<f64>,
+    /// Normal law.
+    pub law: Option<LawChoice>,
+    /// Friction law.
+    pub friction_law: Option<FrictionLaw>,
+    /// Stiffness of the law [N/m^exponent, or N/m2 for volume laws].
+    pub stiffness: Option<f64>,
+    /// Exponent of depth [-].
+    pub exponent: Option<f64>,
+    /// Damping of the law [unit of the law].
+    pub damping: Option<f64>,
+    /// Upper bound of the damping factor d_max [s/m].
+    pub damping_max: Option<f64>,
+    /// Restitution at vanishing impact speed [-].
+    pub restitution_min: Option<f64>,
+    /// Impact speed around which restitution blends to its minimum [m/s].
+    pub blend_speed: Option<f64>,
+    /// Slip speed of regularised friction [m/s].
+    pub slip_speed: Option<f64>,
+    /// Angular speed of regularised rolling and spin friction [rad/s].
+    pub spin_speed: Option<f64>,
+    /// Radius of the contact patch for spin friction [m].
+    pub patch_radius: Option<f64>,
+    /// Effective radius of curvature [m].
+    pub radius: Option<f64>,
+    /// Effective elastic modulus E* [Pa].
+    pub modulus: Option<f64>,
+    /// Largest friction force [N].
+    pub force_max: Option<f64>,
+    /// Largest normal force, in the realtime clock [N].
+    pub normal_force_max: Option<f64>,
+    /// Contact points of a pair of shapes, 1 to 8, in the realtime clock [-].
+    pub points: Option<usize>,
+    /// Where the contact force acts.
+    pub lever: Option<Lever>,
+    /// Factor on the elastic modulus of contacts [-]; 1 is the true stiffness.
+    pub k_red: Option<f64>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A material of the scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Material {
+    /// Name.
+    pub name: String,
+    /// Density [kg/m3].
+    pub density: f64,
+    /// Young's modulus [Pa].
+    pub young: f64,
+    /// Poisson's ratio [-].
+    pub poisson: f64,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// Whom contact parameters are for; the order does not matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Two materials.
+    Materials(String, String),
+    /// Two bodies; `group:NAME` stands for every body of a group.
+    Bodies(String, String),
+}
+
+/// Contact parameters of two materials or two bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Whom they are for.
+    pub between: Between,
+    /// The parameters.
+    pub contact: ContactSpec,
+    /// True if they never collide.
+    pub ignore: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A named equation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Equation {
+    /// Name of the result.
+    pub name: String,
+    /// The right-hand side.
+    pub text: String,
+    /// Where the text was written.
+    pub places: Places,
+}
+
+/// A contact law written as equations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Law {
+    /// Name.
+    pub name: String,
+    /// Intermediate results, in order.
+    pub lets: Vec<Equation>,
+    /// Normal force [N].
+    pub normal: Equation,
+    /// Elastic energy [J].
+    pub energy: Option<Equation>,
+    /// Friction coefficient [-].
+    pub friction: Option<Equation>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// Motion that is given, not computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    /// Velocity of the body origin, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+}
+
+/// A body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Name, unique in the scene.
+    pub name: String,
+    /// True if it never moves.
+    pub fixed: bool,
+    /// Its shapes; none for a bare mass.
+    pub shapes: Vec<ShapeSpec>,
+    /// Material of all shapes that name none themselves.
+    pub material: Option<String>,
+    /// Density instead of the material's [kg/m3].
+    pub density: Option<f64>,
+    /// Body origin, from the world's, resolved in world [m].
+    pub position: Vec3,
+    /// Rotation taking body components to world components.
+    pub orientation: Quat,
+    /// Velocity of the body origin at the start, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity at the start, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+    /// Mass [kg]; computed from shapes and density if absent.
+    pub mass: Option<f64>,
+    /// Inertia about the centre of mass, body axes [kg m2]; computed if absent.
+    pub inertia: Option<Mat3>,
+    /// Centre of mass from the body origin, body axes [m]; computed if absent.
+    pub center_of_mass: Option<Vec3>,
+    /// Given motion; then the body is not free.
+    pub motion: Option<Motion>,
+    /// Presses on grains as told; then the body is not free.
+    pub servo: Option<Servo>,
+    /// Groups it belongs to.
+    pub groups: Vec<String>,
+    /// Bodies, and `group:NAME`s, it never collides with.
+    pub ignore: Vec<String>,
+    /// False if none of its shapes ever collides.
+    pub collide: bool,
+    /// Named frames on it.
+    pub frames: Vec<Frame>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body {
+            name: String::new(),
+            fixed: false,
+            shapes: Vec::new(),
+            material: None,
+            density: None,
+            position: Vec3::ZERO,
+            orientation: Quat::IDENTITY,
+            velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+            mass: None,
+            inertia: None,
+            center_of_mass: None,
+            motion: None,
+            servo: None,
+            groups: Vec::new(),
+            ignore: Vec::new(),
+            collide: true,
+            frames: Vec::new(),
+            places: Places::default(),
+        }
+    }
+}
+
+/// A shape of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShapeSpec {
+    /// What it is.
+    pub kind: ShapeKind,
+    /// Shape origin from the body origin, body axes [m].
+    pub position: Vec3,
+    /// Rotation taking shape components to body components.
+    pub orientation: Quat,
+    /// Material instead of the body's.
+    pub material: Option<String>,
+    /// Density instead of the body's or the material's [kg/m3].
+    pub density: Option<f64>,
+    /// False if this shape has mass only.
+    pub collide: bool,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Default for ShapeSpec {
+    fn default() -> Self {
+        ShapeSpec {
+            kind: ShapeKind::Sphere { radius: 1.0 },
+            position: Vec3::ZERO,
+            orientation: Quat::IDENTITY,
+            material: None,
+            density: None,
+            collide: true,
+            places: Places::default(),
+        }
+    }
+}
+
+/// Forms a shape can have; the origin is the centre unless said otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShapeKind {
+    /// Ball.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Ellipsoid.
+    Ellipsoid {
+        /// Semi-axes along x, y, z [m].
+        semi_axes: Vec3,
+    },
+    /// Cuboid.
+    Box {
+        /// Half the edge lengths along x, y, z [m].
+        half_extents: Vec3,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Cylinder.
+    Cylinder {
+        /// Radius [m].
+        radius: f64,
+        /// Length [m].
+        length: f64,
+        /// Direction of its axis.
+        axis: Axis,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Cylinder with two half balls.
+    Capsule {
+        /// Radius [m].
+        radius: f64,
+        /// Length of the cylindrical part [m].
+        length: f64,
+        /// Direction of its axis.
+        axis: Axis,
+    },
+    /// Cone or frustum; the base is at -length/2, the top at +length/2 along the axis.
+    Cone {
+        /// Radius of the base [m].
+        radius: f64,
+        /// Radius of the top [m]; 0 for a cone.
+        top_radius: f64,
+        /// Length [m].
+        length: f64,
+        /// Direction from base to top.
+        axis: Axis,
+        /// Radius of rounded edges, inside the outer dimensions [m].
+        smoothing: Option<f64>,
+    },
+    /// Everything below the plane through the origin.
+    HalfSpace {
+        /// Outward unit normal, shape axes.
+        normal: Vec3,
+    },
+    /// Convex hull of points.
+    Hull {
+        /// Points [m].
+        points: Vec<Vec3>,
+        /// Radius of rounded edges [m].
+        smoothing: Option<f64>,
+    },
+    /// Terrain: heights over a rectangle centred at the origin, rows along y, columns along x.
+    HeightGrid {
+        /// Heights, `heights[row][column]` [m].
+        heights: Vec<Vec<f64>>,
+        /// Extent along x and y [m].
+        size: [f64; 2],
+    },
+    /// Closed surface of triangles.
+    Mesh {
+        /// The surface.
+        mesh: Arc<Mesh>,
+        /// Name of the solid it is, where it is one of the scene's.
+        solid: Option<String>,
+        /// What of it touches others.
+        touches: Touching,
+    },
+}
+
+/// What touches in the place of a mesh; the mass is that of the mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Touching {
+    /// The mesh itself.
+    Mesh,
+    /// Its convex hull.
+    Hull,
+    /// Convex pieces that it is taken apart into.
+    Pieces {
+        /// No more than this many [-].
+        most: u32,
+        /// The pieces.
+        pieces: Arc<Pieces>,
+    },
+}
+
+/// A named solid: a step, what is then done with it, and the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolidSpec {
+    /// Name.
+    pub name: String,
+    /// How it is made.
+    pub form: SolidForm,
+    /// Where it is put and how often.
+    pub placing: Placing,
+    /// What comes out.
+    pub mesh: Arc<Mesh>,
+    /// Where it was written.
+    pub places: Places,
+}
+
+/// How a named solid is made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SolidForm {
+    /// From numbers alone.
+    Simple(Solid),
+    /// Of solids before it.
+    Combined {
+        /// How.
+        how: Combination,
+        /// Their names.
+        of: Vec<String>,
+    },
+}
+
+/// How solids become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// All together.
+    Union,
+    /// The first without the others.
+    Difference,
+    /// What they have in common.
+    Intersection,
+}
+
+/// What is done with a solid, in this order: stretch, mirror, turn, shift, copy around z, copy in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placing {
+    /// Factors along x, y, z [-].
+    pub scale: Option<Vec3>,
+    /// Normal of the mirror through the origin [-].
+    pub mirror: Option<Vec3>,
+    /// Rotation.
+    pub orientation: Quat,
+    /// Shift [m].
+    pub position: Vec3,
+    /// Copies around z [-].
+    pub around: u32,
+    /// Copies in a row [-].
+    pub along: u32,
+    /// From one copy in the row to the next [m].
+    pub step: Vec3,
+}
+
+/// Two bodies that never collide with each other; `group:NAME` stands for every body of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ignore {
+    /// The one.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// What a run must show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// Expression over signals.
+    pub value: Equation,
+    /// When [s]; the end of the run if absent.
+    pub at: Option<f64>,
+    /// The value must be this [unit of the signal] ...
+    pub is: Option<f64>,
+    /// ... within this [unit of the signal, or - if relative].
+    pub within: Option<f64>,
+    /// True if `within` is a fraction of `is`.
+    pub relative: bool,
+    /// The value must be below this [unit of the signal].
+    pub below: Option<f64>,
+    /// The value must be above this [unit of the signal].
+    pub above: Option<f64>,
+    /// Where the number comes from; `regression` marks values of our own runs.
+    pub source: String,
+    /// Parameters to load the scene with for this expectation. Its own numbers are those of the scene so loaded.
+    pub with: Vec<(String, String)>,
+    /// Tolerance of the run instead of the scene's [-].
+    pub tolerance: Option<f64>,
+    /// End of the run instead of the scene's [s].
+    pub until: Option<f64>,
+    /// Whose run it is about; the scene's own clock if absent.
+    pub clock: Option<ExpectClock>,
+    /// Where things were written.
+    pub places: Places,
+}
+
+impl Expect {
+    /// What is expected, in words: `0.2041 within 1e-4`.
+    pub fn expected(&self) -> String {
+        let mut words = Vec::new();
+        if let Some(is) = self.is {
+            let of_it = if self.relative { " of it" } else { "" };
+            words.push(format!("{} within {:e}{of_it}", text::plain(is), self.within.unwrap_or(0.0)));
+        }
+        words.extend(self.below.map(|below| format!("below {}", text::plain(below))));
+        words.extend(self.above.map(|above| format!("above {}", text::plain(above))));
+        words.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests;
