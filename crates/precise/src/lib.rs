@@ -376,10 +376,11 @@ impl<'a> Clock<'a> {
         self.motions = self.motions_now();
         let touching = self.touching();
         let speeds = self.speeds();
-        let g = self.model.gravity.length();
+        let g = |p: Vec3| self.model.gravity_at(p).length();
         let free = self.model.bodies.iter().zip(&self.motions).filter(|(b, _)| b.drive == Drive::Free);
-        let floor =
-            free.map(|(b, m)| SHORT * b.radius / (m.v.length() + (g * b.radius).sqrt())).fold(self.horizon, f64::min);
+        let floor = free
+            .map(|(b, m)| SHORT * b.radius / (m.v.length() + (g(m.p) * b.radius).sqrt()))
+            .fold(self.horizon, f64::min);
         let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
             reach::find(self.model, &self.structure, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
             reach::work(self.model, pairs)

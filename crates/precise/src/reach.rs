@@ -60,7 +60,6 @@ pub fn find(
     boxes: &mut Vec<Aabb>,
     candidates: &mut Vec<(u32, u32)>,
 ) {
-    let g = model.gravity.length();
     let mut throws = vec![Throw::No; model.bodies.len()];
     // what a body touches throws it while it is pressed together, and has a say where it is thrown by something else
     let mut touched = vec![Throw::No; model.bodies.len()];
@@ -71,7 +70,7 @@ pub fn find(
         }
     }
     for (k, body) in model.bodies.iter().enumerate() {
-        if body.drive == Drive::Free && motions[k].a.length() > LASTING * g {
+        if body.drive == Drive::Free && motions[k].a.length() > LASTING * model.gravity_at(motions[k].p).length() {
             throws[k] = if touched[k] == Throw::No { Throw::Anywhere } else { touched[k] };
         }
     }
@@ -115,7 +114,6 @@ fn sweep(
     H: f64,
     boxes: &mut Vec<Aabb>,
 ) -> Vec<(u32, u32)> {
-    let g = model.gravity.length();
     boxes.clear();
     let mut elements = Vec::with_capacity(model.colliders.len());
     for (k, body) in model.bodies.iter().enumerate() {
@@ -123,14 +121,15 @@ fn sweep(
         let center = match body.drive {
             Drive::Free => {
                 let margin = MARGIN * body.radius;
-                let far = speeds[k] * H + 0.5 * g * H * H + margin;
+                let gravity = model.gravity_at(m.p);
+                let far = speeds[k] * H + 0.5 * gravity.length() * H * H + margin;
                 match throws[k] {
                     Throw::No => path(m.p, m.v, m.a, H).grown(margin),
                     Throw::Anywhere => Aabb::around(m.p, Vec3::splat(far)),
                     Throw::Along(n) => {
                         let slide = |x: Vec3| (x - n * n.dot(x)).length();
                         let speed = slide(m.v) + m.w.length() * body.radius;
-                        let aside = speed * H + 0.5 * slide(model.gravity) * H * H + margin;
+                        let aside = speed * H + 0.5 * slide(gravity) * H * H + margin;
                         Aabb::around(m.p, n.abs() * far + (Vec3::ONE - n * n).max(Vec3::ZERO).map(f64::sqrt) * aside)
                     }
                 }

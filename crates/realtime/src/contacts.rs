@@ -397,7 +397,8 @@ impl Clock<'_> {
         };
         let constants = &near.constants;
         let softness = surfaces.layer() / constants.modulus;
-        let blow = Blow { softness, slow: constants.rest_speed + self.model.gravity.length() * self.h };
+        let blow =
+            Blow { softness, slow: constants.rest_speed + self.gravity_on([a, b].map(|e| e.body as usize)) * self.h };
         let touching = self.of_pair(near.pair).iter().any(|m| m.normal > 0.0);
         let encounter = surfaces.encounter([path(a, X_1), path(b, X_2)], touching, margin, blow);
         look.beyond = encounter.columns(true, &mut look.points);
@@ -575,7 +576,7 @@ impl Clock<'_> {
             let modulus = near.constants.layer.map_or(f64::INFINITY, |layer| near.constants.modulus / layer);
             let least = IMPACT * (carried + near.constants.mass * near.constants.rest_speed);
             // what newly touches while it rolls does so at the speed of its approach, not of its front
-            let slowly = !known && approach <= near.constants.rest_speed + self.model.gravity.length() * self.h;
+            let slowly = !known && approach <= near.constants.rest_speed + self.gravity_on(bodies) * self.h;
             let smooth = slowly || known && self.h * modulus * ahead < least;
             for p in group.iter() {
                 let point = ManifoldPoint { point: p.point, gap: p.gap, id, area: p.area };
@@ -602,11 +603,16 @@ impl Clock<'_> {
         }
     }
 
+    /// The larger of the accelerations of gravity on two bodies of which at least one is free [m/s^2].
+    fn gravity_on(&self, bodies: [usize; 2]) -> f64 {
+        let free = bodies.into_iter().filter(|&b| self.is_free(b));
+        free.map(|b| self.model.gravity_at(self.kin[b].p).length()).fold(0.0, f64::max)
+    }
+
     /// Pairs of elements whose boxes, grown by what bodies can travel, overlap.
     fn search(&mut self) {
         let mut pairs = std::mem::take(&mut self.pairs);
         let (model, h) = (self.model, self.h);
-        let g = model.gravity.length();
         pairs.boxes.clear();
         pairs.margins.clear();
         pairs.X_ws.clear();
@@ -615,6 +621,7 @@ impl Clock<'_> {
             let body = &model.bodies[e.body as usize];
             let kin = &self.kin[e.body as usize];
             let radius = body.radius.min(1e3);
+            let g = if body.drive == Drive::Free { model.gravity_at(kin.p).length() } else { 0.0 };
             let mut reach = (kin.v.length() + g * h + kin.w.length() * radius) * h;
             if self.elapsed > 0.0 {
                 // boxes are those of the step's beginning

@@ -316,11 +316,11 @@ impl Clock<'_> {
 
     /// True if two bodies meet in the rest of the step fast enough to rebound.
     fn impacts_ahead(&self, elapsed: f64) -> bool {
-        let fall = 0.5 * self.model.gravity.length() * self.h * self.h;
         self.rebounds
             && self.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
                 let at = |b: usize| self.kin[b].v + self.kin[b].w.cross(t.point - self.kin[b].p);
                 let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
+                let fall = 0.5 * self.model.gravity_at(t.point).length() * self.h * self.h;
                 speed > t.rest_speed && t.gap + self.moved(t, elapsed) <= speed * (self.h - elapsed) + fall
             })
     }
@@ -460,9 +460,10 @@ impl Clock<'_> {
             // gravity may bring it in the step
             let (left, most) = (self.h - s.since, 0.5 * self.h * self.h);
             let lacks = s.gap - speed * left;
+            let g = self.model.gravity_at(t.point).length();
             if *time > left
-                && t.restitution * speed > RISES * self.model.gravity.length() * self.h
-                && lacks <= most * self.model.gravity.length()
+                && t.restitution * speed > RISES * g * self.h
+                && lacks <= most * g
                 && lacks <= most * self.closing_by_gravity(melee, s)
             {
                 *time = left;
@@ -826,7 +827,11 @@ impl Clock<'_> {
         let (mut quiet, mut lasted) = (0, 0.0);
         // what goes on for longer than the step, than gravity takes for the same, and than the columns take once, is no impact
         let once = if columns > 0.0 { std::f64::consts::TAU * (lightest / columns).sqrt() } else { 0.0 };
-        let most = self.h.max(speed / self.model.gravity.length()).max(once);
+        let g = cluster.first().map_or(0.0, |&k| {
+            let point = self.touches[list[k].touch as usize].point;
+            self.model.gravity_at(point).length()
+        });
+        let most = self.h.max(speed / g).max(once);
         for _ in 0..if plastic { PLASTIC } else { LONGEST } {
             let (mut busy, mut moves) = (false, false);
             for &b in reached.iter() {

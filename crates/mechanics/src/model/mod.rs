@@ -355,6 +355,13 @@ impl Model {
         g
     }
 
+    /// The larger of the accelerations of gravity at the start of the free bodies of two colliders [m/s^2]: the scale of their weight.
+    pub fn gravity_at_start(&self, pair: (u32, u32)) -> f64 {
+        let bodies = [pair.0, pair.1].map(|collider| self.colliders[collider as usize].body);
+        let free = bodies.into_iter().filter(|&body| self.bodies[body as usize].drive == Drive::Free);
+        free.map(|body| self.gravity_at(self.standing(body).p).length()).fold(0.0, f64::max)
+    }
+
     /// Potential of gravity at a place, per mass [J/kg].
     pub fn potential_at(&self, p: Vec3) -> f64 {
         -self.gravity.dot(p) - self.attractors.iter().map(|a| a.mu / (a.position - p).length()).sum::<f64>()

@@ -47,7 +47,7 @@ impl ContactConstants {
     /// That of two elements, with their surfaces where they touch over such; `None` if they never touch.
     pub fn of(model: &Model, id: (u32, u32)) -> Option<(ContactConstants, Option<SurfacePair>)> {
         let pair = PairLaws::of(model, id)?;
-        let g = model.gravity.length();
+        let g = model.gravity_at_start(id);
         let lighter = [id.0, id.1]
             .map(|e| model.bodies[model.colliders[e as usize].body as usize].mass)
             .into_iter()

@@ -151,7 +151,7 @@ impl PairLaws {
             radius = radius.or(ball(0).or(ball(1)).map(|(_, r)| r));
             *linear = radius.is_none();
         }
-        let g = model.gravity.length();
+        let g = model.gravity_at_start(id);
         let (stiffness, exponent) = match &law {
             NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
             // a patch of nominal size: its stiffness does not change with depth

@@ -106,7 +106,7 @@ impl Clock<'_> {
         }
         let rate = |of: &dyn Fn(usize) -> Six| (0..2).map(|s| J[s].dot(&of(touch.bodies[s]))).sum::<f64>();
         let began = rate(&|b| Six::new(self.kin[b].w, self.kin[b].v));
-        touch.restitution * began.abs() > RISES * self.model.gravity.length() * self.h
+        touch.restitution * began.abs() > RISES * self.model.gravity_at(touch.point).length() * self.h
             && gap + 0.5 * self.h * (began + rate(&|b| self.coasted[b])) > 0.0
     }
 }
