@@ -4,20 +4,17 @@
 pub mod bed;
 pub mod capability;
 pub mod contact;
-pub mod event;
-pub mod force;
 pub mod input;
-pub mod joint;
-pub mod kinematics;
 pub mod ledger;
 pub mod mechanism;
 pub mod model;
-pub mod network;
 pub mod observe;
 pub mod pair;
 pub mod set;
 pub mod state;
 pub mod structure;
+
+pub use tippe_parts::{event, force, joint, kinematics, network};
 
 pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;

@@ -1,20 +1,10 @@
 //! What both clocks carry from step to step: coordinates of mechanisms, modes of force elements, states of equations.
 
+use crate::force::ForceMode;
 use crate::model::Model;
 use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Quat, Vec3};
-
-/// What an element remembers from step to step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ForceMode {
-    /// Friction sticks, a drive holds its speed, a stop is touched.
-    pub held: bool,
-    /// Sense in which friction slides or a drive pushes: -1 or 1; a stop: which.
-    pub sense: f64,
-    /// Speed at which a stop was touched [m/s or rad/s].
-    pub speed: f64,
-}
 
 /// What elements and the network carry from island to island, by index in the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,13 +4,13 @@ use super::dynamics::Dynamics;
 use super::machine::Machine;
 use super::watch::Watch;
 use tippe_geometry::Vec3;
+use tippe_mechanics::force::ForceMode;
 use tippe_mechanics::force::{Anchor, Effect, ForceKind, bushing, coordinate_force, spring};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::{Model, prescribed};
 use tippe_mechanics::network::{MOST_RESULTS, Source};
-use tippe_mechanics::state::ForceMode;
 
 /// One element in an island.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@
 use super::dynamics::Dynamics;
 use super::system::Bound;
 use tippe_mechanics::event::EventKind;
+use tippe_mechanics::force::ForceMode;
 use tippe_mechanics::force::{At, ForceKind};
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::{BlockKind, Source};
-use tippe_mechanics::state::ForceMode;
 use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
 

@@ -7,7 +7,6 @@
 //! place where the field was written.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
-pub mod equation;
 mod error;
 mod format;
 mod format_grains;
@@ -31,7 +30,6 @@ mod reader;
 mod references;
 mod repeat;
 mod schema;
-pub mod text;
 mod write;
 mod write_grains;
 mod write_mechanism;
@@ -45,7 +43,8 @@ pub use grains::{
 pub use law::LAW_INPUTS;
 pub use placed::{shape_rotation, shapes_of};
 pub use schema::schema;
-pub use text::{closest, did_you_mean};
+pub use tippe_format::text::{closest, did_you_mean};
+pub use tippe_format::{equation, text};
 
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};

@@ -6,8 +6,8 @@
 //! so depth_max = (5/2 G(0))^(2/5), duration = int_-e^1 du/((5/2 G)^(3/5) (1 + beta u)), force = (5/2 G)^(3/5) (1 + beta u)
 //! (modelica-contact.md 4.4). Gravity is left out during the impact.
 
-use super::normal::{NormalConstants, NormalLaw, returned_restitution};
 use serde::Serialize;
+use tippe_parts::contact::normal::{NormalConstants, NormalLaw, returned_restitution};
 use tippe_scene::material::effective_modulus;
 
 /// Fixed steps that resolve one impact to about a thousandth.

@@ -1,7 +1,7 @@
 //! A contact law that the user wrote as equations in the scene.
 
-use super::normal::{CustomLaw, LawInput, NormalForce};
 use std::cell::RefCell;
+use tippe_parts::contact::normal::{CustomLaw, LawInput, NormalForce};
 use tippe_scene::equation::Program;
 use tippe_scene::{LAW_INPUTS, Law, Scene, SceneError};
 

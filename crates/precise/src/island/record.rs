@@ -5,7 +5,8 @@ use super::{Bound, MachineRecord, Memory, interpolate_all};
 use super::{Crossing, Dynamics, Frame, Island, Model, Motion, Settings, Springs, Stepper, Structure, What};
 use crate::dynamics::ACCOUNTS;
 use serde::{Deserialize, Serialize};
-use tippe_mechanics::state::{ActionRecord, ForceMode};
+use tippe_mechanics::force::ForceMode;
+use tippe_mechanics::state::ActionRecord;
 use tippe_numerics::Method;
 
 /// What a pair carries from island to island.

@@ -4,7 +4,7 @@
 //! of components and values of earlier blocks, and writes values and rates of states.
 
 use std::cell::RefCell;
-use tippe_scene::equation::Program;
+use tippe_format::equation::Program;
 
 /// Step of the difference that finds rates of rates [s].
 const DIFFERENCE: f64 = 1e-4;
@@ -32,7 +32,7 @@ pub enum Source {
     Sensor {
         /// Sensor.
         sensor: u32,
-        /// Component, in the order of [`crate::model::ModelSensor::components`].
+        /// Component, in the order of the sensor's components.
         component: u32,
     },
     /// A value of the network.

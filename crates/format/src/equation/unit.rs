@@ -70,7 +70,7 @@ impl Dimension {
     }
 
     /// The unit as an equation can read it back, such as `m/s^2`; `None` for roots of units.
-    pub(crate) fn written(self) -> Option<String> {
+    pub fn written(self) -> Option<String> {
         if self.twelfths.iter().any(|p| p % 12 != 0 || p.abs() > 144) {
             return None;
         }

@@ -61,7 +61,7 @@ impl Program {
     }
 
     /// Kinds of the outputs if every number without a unit is a pure number; `None` if then units do not match.
-    pub(crate) fn pure_kinds(
+    pub fn pure_kinds(
         inputs: &[Input<'_>],
         constants: &Scope,
         equations: &[(&str, &str)],

@@ -3,113 +3,74 @@
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EventKind {
-    /// Two shapes came to touch (gap fell to zero).
-    ContactStart,
-    /// Two touching shapes separated.
-    ContactEnd,
-    /// A sticking contact began to slip.
-    SlipStart,
-    /// A slipping contact came to stick.
-    StickStart,
-    /// Rolling resistance reached its limit: the contact began to roll.
-    RollStart,
-    /// A rolling contact came to rest.
-    RollEnd,
-    /// A touching pair began to compress again: its restitution memory starts afresh.
-    Recompression,
-    /// Regions of an overlap became fewer because two came to hang together; where its law jumps with them.
-    RegionsMerge,
-    /// Regions of an overlap became more because one came apart; where its law jumps with them.
-    RegionsSplit,
-    /// A joint that moved came to stick by its dry friction.
-    JointStick,
-    /// A joint that stuck began to move against its dry friction.
-    JointSlip,
-    /// A joint reached a stop.
-    StopStart,
-    /// A joint left a stop.
-    StopEnd,
-    /// A motor reached the limit of its force or torque.
-    MotorLimit,
-    /// A motor at its limit came to hold its speed or position again.
-    MotorHold,
-    /// A crossing that a component watches took place.
-    Crossing,
-    /// The structure changed: something was attached, released, locked, deleted or switched.
-    Change,
+/// The list of kinds: name, word in files and summaries, who takes part.
+macro_rules! event_kinds {
+    ($($(#[$doc:meta])+ $kind:ident = $word:literal of $who:ident,)+) => {
+        /// What happened.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum EventKind {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        impl EventKind {
+            /// All kinds, those of contacts first.
+            pub const ALL: &'static [EventKind] = &[$(EventKind::$kind,)+];
+
+            /// True if two bodies take part ([`Event::contact`]), false if it belongs to one thing ([`Event::source`]).
+            pub fn is_of_contact(self) -> bool {
+                match self {
+                    $(EventKind::$kind => event_kinds!(@ $who),)+
+                }
+            }
+
+            /// Name used in files and summaries.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(EventKind::$kind => $word,)+
+                }
+            }
+        }
+    };
+    (@ contact) => { true };
+    (@ one) => { false };
 }
 
-impl EventKind {
-    /// All kinds, those of contacts first.
-    pub const ALL: [EventKind; 17] = [
-        EventKind::ContactStart,
-        EventKind::ContactEnd,
-        EventKind::SlipStart,
-        EventKind::StickStart,
-        EventKind::RollStart,
-        EventKind::RollEnd,
-        EventKind::Recompression,
-        EventKind::RegionsMerge,
-        EventKind::RegionsSplit,
-        EventKind::JointStick,
-        EventKind::JointSlip,
-        EventKind::StopStart,
-        EventKind::StopEnd,
-        EventKind::MotorLimit,
-        EventKind::MotorHold,
-        EventKind::Crossing,
-        EventKind::Change,
-    ];
-
-    /// True if two bodies take part ([`Event::contact`]), false if it belongs to one thing ([`Event::source`]).
-    pub fn is_of_contact(self) -> bool {
-        match self {
-            EventKind::ContactStart
-            | EventKind::ContactEnd
-            | EventKind::SlipStart
-            | EventKind::StickStart
-            | EventKind::RollStart
-            | EventKind::RollEnd
-            | EventKind::Recompression
-            | EventKind::RegionsMerge
-            | EventKind::RegionsSplit => true,
-            EventKind::JointStick
-            | EventKind::JointSlip
-            | EventKind::StopStart
-            | EventKind::StopEnd
-            | EventKind::MotorLimit
-            | EventKind::MotorHold
-            | EventKind::Crossing
-            | EventKind::Change => false,
-        }
-    }
-
-    /// Name used in files and summaries.
-    pub fn name(self) -> &'static str {
-        match self {
-            EventKind::ContactStart => "contact_start",
-            EventKind::ContactEnd => "contact_end",
-            EventKind::SlipStart => "slip_start",
-            EventKind::StickStart => "stick_start",
-            EventKind::RollStart => "roll_start",
-            EventKind::RollEnd => "roll_end",
-            EventKind::Recompression => "recompression",
-            EventKind::RegionsMerge => "regions_merge",
-            EventKind::RegionsSplit => "regions_split",
-            EventKind::JointStick => "joint_stick",
-            EventKind::JointSlip => "joint_slip",
-            EventKind::StopStart => "stop_start",
-            EventKind::StopEnd => "stop_end",
-            EventKind::MotorLimit => "motor_limit",
-            EventKind::MotorHold => "motor_hold",
-            EventKind::Crossing => "crossing",
-            EventKind::Change => "change",
-        }
-    }
+event_kinds! {
+    /// Two shapes came to touch (gap fell to zero).
+    ContactStart = "contact_start" of contact,
+    /// Two touching shapes separated.
+    ContactEnd = "contact_end" of contact,
+    /// A sticking contact began to slip.
+    SlipStart = "slip_start" of contact,
+    /// A slipping contact came to stick.
+    StickStart = "stick_start" of contact,
+    /// Rolling resistance reached its limit: the contact began to roll.
+    RollStart = "roll_start" of contact,
+    /// A rolling contact came to rest.
+    RollEnd = "roll_end" of contact,
+    /// A touching pair began to compress again: its restitution memory starts afresh.
+    Recompression = "recompression" of contact,
+    /// Regions of an overlap became fewer because two came to hang together; where its law jumps with them.
+    RegionsMerge = "regions_merge" of contact,
+    /// Regions of an overlap became more because one came apart; where its law jumps with them.
+    RegionsSplit = "regions_split" of contact,
+    /// A joint that moved came to stick by its dry friction.
+    JointStick = "joint_stick" of one,
+    /// A joint that stuck began to move against its dry friction.
+    JointSlip = "joint_slip" of one,
+    /// A joint reached a stop.
+    StopStart = "stop_start" of one,
+    /// A joint left a stop.
+    StopEnd = "stop_end" of one,
+    /// A motor reached the limit of its force or torque.
+    MotorLimit = "motor_limit" of one,
+    /// A motor at its limit came to hold its speed or position again.
+    MotorHold = "motor_hold" of one,
+    /// A crossing that a component watches took place.
+    Crossing = "crossing" of one,
+    /// The structure changed: something was attached, released, locked, deleted or switched.
+    Change = "change" of one,
 }
 
 /// One line of the event log.

@@ -4,7 +4,7 @@ use super::operation::{FUNCTIONS, Numbers, Op};
 use super::token::{Token, tokens};
 use super::unit::{COMMON_UNITS, Unit};
 use super::{EquationError, Kind, Quantity, Scope};
-use crate::did_you_mean;
+use crate::text::did_you_mean;
 
 /// Brackets, signs and powers may nest this deep.
 const MAX_DEPTH: usize = 200;
@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// The text this tree was read from, with every use of a name replaced for which `other` gives something.
-    pub(crate) fn with_names(&self, text: &str, other: impl Fn(&str) -> Option<String>) -> String {
+    pub fn with_names(&self, text: &str, other: impl Fn(&str) -> Option<String>) -> String {
         let mut uses: Vec<(usize, &str)> = Vec::new();
         for node in &self.nodes {
             if let What::Name(name) = node.what {
@@ -99,7 +99,7 @@ impl Tree {
     }
 
     /// `1 m/h` where `h` is also a known name could mean either: an error.
-    pub(crate) fn check_joined(&self, is_name: impl Fn(&str) -> bool) -> Result<(), EquationError> {
+    pub fn check_joined(&self, is_name: impl Fn(&str) -> bool) -> Result<(), EquationError> {
         match self.joined.iter().find(|(_, symbol)| is_name(symbol)) {
             Some((offset, symbol)) => {
                 let error = EquationError::new(*offset, format!("`{symbol}` is both a unit and a name here"));

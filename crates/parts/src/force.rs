@@ -3,7 +3,7 @@
 use crate::joint::Six;
 use crate::kinematics::{Kinematics, rotation_vector};
 use crate::network::{Formula, Source};
-use crate::state::ForceMode;
+use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Vec3};
 
 /// A frame on a body, or on the world.
@@ -24,6 +24,17 @@ pub struct At {
     pub mechanism: u32,
     /// Coordinate.
     pub coordinate: u32,
+}
+
+/// What an element remembers from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForceMode {
+    /// Friction sticks, a drive holds its speed, a stop is touched.
+    pub held: bool,
+    /// Sense in which friction slides or a drive pushes: -1 or 1; a stop: which.
+    pub sense: f64,
+    /// Speed at which a stop was touched [m/s or rad/s].
+    pub speed: f64,
 }
 
 /// A force element.
