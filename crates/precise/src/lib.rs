@@ -29,8 +29,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::bed::Bed;
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::Event;
-use tippe_mechanics::force::Book;
 use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
 use tippe_mechanics::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
@@ -774,11 +774,11 @@ impl<'a> Clock<'a> {
             ledger.kinetic += sample.energies[0];
             ledger.potential += sample.energies[1];
             ledger.elastic += sample.energies[2];
-            for &(element, energy) in &sample.elements {
-                match model.forces[element as usize].kind.book() {
-                    Book::Damping => ledger.damping += energy,
-                    Book::Friction => ledger.joint_friction += energy,
-                    Book::Work => ledger.work += energy,
+            for &(cause, energy) in &sample.elements {
+                match cause {
+                    Cause::Damping => ledger.damping += energy,
+                    Cause::JointFriction => ledger.joint_friction += energy,
+                    _ => ledger.work += energy,
                 }
             }
             let account = |a: Account| sample.accounts[a as usize];

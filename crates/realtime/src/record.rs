@@ -6,7 +6,6 @@ use super::partition::Owner;
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Quat, Shape, Vec3};
 use tippe_mechanics::event::{Event, EventContact, EventKind};
-use tippe_mechanics::force::ForceKind;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
 use tippe_mechanics::mechanism::Parent;
@@ -19,8 +18,6 @@ use tippe_mechanics::observe::{
 use tippe_numerics::kkt::{GROUND, Row};
 use tippe_numerics::mlcp::Method;
 
-/// A motion that moves by less than this share of where it is does not jump [-].
-const JUMP: f64 = 1e-6;
 /// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
 const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
@@ -611,12 +608,8 @@ impl Clock<'_> {
             return;
         }
         let (h, end) = (self.h, self.state.time);
-        for (k, force) in self.model.forces.iter().enumerate() {
-            let ForceKind::Motion { value, .. } = &force.kind else { continue };
-            let at = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| value.value_and_rate(end - h * share));
-            let way = (at[0].0 - at[4].0).abs();
-            let speed = at.iter().map(|(_, rate)| rate.abs()).fold(0.0, f64::max);
-            if way > 2.0 * h * speed + JUMP * at[0].0.abs().max(1.0) {
+        for (k, element) in self.model.elements.iter().enumerate() {
+            if let Some(way) = element.kind.jump(end, h) {
                 self.tally.jump = Some((end, k, way));
                 return;
             }
@@ -631,17 +624,15 @@ impl Clock<'_> {
         let (time, step) = (self.state.time, self.h);
         let states = &self.state.actions.states;
         if let Some(k) = states.iter().position(|x| !x.is_finite()) {
-            let network = &self.model.network;
-            let owner = network.blocks.iter().find(|block| block.states.contains(&k));
+            let state = &self.model.states[k];
             return Err(Failure {
                 time,
-                kind: "component",
-                name: owner.map_or_else(String::new, |block| block.name.clone()),
+                kind: state.kind,
+                name: state.owner.clone(),
                 what: format!(
                     "has a state that is not a finite number: {} is {} (step {step:.3e} s). help: look for a division by zero or a \
                      state that grows without bound in its equations, or use a smaller step",
-                    network.state_names.get(k).map_or("it", String::as_str),
-                    states[k]
+                    state.name, states[k]
                 ),
             });
         }
@@ -853,11 +844,11 @@ impl Clock<'_> {
                 self.tally.unconverged, self.tally.solutions
             ));
         }
-        if let Some((time, force, way)) = self.tally.jump {
+        if let Some((time, element, way)) = self.tally.jump {
             summary.warnings.push(format!(
                 "{}: its motion jumps by {way:.3e} (m or rad) in the step that ends at t = {} s: speeds and forces do not know of it. \
                  help: write a smooth function of `t`",
-                self.model.forces[force].name,
+                self.model.elements[element].name,
                 tippe_scene::text::plain(time)
             ));
         }

@@ -6,14 +6,14 @@
 use super::Model;
 use super::compile::Compiler;
 use super::forces::Names;
-use crate::force::{At, ForceElement, ForceKind};
+use crate::element::{At, Element, Motion, Position, Speed, Torque};
 use crate::network::{Formula, Source};
 use tippe_scene::equation::Tree;
 use tippe_scene::{Equation, Joint, Motor, MotorKind, Signal, SignalKind};
 
 impl Compiler<'_> {
     /// The motors of a joint whose first coordinate is `first`.
-    pub(super) fn motors(&mut self, model: &Model, spec: &Joint, first: At, names: &Names) -> Vec<ForceElement> {
+    pub(super) fn motors(&mut self, model: &Model, spec: &Joint, first: At, names: &Names) -> Vec<(String, Element)> {
         let mut elements = Vec::new();
         for (i, s) in spec.motors.iter().enumerate() {
             let owner = format!("motor of joint \"{}\"", spec.name);
@@ -28,16 +28,16 @@ impl Compiler<'_> {
                 continue;
             }
             let kind = match s.kind {
-                MotorKind::Torque => ForceKind::Torque { at, value, limit },
+                MotorKind::Torque => Element::Torque(Torque { at, value, limit }),
                 MotorKind::Position => {
-                    ForceKind::Position { at, value, stiffness: s.stiffness, damping: s.damping, limit }
+                    Element::Position(Position { at, value, stiffness: s.stiffness, damping: s.damping, limit })
                 }
-                MotorKind::Speed => ForceKind::Speed { at, value, limit },
-                MotorKind::Motion => ForceKind::Motion { at, value },
+                MotorKind::Speed => Element::Speed(Speed { at, value, limit }),
+                MotorKind::Motion => Element::Motion(Motion { at, value }),
             };
             let number = if spec.motors.len() > 1 { (i + 1).to_string() } else { String::new() };
             let name = format!("{}.motor{number}", spec.name);
-            elements.push(ForceElement { name, kind, bodies: Vec::new() });
+            elements.push((name, kind));
         }
         elements
     }
