@@ -16,6 +16,7 @@ pub mod structure;
 
 pub use tippe_parts::{cause, element, event, joint, kinematics, network};
 
+pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;

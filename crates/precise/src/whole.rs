@@ -174,7 +174,7 @@ impl Whole {
             }
             pieces.push(Piece::Same(at + n..at + 2 * n));
         }
-        d.restore_actions(&model, &clock.actions, &mut inner);
+        d.restore_actions(model, &clock.actions, &mut inner);
         for pair in &mut d.pairs {
             if let Ok(k) = records.binary_search_by_key(&pair.id, |r| r.id) {
                 pair.memory = records[k].memory;

@@ -6,8 +6,8 @@ use super::partition::{Owner, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, InStep, MOST_OUTPUTS, RowEnd, RowList, Seen, Sight,
-    Solved, StepAhead, Wrench,
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, InStep, MOST_OUTPUTS, RowEnd, RowList,
+    Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
@@ -249,8 +249,7 @@ impl Clock<'_> {
             elements.ahead_frames.extend(attached.frames.iter().map(|anchor| self.frame_ahead(anchor)));
             elements.ahead_coordinates.clear();
             elements.ahead_coordinates.extend(attached.coordinates.iter().map(|at| self.coordinate_ahead(*at)));
-            let step =
-                StepAhead { h, frames: &elements.ahead_frames, coordinates: &elements.ahead_coordinates };
+            let step = StepAhead { h, frames: &elements.ahead_frames, coordinates: &elements.ahead_coordinates };
             let list = &mut elements.list;
             list.clear();
             let look = |source| self.look_up(source);
@@ -343,26 +342,6 @@ impl Clock<'_> {
 
     /// Force that the free motion needs on coordinates whose rate is given.
     fn hold(&mut self) {
-        for (_, at, force) in &mut self.elements.held {
-            let (m, i) = (at.mechanism as usize, at.coordinate as usize);
-            let machine = &self.machines[m];
-            let mechanism = &self.model.mechanisms[m];
-            let link = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
-            *force = 0.0;
-            if let Some(l) = link.filter(|_| machine.smooth) {
-                *force = machine.work.S[i].dot(&machine.reactions[l]) - machine.tau[i];
-                for (row, lambda) in machine.work.rows.iter().zip(&machine.work.lambda) {
-                    if let Some(c) = row.owner.checked_sub(mechanism.loops.len()) {
-                        let terms = &mechanism.couplings[c].coupling.terms;
-                        *force -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
-                    }
-                }
-            }
-        }
-    }
-
-    /// Force that the free motion needs on coordinates whose rate is given.
-    fn hold(&mut self) {
         let mut held = std::mem::take(&mut self.elements.held);
         for Effort { at, effort, .. } in &mut held {
             let (m, i) = (at.mechanism as usize, at.coordinate as usize);
@@ -386,7 +365,8 @@ impl Clock<'_> {
     pub(super) fn settle_elements(&mut self) {
         let (model, h) = (self.model, self.h);
         let mut elements = std::mem::take(&mut self.elements);
-        for (own, row) in elements.rows.iter().zip(&self.rows.rows[elements.first..]) {
+        for (at, own) in elements.rows.iter().enumerate() {
+            let row = &self.rows.rows[elements.first + at];
             let k = own.element as usize;
             let element = &model.elements[k];
             self.state.elements.impulses[k] = Some(row.lambda);
@@ -398,7 +378,7 @@ impl Clock<'_> {
             let (mode, is_event) = element.kind.mode_after(was, &solved);
             self.state.actions.modes[k] = mode;
             if is_event && mode.held != was.held {
-                self.log_element(k, was);
+                self.events.extend(self.event_of(k, was));
             }
         }
         for k in 0..model.elements.len() {
@@ -412,7 +392,7 @@ impl Clock<'_> {
             let look = |source| self.look_up(source);
             if !pushes && model.elements[k].kind.lets_go(&self.seen(k, &elements.now, &look)) {
                 self.state.actions.modes[k] = Default::default();
-                self.log_element(k, mode);
+                self.events.extend(self.event_of(k, mode));
             }
         }
         for Effort { element, at, effort } in &elements.held {
@@ -423,12 +403,10 @@ impl Clock<'_> {
     }
 
     /// The event of an element that leaves a mode.
-    fn log_element(&mut self, k: usize, was: tippe_mechanics::element::ElementMode) {
+    fn event_of(&self, k: usize, was: ElementMode) -> Option<Event> {
         let element = &self.model.elements[k];
-        if let Some(kind) = element.kind.event(was) {
-            let source = Some(element.name.clone());
-            self.events.push(Event { time: self.state.time, kind, source, contact: None });
-        }
+        let kind = element.kind.event(was)?;
+        Some(Event { time: self.state.time, kind, source: Some(element.name.clone()), contact: None })
     }
 
     /// Impulse on a coordinate whose rate is given, and its row {partition, group, row}.
@@ -532,8 +510,10 @@ impl Clock<'_> {
             elements.work[element as usize] += work;
             ledger[Cause::Integration] += work;
         }
-        for k in (0..self.model.elements.len()).filter(|&k| elements.entry[k] == Some(InStep::Load)) {
-            self.book_load(k, &mut elements, ledger);
+        for k in 0..self.model.elements.len() {
+            if elements.entry[k] == Some(InStep::Load) {
+                self.book_load(k, &mut elements, ledger);
+            }
         }
         let mut of_drives = 0.0;
         for &Effort { element, at, effort } in &elements.held {

@@ -1,8 +1,8 @@
 //! The network of equations in a step: values at its beginning, states of components to its end.
 
 use super::Clock;
-use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::element::{Action, Anchor, Sight};
+use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::{BlockKind, MOST_RESULTS, Source};

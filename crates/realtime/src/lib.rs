@@ -6,8 +6,8 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 mod contacts;
-mod equations;
 mod elements;
+mod equations;
 mod free;
 mod grains;
 mod hook;

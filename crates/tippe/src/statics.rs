@@ -6,6 +6,7 @@
 //! with tau growing as accelerations fade (pseudo-transient continuation: Kelley and Keyes 1998): small tau is overdamped
 //! motion, large tau Newton's method. A step must gain work: the mean of the forces at its two ends on the way between them.
 
+use crate::element::{Element, Spring};
 use crate::linear::{Eigenmode, linearize_here};
 use crate::model::SignalSource;
 use crate::observe::BodyState;
@@ -344,7 +345,7 @@ pub fn settled(scene: &Scene, model: &Model, pose: &Equilibrium) -> Result<Scene
             start[coordinate as usize] = Some(*value);
         }
     }
-    for (name, value) in model.network.state_names.iter().zip(&pose.states) {
+    for (name, value) in model.states.iter().map(|state| &state.name).zip(&pose.states) {
         for component in &mut scene.components {
             for (state, start) in &mut component.states {
                 if *name == format!("{}.{state}", component.name) {
@@ -363,7 +364,7 @@ pub fn settled(scene: &Scene, model: &Model, pose: &Equilibrium) -> Result<Scene
     };
     for (force, compiled) in scene.forces.iter_mut().zip(scene_forces(model)) {
         match (&mut force.kind, compiled) {
-            (ForceKind::Spring { between, at, rest, .. }, crate::force::ForceKind::Spring { rest: length, .. }) => {
+            (ForceKind::Spring { between, at, rest, .. }, Element::Spring(Spring { rest: length, .. })) => {
                 if let Some(at) = at {
                     (0..2).for_each(|k| at[k] = place(&between[k].body, at[k]));
                 }
@@ -385,6 +386,6 @@ pub fn settled(scene: &Scene, model: &Model, pose: &Equilibrium) -> Result<Scene
 }
 
 /// Force elements of the model that were written as `[[force]]`, in the order of the scene.
-fn scene_forces(model: &Model) -> impl Iterator<Item = &crate::force::ForceKind> {
-    model.forces.iter().map(|f| &f.kind).filter(|kind| kind.at().is_none())
+fn scene_forces(model: &Model) -> impl Iterator<Item = &Element> {
+    model.elements.iter().map(|element| &element.kind).filter(|kind| kind.attached().coordinates.is_empty())
 }
