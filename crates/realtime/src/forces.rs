@@ -188,7 +188,7 @@ impl Clock<'_> {
         self.hold();
     }
 
-    /// Appends a row of element `k`: spring and damper evaluated at the end of the step (machine-modules.md 6.1),
+    /// Appends a row of element `k`: spring and damper evaluated at the end of the step, lambda = -h (k (phi + h J u+) + c J u+):
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = v - gamma phi/h.
     #[allow(clippy::too_many_arguments)]
     fn strut(
