@@ -15,7 +15,8 @@ fn paths_named_in_the_architecture_exist() {
 
 #[test]
 fn links_between_documents_lead_somewhere() {
-    let pages = ["README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md"];
+    let pages =
+        ["README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md"];
     for document in pages {
         let path = root().join(document);
         let text = fs::read_to_string(&path).unwrap();
