@@ -1,5 +1,5 @@
 //! The whole model as one system of equations for an integrator from outside: its right-hand side, and two functions whose
-//! zeros are events (seed 001 section 4). This is the seam a functional mock-up unit is made from.
+//! zeros are events (Neumayr and Otter 2019, section 4). This is the seam a functional mock-up unit is made from.
 //!
 //! The vector y holds, one after the other,
 //! - for every free body that no joint holds the place of its centre of mass (3), its orientation w, x, y, z (4), velocity
@@ -26,7 +26,7 @@ use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::model::{Drive, Model};
 use tippe_numerics::System;
 
-/// First indicator without a contact, second without a pair that is apart (seed 001 eq. 13, 14) [m].
+/// First indicator without a contact, second without a pair that is apart (Neumayr and Otter 2019, eq. 13, 14) [m].
 const NONE: f64 = 42.0;
 /// Rounds in which joint friction and drives find out who holds and who gives way.
 const SETTLING: usize = 10;

@@ -1,4 +1,5 @@
-//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2; docs/theory/realtime.md).
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (CM Labs, theory guide of Vortex, section 2;
+//! docs/theory/realtime.md).
 //!
 //! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
 //! where it is smooth; rows then act on the velocities at the end of the step:
@@ -52,7 +53,7 @@ pub enum FrictionBound {
     /// |f| <= mu N, the same in all directions.
     #[default]
     Cone,
-    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
+    /// Each of two axes on its own, the first along the slip (CM Labs, theory guide of Vortex, 2.5.2).
     Box,
 }
 

@@ -237,7 +237,7 @@ impl Clock<'_> {
         })
     }
 
-    /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
+    /// Spring and damper evaluated at the end of the step, lambda = -h (k (phi + h J u+) + c J u+), c = k relaxation:
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h;
     /// a spring that the step resolves, at its beginning (q+ = q + h u+ then loses no energy):   eps = 1/(h c),   b = -k phi/c.
     #[inline(always)]

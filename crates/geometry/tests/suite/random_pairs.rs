@@ -181,7 +181,7 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
             return Err(format!("gap {} but {} along {:?}; own normal {:?}", s.gap, best.0, best.1, s.normal));
         }
     }
-    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of truth D01.
+    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of the reference pairs.
     let k = libm::pow(10.0, r.uniform(-3.0, 3.0));
     let shift = r.direction() * k * 3.0;
     let place = |X: &Pose| Pose::new(X.rotation, X.position * k + shift);

@@ -1,6 +1,7 @@
 //! Parts kept apart: few rows c between parts whose own matrix A has no block between them. With J_c the rows that hold their equation,
 //!   [A  J_c^T; J_c  -eps_c] (x, -mu) = (r, 0):   (J_c A^-1 J_c^T + eps_c) mu = J_c A^-1 r,   x = A^-1 r - A^-1 J_c^T mu,
-//! which is (A + J_c^T eps_c^-1 J_c)^-1 r to rounding (machine-modules.md 6.6).
+//! which is (A + J_c^T eps_c^-1 J_c)^-1 r to rounding (Peiret, Andrews, Kövecses, Kry and Teichmann 2019, Schur complement-based
+//! substructuring of stiff multibody systems with contact).
 
 use super::newton::Status;
 use super::{BlockLdl, Problem, push};

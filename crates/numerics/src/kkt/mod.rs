@@ -1,7 +1,7 @@
 //! Velocities of bodies under rows: the mixed complementarity problem of one time step, solved in body velocities.
 //!
 //! With the bodies' masses M (blocks of 6), momenta p without rows, and rows J of compliance eps and target b,
-//!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper                      (seed 004, eq. 16 and 22)
+//!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper    (CM Labs, theory guide of Vortex, eq. 16 and 22)
 //! where a row at a bound gives up its equation: J u + eps lambda <= b at the upper one, >= at the lower one. Rows of a
 //! ball share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
 //!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.

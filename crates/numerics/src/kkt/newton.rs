@@ -1,6 +1,6 @@
 //! Block pivoting, and where it does not settle one of two Newton methods, or both.
 //!
-//! On the impulses, projected (Bertsekas 1982; machine-modules.md 6.4): rows inside their bounds, or at one they want to leave, hold their
+//! On the impulses, projected (Bertsekas 1982, Projected Newton methods for optimization problems with simple constraints): rows inside their bounds, or at one they want to leave, hold their
 //! equation; the linear problem of these is solved in velocities; the step is taken along its projection onto the bounds as far as the energy q falls. That
 //! finds what sticks and what slides, and loses its way among many more rows than there are velocities.
 //!

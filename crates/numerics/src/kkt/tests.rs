@@ -218,7 +218,7 @@ fn redundant_exact_rows_share_the_load() {
     );
 }
 
-/// A motor with a limit: E04's first steps.
+/// A motor with a limit: first steps of scene `driven_hinge`.
 #[test]
 fn a_bounded_row_without_compliance_holds_or_gives_way() {
     let (J, b, limit, target, h) = (0.2, 0.5, 2.0, 6.0, 1.0 / 60.0);

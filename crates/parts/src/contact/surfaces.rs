@@ -687,7 +687,7 @@ impl SurfacePair {
             reading.torques[1] += (point - sides[1].p).cross(force);
         };
         if !law.has_springs() {
-            // the seeds' curves at every point: spin is what their sum makes of it
+            // the published curves at every point: spin is what their sum makes of it
             let mut lost = 0.0;
             for l in loads {
                 let v = relative(sides, l.point);

@@ -1,5 +1,5 @@
 //! Gravity inside of the step in which a body strikes: the impact sees what it has done since the step began, and the step goes on from there
-//! (docs/theory/realtime.md, "Impacts").
+//! (docs/theory/realtime.md, section 5, eq. 8).
 
 use super::super::Touch;
 use super::{Clock, GROUND, Melee, Six, Striking, TOUCHING, Vec3};

@@ -8,7 +8,7 @@ fn on(body: &str) -> Attachment {
     Attachment { body: body.into(), frame: String::new() }
 }
 
-/// n rods of one length and mass, hinged end to end, released horizontal (truth A01, A02).
+/// n rods of one length and mass, hinged end to end, released horizontal (as in scenes `double_pendulum` and `chain`).
 fn chain(n: usize, length: f64, mass: f64, rows: bool) -> Scene {
     let inertia = mass * length * length / 12.0;
     let mut scene = Scene { gravity: Vec3::new(0.0, -9.81, 0.0), ..Scene::default() };
@@ -43,7 +43,7 @@ fn end(scene: &Scene, until: f64, tolerance: f64) -> tippe::Summary {
 
 #[test]
 fn a_double_pendulum_in_coordinates_and_in_rows() {
-    // truth A01 at 3 s: tip of the second rod
+    // the reference of scene `double_pendulum` at 3 s: tip of the second rod
     let tip = Vec3::new(1.3304368251440482, -1.3986448605192046, 0.0);
     for rows in [false, true] {
         let summary = end(&chain(2, 1.0, 1.0, rows), 3.0, 1e-10);

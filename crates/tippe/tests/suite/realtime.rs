@@ -203,7 +203,7 @@ fn a_stack_of_ten_boxes() {
 
 #[test]
 fn a_tumbling_body_keeps_its_energy() {
-    // truth machine_modules M06: I = (1, 2, 3), w = (0.01, 5, 0.01), h = 1/60: explicit Euler has 1.224 after 10 s
+    // I = (1, 2, 3), w = (0.01, 5, 0.01), h = 1/60: explicit Euler has 1.224 after 10 s
     let model = model(
         r#"
         [world]

@@ -1,5 +1,5 @@
 //! Columns of the foundation for solvers that carry one row per point: where surfaces touch, will touch, or would if they fell
-//! (docs/theory/realtime.md, "Surfaces").
+//! (docs/theory/realtime.md, section 4).
 
 use super::{Kind, Room, SurfacePair, with_room};
 use crate::joint::Six;
