@@ -787,11 +787,12 @@ impl<'a> Clock<'a> {
             ledger.spin += account(Account::Spin);
             ledger.rolling += account(Account::Rolling);
             ledger.work += account(Account::Work);
+            ledger.fastening += account(Account::Fastening);
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
         self.add_grains(t, &mut ledger, &mut signals);
-        ledger.fastening = self.structure.fastening;
+        ledger.fastening += self.structure.fastening;
         ledger.work -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());

@@ -508,8 +508,10 @@ impl Whole {
             }
         }
         self.evaluate(t);
-        for _ in 0..SETTLING {
-            if !self.dynamics.settle_forces(&self.model, t, &self.inner) {
+        for round in 0..SETTLING {
+            let forces = self.dynamics.settle_forces(&self.model, t, &self.inner);
+            let one_way = (forces || round == 0) && self.dynamics.settle_one_way(&self.model, t, &mut self.inner);
+            if !forces && !one_way {
                 break;
             }
             self.dynamics.follow_motions(&self.model, t, &mut self.inner);

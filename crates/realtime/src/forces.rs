@@ -412,10 +412,8 @@ impl Clock<'_> {
             if let Some(l) = link.filter(|_| machine.smooth) {
                 *force = machine.work.S[i].dot(&machine.reactions[l]) - machine.tau[i];
                 for (row, lambda) in machine.work.rows.iter().zip(&machine.work.lambda) {
-                    if let Some(c) = row.owner.checked_sub(mechanism.loops.len()) {
-                        let terms = &mechanism.couplings[c].coupling.terms;
-                        *force -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
-                    }
+                    let own = machine.work.terms_of(row).iter().filter(|(coordinate, _)| *coordinate == i);
+                    *force -= own.map(|(_, factor)| factor * lambda).sum::<f64>();
                 }
             }
         }
@@ -537,14 +535,14 @@ impl Clock<'_> {
         for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
             let owned = |o: &(u32, u32, [Six; 6])| o.0 as usize == m && o.1 as usize == l;
             let Some(g) = partition.owners.iter().position(owned) else { continue };
-            let group = &partition.problem.groups[g];
+            let tie = &partition.problem.ties[g];
             let given = |j: usize| {
                 let told = |(_, at, _): &(u32, At, f64)| at.mechanism as usize == m && at.coordinate as usize == j;
                 held.iter().any(told) || matches!(machine.work.modes[j], Mode::Given(_))
             };
             let after = (i..link.first + link.count).filter(|&j| given(j)).count();
-            let r = group.count.checked_sub(after)?;
-            return Some((group.lambda[r], [p, g, r]));
+            let r = tie.count.checked_sub(after)?;
+            return Some((tie.lambda[r], [p, g, r]));
         }
         None
     }
@@ -611,17 +609,21 @@ impl Clock<'_> {
         let mut told = 0.0;
         for &(k, at, _) in &elements.held {
             let Some((lambda, [p, g, r])) = self.held_impulse(at, &elements.held) else { continue };
-            let work = lambda * self.group_rate(p, g, r, mean);
+            let work = lambda * self.tie_rate(p, g, r, mean);
             told += work;
             ledger.work += work;
             energies(self, k, work);
         }
+        // what becomes taut, or hangs on a rope that does, is stopped
+        let mut stopped = 0.0;
         let mut exact = 0.0;
         for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
-            for (g, group) in partition.problem.groups.iter().enumerate() {
-                exact += (0..group.count).map(|r| group.lambda[r] * self.group_rate(p, g, r, mean)).sum::<f64>();
+            for (t, tie) in partition.problem.ties.iter().enumerate().take(partition.owners.len()) {
+                let work = (0..tie.count).map(|r| tie.lambda[r] * self.tie_rate(p, t, r, mean)).sum::<f64>();
+                *(if tie.is_bounded(0) { &mut stopped } else { &mut exact }) += work;
             }
         }
+        ledger.fastening -= stopped;
         // exact rows do no work but by the step's error
         ledger.integration -= exact - told;
         self.elements = elements;
@@ -639,17 +641,15 @@ impl Clock<'_> {
         row.into_iter().filter_map(|(b, J)| b.map(|b| J.dot(&mean[b]))).sum()
     }
 
-    /// J times the mean velocities of a row of an exact group.
-    fn group_rate(&self, p: usize, g: usize, r: usize, mean: &[Six]) -> f64 {
+    /// J times the mean velocities of a row of a tie.
+    fn tie_rate(&self, p: usize, t: usize, r: usize, mean: &[Six]) -> f64 {
         let partition = &self.partitions[p];
-        let group = &partition.problem.groups[g];
-        (0..4)
-            .filter(|&s| group.bodies[s] != GROUND)
-            .map(|s| {
-                let u = flat(mean[partition.bodies[group.bodies[s] as usize] as usize]);
-                (0..6).map(|j| group.J[s][6 * r + j] * u[j]).sum::<f64>()
-            })
-            .sum()
+        let ends = partition.problem.ties[t].ends.of(&partition.problem.ends).iter();
+        ends.map(|end| {
+            let u = flat(mean[partition.bodies[end.body as usize] as usize]);
+            (0..6).map(|j| end.J[6 * r + j] * u[j]).sum::<f64>()
+        })
+        .sum()
     }
 }
 

@@ -103,12 +103,12 @@ impl Clock<'_> {
                 }
             }
             for partition in self.partitions.iter().filter(|p| p.active) {
-                for (group, (k, slot, _)) in partition.problem.groups.iter().zip(&partition.owners) {
+                for (tie, (k, slot, _)) in partition.problem.ties.iter().zip(&partition.owners) {
                     let coupling = (*slot as usize).checked_sub(links + mechanism.loops.len());
                     let Some(c) = coupling.filter(|_| *k as usize == m) else { continue };
                     for term in &mechanism.couplings[c].coupling.terms {
                         if let Some(l) = link_of(term.coordinate) {
-                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * group.lambda[0] / h);
+                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * tie.lambda[0] / h);
                         }
                     }
                 }
