@@ -279,12 +279,16 @@ impl Island {
     /// Joint friction, drives and watches at the start of the next step; after an evaluation there.
     fn settle_elements(&mut self, model: &Model) {
         let t = self.stepper.t0;
-        for _ in 0..SETTLING {
+        for round in 0..SETTLING {
             let d = &mut self.dynamics;
-            if d.actions.is_empty() || !d.settle_elements(model, t, &self.stepper.y0) {
+            let elements = !d.actions.is_empty() && d.settle_elements(model, t, &self.stepper.y0);
+            let one_way = (elements || round == 0) && d.settle_one_way(model, t, &mut self.stepper.y0);
+            if !elements && !one_way {
                 break;
             }
-            d.follow_motions(model, t, &mut self.stepper.y0);
+            if elements {
+                d.follow_motions(model, t, &mut self.stepper.y0);
+            }
             let y = self.stepper.y0.clone();
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
         }

@@ -784,7 +784,7 @@ impl<'a> Clock<'a> {
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
         self.add_grains(t, &mut ledger, &mut signals);
-        ledger[Cause::Fastening] = self.structure.fastening;
+        ledger[Cause::Fastening] += self.structure.fastening;
         ledger[Cause::Work] -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());

@@ -498,8 +498,10 @@ impl Whole {
             }
         }
         self.evaluate(t);
-        for _ in 0..SETTLING {
-            if !self.dynamics.settle_elements(&self.model, t, &self.inner) {
+        for round in 0..SETTLING {
+            let elements = self.dynamics.settle_elements(&self.model, t, &self.inner);
+            let one_way = (elements || round == 0) && self.dynamics.settle_one_way(&self.model, t, &mut self.inner);
+            if !elements && !one_way {
                 break;
             }
             self.dynamics.follow_motions(&self.model, t, &mut self.inner);

@@ -618,20 +618,20 @@ impl Clock<'_> {
             inverse.push(W);
         }
         let joined = (!machines.is_empty()).then(|| {
-            let (mut groups, mut owners) = (Vec::new(), Vec::new());
+            let (mut ties, mut ends, mut owners) = (Vec::new(), Vec::new(), Vec::new());
             for &m in &machines {
-                self.joint_groups(m, &mut groups, &mut owners);
+                self.joint_ties(m, &mut ties, &mut ends, &mut owners);
             }
-            for group in &mut groups {
-                group.bodies = group.bodies.map(|b| if b == GROUND { GROUND } else { index[b as usize] });
+            for end in &mut ends {
+                end.body = index[end.body as usize];
             }
             let n = bodies.len();
             let held: Vec<bool> = bodies.iter().map(|&b| model.bodies[b].mechanism.is_some()).collect();
             let mut vertices = vec![Vertex::Body; n];
-            vertices.resize(n + groups.len(), Vertex::Rows);
+            vertices.resize(n + ties.len(), Vertex::Rows);
             let mut edges = Vec::new();
-            for (g, group) in groups.iter().enumerate() {
-                edges.extend(group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (b, (n + g) as u32)));
+            for (t, tie) in ties.iter().enumerate() {
+                edges.extend(tie.ends.of(&ends).iter().map(|end| (end.body, (n + t) as u32)));
             }
             let mut ldl = BlockLdl::new(&vertices, &edges);
             ldl.clear();
@@ -639,12 +639,13 @@ impl Clock<'_> {
                 *ldl.diagonal(k) = Wide::from(M);
             }
             let mut edge = 0;
-            for (g, group) in groups.iter().enumerate() {
-                border(&mut ldl, n + g, edge, group, &inverse);
-                edge += group.bodies.iter().filter(|&&b| b != GROUND).count();
+            for (t, tie) in ties.iter().enumerate() {
+                // ropes that carry something hold, others do not
+                border(&mut ldl, [n + t, edge], tie, &ends, &inverse, |r| tie.lower[r] < 0.0 && tie.upper[r] > 0.0);
+                edge += tie.ends.len();
             }
             ldl.factor();
-            let room = vec![0.0; 6 * (n + groups.len())];
+            let room = vec![0.0; 6 * (n + ties.len())];
             (ldl, held, room)
         });
         let mut list = Vec::with_capacity(self.touches.len());

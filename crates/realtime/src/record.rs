@@ -125,7 +125,7 @@ impl Clock<'_> {
                 }
             }
             let pushes = partition.give_back(&mut self.rows);
-            if pushes || !partition.problem.groups.is_empty() {
+            if pushes || !partition.problem.ties.is_empty() {
                 for &b in &partition.bodies {
                     self.pushed[b as usize] = true;
                 }
@@ -224,6 +224,14 @@ impl Clock<'_> {
                 }
             }
         }
+        for tie in &self.rows.ties {
+            for end in tie.ends.of(&self.rows.ends) {
+                let b = end.body as usize;
+                if model.bodies[b].mechanism.is_some_and(|(own, _)| own as usize == k) {
+                    put_in += tie.lambda[0] * dot(&end.row(0), mean(b));
+                }
+            }
+        }
         self.state.restraint.resize(self.machines.len(), [0.0; 2]);
         let [made, largest] = &mut self.state.restraint[k];
         *largest = largest.max(before);
@@ -266,13 +274,13 @@ impl Clock<'_> {
     fn read_reactions(&mut self, k: usize) {
         self.machines[k].added.fill(Six::ZERO);
         for partition in self.partitions.iter().filter(|p| p.active) {
-            for (group, (machine, slot, wrench)) in partition.problem.groups.iter().zip(&partition.owners) {
+            for (tie, (machine, slot, wrench)) in partition.problem.ties.iter().zip(&partition.owners) {
                 if *machine as usize == k
                     && let Some(added) = self.machines[k].added.get_mut(*slot as usize)
                 {
                     *added = Six::ZERO;
-                    for r in 0..group.count {
-                        *added = *added + wrench[r] * (group.lambda[r] / self.h);
+                    for r in 0..tie.count {
+                        *added = *added + wrench[r] * (tie.lambda[r] / self.h);
                     }
                 }
             }
@@ -452,19 +460,24 @@ impl Clock<'_> {
         let [mut elastic_before, mut elastic] = self.elastic;
         for k in self.rows.contacts..self.rows.rows.len() {
             let row = &self.rows.rows[k];
-            let force = self.rows.forces.binary_search_by_key(&(k as u32), |f| f.0).map(|at| self.rows.forces[at].1);
-            let along = |s: usize| match force {
-                Ok(force) => flat(force[s]),
-                Err(_) => row.J[s],
-            };
             let own: f64 =
-                (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&along(s), mean[row.bodies[s] as usize])).sum();
+                (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&row.J[s], mean[row.bodies[s] as usize])).sum();
             let work = row.lambda * (own + row.given);
             ledger[Cause::Work] -= row.lambda * row.given;
             match self.rows.owners[k] {
                 Owner::Bend => ledger[Cause::Damping] -= work,
                 Owner::Custom(_) => ledger[Cause::Work] += work,
                 _ => {}
+            }
+        }
+        for (k, tie) in self.rows.ties.iter().enumerate() {
+            let along = if tie.pushes.is_empty() { tie.ends } else { tie.pushes };
+            let ends = along.of(&self.rows.ends).iter();
+            let own: f64 = ends.map(|end| dot(&end.row(0), mean[end.body as usize])).sum();
+            let work = tie.lambda[0] * (own + self.rows.tie_given[k]);
+            ledger[Cause::Work] -= tie.lambda[0] * self.rows.tie_given[k];
+            if let Owner::Custom(_) = self.rows.tie_owners[k] {
+                ledger[Cause::Work] += work;
             }
         }
         self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);

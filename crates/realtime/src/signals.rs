@@ -93,22 +93,19 @@ impl Clock<'_> {
             }
         }
         if self.state.steps > 0 {
-            for (own, row) in self.elements.rows.iter().zip(&self.rows.rows[self.elements.first..]) {
-                let coordinates = model.elements[own.element as usize].kind.attached().coordinates;
-                let Some(at) = coordinates.first().filter(|at| at.mechanism as usize == m) else { continue };
-                if let Some(l) = link_of(at.coordinate as usize) {
-                    let J = &row.J[0];
-                    let wrench = Six::new(Vec3::new(J[0], J[1], J[2]), Vec3::new(J[3], J[4], J[5]));
-                    on[l] = on[l] + wrench * (row.lambda / h);
+            for own in self.elements.along.iter().filter(|own| own.at.mechanism as usize == m) {
+                let i = own.at.coordinate as usize;
+                if let Some(l) = link_of(i) {
+                    on[l] = on[l] + machine.dual[i] * own.factor * (self.impulse_at(own.place) / h);
                 }
             }
             for partition in self.partitions.iter().filter(|p| p.active) {
-                for (group, (k, slot, _)) in partition.problem.groups.iter().zip(&partition.owners) {
+                for (tie, (k, slot, _)) in partition.problem.ties.iter().zip(&partition.owners) {
                     let coupling = (*slot as usize).checked_sub(links + mechanism.loops.len());
                     let Some(c) = coupling.filter(|_| *k as usize == m) else { continue };
                     for term in &mechanism.couplings[c].coupling.terms {
                         if let Some(l) = link_of(term.coordinate) {
-                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * group.lambda[0] / h);
+                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * tie.lambda[0] / h);
                         }
                     }
                 }

@@ -100,6 +100,8 @@ pub struct Scene {
     pub ignores: Vec<Ignore>,
     /// Joints.
     pub joints: Vec<Joint>,
+    /// Relations of coordinates of joints.
+    pub constraints: Vec<Constraint>,
     /// Force elements.
     pub forces: Vec<Force>,
     /// Named scalars for equations.
@@ -326,8 +328,9 @@ macro_rules! named {
 
 mod mechanism;
 pub use mechanism::{
-    Action, Attachment, Change, Component, ComponentCrossing, Coordinate, CoordinateSpring, Force, ForceKind, Frame,
-    Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor, SensorKind, Signal, SignalKind,
+    Action, Attachment, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Coordinate,
+    CoordinateSpring, Force, ForceKind, Frame, Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor,
+    SensorKind, Signal, SignalKind,
 };
 
 named! {

@@ -11,6 +11,7 @@ mod program;
 mod random_scenes;
 mod realtime;
 mod realtime_elements;
+mod ropes;
 mod scene_grains;
 mod scene_solids;
 mod silence;

@@ -11,7 +11,7 @@ use tippe::run::{Recording, Subjects};
 use tippe::scene::Scene;
 use tippe::{Cause, Ledger, Model, Observe, Sample, Summary};
 use tippe_geometry::Vec3;
-use tippe_numerics::kkt::Row;
+use tippe_numerics::kkt::{Row, Tie};
 
 /// Standard gravity of these tests [m/s^2].
 const G: f64 = 9.81;
@@ -627,13 +627,9 @@ fn a_row_of_a_hook_holds_a_body() {
     impl Hook for Winch {
         fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
             rows.push(CustomRow {
-                bodies: [Some(self.body), None],
-                J: [Six::new(Vec3::ZERO, Vec3::Z), Six::ZERO],
-                force: None,
+                ends: vec![(self.body, Six::new(Vec3::ZERO, Vec3::Z))],
                 target: 0.25,
-                compliance: 0.0,
-                lower: f64::NEG_INFINITY,
-                upper: f64::INFINITY,
+                ..CustomRow::default()
             });
         }
         fn after_solve(&mut self, view: &View<'_>, rows: &[Row], owners: &[Owner], velocities: &[Six]) {
@@ -673,13 +669,12 @@ fn a_row_of_a_hook_pushes_elsewhere_than_it_looks() {
     impl Hook for Wedge {
         fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
             rows.push(CustomRow {
-                bodies: [Some(self.0), None],
-                J: [Six::new(Vec3::ZERO, Vec3::X), Six::ZERO],
-                force: Some([Six::new(Vec3::ZERO, Vec3::X + Vec3::Z), Six::ZERO]),
+                ends: vec![(self.0, Six::new(Vec3::ZERO, Vec3::X))],
+                force: vec![(self.0, Six::new(Vec3::ZERO, Vec3::X + Vec3::Z))],
                 target: 0.5,
-                compliance: 0.0,
                 lower: 0.0,
                 upper: 0.1,
+                ..CustomRow::default()
             });
         }
     }
@@ -700,6 +695,65 @@ fn a_row_of_a_hook_pushes_elsewhere_than_it_looks() {
     assert!((v.x - 0.5).abs() < 1e-9 && v.z.abs() < 1e-5, "{v}");
     assert_eq!(summary.solutions.pivoted + summary.solutions.lemke, summary.solutions.direct);
     assert_eq!(summary.solutions.unconverged, 0);
+}
+
+/// Six cubes in free fall under one rope, sum of v_z >= 0: from rest it carries g h m/6 of each in a step; with half of that as a bound they fall
+/// at half the rate. More than two bodies make one partition of them.
+#[test]
+fn a_row_of_a_hook_has_any_number_of_bodies_and_bounds() {
+    struct Rope {
+        bodies: Vec<usize>,
+        upper: f64,
+        impulse: f64,
+    }
+    impl Hook for Rope {
+        fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
+            let ends = self.bodies.iter().map(|&b| (b, Six::new(Vec3::ZERO, Vec3::Z)));
+            rows.push(CustomRow { ends: ends.collect(), lower: 0.0, upper: self.upper, ..CustomRow::default() });
+        }
+        fn after_solve_ties(&mut self, _: &View<'_>, ties: &[Tie], owners: &[Owner]) {
+            assert_eq!((ties.len(), owners), (1, &[Owner::Custom(0)][..]));
+            self.impulse = ties[0].lambda[0];
+        }
+    }
+    let cubes: String = (0..6).map(|k| cube(&format!("box{k}"), f64::from(k), 0.0, 5.0)).collect();
+    let model = model(&format!("{}{cubes}", steel(0.5, 0.0)));
+    for (share, falls) in [(f64::INFINITY, 0.0), (0.5, 0.5)] {
+        let bodies = (0..6).map(|k| index(&model, &format!("box{k}"))).collect();
+        let mut rope = Rope { bodies, upper: share * G * STEP, impulse: 0.0 };
+        let mut state = State::start(&model);
+        let summary = hooked(&model, &mut state, 1.0, &mut rope);
+        for b in &rope.bodies {
+            let v = state.bodies()[*b].v.z;
+            assert!((v + falls * G).abs() < 1e-8, "{v}");
+        }
+        assert!((rope.impulse / (G * STEP) - share.min(1.0)).abs() < 1e-8, "{}", rope.impulse);
+        assert!(summary.energy.residual().abs() < 1e-8, "{:e}", summary.energy.residual());
+    }
+}
+
+#[test]
+fn a_row_of_a_hook_that_makes_no_sense_is_named() {
+    struct Wrong(CustomRow);
+    impl Hook for Wrong {
+        fn rows(&mut self, _: &View<'_>, rows: &mut Vec<CustomRow>) {
+            rows.push(self.0.clone());
+        }
+    }
+    let model = resting_box(0.5);
+    let ends = || vec![(index(&model, "box"), Six::new(Vec3::ZERO, Vec3::Z))];
+    for (row, text) in [
+        (CustomRow { ends: vec![(99, Six::ZERO)], ..CustomRow::default() }, "names body 99"),
+        (CustomRow { ends: ends(), lower: 1.0, upper: 0.0, ..CustomRow::default() }, "the bounds 1 and 0"),
+        (CustomRow { ends: ends(), target: f64::NAN, ..CustomRow::default() }, "not finite"),
+        (CustomRow { ends: ends(), compliance: -1.0, ..CustomRow::default() }, "the compliance -1"),
+    ] {
+        let mut state = State::start(&model);
+        let failure =
+            simulate_with(&model, &mut state, 0.1, &one_thread(), &mut [&mut Wrong(row)], &mut ()).unwrap_err();
+        let said = failure.to_string();
+        assert!(said.contains("row of a hook \"0\"") && said.contains(text), "{said}");
+    }
 }
 
 #[test]
