@@ -1,7 +1,7 @@
 //! Parts kept apart: few rows c between parts whose own matrix A has no block between them. With J_c the rows that hold their equation,
 //!   [A  J_c^T; J_c  -eps_c] (x, -mu) = (r, 0):   (J_c A^-1 J_c^T + eps_c) mu = J_c A^-1 r,   x = A^-1 r - A^-1 J_c^T mu,
-//! which is (A + J_c^T eps_c^-1 J_c)^-1 r to rounding. A tie has a vertex of its own, apart from all others, whose equation is -x = m: there
-//! r is what it misses, J x - eps mu = m, and the answer mu.
+//! which is (A + J_c^T eps_c^-1 J_c)^-1 r to rounding. A tie has a vertex of its own, apart from all others, whose
+//! equation is -x = m: there r is what it misses, J x - eps mu = m, and the answer mu.
 
 use super::newton::Status;
 use super::{BlockLdl, Problem, SOFTENING, push};
