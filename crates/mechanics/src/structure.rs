@@ -173,7 +173,7 @@ impl Parts<'_> {
             held.measure_rows(&record.q, &record.u, &kinematics, of, body, &mut work);
             held.factor_rows(&mut work);
             match held.has_one_way_rows() {
-                true => held.stop(&mut work, &mut change),
+                true => held.stop(&mut work, &record.u, &mut change),
                 false => _ = held.correction(true, &mut work, &mut change),
             }
             for (u, c) in record.u.iter_mut().zip(&change) {

@@ -262,8 +262,8 @@ impl Machine {
         on
     }
 
-    /// How far coupling `k`, which holds one way, is from switching where it was evaluated last: its multiplier where it is taut, how far it is
-    /// beyond its limit where it is slack. Negative until it switches.
+    /// How far coupling `k`, which holds one way, is from switching where it was evaluated last: its multiplier where
+    /// it is taut, how far it is beyond its limit where it is slack. Negative until it switches.
     pub fn one_way_margin(&self, model: &Model, k: usize, y: &[f64]) -> f64 {
         let mechanism = &model.mechanisms[self.index as usize];
         let coupling = &mechanism.couplings[k].coupling;
@@ -276,8 +276,9 @@ impl Machine {
         own.map_or(-1.0, |(_, lambda)| sense * lambda)
     }
 
-    /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a plastic impact, whose loss [J]
-    /// is given; the next evaluation decides which of those that touch and rest carry something.
+    /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a
+    /// plastic impact, whose loss [J] is given; the next evaluation decides which of those that touch and rest carry
+    /// something.
     pub fn settle_one_way(&mut self, model: &Model, y: &mut [f64], of: impl Fn(u32) -> Kinematics) -> f64 {
         let mechanism = &model.mechanisms[self.index as usize];
         let n = self.tau.len();
@@ -288,7 +289,7 @@ impl Machine {
             mechanism.find_touching(q, u, false, &mut self.work);
             mechanism.measure_rows(q, u, &self.kinematics, of, body, &mut self.work);
             mechanism.factor_rows(&mut self.work);
-            mechanism.stop(&mut self.work, &mut self.change);
+            mechanism.stop(&mut self.work, u, &mut self.change);
             mechanism.displace(&self.change, &self.work, &mut self.displaced);
             for ((link, kin), jump) in mechanism.links.iter().zip(&self.kinematics).zip(&self.displaced) {
                 let after = Kinematics { v: kin.v + jump.linear, w: kin.w + jump.angular, ..*kin };

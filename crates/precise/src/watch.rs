@@ -164,8 +164,8 @@ impl Dynamics {
         one_way.filter(|(machine, coupling)| self.machines[*machine].work.taut[*coupling]).collect()
     }
 
-    /// Settles couplings that hold one way at (t, y), where all was evaluated last; true if there are any: the equations must be
-    /// evaluated anew.
+    /// Settles couplings that hold one way at (t, y), where all was evaluated last; true if there are any: the
+    /// equations must be evaluated anew.
     pub fn settle_one_way(&mut self, model: &Model, t: f64, y: &mut [f64]) -> bool {
         let mut any = false;
         for machine in self.machines.iter_mut() {

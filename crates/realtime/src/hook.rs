@@ -22,9 +22,9 @@ pub struct View<'a> {
     pub bodies: &'a [Kinematics],
 }
 
-/// A row of the user's own over any number of bodies: J u + compliance lambda = target, lower <= lambda <= upper, with u the velocities {w, v} at
-/// the centres of mass. Its impulse acts along J^T, or along `force`: then the partition is no quadratic program any more and is solved by
-/// pivoting, dense, with friction as boxes; meant for a few dozen rows.
+/// A row of the user's own over any number of bodies: J u + compliance lambda = target, lower <= lambda <= upper, with
+/// u the velocities {w, v} at the centres of mass. Its impulse acts along J^T, or along `force`: then the partition is
+/// no quadratic program any more and is solved by pivoting, dense, with friction as boxes; meant for a few dozen rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomRow {
     /// Bodies by model index, and derivatives by their velocities; those of a body that is named twice add up.

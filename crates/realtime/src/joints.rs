@@ -54,7 +54,8 @@ pub struct Machine {
     pub loop_reactions: Vec<Six>,
     /// Coordinates given by a motion: rate in this step.
     pub given: Vec<Option<f64>>,
-    /// Multipliers that couplings that hold one way have in the free motion of the step; NaN for those that are slack in it.
+    /// Multipliers that couplings that hold one way have in the free motion of the step; NaN for those that are slack
+    /// in it.
     pub tension: Vec<f64>,
     /// True if the free motion ends where one of them that is slack in it is beyond its limit: rows must act.
     pub overruns: bool,
@@ -305,7 +306,8 @@ impl Clock<'_> {
         }
     }
 
-    /// Rows of mechanism `k` into `ties`, with the bodies' model indices; `owners` gets the link, or links + loop, or links + loops + coupling.
+    /// Rows of mechanism `k` into `ties`, with the bodies' model indices; `owners` gets the link, or links + loop, or
+    /// links + loops + coupling.
     pub(super) fn joint_ties(
         &mut self,
         k: usize,
@@ -521,8 +523,8 @@ impl Clock<'_> {
         }
     }
 
-    /// Which couplings that hold one way are taut at the end of the step: those that carried something in it. Those that switch are logged, at
-    /// its end if they became taut, else at its beginning.
+    /// Which couplings that hold one way are taut at the end of the step: those that carried something in it. Those
+    /// that switch are logged, at its end if they became taut, else at its beginning.
     fn switch_one_way(&mut self, k: usize) {
         let mechanism = &self.model.mechanisms[k];
         if !mechanism.has_one_way_rows() {
@@ -546,7 +548,9 @@ impl Clock<'_> {
             self.state.machines[k].taut[c] = taut;
             // what has just become taut still closes a little: the next step stops it, no projection
             machine.work.taut[c] = taut && !machine.tension[c].is_nan();
-            if was != taut {
+            // one that is taut from the start is no event
+            let begins = self.state.steps == 0 && !machine.tension[c].is_nan();
+            if was != taut && !begins {
                 let kind = if taut { EventKind::Taut } else { EventKind::Slack };
                 let time = self.state.time + if taut { self.h } else { 0.0 };
                 self.events.push(Event { time, kind, source: Some(coupled.name.clone()), contact: None });

@@ -115,7 +115,8 @@ pub struct Partition {
     pub problem: Problem,
     /// True if all rows of the step are its own, and not copies of them in the problem, until [`Partition::give_back`].
     lent: bool,
-    /// Mechanism, link or loop (or coupling), and wrench on side 2 of each tie of a joint: the first ones of the problem.
+    /// Mechanism, link or loop (or coupling), and wrench on side 2 of each tie of a joint: the first ones of the
+    /// problem.
     pub owners: Vec<(u32, u32, [Six; 6])>,
     /// How it was solved.
     pub report: Report,
@@ -173,8 +174,8 @@ impl Rows {
         self.follows.push(follows);
     }
 
-    /// Appends a row with any number of ends; those whose motion is given go into the target. Its impulse acts along J^T, or along
-    /// `pushes`, if there are any.
+    /// Appends a row with any number of ends; those whose motion is given go into the target. Its impulse acts along
+    /// J^T, or along `pushes`, if there are any.
     pub fn push_tie(&mut self, ends: &[(End, Six)], pushes: &[(End, Six)], tie: Tie, owner: Owner) {
         let mut given = 0.0;
         let mut tie = Tie { count: 1, ..tie };
@@ -265,8 +266,9 @@ impl Clock<'_> {
         rows.push(&self.ends(bodies), J, row, owner, follows);
     }
 
-    /// Appends a row of any number of bodies, J u + eps lambda = b with lower <= lambda <= upper, where `tie` has b, eps, the bounds and the
-    /// impulse to start from (NaN: unknown) of its first row. Bodies whose motion is given go into the target; a body may be named twice.
+    /// Appends a row of any number of bodies, J u + eps lambda = b with lower <= lambda <= upper, where `tie` has b,
+    /// eps, the bounds and the impulse to start from (NaN: unknown) of its first row. Bodies whose motion is given go
+    /// into the target; a body may be named twice.
     pub(super) fn push_tie(
         &self,
         rows: &mut Rows,

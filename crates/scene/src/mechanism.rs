@@ -100,7 +100,8 @@ impl JointKind {
     }
 }
 
-/// A relation of any number of coordinates, a sum of terms that is held at a limit or kept on one side of it: a rope over pulleys, a whippletree.
+/// A relation of any number of coordinates, a sum of terms that is held at a limit or kept on one side of it: a rope
+/// over pulleys, a whippletree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Constraint {
     /// Name, unique in the scene.

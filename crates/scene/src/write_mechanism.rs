@@ -7,6 +7,7 @@ use super::*;
 /// Writes joints, force elements, signals, components, sensors and changes.
 pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "joint", &scene.joints, |joint| self::joint(joint, &scene.joints));
+    tables(top, "constraint", &scene.constraints, |constraint| self::constraint(constraint, &scene.joints));
     tables(top, "force", &scene.forces, force);
     tables(top, "signal", &scene.signals, signal);
     tables(top, "component", &scene.components, component);
@@ -18,6 +19,30 @@ pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
         table
     });
     tables(top, "change", &scene.changes, change);
+}
+
+/// A constraint of a program: files have no such table yet, and say so when they are read.
+fn constraint(constraint: &Constraint, joints: &[Joint]) -> Writer {
+    let mut table = Writer::default();
+    table.text("name", Some(&constraint.name));
+    let names: Vec<String> =
+        constraint.terms.iter().map(|term| coordinate(joints, &term.joint, term.coordinate)).collect();
+    table.texts("terms", &names);
+    table.put("factors", numbers(&constraint.terms.iter().map(|term| term.factor).collect::<Vec<f64>>()));
+    let key = match constraint.holds {
+        ConstraintHolds::Equals => "equals",
+        ConstraintHolds::AtMost => "at_most",
+        ConstraintHolds::AtLeast => "at_least",
+    };
+    table.put(key, Value::Number(constraint.limit));
+    table
+}
+
+/// `JOINT.COORDINATE`.
+fn coordinate(joints: &[Joint], name: &str, index: usize) -> String {
+    let other = joints.iter().find(|other| other.name == *name);
+    let coordinate = other.and_then(|other| other.kind.coordinates().get(index));
+    coordinate.map_or_else(|| name.to_owned(), |coordinate| format!("{name}.{}", coordinate.name))
 }
 
 fn attachment(of: &Attachment) -> String {
@@ -66,15 +91,7 @@ fn joint(joint: &Joint, joints: &[Joint]) -> Writer {
     }
     table.flag("collide", joint.collide, false);
     table.flag("active", joint.active, true);
-    let couples: Vec<String> = joint
-        .couples
-        .iter()
-        .map(|(name, index)| {
-            let other = joints.iter().find(|other| other.name == *name);
-            let coordinate = other.and_then(|other| other.kind.coordinates().get(*index));
-            coordinate.map_or_else(|| name.clone(), |coordinate| format!("{name}.{}", coordinate.name))
-        })
-        .collect();
+    let couples: Vec<String> = joint.couples.iter().map(|(name, index)| coordinate(joints, name, *index)).collect();
     table.texts("joints", &couples);
     match joint.kind {
         JointKind::Screw => table.number("pitch", Some(joint.pitch)),

@@ -298,7 +298,7 @@ impl Mechanism {
         let mut lambda = std::mem::take(&mut work.lambda);
         lambda.resize(work.rows.len(), 0.0);
         match work.decides {
-            true => self.decide(work, &mut lambda),
+            true => self.decide(work, u_dot, &mut lambda),
             false => work.solver.solve(&work.right, &mut lambda),
         }
         self.add_answers(&lambda, work, u_dot, Some(&mut a));

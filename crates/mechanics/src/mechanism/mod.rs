@@ -141,14 +141,16 @@ pub struct Work {
     e: Vec<f64>,
     /// Rows of the active loops and couplings.
     pub rows: Vec<ClosureRow>,
-    /// What the rows pull at: links, with {torque, force} on their centres of mass; and coordinates, with their factors.
+    /// What the rows pull at: links, with {torque, force} on their centres of mass; and coordinates, with their
+    /// factors.
     ends: Vec<(u32, Six)>,
     terms: Vec<(usize, f64)>,
     /// Multipliers of the rows [N or N m].
     pub lambda: Vec<f64>,
     /// Number of rows that are not redundant.
     pub rank: usize,
-    /// The number kept between steps, and which loops were active, which coordinates given and which couplings taut when it was found.
+    /// The number kept between steps, and which loops were active, which coordinates given and which couplings taut
+    /// when it was found.
     pub counted: Option<(usize, Vec<bool>)>,
     fresh: Vec<Row>,
     /// Answers of coordinates and links to a unit multiplier, row by row.

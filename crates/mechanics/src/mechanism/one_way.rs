@@ -1,17 +1,23 @@
-//! Rows that hold one way, as an active set: which of those that touch their limit carry something, and the impulse that stops them.
+//! Rows that hold one way, as an active set: which of those that touch their limit carry something, and the impulse
+//! that stops them.
 //!
-//! With G all rows that hold or touch, A = G M^-1 G^T, and the multipliers of rows that hold one way within their bounds, l <= lambda <= u,
+//! With G all rows that hold or touch, A = G M^-1 G^T, and the multipliers of rows that hold one way within their
+//! bounds, l <= lambda <= u,
 //!   A lambda + G u_f' - gamma = w+ - w-,   0 <= w+ perpendicular to lambda - l,   0 <= w- perpendicular to u - lambda
-//! says which rows hold on (lambda inside its bounds) and which open (lambda = 0, w != 0): Signorini's conditions on accelerations. The same
-//! with rates, A p + G u- = w+ - w-, is the plastic impact (e = 0) of rows that close; the rates after it are u- + M^-1 G^T p.
-//! Redundant rows have many multipliers: those that others hold for are left out one after the other, so that what is left is unique.
+//! says which rows hold on (lambda inside its bounds) and which open (lambda = 0, w != 0): Signorini's conditions on
+//! accelerations. The same with rates, A p + G u- = w+ - w-, is the plastic impact (e = 0) of rows that close; the
+//! rates after it are u- + M^-1 G^T p. Redundant rows have many multipliers: those that others hold for are left out
+//! one after the other, so that what is left is unique.
 
 use super::{Mechanism, Mode, Work};
 use tippe_numerics::Semidefinite;
 use tippe_numerics::mlcp;
 
-/// A multiplier below this share of the largest carries nothing [-].
-const NOTHING: f64 = 1e-12;
+/// A row whose multiplier changes its rate by less than this share of what its terms do carries nothing [-]: where a
+/// tension vanishes, the located instant is off by about 1e-13 of a step.
+const NOTHING: f64 = 1e-9;
+/// Rounding of a multiplier, as a share of it [-].
+const ROUNDING: f64 = 1e-12;
 /// Rows that see less than this share of themselves are redundant [-].
 const REDUNDANT: f64 = 1e-10;
 /// What a row may miss when others hold for it, as a share of the largest right-hand side [-].
@@ -39,10 +45,11 @@ impl Mechanism {
         one_way.into_iter().any(|coupling| coupling.touches(q) && coupling.closing(u) > 0.0)
     }
 
-    /// Multipliers of A lambda = right within the bounds of the rows; couplings that carry nothing are taut no more.
-    pub(super) fn decide(&self, work: &mut Work, lambda: &mut [f64]) {
+    /// Multipliers of A lambda = right within the bounds of the rows, where coordinates accelerate with `u_dot` without
+    /// them; couplings that carry nothing are taut no more.
+    pub(super) fn decide(&self, work: &mut Work, u_dot: &[f64], lambda: &mut [f64]) {
         work.decides = false;
-        let carries = self.within_bounds(work, lambda);
+        let carries = self.within_bounds(work, u_dot, lambda);
         for (r, row) in work.rows.iter().enumerate().filter(|(_, row)| row.bounds.is_some()) {
             work.taut[row.owner - self.loops.len()] = carries[r];
         }
@@ -50,14 +57,14 @@ impl Mechanism {
         work.counted = None;
     }
 
-    /// Rates jump to those of the plastic impact of all rows in place, whose rates are `rate`; after [`Self::measure_rows`] and
-    /// [`Self::factor_rows`]. `change` receives the jump.
-    pub fn stop(&self, work: &mut Work, change: &mut [f64]) {
+    /// Rates jump to those of the plastic impact of all rows in place, whose rates are `rate` at the rates u; after
+    /// [`Self::measure_rows`] and [`Self::factor_rows`]. `change` receives the jump.
+    pub fn stop(&self, work: &mut Work, u: &[f64], change: &mut [f64]) {
         change.fill(0.0);
         let mut impulse = vec![0.0; work.rows.len()];
         work.right.clear();
         work.right.extend(work.rows.iter().map(|row| -row.rate));
-        self.within_bounds(work, &mut impulse);
+        self.within_bounds(work, u, &mut impulse);
         self.add_answers(&impulse, work, change, None);
         for (change, mode) in change.iter_mut().zip(&work.modes) {
             if *mode != Mode::Free {
@@ -67,7 +74,7 @@ impl Mechanism {
     }
 
     /// A lambda = right within the bounds; tells which rows carry something.
-    fn within_bounds(&self, work: &mut Work, lambda: &mut [f64]) -> Vec<bool> {
+    fn within_bounds(&self, work: &mut Work, rates: &[f64], lambda: &mut [f64]) -> Vec<bool> {
         let m = work.rows.len();
         let bound = |side: usize, without: f64| -> Vec<f64> {
             work.rows.iter().map(|row| row.bounds.map_or(without, |bounds| bounds[side])).collect()
@@ -85,15 +92,17 @@ impl Mechanism {
             work.solver.solve(&work.right, lambda);
             return carries;
         };
-        let largest = solution.x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         for (r, row) in work.rows.iter().enumerate() {
-            carries[r] = row.bounds.is_none() || solution.x[r].abs() > NOTHING * largest;
+            let size: f64 = work.terms_of(row).iter().map(|(i, factor)| (factor * rates[*i]).abs()).sum();
+            let carried = (solution.x[r] * work.A[r * m + r]).abs();
+            carries[r] = row.bounds.is_none() || carried > NOTHING * size;
         }
         self.leave_out_redundant(work, &mut carries, lambda);
         carries
     }
 
-    /// Leaves out rows with bounds that the others hold for, the last ones first; the multipliers of those that are left.
+    /// Leaves out rows with bounds that the others hold for, the last ones first; the multipliers of those that are
+    /// left.
     fn leave_out_redundant(&self, work: &mut Work, carries: &mut [bool], lambda: &mut [f64]) {
         let m = work.rows.len();
         let most = work.right.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
@@ -114,7 +123,7 @@ impl Mechanism {
             carries[r] = false;
             let fewer = attempt(carries, lambda);
             let within = |k: usize| {
-                let slack = NOTHING * lambda[k].abs();
+                let slack = ROUNDING * lambda[k].abs();
                 work.rows[k].bounds.is_none_or(|[low, high]| lambda[k] >= low - slack && lambda[k] <= high + slack)
             };
             let held: f64 = (0..m).map(|k| work.A[r * m + k] * lambda[k]).sum();

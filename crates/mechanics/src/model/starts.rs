@@ -325,7 +325,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Constraints that hold one way must do so at the start; where their terms still close, they stop in the first instant.
+    /// Constraints that hold one way must do so at the start; where their terms still close, they stop in the first
+    /// instant.
     fn check_one_way(&mut self, mechanism: &Mechanism, start: &MechanismStart) {
         for coupled in &mechanism.couplings {
             let (coupling, CoupledBy::Constraint(k)) = (&coupled.coupling, coupled.source) else { continue };

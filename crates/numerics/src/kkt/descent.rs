@@ -4,7 +4,8 @@
 //! convex, with a continuous slope. Its second derivative is the matrix of the linear problem with the rows inside their bounds: a step is the
 //! solution of that, taken as far as f falls. Rows however many are no more unknowns, but friction of hard rows makes kinks that hold it up.
 
-use super::newton::{Bounded, Status};
+use super::bounded::Bounded;
+use super::newton::Status;
 use super::{Problem, Report, Solver};
 
 /// Slopes of f looked at along a step, at most ...

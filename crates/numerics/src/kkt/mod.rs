@@ -6,8 +6,8 @@
 //! ball share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
 //!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.
 //!
-//! Rows come in two layouts. A [`Row`] has two ends and is part of the matrix of its two bodies: contacts, springs. A [`Tie`] is up to six
-//! rows with any number of ends, and borders that matrix: joints, couplings, ropes over pulleys.
+//! Rows come in two layouts. A [`Row`] has two ends and is part of the matrix of its two bodies: contacts, springs. A
+//! [`Tie`] is up to six rows with any number of ends, and borders that matrix: joints, couplings, ropes over pulleys.
 //!
 //! - [`Solver::newton`]: direct. The equations of the rows f that are not at a bound are solved in velocities: one block LDL^T of
 //!   M + J_f^T eps^-1 J_f, bordered by the ties (eps = 0 allowed). Block pivoting first: all rows that do not fit
@@ -19,6 +19,7 @@
 //!
 //! [`Problem::residual`] judges both.
 
+mod bounded;
 mod descent;
 mod joined;
 mod lanes;
@@ -171,14 +172,14 @@ impl Ends {
     }
 }
 
-/// Up to six rows over any number of bodies, each with bounds of its own. Rows without bounds are exact where their compliance is zero; that of
-/// rows with bounds is raised to [`LEAST_COMPLIANCE`].
+/// Up to six rows over any number of bodies, each with bounds of its own. Rows without bounds are exact where their
+/// compliance is zero; that of rows with bounds is raised to [`LEAST_COMPLIANCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tie {
     /// Its ends, each body once.
     pub ends: Ends,
-    /// Where its impulses act along other directions than J^T: the momenta that unit impulses give, by body. Such a problem is one for
-    /// [`Solver::dense`]. Empty for J^T.
+    /// Where its impulses act along other directions than J^T: the momenta that unit impulses give, by body. Such a
+    /// problem is one for [`Solver::dense`]. Empty for J^T.
     pub pushes: Ends,
     /// Number of rows.
     pub count: usize,
@@ -458,8 +459,8 @@ pub fn join_ends(all: &mut Vec<End>, ends: &[(u32, [f64; 6])]) -> Ends {
     Ends { first: first as u32, end: all.len() as u32 }
 }
 
-/// Writes the rows of a tie that hold their equation into its vertex and its edges (body, tie), which follow each other from `edge` on; what
-/// stands for the others is the equation 0 = 0.
+/// Writes the rows of a tie that hold their equation into its vertex and its edges (body, tie), which follow each other
+/// from `edge` on; what stands for the others is the equation 0 = 0.
 pub fn border(
     ldl: &mut BlockLdl,
     [vertex, edge]: [usize; 2],

@@ -24,7 +24,8 @@ impl Solver {
         }
     }
 
-    /// One pass over all ties and rows; the velocities are those of the impulses before and after. Returns the largest change
+    /// One pass over all ties and rows; the velocities are those of the impulses before and after. Returns the largest
+    /// change
     /// of a velocity.
     pub(super) fn pass(&mut self, problem: &mut Problem, backward: bool) -> f64 {
         let Problem { inverse, u, rows, ties, ends, .. } = problem;
@@ -118,8 +119,8 @@ pub(super) fn shift_tie(inverse: &[super::Block], tie: &Tie, ends: &[End], lambd
     }
 }
 
-/// Satisfies the rows of one tie: together, (J M^-1 J^T + eps) dlambda = miss, or one after the other where there are bounds.
-/// Returns the largest miss (with bounds the largest change of a velocity).
+/// Satisfies the rows of one tie: together, (J M^-1 J^T + eps) dlambda = miss, or one after the other where there are
+/// bounds. Returns the largest miss (with bounds the largest change of a velocity).
 pub(super) fn settle(inverse: &[super::Block], tie: &mut Tie, ends: &[End], u: &mut [f64]) -> f64 {
     let n = tie.count;
     let mut A = [0.0; 36];

@@ -1,7 +1,10 @@
-//! Couplings of joint coordinates: gear, rack and pinion, belt, rope. One row each, linear in any number of coordinates:
+//! Couplings of joint coordinates: gear, rack and pinion, belt, rope. One row each, linear in any number of
+//! coordinates:
 //!   phi = sum_k c_k (q_k - q_k0) - L,   phi' = sum_k c_k u_k,   phi'' = sum_k c_k u_k'
-//! so that c_k is also the force or torque that a unit multiplier exerts on coordinate k. A coupling holds both ways, phi = 0, or one way:
-//!   at most   phi <= 0,  lambda <= 0,  phi lambda = 0   (a rope of length L),      at least   phi >= 0,  lambda >= 0,  phi lambda = 0.
+//! so that c_k is also the force or torque that a unit multiplier exerts on coordinate k. A coupling holds both ways,
+//! phi = 0, or one way:
+//!   at most    phi <= 0,  lambda <= 0,  phi lambda = 0   (a rope of length L),
+//!   at least   phi >= 0,  lambda >= 0,  phi lambda = 0.
 //! The coordinates must be those whose rate is their derivative: not the Gibbs vectors of spherical and free joints.
 
 /// One coordinate in a coupling.
@@ -60,11 +63,12 @@ pub struct Coupling {
     pub holds: Holds,
 }
 
-/// A coupling that holds one way touches its limit where phi is this share of its terms short of it, and this much [m or rad]. Rounding of
-/// coordinates leaves 1e-16; an opening that small closes unseen.
+/// A coupling that holds one way touches its limit where phi is this share of its terms short of it, and this much [m
+/// or rad]. Rounding of coordinates leaves 1e-16; an opening that small closes unseen.
 const TOUCHES: f64 = 1e-10;
-/// Its terms neither open nor close it where phi' is this share of them, and this much [m/s or rad/s].
-const RESTS: f64 = 1e-10;
+/// Its terms neither open nor close it where phi' is this share of them, and this much [m/s or rad/s]. The realtime
+/// clock solves velocities to 1e-10.
+const RESTS: f64 = 1e-8;
 
 impl Coupling {
     /// Angles in proportion: q1 - q10 = ratio (q2 - q20). For two outer gears with n1 and n2 teeth the ratio is -n2/n1,

@@ -111,8 +111,8 @@ impl Island {
         Ok(())
     }
 
-    /// Logs couplings that switched beside those whose own watch tripped, or that switched back at once: `taut` were taut before, those of `switched` are in
-    /// the log.
+    /// Logs couplings that switched beside those whose own watch tripped, or that switched back at once: `taut` were
+    /// taut before, those of `switched` are in the log.
     fn log_switched(&self, model: &Model, taut: &[(usize, usize)], switched: &[(usize, usize)], outcome: &mut Outcome) {
         let now = self.dynamics.taut_one_way();
         let mut all: Vec<(usize, usize)> = taut.iter().chain(&now).chain(switched).copied().collect();

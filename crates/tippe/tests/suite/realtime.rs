@@ -697,8 +697,8 @@ fn a_row_of_a_hook_pushes_elsewhere_than_it_looks() {
     assert_eq!(summary.solutions.unconverged, 0);
 }
 
-/// Six cubes in free fall under one rope, sum of v_z >= 0: from rest it carries g h m/6 of each in a step; with half of that as a bound they fall
-/// at half the rate. More than two bodies make one partition of them.
+/// Six cubes in free fall under one rope, sum of v_z >= 0: from rest it carries g h m/6 of each in a step; with half of
+/// that as a bound they fall at half the rate. More than two bodies make one partition of them.
 #[test]
 fn a_row_of_a_hook_has_any_number_of_bodies_and_bounds() {
     struct Rope {

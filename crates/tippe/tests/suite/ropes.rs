@@ -1,5 +1,6 @@
-//! Constraints that hold one way, in both clocks: three masses on vertical sliders under one rope over pulleys, q1 + 2 q2 + q3 <= L with q
-//! downwards, against closed forms. With c = (1, 2, 1) and D = sum c^2/m a taut rope gives m q'' = m g + F + c lambda with
+//! Constraints that hold one way, in both clocks: three masses on vertical sliders under one rope over pulleys, q1 + 2
+//! q2 + q3 <= L with q downwards, against closed forms. With c = (1, 2, 1) and D = sum c^2/m a taut rope gives m q'' =
+//! m g + F + c lambda with
 //!   lambda = -(4 g + sum c F/m)/D,
 //! and one that becomes taut the impulses c p with p = -(sum c u)/D, at the cost of (sum c u)^2/(2 D).
 
@@ -113,7 +114,8 @@ fn a_taut_rope_gives_the_accelerations_of_the_closed_form() {
     }
 }
 
-/// The second mass is lifted by k t: the tension vanishes at t = 2 g m2/k, and all fall from then on, the second one under what lifts it.
+/// The second mass is lifted by k t: the tension vanishes at t = 2 g m2/k, and all fall from then on, the second one
+/// under what lifts it.
 #[test]
 fn a_rope_goes_slack_when_its_tension_vanishes() {
     let lift = 120.0;
@@ -171,8 +173,8 @@ fn a_rope_that_becomes_taut_stops_what_it_holds() {
     }
 }
 
-/// Three ropes over the same pulleys, one of them with a little more length, and a rod that holds both ways: as many rows as will are
-/// redundant.
+/// Three ropes over the same pulleys, one of them with a little more length, and a rod that holds both ways: as many
+/// rows as will are redundant.
 #[test]
 fn redundant_ropes_hold_like_one() {
     let spare = 0.8;

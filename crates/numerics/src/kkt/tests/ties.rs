@@ -136,7 +136,8 @@ fn sweeps_find_ties_too() {
     }
 }
 
-/// In small steps the impulses of the whole step come out, whether a bound holds them or not: a rope over three bodies of a line.
+/// In small steps the impulses of the whole step come out, whether a bound holds them or not: a rope over three bodies
+/// of a line.
 #[test]
 fn small_steps_keep_the_bounds_of_ties() {
     let h = 1.0 / 60.0;
