@@ -4,6 +4,9 @@
 pub mod contact;
 pub mod event;
 pub mod force;
+pub mod force_kinds;
 pub mod joint;
 pub mod kinematics;
 pub mod network;
+pub mod sensor;
+pub mod signal;
