@@ -9,7 +9,6 @@ use crate::{Stop, say};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tippe::clock::{self, Settings, State};
-use tippe::force::ForceKind;
 use tippe::geometry::{Aabb, Pose, Shape, Vec3};
 use tippe::grains::Grain;
 use tippe::model::Drive;
@@ -217,8 +216,9 @@ fn draw_bodies(picture: &mut Picture, model: &Model, states: &[BodyState], shape
             picture.ball(end, 0.0, INK);
         }
     }
-    for force in &model.forces {
-        if let ForceKind::Spring { ends, .. } | ForceKind::Bushing { ends, .. } = &force.kind {
+    for element in &model.elements {
+        if let (Some(_), [_, _]) = (element.kind.line(), element.kind.attached().frames) {
+            let ends = element.kind.attached().frames;
             let end = |k: usize| {
                 let p_bc = ends[k].body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
                 place(ends[k].body, Pose::at(p_bc + ends[k].p))
@@ -319,7 +319,7 @@ fn facts(name: &str, scene: &Scene, ran: Option<&Ran>) -> String {
             rows.push(("events", events.join(", ")));
         }
         let energy = &summary.energy;
-        let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
+        let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy[tippe::Cause::Work].abs());
         if scale > 0.0 {
             let share = (energy.residual() / scale).abs();
             rows.push(("energy not explained", format!("{share:.0e} of the largest in the books")));

@@ -1,6 +1,6 @@
 //! What both clocks carry from step to step: coordinates of mechanisms, modes of force elements, states of equations.
 
-use crate::force::ForceMode;
+use crate::element::ElementMode;
 use crate::model::Model;
 use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use tippe_geometry::{Quat, Vec3};
 /// What elements and the network carry from island to island, by index in the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActionRecord {
-    /// Energy each element lost or put in [J].
+    /// Energy of each account of each element: lost or put in [J].
     pub energies: Vec<f64>,
     /// Modes of the elements.
-    pub modes: Vec<ForceMode>,
-    /// States of the network.
+    pub modes: Vec<ElementMode>,
+    /// Values of [`Model::states`].
     pub states: Vec<f64>,
     /// Which elements are switched on.
     pub on: Vec<bool>,
@@ -60,10 +60,10 @@ impl MachineRecord {
 /// Elements and states of the network at the start of a model.
 pub fn first_actions(model: &Model, structure: &Structure) -> ActionRecord {
     ActionRecord {
-        energies: vec![0.0; model.forces.len()],
-        modes: vec![Default::default(); model.forces.len()],
-        states: model.network.starts.clone(),
-        on: vec![true; model.forces.len()],
+        energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
+        modes: vec![Default::default(); model.elements.len()],
+        states: model.states.iter().map(|state| state.start).collect(),
+        on: vec![true; model.elements.len()],
         done: structure.done.clone(),
     }
 }

@@ -185,8 +185,8 @@ impl Parts<'_> {
     fn delete(&mut self, body: u32) {
         let model = self.model;
         self.structure.gone[body as usize] = true;
-        for (k, element) in model.forces.iter().enumerate() {
-            if element.kind.anchors().iter().any(|a| a.body == Some(body)) {
+        for (k, element) in model.elements.iter().enumerate() {
+            if element.kind.attached().frames.iter().any(|a| a.body == Some(body)) {
                 self.actions.on[k] = false;
             }
         }

@@ -221,10 +221,6 @@ pub struct Network {
     pub blocks: Vec<Block>,
     /// Number of values.
     pub values: usize,
-    /// Start values of the states.
-    pub starts: Vec<f64>,
-    /// Names of the states.
-    pub state_names: Vec<String>,
 }
 
 impl Network {

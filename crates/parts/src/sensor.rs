@@ -1,6 +1,6 @@
 //! Sensors: what they measure between two frames, and how scenes know them.
 
-use crate::force::Anchor;
+use crate::element::Anchor;
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use tippe_format::key::{Ends, Form, Key, Spec, key};

@@ -11,10 +11,8 @@ use tippe_format::part::{Check, Equation, Part};
 pub struct SignalSpec {
     /// Its word and keys.
     pub kind: Spec,
-    /// Names of its states.
-    pub states: &'static [&'static str],
-    /// Start values of its states.
-    pub starts: fn(&Part) -> Vec<f64>,
+    /// Its states: their names, and the keys of their start values, if those are not zero.
+    pub states: &'static [(&'static str, Option<&'static str>)],
     /// Its block, whose first state has this index; `formula` compiles an equation.
     pub block: fn(&Part, u32, Compile<'_>) -> Option<BlockKind>,
     /// What a drive that follows the signal makes of it.
@@ -56,13 +54,7 @@ pub fn named(word: &str) -> Option<&'static SignalSpec> {
     SIGNALS.iter().copied().find(|spec| spec.kind.word == word)
 }
 
-const SIGNAL: SignalSpec = SignalSpec {
-    kind: Spec::NONE,
-    states: &[],
-    starts: |_| Vec::new(),
-    block: |_, _, _| None,
-    followed: Followed::Not,
-};
+const SIGNAL: SignalSpec = SignalSpec { kind: Spec::NONE, states: &[], block: |_, _, _| None, followed: Followed::Not };
 const NO_UNIT: Measure = Measure { dimension: None, range: Range::Any };
 
 const EQUATION: SignalSpec = SignalSpec {
@@ -328,8 +320,7 @@ const INPUT: SignalSpec = SignalSpec {
         example: "start = 0.5",
         ..Spec::NONE
     },
-    states: &["set"],
-    starts: |part| vec![part.number("start")],
+    states: &[("set", Some("start"))],
     block: |part, state, _| Some(BlockKind::Input { state, limits: ["low", "high"].map(|key| part.number(key)) }),
     ..SIGNAL
 };
@@ -358,8 +349,7 @@ const PID: SignalSpec = SignalSpec {
         example: "setpoint = \"1\"\nmeasured = \"0.5\"\nproportional = 2\nderivative = 0.1\nfilter = 0.01",
         ..Spec::NONE
     },
-    states: &["integral", "filtered"],
-    starts: |_| vec![0.0, 0.0],
+    states: &[("integral", None), ("filtered", None)],
     block: |part, _, compile| {
         let (setpoint, measured) = (part.equation("setpoint")?, part.equation("measured")?);
         let text = format!("({}) - ({})", setpoint.text, measured.text);

@@ -3,9 +3,7 @@
 use super::dynamics::Dynamics;
 use super::machine::Machine;
 use super::watch::Watch;
-use tippe_geometry::Vec3;
-use tippe_mechanics::force::ForceMode;
-use tippe_mechanics::force::{Anchor, Effect, ForceKind, bushing, coordinate_force, spring};
+use tippe_mechanics::element::{Action, Anchor, CoordinateMotion, Effect, ElementMode, MOST_ACCOUNTS, Sight, Wrench};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Mode;
@@ -14,33 +12,39 @@ use tippe_mechanics::network::{MOST_RESULTS, Source};
 
 /// One element in an island.
 #[derive(Clone, Debug)]
-pub struct LocalForce {
+pub struct LocalElement {
     /// Which of the model's.
     pub element: u32,
-    /// Where its energy is among the integrals behind the states.
+    /// Where the energies of its accounts are among the integrals behind the states.
     pub integral: usize,
-    /// Machine of its coordinate.
-    pub machine: usize,
+    /// Machines of its coordinates.
+    pub machines: Vec<usize>,
     /// What it remembers.
-    pub mode: ForceMode,
-    /// Its energy up to the island's beginning [J].
-    pub carried: f64,
+    pub mode: ElementMode,
+    /// Energies of its accounts up to the island's beginning [J].
+    pub carried: [f64; MOST_ACCOUNTS],
     /// False once its body is gone.
     pub on: bool,
     /// What it did at the last evaluation.
     pub effect: Effect,
+    /// True if it gave its coordinate a rate there.
+    pub holds: bool,
     /// Force or torque it last held its coordinate with, at the end of an evaluation of all equations [N or N m].
     pub holding: f64,
+    /// What it saw at the last evaluation.
+    pub sight: Sight,
 }
 
 /// Elements and blocks of one island.
 #[derive(Clone, Debug, Default)]
 pub struct Actions {
     /// Elements, ascending.
-    pub forces: Vec<LocalForce>,
+    pub elements: Vec<LocalElement>,
+    /// What the element at work does.
+    pub action: Action,
     /// Blocks evaluated here, in order.
     pub blocks: Vec<u32>,
-    /// Where the states of the network are in y, by index; `usize::MAX` if elsewhere.
+    /// Where the model's states are in y, by index; `usize::MAX` if elsewhere.
     pub state_at: Vec<usize>,
     /// Values of the network.
     pub values: Vec<f64>,
@@ -57,7 +61,7 @@ pub struct Actions {
 impl Actions {
     /// True if nothing acts.
     pub fn is_empty(&self) -> bool {
-        self.forces.is_empty() && self.blocks.is_empty()
+        self.elements.is_empty() && self.blocks.is_empty()
     }
 }
 
@@ -106,7 +110,7 @@ impl Dynamics {
     }
 
     /// Evaluates network and force elements at (t, y): loads on bodies, forces on coordinates, modes of coordinates, rates
-    /// of the network's states into f (unless it is empty).
+    /// of the states into f (unless it is empty).
     pub fn exert(&mut self, model: &Model, t: f64, y: &[f64], f: &mut [f64]) {
         let mut machines = std::mem::take(&mut self.machines);
         machines.iter_mut().for_each(Machine::unload);
@@ -125,109 +129,82 @@ impl Dynamics {
             }
             values[block.value..block.value + count - states].copy_from_slice(&out[states..count]);
         }
-        let mut forces = std::mem::take(&mut self.actions.forces);
-        for force in &mut forces {
-            force.effect = Effect::default();
-            if !force.on {
+        let mut elements = std::mem::take(&mut self.actions.elements);
+        let mut action = std::mem::take(&mut self.actions.action);
+        for local in &mut elements {
+            local.effect = Effect::default();
+            local.holds = false;
+            if !local.on {
                 continue;
             }
-            let element = &model.forces[force.element as usize];
-            let look = |s: Source| self.look(model, t, y, &machines, &values, s);
-            let mut push = |anchor: &Anchor, at: Vec3, on: Six| {
-                if let Some(k) = anchor.body.and_then(|b| self.bodies.binary_search(&b).ok()) {
-                    let arm = at - self.kinematics[k].p;
+            let element = &model.elements[local.element as usize];
+            self.place_sight(model, t, y, &machines, local);
+            action.clear(local.machines.len(), element.states.len());
+            {
+                let look = |s: Source| self.look(model, t, y, &machines, &values, s);
+                element.kind.act(&local.sight.seen(local.mode, local.holding, &look), &mut action);
+            }
+            let attached = element.kind.attached();
+            for Wrench { frame, at, on } in &action.wrenches {
+                if let Some(k) = attached.frames[*frame].body.and_then(|b| self.bodies.binary_search(&b).ok()) {
+                    let arm = *at - self.kinematics[k].p;
                     loads[k] = loads[k] + Six::new(on.angular + arm.cross(on.linear), on.linear);
                 }
-            };
-            match &element.kind {
-                ForceKind::Applied { on, local, formula } => {
-                    let kin = self.anchored(model, on, t);
-                    let (p, v, w) = if *local {
-                        let R = kin.R.transpose();
-                        (R * kin.p, R * kin.v, R * kin.w)
-                    } else {
-                        (kin.p, kin.v, kin.w)
-                    };
-                    let own = [p.x, p.y, p.z, v.x, v.y, v.z, w.x, w.y, w.z];
-                    let mut six = [0.0; 6];
-                    let look = |s: Source| if let Source::Own(k) = s { own[k as usize] } else { look(s) };
-                    formula.eval(look, &mut six);
-                    let mut on_it = Six::new(Vec3::new(six[3], six[4], six[5]), Vec3::new(six[0], six[1], six[2]));
-                    if *local {
-                        on_it = Six::new(kin.R * on_it.angular, kin.R * on_it.linear);
-                    }
-                    push(on, kin.p, on_it);
-                    force.effect = Effect {
-                        effort: on_it.linear.length(),
-                        stored: 0.0,
-                        power: on_it.linear.dot(kin.v) + on_it.angular.dot(kin.w),
-                    };
-                }
-                ForceKind::Spring { ends, stiffness, damping, rest, law, rope } => {
-                    let [f1, f2] = [0, 1].map(|k| self.anchored(model, &ends[k], t));
-                    let (on_2, effect) = match law {
-                        None => spring(&f1, &f2, *stiffness, *damping, *rest, None, *rope),
-                        Some(law) => {
-                            let tension = |length: f64, stretch: f64, rate: f64| {
-                                let own = [length, stretch, rate];
-                                law.value(|s| if let Source::Own(k) = s { own[k as usize] } else { look(s) })
-                            };
-                            spring(&f1, &f2, *stiffness, *damping, *rest, Some(&tension), *rope)
-                        }
-                    };
-                    push(&ends[1], f2.p, Six::new(Vec3::ZERO, on_2));
-                    push(&ends[0], f1.p, Six::new(Vec3::ZERO, -on_2));
-                    force.effect = effect;
-                }
-                ForceKind::Bushing { ends, stiffness, damping, turning_stiffness, turning_damping } => {
-                    let [f1, f2] = [0, 1].map(|k| self.anchored(model, &ends[k], t));
-                    let (on_2, effect) = bushing(&f1, &f2, *stiffness, *damping, *turning_stiffness, *turning_damping);
-                    push(&ends[1], f2.p, on_2);
-                    push(&ends[0], f2.p, -on_2);
-                    force.effect = effect;
-                }
-                kind => {
-                    let Some(at) = kind.at() else { continue };
-                    let i = at.coordinate as usize;
-                    let (q, u) = machines[force.machine].states(y);
-                    let (q, u) = (q[i], u[i]);
-                    let (tau, mode, effect) = coordinate_force(kind, force.mode, t, q, u, look);
-                    machines[force.machine].tau[i] += tau;
-                    if let Some(rate) = mode {
-                        machines[force.machine].work.modes[i] = Mode::Given(rate);
-                    }
-                    force.effect = effect;
+            }
+            for ((at, &m), effort) in attached.coordinates.iter().zip(&local.machines).zip(&action.efforts) {
+                machines[m].tau[at.coordinate as usize] += effort;
+            }
+            if let (Some(rate), &[at], &[m]) = (action.given, attached.coordinates, local.machines.as_slice()) {
+                machines[m].work.modes[at.coordinate as usize] = Mode::Given(rate);
+                local.holds = true;
+            }
+            if !f.is_empty() {
+                for (k, rate) in element.states.clone().zip(&action.rates) {
+                    f[self.actions.state_at[k]] = *rate;
                 }
             }
+            local.effect = action.effect;
         }
-        self.actions.forces = forces;
+        self.actions.elements = elements;
+        self.actions.action = action;
         self.actions.loads = loads;
         self.actions.values = values;
         self.machines = machines;
     }
 
+    /// Motion of the frames and coordinates of an element at (t, y), and its states there.
+    pub(super) fn place_sight(&self, model: &Model, t: f64, y: &[f64], machines: &[Machine], local: &mut LocalElement) {
+        let element = &model.elements[local.element as usize];
+        let (attached, sight) = (element.kind.attached(), &mut local.sight);
+        sight.t = t;
+        sight.frames.clear();
+        sight.frames.extend(attached.frames.iter().map(|anchor| self.anchored(model, anchor, t)));
+        sight.coordinates.clear();
+        sight.coordinates.extend(attached.coordinates.iter().zip(&local.machines).map(|(at, &m)| {
+            let (q, u) = machines[m].states(y);
+            CoordinateMotion { q: q[at.coordinate as usize], u: u[at.coordinate as usize] }
+        }));
+        sight.states.clear();
+        sight.states.extend(element.states.clone().map(|k| y[self.actions.state_at[k]]));
+    }
+
     /// Efforts of elements that hold a coordinate, and powers of all into f; after the mechanisms have moved.
-    pub fn book_forces(&mut self, model: &Model, y: &[f64], f: &mut [f64]) {
+    pub fn book_elements(&mut self, model: &Model, y: &[f64], f: &mut [f64]) {
         let rows = self.pattern.rows();
-        let mut forces = std::mem::take(&mut self.actions.forces);
-        for force in &mut forces {
-            let kind = &model.forces[force.element as usize].kind;
-            let holds = matches!(kind, ForceKind::Motion { .. })
-                || (force.mode.held && matches!(kind, ForceKind::Friction { .. } | ForceKind::Speed { .. }));
-            if holds
-                && force.on
-                && let Some(at) = kind.at()
-            {
-                let machine = &mut self.machines[force.machine];
+        let mut elements = std::mem::take(&mut self.actions.elements);
+        for local in &mut elements {
+            let element = &model.elements[local.element as usize];
+            if let (true, &[at], &[m]) = (local.holds, element.kind.attached().coordinates, local.machines.as_slice()) {
+                let machine = &mut self.machines[m];
                 let i = at.coordinate as usize;
                 let effort = machine.held_effort(model, i);
                 let u = machine.states(y).1[i];
-                let friction = matches!(kind, ForceKind::Friction { .. });
-                force.holding = effort;
-                force.effect = Effect { effort, stored: 0.0, power: if friction { 0.0 } else { effort * u } };
+                local.holding = effort;
+                local.effect = Effect::new(effort, 0.0, element.kind.holding_power(effort, u));
             }
-            f[rows + force.integral] = force.effect.power;
+            let accounts = element.accounts.len();
+            f[rows + local.integral..][..accounts].copy_from_slice(&local.effect.powers[..accounts]);
         }
-        self.actions.forces = forces;
+        self.actions.elements = elements;
     }
 }

@@ -74,9 +74,9 @@ impl Dynamics {
                 priority[own] = pair.last.closing_speed.abs().to_bits();
             }
         }
-        for force in &self.actions.forces {
-            for &a in &self.element_nodes(model, force.element) {
-                for &b in &self.element_nodes(model, force.element) {
+        for local in &self.actions.elements {
+            for &a in &self.element_nodes(model, local.element) {
+                for &b in &self.element_nodes(model, local.element) {
                     if a != b {
                         neighbours[a].push(b as u32);
                     }
@@ -99,7 +99,7 @@ impl Dynamics {
 
     /// Nodes that a force element joins.
     fn element_nodes(&self, model: &Model, element: u32) -> Vec<usize> {
-        let bodies = &model.forces[element as usize].bodies;
+        let bodies = &model.elements[element as usize].bodies;
         let mut nodes: Vec<usize> =
             bodies.iter().filter_map(|b| self.bodies.binary_search(b).ok()).map(|k| self.node_of[k]).collect();
         nodes.sort_unstable();

@@ -10,7 +10,7 @@
 //! Forces on a body are summed in doubled precision, so that the order of its contacts does not matter and a mirrored
 //! scene stays mirrored.
 
-use super::actions::{Actions, LocalForce};
+use super::actions::{Actions, LocalElement};
 use super::differences::Held;
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
@@ -18,7 +18,9 @@ use super::skin::Skin;
 use super::slopes::Slopes;
 use rayon::prelude::*;
 use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::contact::friction::{Modes, Springs};
+use tippe_mechanics::element::At;
 use tippe_mechanics::event::Episode;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
@@ -59,6 +61,17 @@ pub enum Account {
     Work,
     /// Impulse from bodies that are not free, along x [N s]; y and z follow.
     Impulse,
+}
+
+impl Account {
+    /// Where the ledger books what contacts and prescribed motions integrate.
+    pub const CAUSES: [(Account, Cause); 5] = [
+        (Account::Damping, Cause::ContactDamping),
+        (Account::Sliding, Cause::Sliding),
+        (Account::Spin, Cause::Spin),
+        (Account::Rolling, Cause::Rolling),
+        (Account::Work, Cause::Work),
+    ];
 }
 
 /// Islands with so many pairs keep a skin.
@@ -228,7 +241,7 @@ impl Dynamics {
         let nodes = node_sizes.len();
         // states of the network's blocks follow those of the node they are at home in
         let mut actions = Actions {
-            state_at: vec![usize::MAX; model.network.starts.len()],
+            state_at: vec![usize::MAX; model.states.len()],
             values: vec![0.0; model.network.values],
             ..Actions::default()
         };
@@ -244,8 +257,13 @@ impl Dynamics {
                 actions.blocks.push(k as u32);
             }
         }
+        for element in &model.elements {
+            if let Some(home) = element.bodies.first().and_then(|&b| local(b)) {
+                block_states.extend(element.states.clone().map(|state| (state, node_of[home])));
+            }
+        }
         if !actions.blocks.iter().any(|&k| local(model.network.blocks[k as usize].home).is_some())
-            && !model.forces.iter().any(|e| e.bodies.first().is_some_and(|&b| local(b).is_some()))
+            && !model.elements.iter().any(|e| e.bodies.first().is_some_and(|&b| local(b).is_some()))
         {
             actions.blocks.clear();
         }
@@ -339,22 +357,23 @@ impl Dynamics {
         let mut integral_starts = vec![0];
         for node in 0..nodes {
             let mut end = integral_starts[node] + accounts;
-            for (k, element) in model.forces.iter().enumerate() {
+            for (k, element) in model.elements.iter().enumerate() {
                 let Some(home) = element.bodies.first().and_then(|&b| local(b)) else { continue };
                 if node_of[home] == node {
-                    let machine =
-                        element.kind.at().and_then(|at| machines.iter().position(|m| m.index == at.mechanism));
-                    actions.forces.push(LocalForce {
+                    let machine = |at: &At| machines.iter().position(|m| m.index == at.mechanism).unwrap_or(0);
+                    actions.elements.push(LocalElement {
                         element: k as u32,
                         integral: end,
-                        machine: machine.unwrap_or(0),
+                        machines: element.kind.attached().coordinates.iter().map(machine).collect(),
                         mode: Default::default(),
-                        carried: 0.0,
+                        carried: Default::default(),
                         on: true,
                         effect: Default::default(),
+                        holds: false,
                         holding: 0.0,
+                        sight: Default::default(),
                     });
-                    end += 1;
+                    end += element.accounts.len();
                 }
             }
             integral_starts.push(end);
@@ -434,10 +453,12 @@ impl Dynamics {
     }
 
     /// Takes over what elements and network carried.
-    pub fn restore_actions(&mut self, record: &ActionRecord, y: &mut [f64]) {
-        for force in &mut self.actions.forces {
-            let k = force.element as usize;
-            (force.mode, force.carried, force.on) = (record.modes[k], record.energies[k], record.on[k]);
+    pub fn restore_actions(&mut self, model: &Model, record: &ActionRecord, y: &mut [f64]) {
+        for local in &mut self.actions.elements {
+            let k = local.element as usize;
+            (local.mode, local.on) = (record.modes[k], record.on[k]);
+            let energies = &record.energies[model.elements[k].accounts.clone()];
+            local.carried[..energies.len()].copy_from_slice(energies);
         }
         self.actions.done.clone_from(&record.done);
         for (&at, value) in self.actions.state_at.iter().zip(&record.states) {
@@ -447,18 +468,20 @@ impl Dynamics {
         }
     }
 
-    /// Energy an element lost or put in until y [J].
-    pub fn element_energy(&self, force: &LocalForce, y: &[f64]) -> f64 {
-        force.carried + y[self.pattern.rows() + force.integral]
+    /// Energy of an account of an element until y [J].
+    pub fn element_energy(&self, local: &LocalElement, account: usize, y: &[f64]) -> f64 {
+        local.carried[account] + y[self.pattern.rows() + local.integral + account]
     }
 
     /// Hands over what elements and network carry at y.
-    pub fn record_actions(&self, record: &mut ActionRecord, y: &[f64]) {
-        for force in &self.actions.forces {
-            let k = force.element as usize;
-            record.modes[k] = force.mode;
-            record.on[k] = force.on;
-            record.energies[k] = self.element_energy(force, y);
+    pub fn record_actions(&self, model: &Model, record: &mut ActionRecord, y: &[f64]) {
+        for local in &self.actions.elements {
+            let k = local.element as usize;
+            record.modes[k] = local.mode;
+            record.on[k] = local.on;
+            for (account, place) in model.elements[k].accounts.clone().enumerate() {
+                record.energies[place] = self.element_energy(local, account, y);
+            }
         }
         for (k, &at) in self.actions.state_at.iter().enumerate() {
             if at != usize::MAX {
@@ -827,7 +850,7 @@ impl Dynamics {
         let [mut kinetic, mut potential, mut elastic, mut held] = [0.0; 4];
         if !self.actions.is_empty() {
             self.exert(model, t, y, &mut []);
-            elastic += self.actions.forces.iter().map(|f| f.effect.stored).sum::<f64>();
+            elastic += self.actions.elements.iter().map(|local| local.effect.stored).sum::<f64>();
         }
         for node in 0..self.first_of.len() {
             let since = self.accounts(y, node).get(Account::Elastic as usize).copied().unwrap_or(0.0);

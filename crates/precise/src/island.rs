@@ -16,6 +16,7 @@ use super::watch::Watch;
 use super::{Failure, Settings, Trouble};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::contact::friction::Springs;
 use tippe_mechanics::event::{Episode, Event, EventContact, EventKind};
 use tippe_mechanics::kinematics::Frame;
@@ -136,8 +137,8 @@ pub struct IslandSample {
     pub contacts: Vec<ContactSample>,
     /// Values of the model's signals that belong to it.
     pub signals: Vec<(u32, f64)>,
-    /// Energies of its force elements [J].
-    pub elements: Vec<(u32, f64)>,
+    /// Energies of the accounts of its force elements [J].
+    pub elements: Vec<(Cause, f64)>,
     /// Kinetic, potential, elastic energy [J].
     pub energies: [f64; 3],
     /// Integrals of the ledger, summed over its bodies [J].
@@ -237,7 +238,7 @@ impl Island {
         for machine in &mut dynamics.machines {
             machine.restore(model, &machines[machine.index as usize], &mut y, &mut dynamics.frames);
         }
-        dynamics.restore_actions(actions, &mut y);
+        dynamics.restore_actions(model, actions, &mut y);
         dynamics.remember(structure);
         dynamics.frame_time = t;
         for (k, record) in records.iter().enumerate().take(dynamics.pairs.len()) {
@@ -271,16 +272,16 @@ impl Island {
         if fresh {
             island.initial_contacts(model, t);
         }
-        island.settle_forces(model);
+        island.settle_elements(model);
         island
     }
 
     /// Joint friction, drives and watches at the start of the next step; after an evaluation there.
-    fn settle_forces(&mut self, model: &Model) {
+    fn settle_elements(&mut self, model: &Model) {
         let t = self.stepper.t0;
         for _ in 0..SETTLING {
             let d = &mut self.dynamics;
-            if d.actions.is_empty() || !d.settle_forces(model, t, &self.stepper.y0) {
+            if d.actions.is_empty() || !d.settle_elements(model, t, &self.stepper.y0) {
                 break;
             }
             d.follow_motions(model, t, &mut self.stepper.y0);
@@ -833,7 +834,15 @@ impl Island {
         }
         let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
         let d = &self.dynamics;
-        let elements = d.actions.forces.iter().map(|f| (f.element, d.element_energy(f, &y))).collect();
+        let elements = d
+            .actions
+            .elements
+            .iter()
+            .flat_map(|l| {
+                let accounts = model.elements[l.element as usize].kind.accounts().iter().enumerate();
+                accounts.map(|(k, account)| (account.cause, d.element_energy(l, k, &y))).collect::<Vec<_>>()
+            })
+            .collect();
         IslandSample { index, bodies, contacts, signals, elements, energies: [kinetic, potential, elastic], accounts }
     }
 
@@ -850,12 +859,13 @@ impl Island {
             mechanism.links[link as usize].source
         });
         let acts = |element: u32| {
-            let kind = &model.forces[element as usize].kind;
-            kind.anchors().iter().any(|a| a.body == Some(body as u32))
-                || kind.at().is_some_and(|at| model.bodies[body].mechanism.is_some_and(|(m, _)| m == at.mechanism))
+            let attached = model.elements[element as usize].kind.attached();
+            let mechanism = model.bodies[body].mechanism.map(|(m, _)| m);
+            attached.frames.iter().any(|a| a.body == Some(body as u32))
+                || attached.coordinates.iter().any(|at| Some(at.mechanism) == mechanism)
         };
-        let element = (self.dynamics.actions.forces.iter().filter(|f| acts(f.element)))
-            .max_by(|a, b| a.effect.effort.abs().total_cmp(&b.effect.effort.abs()));
+        let element = (self.dynamics.actions.elements.iter().filter(|l| acts(l.element)))
+            .max_by(|a, b| a.effect.effort().abs().total_cmp(&b.effect.effort().abs()));
         let mut suspects = Vec::new();
         if let Some(p) = pair {
             let name = |e: u32| &model.bodies[model.colliders[e as usize].body as usize].name;
@@ -865,9 +875,9 @@ impl Island {
         if let Some(joint) = held {
             suspects.push(format!("it hangs by joint \"{}\"", model.joints[joint as usize].name));
         }
-        if let Some(force) = element {
-            let name = &model.forces[force.element as usize].name;
-            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", force.effect.effort));
+        if let Some(local) = element {
+            let name = &model.elements[local.element as usize].name;
+            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", local.effect.effort()));
         }
         // a state that is lost, or the one that held the step back
         let lost = |k: &usize| {
@@ -875,13 +885,11 @@ impl Island {
             at != usize::MAX && !(self.stepper.y0[at].is_finite() && self.stepper.y1[at].is_finite())
         };
         let state = (0..self.dynamics.actions.state_at.len()).find(lost).or(self.dynamics.worst_state);
-        let owner = |k: usize| model.network.blocks.iter().find(|block| block.states.contains(&k));
-        let component = state.and_then(|k| Some((k, owner(k)?)));
-        if let Some((k, _)) = component {
-            let (name, at) = (&model.network.state_names[k], self.dynamics.actions.state_at[k]);
+        if let Some(k) = state {
+            let (name, at) = (&model.states[k].name, self.dynamics.actions.state_at[k]);
             suspects = vec![format!("its state {name} is {:.6e}", self.stepper.y0[at])];
         }
-        let component = component.map(|(_, block)| block.name.clone());
+        let component = state.map(|k| model.states[k].owner.clone());
         let contacts = !self.dynamics.pairs.is_empty();
         Failure { time, step, trouble, body: model.bodies[body].name.clone(), component, suspects, contacts }
     }

@@ -261,7 +261,7 @@ fn joined(model: &Model, pairs: &[(u32, u32)]) -> Vec<u32> {
             root[r1.max(r2) as usize] = r1.min(r2);
         }
     }
-    for element in &model.forces {
+    for element in &model.elements {
         for &body in element.bodies.iter().skip(1) {
             let (r1, r2) = (find(&mut root, element.bodies[0]), find(&mut root, body));
             root[r1.max(r2) as usize] = r1.min(r2);

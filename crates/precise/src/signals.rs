@@ -70,10 +70,12 @@ impl Dynamics {
 
     /// Value of a signal of elements, sensors and the network, if it belongs to the island; after an evaluation.
     fn action_signal(&self, model: &Model, t: f64, y: &[f64], source: SignalSource) -> Option<f64> {
-        let force = |k: u32| self.actions.forces.iter().find(|f| f.element == k);
+        let local = |k: u32| self.actions.elements.iter().find(|local| local.element == k);
         match source {
-            SignalSource::Effort(k) => force(k).map(|f| f.effect.effort),
-            SignalSource::ElementEnergy(k) => force(k).map(|f| self.element_energy(f, y)),
+            SignalSource::Output { element, output } => local(element).map(|l| l.effect.outputs[output as usize]),
+            SignalSource::Energy { element, account } => {
+                local(element).map(|l| self.element_energy(l, account as usize, y))
+            }
             SignalSource::Value(k) => {
                 let written = |b: &&u32| {
                     let block = &model.network.blocks[**b as usize];

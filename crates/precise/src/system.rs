@@ -12,8 +12,6 @@ use tippe_numerics::{BlockPattern, Jacobian, System};
 
 /// Speed below which the velocity error of a body is measured against this [m/s].
 pub(super) const SPEED_FLOOR: f64 = 0.01;
-/// States of components below this are measured against it [SI].
-const STATE_FLOOR: f64 = 1e-3;
 /// Differences of states on which nothing but contacts that go by their slopes presses, as a share of size and speed [-].
 const LARGE: f64 = 1e-5;
 /// Rounding of the depth of a flat patch as a share of its place and extent: no error of its springs is told from what this makes of them [-].
@@ -74,7 +72,7 @@ impl System for Bound<'_> {
         }
         d.move_machines(model, t, y, f);
         if acting {
-            d.book_forces(model, y, f);
+            d.book_elements(model, y, f);
         }
         for &k in &d.general {
             if !d.sprung && d.gaps[k as usize] > 0.0 {
@@ -178,7 +176,7 @@ impl System for Bound<'_> {
         }
         let mut hardest = (0.0, None);
         for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-            let size = y0[at].abs().max(y1[at].abs()).max(STATE_FLOOR);
+            let size = y0[at].abs().max(y1[at].abs()).max(self.model.states[k].scale);
             let worst = d.worst;
             let share = error[at].abs() / (size * tolerance);
             judge(share, worst, &mut d.worst);
@@ -278,7 +276,7 @@ impl System for Bound<'_> {
         }
         for (k, &at) in d.actions.state_at.iter().enumerate() {
             if at != usize::MAX {
-                delta[at] = 1e-7 * y[at].abs().max(self.model.network.starts[k].abs()).max(1e-3);
+                delta[at] = 1e-7 * y[at].abs().max(self.model.states[k].start.abs()).max(self.model.states[k].scale);
             }
         }
         for machine in &d.machines {

@@ -199,8 +199,9 @@ impl Tangent {
         }
         let mut states = Vec::new();
         for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-            let size = self.base[at].abs().max(model.network.starts[k].abs()).max(1e-2);
-            states.push(variable(model.network.state_names[k].clone(), "-", at, 1.0, SHARE * size));
+            let state = &model.states[k];
+            let size = self.base[at].abs().max(state.start.abs()).max(10.0 * state.scale);
+            states.push(variable(state.name.clone(), state.unit, at, 1.0, SHARE * size));
         }
         self.freedom = positions.len();
         self.variables = positions;

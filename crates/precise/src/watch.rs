@@ -3,22 +3,18 @@
 
 use super::dynamics::Dynamics;
 use super::system::Bound;
+use tippe_mechanics::element::{Acting, Seen};
 use tippe_mechanics::event::EventKind;
-use tippe_mechanics::force::ForceMode;
-use tippe_mechanics::force::{At, ForceKind};
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::{BlockKind, Source};
 use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
 
-/// Efforts beyond their limit by less than this share of it do not count [-].
-const SLACK: f64 = 1e-12;
-
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// A force element of the island: joint friction, a speed or position drive, a stop.
-    Force(usize),
+    /// A force element of the island that has modes.
+    Element(usize),
     /// A crossing of a component.
     Component {
         /// Block.
@@ -34,14 +30,9 @@ impl Dynamics {
     /// What there is to watch.
     pub fn find_watches(&mut self, model: &Model) {
         let mut watches = Vec::new();
-        for (k, force) in self.actions.forces.iter().enumerate() {
-            let limited = match &model.forces[force.element as usize].kind {
-                ForceKind::Friction { .. } | ForceKind::Stop { .. } => true,
-                ForceKind::Speed { limit, .. } | ForceKind::Position { limit, .. } => limit.is_finite(),
-                _ => false,
-            };
-            if limited {
-                watches.push(Watch::Force(k));
+        for (k, local) in self.actions.elements.iter().enumerate() {
+            if model.elements[local.element as usize].kind.is_watched() {
+                watches.push(Watch::Element(k));
             }
         }
         for &block in &self.actions.blocks {
@@ -62,7 +53,7 @@ impl Dynamics {
         out.clear();
         for watch in &self.actions.watches {
             out.push(match *watch {
-                Watch::Force(k) => self.watch_force(model, t, y, k),
+                Watch::Element(k) => self.ask_element(model, t, y, k, |element, seen| element.watch(seen)),
                 Watch::Component { block, index } => match &model.network.blocks[block as usize].kind {
                     BlockKind::Component { crossings, .. } => {
                         crossings[index as usize].when.value(|s| self.look_up(model, t, y, s))
@@ -82,32 +73,26 @@ impl Dynamics {
         self.look(model, t, y, &self.machines, &self.actions.values, source)
     }
 
-    fn coordinate(&self, machine: usize, at: At, y: &[f64]) -> (f64, f64) {
-        let (q, u) = self.machines[machine].states(y);
-        (q[at.coordinate as usize], u[at.coordinate as usize])
+    /// The answer of element `k` of the island to a question about what it saw at the last evaluation, at (t, y).
+    fn ask_element<T>(
+        &self,
+        model: &Model,
+        t: f64,
+        y: &[f64],
+        k: usize,
+        question: impl Fn(&dyn Acting, &Seen<'_>) -> T,
+    ) -> T {
+        let local = &self.actions.elements[k];
+        let look = |source: Source| self.look_up(model, t, y, source);
+        let seen = local.sight.seen(local.mode, local.holding, &look);
+        question(model.elements[local.element as usize].kind.acting(), &seen)
     }
 
-    fn watch_force(&self, model: &Model, t: f64, y: &[f64], k: usize) -> f64 {
-        let force = &self.actions.forces[k];
-        let kind = &model.forces[force.element as usize].kind;
-        let Some(at) = kind.at() else { return -1.0 };
-        let (q, u) = self.coordinate(force.machine, at, y);
-        let beyond = |limit: f64| force.holding.abs() - limit * (1.0 + SLACK);
-        match kind {
-            ForceKind::Friction { sticking, .. } if force.mode.held => beyond(*sticking),
-            ForceKind::Friction { .. } => -u * force.mode.sense,
-            ForceKind::Speed { limit, .. } if force.mode.held => beyond(*limit),
-            ForceKind::Speed { value, .. } => (u - value.value_and_rate(t).0) * force.mode.sense,
-            ForceKind::Position { limit, .. } => {
-                let over = self.wish(model, t, y, kind, q, u).abs() - limit;
-                if force.mode.held { over } else { -over }
-            }
-            ForceKind::Stop { bounds, .. } => {
-                let depth = (bounds[0] - q).max(q - bounds[1]);
-                if force.mode.held { -depth } else { depth }
-            }
-            _ => -1.0,
-        }
+    /// Coordinates that element `k` of the island sees are those of y again.
+    fn look_again(&mut self, model: &Model, t: f64, y: &[f64], k: usize) {
+        let mut elements = std::mem::take(&mut self.actions.elements);
+        self.place_sight(model, t, y, &self.machines, &mut elements[k]);
+        self.actions.elements = elements;
     }
 
     /// Values of one watch at `theta` of a step of length h from time t with this dense output.
@@ -125,18 +110,10 @@ impl Dynamics {
     /// What to log when a watch has risen through zero: the kind of event and its source.
     pub fn tripping(&self, model: &Model, index: usize) -> (EventKind, String) {
         match self.actions.watches[index] {
-            Watch::Force(k) => {
-                let force = &self.actions.forces[k];
-                let element = &model.forces[force.element as usize];
-                let kind = match (&element.kind, force.mode.held) {
-                    (ForceKind::Friction { .. }, true) => EventKind::JointSlip,
-                    (ForceKind::Friction { .. }, false) => EventKind::JointStick,
-                    (ForceKind::Speed { .. } | ForceKind::Position { .. }, true) => EventKind::MotorLimit,
-                    (ForceKind::Speed { .. } | ForceKind::Position { .. }, false) => EventKind::MotorHold,
-                    (_, true) => EventKind::StopEnd,
-                    (_, false) => EventKind::StopStart,
-                };
-                (kind, element.name.clone())
+            Watch::Element(k) => {
+                let local = &self.actions.elements[k];
+                let element = &model.elements[local.element as usize];
+                (element.kind.event(local.mode).unwrap_or(EventKind::Change), element.name.clone())
             }
             Watch::Component { block, .. } => (EventKind::Crossing, model.network.blocks[block as usize].name.clone()),
             Watch::Change(k) => (EventKind::Change, model.changes[k as usize].name.clone()),
@@ -146,7 +123,7 @@ impl Dynamics {
     /// Acts on a watch that has risen through zero at (t, y).
     pub fn trip(&mut self, model: &Model, index: usize, t: f64, y: &mut [f64]) {
         match self.actions.watches[index] {
-            Watch::Force(k) => self.trip_force(model, k, t, y),
+            Watch::Element(k) => self.trip_element(model, k, t, y),
             Watch::Component { block, index } => {
                 if let BlockKind::Component { crossings, .. } = &model.network.blocks[block as usize].kind {
                     let crossing = &crossings[index as usize];
@@ -161,108 +138,48 @@ impl Dynamics {
         }
     }
 
-    fn trip_force(&mut self, model: &Model, k: usize, t: f64, y: &mut [f64]) {
-        let force = &self.actions.forces[k];
-        let kind = &model.forces[force.element as usize].kind;
-        let Some(at) = kind.at() else { return };
-        let (machine, effort) = (force.machine, force.holding);
-        let (_, u) = self.coordinate(machine, at, y);
-        let n = self.machines[machine].tau.len();
-        let rate = self.machines[machine].offset + n + at.coordinate as usize;
-        let mode = &mut self.actions.forces[k].mode;
-        match kind {
-            // it lets go against the force it held with
-            ForceKind::Friction { .. } if mode.held => {
-                *mode = ForceMode { held: false, sense: -effort.signum(), speed: 0.0 }
-            }
-            ForceKind::Friction { .. } => {
-                y[rate] = 0.0;
-                mode.held = true;
-            }
-            ForceKind::Speed { .. } if mode.held => {
-                *mode = ForceMode { held: false, sense: effort.signum(), speed: 0.0 }
-            }
-            ForceKind::Speed { value, .. } => {
-                y[rate] = value.value_and_rate(t).0;
-                mode.held = true;
-            }
-            ForceKind::Position { .. } => mode.held = !mode.held,
-            _ if mode.held => *mode = ForceMode::default(),
-            _ => *mode = ForceMode { held: true, sense: 0.0, speed: u.abs() },
+    fn trip_element(&mut self, model: &Model, k: usize, t: f64, y: &mut [f64]) {
+        self.look_again(model, t, y, k);
+        let trip = self.ask_element(model, t, y, k, |element, seen| element.trip(seen));
+        let local = &mut self.actions.elements[k];
+        local.mode = trip.mode;
+        let coordinates = model.elements[local.element as usize].kind.attached().coordinates;
+        if let (Some(rate), &[at], &[m]) = (trip.rate, coordinates, local.machines.as_slice()) {
+            let machine = &self.machines[m];
+            y[machine.offset + machine.tau.len() + at.coordinate as usize] = rate;
         }
     }
 
     /// Elements that hold a coordinate with more than they can let go, elements that have no mode yet get one; true if
     /// anything changed, and the equations must be evaluated anew.
-    pub fn settle_forces(&mut self, model: &Model, t: f64, y: &[f64]) -> bool {
+    pub fn settle_elements(&mut self, model: &Model, t: f64, y: &[f64]) -> bool {
         let mut changed = false;
-        for k in 0..self.actions.forces.len() {
-            let force = &self.actions.forces[k];
-            let kind = &model.forces[force.element as usize].kind;
-            let Some(at) = kind.at() else { continue };
-            let (q, u) = self.coordinate(force.machine, at, y);
-            let (mode, effort) = (force.mode, force.holding);
-            let mode_now = &mut self.actions.forces[k].mode;
-            match kind {
-                ForceKind::Friction { sticking, .. } => {
-                    if !mode.held && mode.sense == 0.0 {
-                        mode_now.held = u == 0.0;
-                        mode_now.sense = if u == 0.0 { 1.0 } else { u.signum() };
-                        changed = true;
-                    } else if mode.held && effort.abs() > sticking * (1.0 + SLACK) {
-                        mode_now.held = false;
-                        mode_now.sense = -effort.signum();
-                        changed = true;
-                    }
-                }
-                ForceKind::Speed { value, limit, .. } => {
-                    let wanted = value.value_and_rate(t).0;
-                    if !mode.held && mode.sense == 0.0 {
-                        mode_now.held = limit.is_infinite() || (u - wanted).abs() <= 1e-12 * wanted.abs().max(1e-3);
-                        mode_now.sense = if wanted >= u { 1.0 } else { -1.0 };
-                        changed = true;
-                    } else if mode.held && effort.abs() > limit * (1.0 + SLACK) {
-                        mode_now.held = false;
-                        mode_now.sense = effort.signum();
-                        changed = true;
-                    }
-                }
-                // its force is clamped as it is: the mode is for the log alone
-                ForceKind::Position { limit, .. } if limit.is_finite() && mode.sense == 0.0 => {
-                    let held = self.wish(model, t, y, kind, q, u).abs() <= *limit;
-                    self.actions.forces[k].mode = ForceMode { held, sense: 1.0, speed: 0.0 };
-                }
-                _ => {}
+        for k in 0..self.actions.elements.len() {
+            if !self.actions.elements[k].on {
+                continue;
+            }
+            self.look_again(model, t, y, k);
+            if let Some(settled) = self.ask_element(model, t, y, k, |element, seen| element.settle(seen)) {
+                self.actions.elements[k].mode = settled.mode;
+                changed |= settled.acts;
             }
         }
         changed
     }
 
-    /// Force that a position drive would have without its limit [N or N m].
-    fn wish(&self, model: &Model, t: f64, y: &[f64], kind: &ForceKind, q: f64, u: f64) -> f64 {
-        match kind {
-            ForceKind::Position { value, stiffness, damping, .. } => {
-                stiffness * (value.value(|s| self.look_up(model, t, y, s)) - q) - damping * u
-            }
-            _ => 0.0,
-        }
-    }
-
     /// Coordinates that follow a function of time are put exactly where it says.
     pub fn follow_motions(&self, model: &Model, t: f64, y: &mut [f64]) {
-        for force in &self.actions.forces {
-            let (at, values) = match &model.forces[force.element as usize].kind {
-                ForceKind::Motion { at, value } => (at, value.value_and_rate(t)),
-                ForceKind::Speed { at, value, .. } if force.mode.held => {
-                    let machine = &self.machines[force.machine];
-                    (at, (machine.states(y).0[at.coordinate as usize], value.value_and_rate(t).0))
+        for local in &self.actions.elements {
+            let kind = &model.elements[local.element as usize].kind;
+            let Some((value, rate)) = kind.follow(t, local.mode) else { continue };
+            if let (&[at], &[m]) = (kind.attached().coordinates, local.machines.as_slice()) {
+                let machine = &self.machines[m];
+                let i = machine.offset + at.coordinate as usize;
+                if let Some(value) = value {
+                    y[i] = value;
                 }
-                _ => continue,
-            };
-            let machine = &self.machines[force.machine];
-            let i = machine.offset + at.coordinate as usize;
-            y[i] = values.0;
-            y[i + machine.tau.len()] = values.1;
+                y[i + machine.tau.len()] = rate;
+            }
         }
     }
 

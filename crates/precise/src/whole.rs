@@ -20,7 +20,7 @@ use super::{Failure, Settings, State};
 use std::ops::Range;
 use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::contact::friction::Springs;
-use tippe_mechanics::force::{Anchor, At, ForceKind};
+use tippe_mechanics::element::{Push, Wrench};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::model::{Drive, Model};
@@ -62,15 +62,8 @@ pub struct Input {
     pub unit: String,
     /// What it adds [N or N m].
     pub value: f64,
-    at: InputPlace,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum InputPlace {
-    /// On a coordinate: machine and coordinate.
-    Coordinate(usize, usize),
-    /// A component of force (0 to 2) or torque (3 to 5) of a force element.
-    Component(usize, usize),
+    /// Element of the island, and which of its inputs.
+    at: [usize; 2],
 }
 
 /// The whole model and its contact set.
@@ -181,7 +174,7 @@ impl Whole {
             }
             pieces.push(Piece::Same(at + n..at + 2 * n));
         }
-        d.restore_actions(&clock.actions, &mut inner);
+        d.restore_actions(model, &clock.actions, &mut inner);
         for pair in &mut d.pairs {
             if let Ok(k) = records.binary_search_by_key(&pair.id, |r| r.id) {
                 pair.memory = records[k].memory;
@@ -444,10 +437,7 @@ impl Whole {
             d.pushes.clear();
             d.pushes.resize(d.bodies.len(), Six::default());
             for input in &self.inputs {
-                match input.at {
-                    InputPlace::Coordinate(machine, coordinate) => d.efforts.push((machine, coordinate, input.value)),
-                    InputPlace::Component(element, component) => push(model, d, element, component, input.value),
-                }
+                push(model, d, t, &self.inner, input);
             }
         } else {
             d.efforts.clear();
@@ -509,7 +499,7 @@ impl Whole {
         }
         self.evaluate(t);
         for _ in 0..SETTLING {
-            if !self.dynamics.settle_forces(&self.model, t, &self.inner) {
+            if !self.dynamics.settle_elements(&self.model, t, &self.inner) {
                 break;
             }
             self.dynamics.follow_motions(&self.model, t, &mut self.inner);
@@ -523,53 +513,44 @@ impl Whole {
 /// What can be added from outside.
 fn inputs(model: &Model, d: &Dynamics) -> Vec<Input> {
     let mut inputs = Vec::new();
-    for force in &d.actions.forces {
-        let element = &model.forces[force.element as usize];
-        match &element.kind {
-            ForceKind::Torque { at: At { mechanism, coordinate }, .. }
-            | ForceKind::Position { at: At { mechanism, coordinate }, .. } => {
-                let links = &model.mechanisms[*mechanism as usize].links;
-                let i = *coordinate as usize;
-                let link = links.iter().find(|l| (l.first..l.first + l.count).contains(&i));
-                let turns = link.is_some_and(|l| l.joint.is_rotation(i - l.first));
-                inputs.push(Input {
-                    name: format!("{}.effort", element.name),
-                    unit: if turns { "N m" } else { "N" }.into(),
-                    value: 0.0,
-                    at: InputPlace::Coordinate(force.machine, i),
-                });
-            }
-            ForceKind::Applied { .. } => {
-                for (component, axis) in ["x", "y", "z", "x", "y", "z"].into_iter().enumerate() {
-                    let (what, unit) = if component < 3 { ("force", "N") } else { ("torque", "N m") };
-                    inputs.push(Input {
-                        name: format!("{}.{what}.{axis}", element.name),
-                        unit: unit.into(),
-                        value: 0.0,
-                        at: InputPlace::Component(force.element as usize, component),
-                    });
-                }
-            }
-            _ => {}
+    for (local, at) in d.actions.elements.iter().zip(0..) {
+        let element = &model.elements[local.element as usize];
+        let turns = element.kind.attached().coordinates.first().is_some_and(|at| model.turns(*at));
+        for (input, spec) in element.kind.inputs().iter().enumerate() {
+            inputs.push(Input {
+                name: format!("{}.{}", element.name, spec.name),
+                unit: spec.unit.unwrap_or(if turns { "N m" } else { "N" }).into(),
+                value: 0.0,
+                at: [at, input],
+            });
         }
     }
     inputs
 }
 
-/// Adds to one component of an applied force; after the bodies were located.
-fn push(model: &Model, d: &mut Dynamics, element: usize, component: usize, value: f64) {
-    let ForceKind::Applied { on: Anchor { body: Some(body), p, R }, local, .. } = &model.forces[element].kind else {
-        return;
-    };
-    let Ok(k) = d.bodies.binary_search(body) else { return };
-    let kin = &d.kinematics[k];
-    let frame = kin.of_frame(*p, R);
-    let mut axis = [Vec3::X, Vec3::Y, Vec3::Z][component % 3] * value;
-    if *local {
-        axis = frame.R * axis;
+/// Adds what an input does; after the bodies were located at (t, y).
+fn push(model: &Model, d: &mut Dynamics, t: f64, y: &[f64], input: &Input) {
+    let [at, index] = input.at;
+    let mut local = d.actions.elements[at].clone();
+    d.place_sight(model, t, y, &d.machines, &mut local);
+    let kind = &model.elements[local.element as usize].kind;
+    let attached = kind.attached();
+    let look = |source| d.look_up(model, t, y, source);
+    let seen = local.sight.seen(local.mode, local.holding, &look);
+    match kind.push(&seen, index, input.value) {
+        Push::Coordinate(effort) => {
+            if let (&[at], &[machine]) = (attached.coordinates, local.machines.as_slice()) {
+                d.efforts.push((machine, at.coordinate as usize, effort));
+            }
+        }
+        Push::Frame(Wrench { frame, at, on }) => {
+            let body = attached.frames[frame].body;
+            if let Some(k) = body.and_then(|body| d.bodies.binary_search(&body).ok()) {
+                let arm = at - d.kinematics[k].p;
+                d.pushes[k] = d.pushes[k] + Six::new(on.angular + arm.cross(on.linear), on.linear);
+            }
+        }
     }
-    let on = if component < 3 { Six::new((frame.p - kin.p).cross(axis), axis) } else { Six::new(axis, Vec3::ZERO) };
-    d.pushes[k] = d.pushes[k] + on;
 }
 
 /// (0, w) q/2.

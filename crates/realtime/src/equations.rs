@@ -1,8 +1,8 @@
 //! The network of equations in a step: values at its beginning, states of components to its end.
 
 use super::Clock;
+use tippe_mechanics::element::{Action, Anchor, Sight};
 use tippe_mechanics::event::{Event, EventKind};
-use tippe_mechanics::force::Anchor;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::{BlockKind, MOST_RESULTS, Source};
@@ -21,6 +21,13 @@ const BISECTIONS: usize = 40;
 /// What happens this share of a step ahead happens now [-].
 const NOW: f64 = 1e-9;
 
+/// What an element with states sees and does.
+#[derive(Clone, Debug, Default)]
+struct Evaluation {
+    sight: Sight,
+    action: Action,
+}
+
 /// Room to work in.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
@@ -33,12 +40,13 @@ pub struct Room {
     A: Vec<f64>,
     new: Vec<f64>,
     watched: Vec<f64>,
+    evaluation: Evaluation,
 }
 
 impl Room {
     /// Room for a model's network.
     pub fn new(model: &Model) -> Room {
-        let (n, values) = (model.network.starts.len(), vec![0.0; model.network.values]);
+        let (n, values) = (model.states.len(), vec![0.0; model.network.values]);
         let states = || vec![0.0; n];
         let J = vec![0.0; n * n];
         Room {
@@ -51,6 +59,7 @@ impl Room {
             J,
             new: states(),
             watched: Vec::new(),
+            evaluation: Evaluation::default(),
         }
     }
 }
@@ -90,8 +99,15 @@ impl Clock<'_> {
         self.look(false, self.state.time, &self.values, &self.state.actions.states, source)
     }
 
-    /// Values of all blocks, and rates of their states, at (t, states).
-    fn rates(&self, now: bool, t: f64, edge: f64, states: &[f64], values: &mut [f64], rates: &mut [f64]) {
+    /// Values of all blocks, and rates of all states, at (t, states).
+    fn rates(
+        &self,
+        (now, t, edge): (bool, f64, f64),
+        states: &[f64],
+        values: &mut [f64],
+        rates: &mut [f64],
+        Evaluation { sight, action }: &mut Evaluation,
+    ) {
         let mut out = [0.0; MOST_RESULTS];
         for block in &self.model.network.blocks {
             let count = block.eval(t, edge, |s| self.look(now, t, values, states, s), &mut out);
@@ -99,14 +115,21 @@ impl Clock<'_> {
             rates[block.states.clone()].copy_from_slice(&out[..n]);
             values[block.value..block.value + count - n].copy_from_slice(&out[n..count]);
         }
+        for (k, element) in self.model.elements.iter().enumerate().filter(|(_, e)| !e.states.is_empty()) {
+            self.place_sight(k, now, states, sight);
+            let look = |source| self.look(now, t, values, states, source);
+            action.clear(sight.coordinates.len(), element.states.len());
+            element.kind.act(&sight.seen(self.state.actions.modes[k], 0.0, &look), action);
+            rates[element.states.clone()].copy_from_slice(&action.rates);
+        }
     }
 
     /// Values of the network as things are.
     pub(super) fn evaluate(&mut self, now: bool) {
         let (t, edge) = (self.state.time, self.state.time + NOW * self.h);
-        let (mut values, mut rates) = (std::mem::take(&mut self.values), std::mem::take(&mut self.room.rates));
-        self.rates(now, t, edge, &self.state.actions.states, &mut values, &mut rates);
-        (self.values, self.room.rates) = (values, rates);
+        let (mut values, mut room) = (std::mem::take(&mut self.values), std::mem::take(&mut self.room));
+        self.rates((now, t, edge), &self.state.actions.states, &mut values, &mut room.rates, &mut room.evaluation);
+        (self.values, self.room) = (values, room);
         if self.state.elements.watched.is_empty() {
             let mut watched = Vec::new();
             self.watch(now, t, &self.values, &self.state.actions.states, &mut watched);
@@ -147,7 +170,7 @@ impl Clock<'_> {
             }
             t = stop;
         }
-        self.rates(true, end, end + small, &states, &mut room.values, &mut room.rates);
+        self.rates((true, end, end + small), &states, &mut room.values, &mut room.rates, &mut room.evaluation);
         self.watch(true, end, &room.values, &states, &mut room.watched);
         let first = room.watched.len() - model.changes.len();
         for k in 0..model.changes.len() {
@@ -162,15 +185,15 @@ impl Clock<'_> {
     /// One substep of at most `longest` from (t, states) into `room.new`, as long as the tolerance allows; returns its length.
     fn substep(&self, t: f64, longest: f64, next: &mut f64, edge: f64, states: &[f64], room: &mut Room) -> f64 {
         let n = states.len();
-        let Room { values, rates, stage, J, .. } = room;
-        self.rates(true, t, edge, states, values, rates);
+        let Room { values, rates, stage, J, k2, evaluation, .. } = room;
+        self.rates((true, t, edge), states, values, rates, evaluation);
         for j in 0..n {
             let d = 1e-7 * states[j].abs().max(1e-4);
             stage.copy_from_slice(states);
             stage[j] += d;
-            self.rates(true, t, edge, stage, values, &mut room.k2);
+            self.rates((true, t, edge), stage, values, k2, evaluation);
             for i in 0..n {
-                J[n * i + j] = (room.k2[i] - rates[i]) / d;
+                J[n * i + j] = (k2[i] - rates[i]) / d;
             }
         }
         let shortest = SHORTEST * self.h;
@@ -196,15 +219,15 @@ impl Clock<'_> {
                 *a = f64::from(u8::from(k / n == k % n)) - GAMMA * dt * j;
             }
         };
-        let Room { values, rates, stage, J, A, k1, k2, new, .. } = room;
-        self.rates(true, t, edge, states, values, rates);
+        let Room { values, rates, stage, J, A, k1, k2, new, evaluation, .. } = room;
+        self.rates((true, t, edge), states, values, rates, evaluation);
         k1.copy_from_slice(rates);
         matrix(J, A);
         dense::solve(A, k1);
         for i in 0..n {
             stage[i] = states[i] + dt * k1[i];
         }
-        self.rates(true, t + dt, edge, stage, values, rates);
+        self.rates((true, t + dt, edge), stage, values, rates, evaluation);
         for i in 0..n {
             k2[i] = rates[i] - 2.0 * k1[i];
         }
@@ -234,8 +257,8 @@ impl Clock<'_> {
         let model = self.model;
         let first_change = watched.len() - model.changes.len();
         let risen = |clock: &Self, dt: f64, room: &mut Room| {
-            let Room { values, new, rates, watched: now, .. } = room;
-            clock.rates(true, t + dt, edge, new, values, rates);
+            let Room { values, new, rates, watched: now, evaluation, .. } = room;
+            clock.rates((true, t + dt, edge), new, values, rates, evaluation);
             clock.watch(true, t + dt, values, new, now);
             (0..first_change).any(|k| watched[k] < 0.0 && now[k] >= 0.0)
         };
@@ -274,7 +297,7 @@ impl Clock<'_> {
                 k += 1;
             }
         }
-        self.rates(true, t + high, edge, states, &mut room.values, &mut room.rates);
+        self.rates((true, t + high, edge), states, &mut room.values, &mut room.rates, &mut room.evaluation);
         self.watch(true, t + high, &room.values, states, &mut room.watched);
         watched[..first_change].copy_from_slice(&room.watched[..first_change]);
         high

@@ -6,8 +6,8 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 mod contacts;
+mod elements;
 mod equations;
-mod forces;
 mod free;
 mod grains;
 mod hook;
@@ -189,7 +189,7 @@ pub struct State {
     holds: Vec<Hold>,
     /// Force elements and equations.
     actions: ActionRecord,
-    elements: forces::ElementRecord,
+    elements: elements::ElementRecord,
     structure: Structure,
     /// Causes so far.
     ledger: Ledger,
@@ -263,7 +263,7 @@ impl State {
             contacts: Vec::new(),
             holds: Vec::new(),
             actions: first_actions(model, &structure),
-            elements: forces::ElementRecord::start(model),
+            elements: elements::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
@@ -395,7 +395,7 @@ pub struct Clock<'a> {
     /// Values of the equations.
     values: Vec<f64>,
     room: equations::Room,
-    elements: forces::Elements,
+    elements: elements::Elements,
     bed: Option<Bed<'a>>,
     /// Why the grains cannot go on.
     spilt: Option<Failure>,
@@ -463,7 +463,7 @@ impl<'a> Clock<'a> {
             pushed: vec![false; n],
             values: vec![0.0; model.network.values],
             room: equations::Room::new(model),
-            elements: forces::Elements::new(model),
+            elements: elements::Elements::new(model),
             bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
             spilt: None,
             inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),

@@ -5,8 +5,8 @@ use super::joints::flat;
 use super::partition::Owner;
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Quat, Shape, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventContact, EventKind};
-use tippe_mechanics::force::ForceKind;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
 use tippe_mechanics::mechanism::Parent;
@@ -19,8 +19,6 @@ use tippe_mechanics::observe::{
 use tippe_numerics::kkt::{GROUND, Row};
 use tippe_numerics::mlcp::Method;
 
-/// A motion that moves by less than this share of where it is does not jump [-].
-const JUMP: f64 = 1e-6;
 /// Bodies that move farther than contacts were looked for, by this share of their size, may pass through others [-].
 const BLIND: f64 = 0.02;
 /// Slower bodies are at rest [m/s].
@@ -302,7 +300,7 @@ impl Clock<'_> {
         // what contacts and their friction stored, also those that are gone: their points need not be the same ones
         let stored_before: f64 = self.before.iter().map(|m| m.stored).sum();
         let strained = Hold::all_stored(&self.state.holds);
-        ledger.contact_damping += stored_before;
+        ledger[Cause::ContactDamping] += stored_before;
         let mut stored = 0.0;
         self.state.holds.clear();
         for grip in &mut self.grips {
@@ -326,8 +324,8 @@ impl Clock<'_> {
                 }
                 memory.struck = struck.binary_search(&memory.pair).is_ok();
                 stored += memory.stored;
-                ledger.contact_damping -= row.lambda * rate(row, mean) + memory.stored;
-                ledger.work -= row.lambda * row.given;
+                ledger[Cause::ContactDamping] -= row.lambda * rate(row, mean) + memory.stored;
+                ledger[Cause::Work] -= row.lambda * row.given;
                 contacts.push(*memory);
             }
             let memory = &mut grip.memory;
@@ -343,22 +341,22 @@ impl Clock<'_> {
                         size += row.lambda * row.lambda;
                         // the bound of the solution, where that is not settled yet
                         limit = row.upper.min(rows.follows[k].bound(normal));
-                        &mut ledger.sliding
+                        &mut ledger[Cause::Sliding]
                     }
                     Owner::Twist(_) => {
                         memory.twist = row.lambda;
                         spin = rate(row, velocity);
                         size += row.lambda * row.lambda;
-                        &mut ledger.spin
+                        &mut ledger[Cause::Spin]
                     }
                     Owner::Roll(_, a) => {
                         memory.turn += grip.axes[a as usize + 1] * row.lambda;
-                        &mut ledger.rolling
+                        &mut ledger[Cause::Rolling]
                     }
                     _ => break,
                 };
                 *cause -= row.lambda * rate(row, mean);
-                ledger.work -= row.lambda * row.given;
+                ledger[Cause::Work] -= row.lambda * row.given;
             }
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
@@ -383,8 +381,8 @@ impl Clock<'_> {
             self.state.holds.push(*memory);
         }
         let strained_now = Hold::all_stored(&self.state.holds);
-        ledger.sliding += strained[0] - strained_now[0];
-        ledger.spin += strained[1] - strained_now[1];
+        ledger[Cause::Sliding] += strained[0] - strained_now[0];
+        ledger[Cause::Spin] += strained[1] - strained_now[1];
         self.elastic = [stored_before + strained[0] + strained[1], stored + strained_now[0] + strained_now[1]];
         // what was struck and has flown too far to be looked at
         let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
@@ -462,10 +460,10 @@ impl Clock<'_> {
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&along(s), mean[row.bodies[s] as usize])).sum();
             let work = row.lambda * (own + row.given);
-            ledger.work -= row.lambda * row.given;
+            ledger[Cause::Work] -= row.lambda * row.given;
             match self.rows.owners[k] {
-                Owner::Bend => ledger.damping -= work,
-                Owner::Custom(_) => ledger.work += work,
+                Owner::Bend => ledger[Cause::Damping] -= work,
+                Owner::Custom(_) => ledger[Cause::Work] += work,
                 _ => {}
             }
         }
@@ -484,19 +482,19 @@ impl Clock<'_> {
             let pushed = h * load.dot(&mean[b]);
             let after = self.motion(b);
             let fall = body.mass * (self.model.potential_at(self.kin[b].p) - self.model.potential_at(after.p));
-            ledger.integration -= external - pushed - fall;
+            ledger[Cause::Integration] -= external - pushed - fall;
             // the state's kinetic energy against that of the solved velocities
-            ledger.integration -= kinetic(body, &after) - {
+            ledger[Cause::Integration] -= kinetic(body, &after) - {
                 let u = velocity[b];
                 kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: *R })
             };
             if self.is_slender(b) || self.swung[b].is_some() {
                 // and of those it began with
                 let began = |R: Mat3| kinetic(body, &Kinematics { R, ..self.kin[b] });
-                ledger.integration -= began(*R) - began(self.base(b));
+                ledger[Cause::Integration] -= began(*R) - began(self.base(b));
             }
         }
-        ledger.integration -= elastic_before - ledger.elastic;
+        ledger[Cause::Integration] -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
         self.book_grains(&mean, &mut ledger);
@@ -611,12 +609,8 @@ impl Clock<'_> {
             return;
         }
         let (h, end) = (self.h, self.state.time);
-        for (k, force) in self.model.forces.iter().enumerate() {
-            let ForceKind::Motion { value, .. } = &force.kind else { continue };
-            let at = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| value.value_and_rate(end - h * share));
-            let way = (at[0].0 - at[4].0).abs();
-            let speed = at.iter().map(|(_, rate)| rate.abs()).fold(0.0, f64::max);
-            if way > 2.0 * h * speed + JUMP * at[0].0.abs().max(1.0) {
+        for (k, element) in self.model.elements.iter().enumerate() {
+            if let Some(way) = element.kind.jump(end, h) {
                 self.tally.jump = Some((end, k, way));
                 return;
             }
@@ -631,17 +625,15 @@ impl Clock<'_> {
         let (time, step) = (self.state.time, self.h);
         let states = &self.state.actions.states;
         if let Some(k) = states.iter().position(|x| !x.is_finite()) {
-            let network = &self.model.network;
-            let owner = network.blocks.iter().find(|block| block.states.contains(&k));
+            let state = &self.model.states[k];
             return Err(Failure {
                 time,
-                kind: "component",
-                name: owner.map_or_else(String::new, |block| block.name.clone()),
+                kind: state.kind,
+                name: state.owner.clone(),
                 what: format!(
                     "has a state that is not a finite number: {} is {} (step {step:.3e} s). help: look for a division by zero or a \
                      state that grows without bound in its equations, or use a smaller step",
-                    network.state_names.get(k).map_or("it", String::as_str),
-                    states[k]
+                    state.name, states[k]
                 ),
             });
         }
@@ -665,7 +657,7 @@ impl Clock<'_> {
             }
         }
         let books = &self.state.ledger;
-        if !(books.dissipated() - books.work).is_finite() {
+        if !(books.dissipated() - books.put_in()).is_finite() {
             // the fastest body, where nobody is lost yet
             let speed = |b: &usize| self.state.bodies[*b].v.length();
             let fastest = (0..self.state.bodies.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));
@@ -853,11 +845,11 @@ impl Clock<'_> {
                 self.tally.unconverged, self.tally.solutions
             ));
         }
-        if let Some((time, force, way)) = self.tally.jump {
+        if let Some((time, element, way)) = self.tally.jump {
             summary.warnings.push(format!(
                 "{}: its motion jumps by {way:.3e} (m or rad) in the step that ends at t = {} s: speeds and forces do not know of it. \
                  help: write a smooth function of `t`",
-                self.model.forces[force].name,
+                self.model.elements[element].name,
                 tippe_scene::text::plain(time)
             ));
         }

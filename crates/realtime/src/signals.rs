@@ -2,8 +2,7 @@
 
 use super::Clock;
 use tippe_geometry::Vec3;
-use tippe_mechanics::force::ForceKind;
-use tippe_mechanics::force::coordinate_force;
+use tippe_mechanics::element::InStep;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Parent;
@@ -18,7 +17,7 @@ impl Clock<'_> {
         if self.state.steps == 0 {
             self.load();
             self.coast();
-            self.first_efforts();
+            self.first_outputs();
         }
         self.evaluate(true);
         let reactions: Vec<Vec<Six>> = (0..self.machines.len()).map(|m| self.reactions(m)).collect();
@@ -29,8 +28,11 @@ impl Clock<'_> {
                 | SignalSource::Orientation { joint, .. }
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => self.joint_signal(joint, signal.source, &reactions),
-                SignalSource::Effort(k) => self.elements.efforts[k as usize],
-                SignalSource::ElementEnergy(k) => self.state.actions.energies[k as usize],
+                SignalSource::Output { element, output: 0 } => self.elements.outputs[element as usize][0],
+                SignalSource::Output { element, output } => self.effect_now(element as usize).outputs[output as usize],
+                SignalSource::Energy { element, account } => {
+                    self.state.actions.energies[model.elements[element as usize].accounts.start + account as usize]
+                }
                 SignalSource::Sensor { sensor, component } => self.sensor_signal(sensor, component, contacts),
                 SignalSource::Value(k) => self.values[k as usize],
                 SignalSource::State(k) => self.state.actions.states[k as usize],
@@ -83,19 +85,17 @@ impl Clock<'_> {
         let mut on = if machine.smooth { machine.reactions.clone() } else { vec![Six::ZERO; links] };
         let link_of = |i: usize| mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
         if !machine.smooth {
-            for (_, at, tau) in self.elements.forces.iter().filter(|(_, at, _)| at.mechanism as usize == m) {
-                let i = at.coordinate as usize;
+            for own in self.elements.efforts.iter().filter(|own| own.at.mechanism as usize == m) {
+                let i = own.at.coordinate as usize;
                 if let Some(l) = link_of(i) {
-                    on[l] = on[l] + machine.dual[i] * *tau;
+                    on[l] = on[l] + machine.dual[i] * own.effort;
                 }
             }
         }
         if self.state.steps > 0 {
             for (own, row) in self.elements.rows.iter().zip(&self.rows.rows[self.elements.first..]) {
-                let Some(at) = model.forces[own.element as usize].kind.at().filter(|at| at.mechanism as usize == m)
-                else {
-                    continue;
-                };
+                let coordinates = model.elements[own.element as usize].kind.attached().coordinates;
+                let Some(at) = coordinates.first().filter(|at| at.mechanism as usize == m) else { continue };
                 if let Some(l) = link_of(at.coordinate as usize) {
                     let J = &row.J[0];
                     let wrench = Six::new(Vec3::new(J[0], J[1], J[2]), Vec3::new(J[3], J[4], J[5]));
@@ -139,36 +139,12 @@ impl Clock<'_> {
         on
     }
 
-    /// Efforts of springs and drives at the start.
-    fn first_efforts(&mut self) {
-        let (model, t) = (self.model, self.state.time);
-        for (k, element) in model.forces.iter().enumerate() {
-            if let Some(at) = element.kind.at() {
-                let record = &self.state.machines[at.mechanism as usize];
-                let (q, u) = (record.q[at.coordinate as usize], record.u[at.coordinate as usize]);
-                let mode = self.state.actions.modes[k];
-                let effect = coordinate_force(&element.kind, mode, t, q, u, |s| self.look_up(s)).2;
-                self.elements.efforts[k] = effect.effort;
-            } else if let Some(effect) = self.effect(&element.kind) {
-                self.elements.efforts[k] = effect.effort;
+    /// Outputs of elements at the start, where no step has found them.
+    fn first_outputs(&mut self) {
+        for k in 0..self.model.elements.len() {
+            if self.elements.entry[k] == Some(InStep::Rows) {
+                self.elements.outputs[k] = self.effect_now(k).outputs;
             }
-        }
-    }
-
-    /// What a spring or bushing does as things are.
-    fn effect(&self, kind: &ForceKind) -> Option<tippe_mechanics::force::Effect> {
-        let frames = |ends: &[tippe_mechanics::force::Anchor; 2]| [0, 1].map(|k| self.anchored(&ends[k], true));
-        match kind {
-            ForceKind::Spring { ends, stiffness, damping, rest, law: None, rope } => {
-                let [f1, f2] = frames(ends);
-                Some(tippe_mechanics::force::spring(&f1, &f2, *stiffness, *damping, *rest, None, *rope).1)
-            }
-            ForceKind::Bushing { ends, stiffness, damping, turning_stiffness, turning_damping } => {
-                let [f1, f2] = frames(ends);
-                let (k, c) = ([*stiffness, *turning_stiffness], [*damping, *turning_damping]);
-                Some(tippe_mechanics::force::bushing(&f1, &f2, k[0], c[0], k[1], c[1]).1)
-            }
-            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@ use super::format::{Form, Key, Range, Table};
 use super::format::{REPEATED, equation, key, number, text, texts, vector};
 use crate::equation::Dimension as D;
 use Range::{NotNegative, Positive};
-use tippe_parts::{force_kinds, joint, sensor, signal};
+use tippe_parts::{element, joint, sensor, signal};
 
 const NAME: Key =
     text("name", "Name, unique; `{k}` is replaced by the value of k").required("everything has a name of its own");
@@ -35,7 +35,7 @@ pub(super) const JOINT: Table =
     Table { name: "[[joint]]", keys: &[&[NAME, REPEATED, kind("What it lets free")]], kinds: &joint::KINDS };
 
 pub(super) const FORCE: Table =
-    Table { name: "[[force]]", keys: &[&[NAME, REPEATED, kind("What it is")]], kinds: force_kinds::FORCES };
+    Table { name: "[[force]]", keys: &[&[NAME, REPEATED, kind("What it is")]], kinds: &element::FORCE_KINDS };
 
 pub(super) const SIGNAL: Table =
     Table { name: "[[signal]]", keys: &[&[NAME, REPEATED, kind("How it is found")]], kinds: &signal::KINDS };

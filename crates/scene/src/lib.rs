@@ -49,6 +49,7 @@ pub use tippe_format::key::{SMALLEST_TOLERANCE, Spec};
 pub use tippe_format::part::{Attachment, CoordinateOf, Equation, Part, Value};
 pub use tippe_format::text::{closest, did_you_mean};
 pub use tippe_format::{equation, text};
+pub use tippe_parts::sensor::SensorKind;
 
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};

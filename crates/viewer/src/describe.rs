@@ -6,11 +6,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use tippe::force::{Anchor, ForceKind};
+use tippe::element::Anchor;
 use tippe::model::Drive;
 use tippe::run::{Account, SignalName};
-use tippe::scene::{Clock, Scene, SignalKind};
-use tippe::{Event, Model};
+use tippe::scene::{Clock, Scene};
+use tippe::{Cause, Event, Model};
 use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3};
 
 /// Divisions of a full circle in meshes of round shapes [-].
@@ -43,10 +43,34 @@ pub struct Description {
     pub inputs: Vec<DescribedInput>,
     /// Energy accounts [J] and components of momentum [kg m/s], in the order of a block.
     pub accounts: Vec<String>,
+    /// Which of them hold energy, count losses, or what was put in.
+    pub ledger: LedgerNames,
     /// What the user should know about the scene.
     pub warnings: Vec<String>,
     /// Settings that the clock runs with.
     pub settings: serde_json::Value,
+}
+
+/// Names of energy accounts, by what they say.
+#[derive(Clone, Debug, Serialize)]
+pub struct LedgerNames {
+    /// Energy that is there.
+    pub stored: Vec<&'static str>,
+    /// What was lost, by cause.
+    pub lost: Vec<&'static str>,
+    /// What was put in, by cause.
+    pub given: Vec<&'static str>,
+}
+
+impl LedgerNames {
+    fn new() -> LedgerNames {
+        let names = |causes: &[Cause]| causes.iter().map(|cause| cause.name()).collect();
+        LedgerNames {
+            stored: Account::HOLDING.iter().map(|account| account.name()).collect(),
+            lost: names(Cause::LOST),
+            given: names(Cause::GIVEN),
+        }
+    }
 }
 
 /// One body.
@@ -135,6 +159,8 @@ pub struct DescribedJoint {
     pub name: String,
     /// Kind in the scene.
     pub kind: &'static str,
+    /// How it is drawn: `pin`, `slide`, `ball`, `link` between its frames, or `none`.
+    pub glyph: &'static str,
     /// Its two frames, where they are known.
     pub frames: [Option<DescribedFrame>; 2],
 }
@@ -234,6 +260,7 @@ impl Description {
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
             inputs: if clock == Clock::Realtime { inputs(scene, model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
+            ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
             settings,
         }
@@ -287,7 +314,8 @@ fn mesh(shape: &'static str, mesh: &TriMesh) -> Geometry {
 fn joints(model: &Model) -> Vec<DescribedJoint> {
     let described = model.joints.iter().map(|joint| DescribedJoint {
         name: joint.name.clone(),
-        kind: joint.kind.name(),
+        kind: joint.kind.kind.word,
+        glyph: joint.kind.glyph.name(),
         frames: model
             .joint_frames(joint)
             .map(|frame| frame.map(|(body, X_bj)| DescribedFrame { body, pose: numbers(&X_bj) })),
@@ -298,10 +326,7 @@ fn joints(model: &Model) -> Vec<DescribedJoint> {
 fn inputs(scene: &Scene, model: &Model) -> Vec<DescribedInput> {
     let start = |name: &str| {
         let signal = scene.signals.iter().find(|signal| signal.name == name);
-        signal.and_then(|signal| match signal.kind {
-            SignalKind::Input { start, .. } => Some(start),
-            _ => None,
-        })
+        signal.map(|signal| signal.number("start"))
     };
     let finite = |x: f64| Some(x).filter(|x| x.is_finite());
     let described = model.network.inputs().map(|(name, _, [low, high])| DescribedInput {
@@ -318,13 +343,10 @@ fn springs(model: &Model) -> Vec<DescribedSpring> {
         let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
         DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
     };
-    let springs = model.forces.iter().filter_map(|force| {
-        let (kind, ends) = match &force.kind {
-            ForceKind::Spring { ends, rope, .. } => (if *rope { "rope" } else { "spring" }, ends),
-            ForceKind::Bushing { ends, .. } => ("bushing", ends),
-            _ => return None,
-        };
-        Some(DescribedSpring { name: force.name.clone(), kind, ends: [frame(&ends[0]), frame(&ends[1])] })
+    let springs = model.elements.iter().filter_map(|element| {
+        let kind = element.kind.line()?;
+        let [first, second] = element.kind.attached().frames else { return None };
+        Some(DescribedSpring { name: element.name.clone(), kind, ends: [frame(first), frame(second)] })
     });
     springs.collect()
 }

@@ -1,26 +1,22 @@
 //! Force elements, signals, components and sensors of a scene, with their equations compiled and put in order.
 
 use super::compile::Compiler;
-use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, SignalSource};
-use crate::contact::normal::exact_damping;
-use crate::force::{Anchor, At, ForceElement, ForceKind};
-use crate::joint::Six;
-use crate::kinematics::Kinematics;
+use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, ModelState, SignalSource};
+use crate::element::{self, Anchor, At, Build, CoordinateMotion, Element, ElementSpec};
+use crate::joint::{Make, hangs_on};
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
 use std::collections::{BTreeMap, BTreeSet};
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_format::key::Form;
+use tippe_geometry::{Mat3, Vec3};
+use tippe_parts::{sensor, signal};
 use tippe_scene::equation::{Input, Kind, Program, Quantity, Scope, Tree};
-use tippe_scene::{self as scene, Attachment, Equation, SensorKind, SignalKind, did_you_mean};
+use tippe_scene::{self as scene, Attachment, Equation, Part, did_you_mean};
+
+/// Size below which changes of states written by users do not matter: their units are unknown.
+const NETWORK_SCALE: f64 = 1e-3;
 
 /// Names that equations may use.
 pub(super) type Names = BTreeMap<String, Source>;
-
-/// What its frame tells an applied force.
-const FRAME_NAMES: [&str; 9] = ["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
-/// A joint may start so far beyond its stop unsaid, as a share of its coordinate [-].
-const STOP_SLACK: f64 = 1e-3;
-/// What a spring tells its law.
-const SPRING_NAMES: [&str; 3] = ["length", "stretch", "rate"];
 
 impl Compiler<'_> {
     /// Everything of the scene that acts through equations or between frames.
@@ -30,44 +26,21 @@ impl Compiler<'_> {
         self.elements(model, &names);
         self.changes(model, &names);
         if self.errors.is_empty() {
-            self.warn_of_jumps(model);
-            self.warn_of_stops(model);
+            self.warn_of_starts(model);
             self.settle_homes(model);
             self.name_force_signals(model);
         }
     }
 
-    /// A joint that begins beyond its stop is shot back by it.
-    fn warn_of_stops(&mut self, model: &Model) {
-        for force in &model.forces {
-            let ForceKind::Stop { at, bounds, .. } = &force.kind else { continue };
+    /// Elements whose joint starts as they do not expect say so.
+    fn warn_of_starts(&mut self, model: &Model) {
+        for element in &model.elements {
+            let &[at] = element.kind.attached().coordinates else { continue };
             let start = &model.mechanism_starts[at.mechanism as usize];
-            let Some(&q) = start.q.get(at.coordinate as usize) else { continue };
-            let beyond = (bounds[0] - q).max(q - bounds[1]);
-            if beyond > STOP_SLACK * q.abs().max(1.0) {
-                self.warnings.push(format!(
-                    "{}: its joint starts at {q:.6}, {beyond:.3e} (m or rad) beyond its stops at {:.6} and {:.6}: they push it back at once. \
-                     help: give the joint a start value between them",
-                    force.name, bounds[0], bounds[1]
-                ));
-            }
-        }
-    }
-
-    /// A drive that begins with another speed than its joint jumps there, and the energy of the jump is in no account.
-    fn warn_of_jumps(&mut self, model: &Model) {
-        for force in &model.forces {
-            let ForceKind::Motion { at, value } = &force.kind else { continue };
-            let start = &model.mechanism_starts[at.mechanism as usize];
-            let (Some(&speed), (_, wanted)) = (start.u.get(at.coordinate as usize), value.value_and_rate(0.0)) else {
-                continue;
-            };
-            if (wanted - speed).abs() > 1e-6 * wanted.abs().max(speed.abs()) {
-                self.warnings.push(format!(
-                    "{}: it starts with the speed {wanted:.6e}, its joint with {speed:.6e}: the books do not know the energy of this \
-                     jump. help: give the joint the same speed",
-                    force.name
-                ));
+            let i = at.coordinate as usize;
+            let (Some(&q), Some(&u)) = (start.q.get(i), start.u.get(i)) else { continue };
+            if let Some(warning) = element.kind.start_warning(CoordinateMotion { q, u }) {
+                self.warnings.push(format!("{}: {warning}", element.name));
             }
         }
     }
@@ -90,14 +63,20 @@ impl Compiler<'_> {
                 names.insert(format!("{}.{name}", joint.name), source);
             }
         }
-        for (k, spec) in self.scene.sensors.iter().enumerate() {
-            let ends = [0, 1].map(|side| self.anchor(model, &spec.between[side], None));
+        for (k, part) in self.scene.sensors.iter().enumerate() {
+            let Some(spec) = sensor::named(part.kind.word) else {
+                let message = format!("sensor \"{}\" is a {}, which is no sensor", part.name, part.kind.word);
+                self.fail(part.places.entity, message, "");
+                continue;
+            };
+            let between = part.between("between");
+            let ends = [0, 1].map(|side| self.anchor(model, &between[side], None));
             let [Some(a), Some(b)] = ends else { continue };
-            model.sensors.push(ModelSensor { name: spec.name.clone(), kind: spec.kind, ends: [a, b] });
-            if matches!(spec.kind, SensorKind::Pose | SensorKind::Velocity | SensorKind::Distance) {
-                for (component, (name, _)) in ModelSensor::components(spec.kind).iter().enumerate() {
+            model.sensors.push(sensor::Sensor { name: part.name.clone(), kind: spec.measures, ends: [a, b] });
+            if spec.is_readable {
+                for (component, (name, _)) in spec.components.iter().enumerate() {
                     let source = Source::Sensor { sensor: k as u32, component: component as u32 };
-                    names.insert(format!("{}.{name}", spec.name), source);
+                    names.insert(format!("{}.{name}", part.name), source);
                 }
             }
         }
@@ -108,11 +87,7 @@ impl Compiler<'_> {
         }
         let mut states = 0;
         for signal in &self.scene.signals {
-            states += match signal.kind {
-                SignalKind::Pid { .. } => 2,
-                SignalKind::Input { .. } => 1,
-                _ => 0,
-            };
+            states += signal::named(signal.kind.word).map_or(0, |spec| spec.states.len() as u32);
         }
         for component in &self.scene.components {
             for (name, _) in &component.states {
@@ -219,61 +194,28 @@ impl Compiler<'_> {
     /// Signals and components, in an order in which they can be evaluated.
     fn blocks(&mut self, model: &mut Model, names: &Names) {
         let mut blocks: Vec<Block> = Vec::new();
-        let (mut values, mut states) = (0, 0);
-        let mut starts = Vec::new();
-        let mut state_names = Vec::new();
+        let mut values = 0;
+        let mut states: Vec<ModelState> = Vec::new();
         for signal in &self.scene.signals {
             let owner = format!("signal \"{}\"", signal.name);
-            let first = states;
-            let kind = match &signal.kind {
-                SignalKind::Equation(equation) => {
-                    self.formula(&owner, &[equation], 0, &[], names).map(BlockKind::Equation)
-                }
-                SignalKind::Table { input, x, y } => self
-                    .formula(&owner, &[input], 0, &[], names)
-                    .map(|input| BlockKind::Table { input, x: x.clone(), y: y.clone() }),
-                SignalKind::Ramp { from, to, start, end } => {
-                    Some(BlockKind::Ramp { times: [*from, *to], values: [*start, *end] })
-                }
-                SignalKind::Pulse { from, period, width, low, high } => {
-                    Some(BlockKind::Pulse { from: *from, period: *period, width: *width, levels: [*low, *high] })
-                }
-                SignalKind::Sine { amplitude, frequency, phase, offset } => Some(BlockKind::Sine {
-                    amplitude: *amplitude,
-                    omega: 2.0 * std::f64::consts::PI * frequency,
-                    phase: *phase,
-                    offset: *offset,
-                }),
-                SignalKind::Input { start, low, high } => {
-                    let state = states as u32;
-                    states += 1;
-                    starts.push(*start);
-                    state_names.push(format!("{}.set", signal.name));
-                    Some(BlockKind::Input { state, limits: [*low, *high] })
-                }
-                SignalKind::Pid { setpoint, measured, proportional, integral, derivative, filter, limit } => {
-                    let error = Equation {
-                        name: "error".into(),
-                        text: format!("({}) - ({})", setpoint.text, measured.text),
-                        places: setpoint.places.clone(),
-                    };
-                    states += 2;
-                    starts.extend([0.0, 0.0]);
-                    state_names.extend(["integral", "filtered"].map(|n| format!("{}.{n}", signal.name)));
-                    self.formula(&owner, &[&error], 0, &[], names).map(|error| BlockKind::Pid {
-                        error,
-                        gains: [*proportional, *integral, *derivative],
-                        filter: *filter,
-                        limit: limit.unwrap_or(f64::INFINITY),
-                    })
-                }
+            let first = states.len();
+            let Some(spec) = signal::named(signal.kind.word) else {
+                let message = format!("{owner} is a {}, which is no signal", signal.kind.word);
+                self.fail(signal.places.entity, message, "");
+                continue;
             };
+            let mut compile = |equation: &Equation| self.formula(&owner, &[equation], 0, &[], names);
+            let kind = (spec.block)(signal, first as u32, &mut compile);
+            for (name, start) in spec.states {
+                let start = start.map_or(0.0, |key| signal.number(key));
+                states.push(state_of(&signal.name, name, start));
+            }
             if let Some(kind) = kind {
                 blocks.push(Block {
                     name: signal.name.clone(),
                     kind,
                     value: values,
-                    states: first..states,
+                    states: first..states.len(),
                     of_time: false,
                     home: 0,
                 });
@@ -282,14 +224,12 @@ impl Compiler<'_> {
         }
         for component in &self.scene.components {
             let owner = format!("component \"{}\"", component.name);
-            let first = states;
+            let first = states.len();
             let mut own: Vec<(&str, Source)> = Vec::new();
             for (k, (name, start)) in component.states.iter().enumerate() {
                 own.push((name, Source::State((first + k) as u32)));
-                starts.push(*start);
-                state_names.push(format!("{}.{name}", component.name));
+                states.push(state_of(&component.name, name, *start));
             }
-            states += component.states.len();
             let lets: Vec<&Equation> = component.inputs.iter().chain(&component.lets).collect();
             let results = component.rates.iter().chain(&component.outputs);
             let equations: Vec<&Equation> = lets.iter().copied().chain(results).collect();
@@ -324,7 +264,7 @@ impl Compiler<'_> {
                     name: component.name.clone(),
                     kind: BlockKind::Component { formula, crossings },
                     value: values,
-                    states: first..states,
+                    states: first..states.len(),
                     of_time: false,
                     home: 0,
                 });
@@ -366,125 +306,43 @@ impl Compiler<'_> {
         }
         model.network.blocks = ordered;
         model.network.values = values;
-        model.network.starts = starts;
-        model.network.state_names = state_names;
+        model.states = states;
     }
 
     /// Force elements of the scene, then those of its joints.
     fn elements(&mut self, model: &mut Model, names: &Names) {
-        let mut elements: Vec<ForceElement> = Vec::new();
-        for spec in &self.scene.forces {
-            let owner = format!("force \"{}\"", spec.name);
-            let kind = match &spec.kind {
-                scene::ForceKind::Applied { on, local, force, torque } => {
-                    let zero = Equation { name: "zero".into(), text: "0".into(), ..Equation::default() };
-                    let mut equations: Vec<&Equation> = Vec::new();
-                    for part in [force, torque] {
-                        match part {
-                            Some(three) => equations.extend(three.iter()),
-                            None => equations.extend([&zero; 3]),
-                        }
-                    }
-                    let own: Vec<(&str, Source)> =
-                        FRAME_NAMES.iter().enumerate().map(|(k, n)| (*n, Source::Own(k as u32))).collect();
-                    let formula = self.formula(&owner, &equations, 0, &own, names);
-                    let on = self.anchor(model, on, None);
-                    on.zip(formula).map(|(on, formula)| ForceKind::Applied { on, local: *local, formula })
-                }
-                scene::ForceKind::Spring { between, at, stiffness, damping, rest, law, rope } => {
-                    let ends = [0, 1].map(|k| self.anchor(model, &between[k], at.map(|at| at[k])));
-                    let [Some(a), Some(b)] = ends else { continue };
-                    let own: Vec<(&str, Source)> =
-                        SPRING_NAMES.iter().enumerate().map(|(k, n)| (*n, Source::Own(k as u32))).collect();
-                    let law = match law {
-                        None => None,
-                        Some(law) => match self.formula(&owner, &[law], 0, &own, names) {
-                            None => continue,
-                            law => law,
-                        },
-                    };
-                    let length = (place(model, &b) - place(model, &a)).length();
-                    Some(ForceKind::Spring {
-                        ends: [a, b],
-                        stiffness: *stiffness,
-                        damping: *damping,
-                        rest: rest.unwrap_or(length),
-                        law,
-                        rope: *rope,
-                    })
-                }
-                scene::ForceKind::Bushing {
-                    between,
-                    at,
-                    stiffness,
-                    damping,
-                    turning_stiffness,
-                    turning_damping,
-                    relaxed,
-                } => {
-                    let ends = [0, 1].map(|k| self.anchor(model, &between[k], *at));
-                    let [Some(a), Some(mut b)] = ends else { continue };
-                    if *relaxed {
-                        // frame 2 where frame 1 is now
-                        let (p, R) = (place(model, &a), axes(model, &a));
-                        (b.p, b.R) = match b.body {
-                            None => (p, R),
-                            Some(body) => {
-                                let kin = model.standing(body);
-                                (kin.R.transpose() * (p - kin.p), kin.R.transpose() * R)
-                            }
-                        };
-                    }
-                    Some(ForceKind::Bushing {
-                        ends: [a, b],
-                        stiffness: *stiffness,
-                        damping: *damping,
-                        turning_stiffness: *turning_stiffness,
-                        turning_damping: *turning_damping,
-                    })
-                }
+        let mut found: Vec<(String, Element)> = Vec::new();
+        for part in &self.scene.forces {
+            let owner = format!("force \"{}\"", part.name);
+            let Some(spec) = element::force(part.kind.word) else {
+                self.fail(part.places.entity, format!("{owner} is a {}, which is no force", part.kind.word), "");
+                continue;
             };
-            if let Some(kind) = kind {
-                elements.push(ForceElement { name: spec.name.clone(), kind, bodies: Vec::new() });
-            }
+            let mut build = Parts { compiler: &mut *self, model, names, owner: &owner, part, at: None };
+            let element = (spec.make)(part, &mut build);
+            found.extend(element.map(|element| (part.name.clone(), element)));
         }
-        for (k, spec) in self.scene.joints.iter().enumerate() {
+        for (k, joint) in self.scene.joints.iter().enumerate() {
             let Some(JointPlace::Link { mechanism, link }) = model.joints[k].place else { continue };
             let first = model.mechanisms[mechanism as usize].links[link as usize].first;
-            let at = |coordinate: usize| At { mechanism, coordinate: (first + coordinate) as u32 };
-            let count = |n: usize, k: usize, word: &str| {
-                if n > 1 { format!("{}.{word}{}", spec.name, k + 1) } else { format!("{}.{word}", spec.name) }
-            };
-            for (i, s) in spec.springs.iter().enumerate() {
-                let kind = ForceKind::Coordinate {
-                    at: at(s.coordinate),
-                    stiffness: s.stiffness,
-                    damping: s.damping,
-                    rest: s.rest,
-                };
-                let name = count(spec.springs.len(), i, "spring");
-                elements.push(ForceElement { name, kind, bodies: Vec::new() });
+            for (key, hung) in hung(joint) {
+                for (i, (part, spec)) in hung.iter().enumerate() {
+                    let owner = format!("{key} of joint \"{}\"", joint.name);
+                    let coordinate = (first + hangs_on(joint, part)) as u32;
+                    let at = At { mechanism, coordinate };
+                    let mut build = Parts { compiler: &mut *self, model, names, owner: &owner, part, at: Some(at) };
+                    let Some(element) = (spec.make)(part, &mut build) else { continue };
+                    if spec.moves && !self.begins_where_its_joint_is(model, &owner, part, at, &element) {
+                        continue;
+                    }
+                    let number = if hung.len() > 1 { (i + 1).to_string() } else { String::new() };
+                    found.push((format!("{}.{key}{number}", joint.name), element));
+                }
             }
-            for (i, s) in spec.limits.iter().enumerate() {
-                let kind = ForceKind::Stop {
-                    at: at(s.coordinate),
-                    bounds: [s.lower.unwrap_or(f64::NEG_INFINITY), s.upper.unwrap_or(f64::INFINITY)],
-                    stiffness: s.stiffness,
-                    exponent: s.exponent,
-                    restitution: s.restitution,
-                    damping: if s.restitution < 1.0 { exact_damping(s.restitution.max(0.01)) } else { 0.0 },
-                };
-                let name = count(spec.limits.len(), i, "limit");
-                elements.push(ForceElement { name, kind, bodies: Vec::new() });
-            }
-            for (i, s) in spec.frictions.iter().enumerate() {
-                let kind = ForceKind::Friction { at: at(s.coordinate), sliding: s.sliding, sticking: s.sticking };
-                let name = count(spec.frictions.len(), i, "friction");
-                elements.push(ForceElement { name, kind, bodies: Vec::new() });
-            }
-            elements.extend(self.motors(model, spec, at(0), names));
         }
-        model.forces = elements;
+        for (name, kind) in found {
+            model.add_element(name, kind);
+        }
     }
 
     /// Structural changes.
@@ -498,7 +356,7 @@ impl Compiler<'_> {
             let unknown = |what: &str, name: &str| format!("{owner}: there is no {what} \"{name}\"");
             let action = match &spec.action {
                 Action::Attach(name) | Action::Release(name) => match joint(name) {
-                    Some(k) if is_loop(k) && !model.joints[k as usize].kind.is_coupling() => {
+                    Some(k) if is_loop(k) && matches!(model.joints[k as usize].kind.make, Make::Joint(_)) => {
                         if matches!(spec.action, Action::Attach(_)) {
                             ChangeAction::Attach(k)
                         } else {
@@ -614,14 +472,16 @@ impl Compiler<'_> {
             })
         };
         let block_reads: Vec<Vec<Source>> = model.network.blocks.iter().map(|b| reads(&b.kind)).collect();
-        let element_reads: Vec<Vec<Source>> = model.forces.iter().map(|e| element_reads(&e.kind)).collect();
+        let element_reads: Vec<Vec<Source>> = model
+            .elements
+            .iter()
+            .map(|e| e.kind.attached().formula.map_or_else(Vec::new, |f| f.inputs.clone()))
+            .collect();
         let mut element_sets: Vec<BTreeSet<u32>> = Vec::new();
-        for (element, reads) in model.forces.iter().zip(&element_reads) {
-            let mut set: BTreeSet<u32> =
-                element.kind.anchors().iter().filter_map(|a| a.body).filter(|&b| free(b)).collect();
-            if let Some(at) = element.kind.at() {
-                set.insert(model.mechanisms[at.mechanism as usize].links[0].body);
-            }
+        for (element, reads) in model.elements.iter().zip(&element_reads) {
+            let attached = element.kind.attached();
+            let mut set: BTreeSet<u32> = attached.frames.iter().filter_map(|a| a.body).filter(|&b| free(b)).collect();
+            set.extend(attached.coordinates.iter().map(|at| model.mechanisms[at.mechanism as usize].links[0].body));
             set.extend(reads.iter().flat_map(of));
             element_sets.push(set);
         }
@@ -667,12 +527,12 @@ impl Compiler<'_> {
         for (block, set) in model.network.blocks.iter_mut().zip(sets) {
             block.home = set.first().copied().unwrap_or(first_free as u32);
         }
-        for (element, set) in model.forces.iter_mut().zip(element_sets) {
+        for (element, set) in model.elements.iter_mut().zip(element_sets) {
             element.bodies = set.into_iter().collect();
         }
-        for k in 0..model.forces.len() {
-            if model.forces[k].bodies.is_empty() {
-                let name = model.forces[k].name.clone();
+        for k in 0..model.elements.len() {
+            if model.elements[k].bodies.is_empty() {
+                let name = model.elements[k].name.clone();
                 self.fail(
                     self.scene.places.entity,
                     format!("force \"{name}\" acts on nothing that moves by forces"),
@@ -684,29 +544,24 @@ impl Compiler<'_> {
 
     /// Names of what is recorded of elements, sensors and the network.
     fn name_force_signals(&self, model: &mut Model) {
+        let mut signals = Vec::new();
         let mut add = |name: String, unit: &str, source: SignalSource| {
-            model.signals.push(ModelSignal { name, unit: unit.into(), source });
+            signals.push(ModelSignal { name, unit: unit.into(), source });
         };
-        for (k, element) in model.forces.iter().enumerate() {
-            let turning = element.kind.at().is_some_and(|at| {
-                let mechanism = &model.mechanisms[at.mechanism as usize];
-                let i = at.coordinate as usize;
-                mechanism
-                    .links
-                    .iter()
-                    .any(|l| (l.first..l.first + l.count).contains(&i) && l.joint.is_rotation(i - l.first))
-            });
-            let word = if matches!(element.kind, ForceKind::Spring { .. }) { "tension" } else { "effort" };
-            let unit = if turning { "N m" } else { "N" };
-            add(format!("{}.{word}", element.name), unit, SignalSource::Effort(k as u32));
-            let word = match element.kind.book() {
-                crate::force::Book::Work => "work",
-                _ => "loss",
-            };
-            add(format!("{}.{word}", element.name), "J", SignalSource::ElementEnergy(k as u32));
+        for (k, element) in model.elements.iter().enumerate() {
+            let along = element.kind.attached().coordinates.first().is_some_and(|at| model.turns(*at));
+            let along = if along { "N m" } else { "N" };
+            for (output, spec) in element.kind.outputs().iter().enumerate() {
+                let source = SignalSource::Output { element: k as u32, output: output as u32 };
+                add(format!("{}.{}", element.name, spec.name), spec.unit.unwrap_or(along), source);
+            }
+            for (account, spec) in element.kind.accounts().iter().enumerate() {
+                let source = SignalSource::Energy { element: k as u32, account: account as u32 };
+                add(format!("{}.{}", element.name, spec.name), "J", source);
+            }
         }
         for (k, sensor) in model.sensors.iter().enumerate() {
-            for (component, (name, unit)) in ModelSensor::components(sensor.kind).iter().enumerate() {
+            for (component, (name, unit)) in sensor.kind.spec().components.iter().enumerate() {
                 let source = SignalSource::Sensor { sensor: k as u32, component: component as u32 };
                 add(format!("{}.{name}", sensor.name), unit, source);
             }
@@ -715,8 +570,8 @@ impl Compiler<'_> {
             add(signal.name.clone(), "-", SignalSource::Value(k as u32));
         }
         let mut value = self.scene.signals.len() as u32;
-        for (k, name) in model.network.state_names.iter().enumerate() {
-            add(name.clone(), "-", SignalSource::State(k as u32));
+        for (k, state) in model.states.iter().enumerate() {
+            add(state.name.clone(), state.unit, SignalSource::State(k as u32));
         }
         for component in &self.scene.components {
             for output in &component.outputs {
@@ -724,6 +579,7 @@ impl Compiler<'_> {
                 value += 1;
             }
         }
+        model.signals.extend(signals);
     }
 }
 
@@ -742,28 +598,63 @@ fn reads(kind: &BlockKind) -> Vec<Source> {
     }
 }
 
-/// What an element reads.
-fn element_reads(kind: &ForceKind) -> Vec<Source> {
-    match kind {
-        ForceKind::Applied { formula, .. } => formula.inputs.clone(),
-        ForceKind::Spring { law: Some(law), .. } => law.inputs.clone(),
-        ForceKind::Torque { value, .. }
-        | ForceKind::Position { value, .. }
-        | ForceKind::Speed { value, .. }
-        | ForceKind::Motion { value, .. } => value.inputs.clone(),
-        _ => Vec::new(),
+/// A state of a signal or component.
+fn state_of(owner: &str, name: &str, start: f64) -> ModelState {
+    let (name, owner) = (format!("{owner}.{name}"), owner.to_owned());
+    ModelState { name, unit: "-", start, scale: NETWORK_SCALE, kind: "component", owner }
+}
+
+/// What hangs on the coordinates of a joint, by key.
+pub(super) fn hung(joint: &Part) -> Vec<(&'static str, Vec<(&Part, &'static ElementSpec)>)> {
+    let keys = joint.kind.keys().filter(|key| matches!(key.form, Form::Parts(_)));
+    let of = |part: &'_ Part| element::hung(part.kind.word);
+    keys.map(|key| (key.name, joint.parts(key.name).iter().filter_map(|part| Some((part, of(part)?))).collect()))
+        .collect()
+}
+
+/// What an element is made of: the model so far, and who asks.
+struct Parts<'c, 's, 'm> {
+    compiler: &'c mut Compiler<'s>,
+    model: &'m mut Model,
+    names: &'m Names,
+    /// How messages call the element.
+    owner: &'m str,
+    part: &'m Part,
+    at: Option<At>,
+}
+
+impl Build for Parts<'_, '_, '_> {
+    fn anchor(&mut self, of: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
+        self.compiler.anchor(self.model, of, at)
     }
-}
 
-/// Where an anchor is at the start [m].
-fn place(model: &Model, anchor: &Anchor) -> Vec3 {
-    anchor.body.map_or(anchor.p, |body| {
-        let kin = model.standing(body);
-        kin.p + kin.R * anchor.p
-    })
-}
+    fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3) {
+        anchor.body.map_or((anchor.R, anchor.p), |body| {
+            let kin = self.model.standing(body);
+            (kin.R * anchor.R, kin.p + kin.R * anchor.p)
+        })
+    }
 
-/// Axes of an anchor at the start.
-fn axes(model: &Model, anchor: &Anchor) -> Mat3 {
-    anchor.body.map_or(anchor.R, |body| model.standing(body).R * anchor.R)
+    fn placed(&self, body: Option<u32>, (R, p): (Mat3, Vec3)) -> Anchor {
+        match body {
+            None => Anchor { body, p, R },
+            Some(b) => {
+                let kin = self.model.standing(b);
+                Anchor { body, p: kin.R.transpose() * (p - kin.p), R: kin.R.transpose() * R }
+            }
+        }
+    }
+
+    fn coordinate(&self) -> Option<At> {
+        self.at
+    }
+
+    fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula> {
+        let own: Vec<(&str, Source)> = own.iter().enumerate().map(|(k, n)| (*n, Source::Own(k as u32))).collect();
+        self.compiler.formula(self.owner, equations, 0, &own, self.names)
+    }
+
+    fn followed(&mut self, value: &Equation, smooth: bool) -> Option<Formula> {
+        self.compiler.followed(self.owner, self.part, value, smooth, self.names)
+    }
 }

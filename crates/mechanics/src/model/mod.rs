@@ -10,16 +10,16 @@ mod mechanisms;
 mod starts;
 
 pub use crate::contact::collider::Collider;
-pub use forces::ModelSensor;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
+pub use tippe_parts::sensor::Sensor as ModelSensor;
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};
-use crate::force::ForceElement;
-use crate::joint::Joint;
+use crate::element::{At, Element};
+use crate::joint::{Joint, JointSpec};
 use crate::kinematics::{Frame, Kinematics};
 use crate::mechanism::Mechanism;
 use crate::network::{Formula, Network};
@@ -27,7 +27,7 @@ use crate::observe::BodyState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_scene::{Attractor, JointKind};
+use tippe_scene::Attractor;
 
 /// A contact law of a program, under the name that the scene knows it by.
 pub type ProgramLaw = (String, Arc<dyn CustomLaw>);
@@ -61,7 +61,9 @@ pub struct Model {
     /// Their coordinates at the start.
     pub mechanism_starts: Vec<MechanismStart>,
     /// Force elements.
-    pub forces: Vec<ForceElement>,
+    pub elements: Vec<ModelElement>,
+    /// States beside those of bodies and joints: of signals and components, then of elements.
+    pub states: Vec<ModelState>,
     /// Signals and components.
     pub network: Network,
     /// Sensors.
@@ -72,6 +74,38 @@ pub struct Model {
     pub signals: Vec<ModelSignal>,
     /// Grains, in a model compiled for a clock that moves them.
     pub grains: Option<ModelGrains>,
+}
+
+/// A force element in a model.
+#[derive(Clone, Debug)]
+pub struct ModelElement {
+    /// Name for signals and messages.
+    pub name: String,
+    /// What it is.
+    pub kind: Element,
+    /// Free bodies it acts on or reads, ascending.
+    pub bodies: Vec<u32>,
+    /// Its states among [`Model::states`].
+    pub states: std::ops::Range<usize>,
+    /// Its accounts among those of all elements.
+    pub accounts: std::ops::Range<usize>,
+}
+
+/// A state beside those of bodies and joints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelState {
+    /// Name, with its owner's: `motor.current`.
+    pub name: String,
+    /// SI unit, `-` if none.
+    pub unit: &'static str,
+    /// Value at the start.
+    pub start: f64,
+    /// Size below which changes do not matter to the error of a step.
+    pub scale: f64,
+    /// What kind of thing it belongs to: `component`, `force`.
+    pub kind: &'static str,
+    /// Whose it is.
+    pub owner: String,
 }
 
 /// A structural change.
@@ -153,10 +187,20 @@ pub enum SignalSource {
         /// Component.
         component: u32,
     },
-    /// Force or torque a force element is known by.
-    Effort(u32),
+    /// Output of a force element.
+    Output {
+        /// Element.
+        element: u32,
+        /// Output.
+        output: u32,
+    },
     /// Energy a force element lost or put in since the start [J].
-    ElementEnergy(u32),
+    Energy {
+        /// Element.
+        element: u32,
+        /// Account.
+        account: u32,
+    },
     /// Component of a sensor.
     Sensor {
         /// Sensor.
@@ -166,7 +210,7 @@ pub enum SignalSource {
     },
     /// A value of the network.
     Value(u32),
-    /// A state of the network.
+    /// A state of [`Model::states`].
     State(u32),
     /// A measure of a set of grains.
     Grains {
@@ -204,7 +248,7 @@ pub struct ModelJoint {
     /// Name in the scene.
     pub name: String,
     /// Kind in the scene.
-    pub kind: JointKind,
+    pub kind: &'static JointSpec,
     /// What it lets move.
     pub joint: Joint,
     /// Bodies it joins, by index; `None` is the world.
@@ -320,6 +364,30 @@ impl Model {
     /// True when all losses are booked by cause: the residual of the energy is an error.
     pub fn is_booked(&self) -> bool {
         self.grains.as_ref().is_none_or(|grains| grains.booked)
+    }
+
+    /// Appends a force element; bodies it belongs to are found when all are there.
+    fn add_element(&mut self, name: String, kind: Element) {
+        let first = self.states.len();
+        self.states.extend(kind.states().iter().map(|state| ModelState {
+            name: format!("{name}.{}", state.name),
+            unit: state.unit,
+            start: state.start,
+            scale: state.scale,
+            kind: "force",
+            owner: name.clone(),
+        }));
+        let accounts = self.elements.last().map_or(0, |e| e.accounts.end);
+        let accounts = accounts..accounts + kind.accounts().len();
+        let states = first..self.states.len();
+        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), states, accounts });
+    }
+
+    /// True if a coordinate is an angle, false if it is a length.
+    pub fn turns(&self, at: At) -> bool {
+        let i = at.coordinate as usize;
+        let links = &self.mechanisms[at.mechanism as usize].links;
+        links.iter().any(|l| (l.first..l.first + l.count).contains(&i) && l.joint.is_rotation(i - l.first))
     }
 
     /// How two elements touch; `None` if they never do.

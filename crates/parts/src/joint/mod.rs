@@ -14,7 +14,6 @@ mod cylindrical;
 mod distance;
 mod fixed;
 mod free;
-pub mod hung;
 mod part;
 mod planar;
 mod point_on_line;
@@ -27,6 +26,7 @@ mod spherical;
 mod tests;
 mod universal;
 
+use crate::element;
 use crate::kinematics::Kinematics;
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Mul, Neg, Sub};
@@ -145,6 +145,12 @@ pub struct JointSpec {
     pub glyph: Glyph,
     /// What becomes of what was written.
     pub make: Make,
+}
+
+impl std::fmt::Debug for JointSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.kind.fmt(f)
+    }
 }
 
 impl JointSpec {
@@ -281,21 +287,38 @@ const PLACED: [Key; 2] = [
 
 /// Keys of joints with scalar coordinates.
 const HANGING: [Key; 4] = [
-    key("spring", Form::Parts(&hung::SPRING), "Springs on coordinates"),
-    key("limit", Form::Parts(&hung::LIMIT), "Stops of coordinates"),
-    key("friction", Form::Parts(&hung::FRICTION), "Dry friction"),
-    key("motor", Form::Parts(&hung::MOTOR), "Drives of coordinates"),
+    key("spring", Form::Parts(&element::SPRING), "Springs on coordinates"),
+    key("limit", Form::Parts(&element::LIMIT), "Stops of coordinates"),
+    key("friction", Form::Parts(&element::FRICTION), "Dry friction"),
+    key("motor", Form::Parts(&element::MOTOR), "Drives of coordinates"),
 ];
 
 /// A joint at a point has the axis z unless it says another; a coordinate has one motor.
 fn placed(check: &mut Check<'_>) {
-    let has = |key: &str| check.part.kind.key(key).is_some();
-    let (at, motors) = (has("at"), has("motor"));
-    if at && check.part.vector("at").is_some() && !check.has("axis") {
+    if check.part.vector("at").is_some() && !check.has("axis") {
         check.part.set("axis", Vec3::Z);
     }
-    if motors {
-        hung::one_motor_each(check);
+    one_motor_each(check);
+}
+
+/// Index of the coordinate something hangs on: the one it names, else the first.
+pub fn hangs_on(joint: &Part, hung: &Part) -> usize {
+    let name = hung.word("coordinate");
+    joint.kind.coordinates.iter().position(|coordinate| coordinate.name == name).unwrap_or(0)
+}
+
+/// A coordinate has one motor.
+fn one_motor_each(check: &mut Check<'_>) {
+    let mut driven = Vec::new();
+    for motor in check.part.parts("motor") {
+        let k = hangs_on(check.part, motor);
+        if driven.contains(&k) {
+            let name = check.part.kind.coordinates.get(k).map_or("", |coordinate| coordinate.name);
+            let message = format!(" has two motors on its coordinate {name}");
+            check.error("motor", message, "keep one of them, or add their values");
+            return;
+        }
+        driven.push(k);
     }
 }
 
@@ -320,8 +343,7 @@ pub fn forget_starts(part: &mut Part) {
 
 /// Force [N] and torque [N m] at which a joint breaks; infinite if it never does.
 pub fn breaking(part: &Part) -> [f64; 2] {
-    let known = |key: &str| part.kind.key(key).and_then(|_| part.find_number(key));
-    ["breaking_force", "breaking_torque"].map(|key| known(key).unwrap_or(f64::INFINITY))
+    ["breaking_force", "breaking_torque"].map(|key| part.find_number(key).unwrap_or(f64::INFINITY))
 }
 
 /// What the coordinates of a joint say, resolved in frame 1.
@@ -502,6 +524,16 @@ impl Joint {
     #[inline]
     pub fn coordinate_list(&self) -> &'static [Coordinate] {
         self.spec().coordinates()
+    }
+
+    /// Name and unit of each coordinate.
+    pub fn coordinate_names(&self) -> Vec<(&'static str, &'static str)> {
+        self.coordinate_list().iter().map(|coordinate| (coordinate.name, coordinate.unit)).collect()
+    }
+
+    /// Names of the rates of the coordinates.
+    pub fn rate_names(&self) -> Vec<&'static str> {
+        self.coordinate_list().iter().map(|coordinate| coordinate.rate).collect()
     }
 }
 

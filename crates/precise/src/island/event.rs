@@ -95,7 +95,7 @@ impl Island {
             let (t, y) = (self.stepper.t0, self.stepper.y0.clone());
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
             self.settle(model);
-            self.settle_forces(model);
+            self.settle_elements(model);
         }
         if !self.method.is_fixed() {
             self.h = self.h.min(shortest);

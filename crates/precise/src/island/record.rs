@@ -5,7 +5,7 @@ use super::{Bound, MachineRecord, Memory, interpolate_all};
 use super::{Crossing, Dynamics, Frame, Island, Model, Motion, Settings, Springs, Stepper, Structure, What};
 use crate::dynamics::ACCOUNTS;
 use serde::{Deserialize, Serialize};
-use tippe_mechanics::force::ForceMode;
+use tippe_mechanics::element::{ElementMode, MOST_ACCOUNTS};
 use tippe_mechanics::state::ActionRecord;
 use tippe_numerics::Method;
 
@@ -26,7 +26,7 @@ pub struct IslandRecord {
     bodies: Vec<u32>,
     pairs: Vec<PairRecord>,
     machines: Vec<MachineRecord>,
-    forces: Vec<(ForceMode, f64, bool)>,
+    elements: Vec<(ElementMode, [f64; MOST_ACCOUNTS], bool)>,
     edge: f64,
     frames: Vec<Frame>,
     frame_time: f64,
@@ -58,7 +58,7 @@ impl Island {
                 .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
                 .collect(),
             machines: d.machines.iter().map(|m| m.record(model, &self.stepper.y0, &d.frames, 0.0)).collect(),
-            forces: d.actions.forces.iter().map(|f| (f.mode, f.carried, f.on)).collect(),
+            elements: d.actions.elements.iter().map(|l| (l.mode, l.carried, l.on)).collect(),
             edge: d.actions.edge,
             frames: d.frames.clone(),
             frame_time: d.frame_time,
@@ -91,8 +91,8 @@ impl Island {
         for (machine, saved) in dynamics.machines.iter_mut().zip(&record.machines) {
             machine.take_structure(saved);
         }
-        for (force, saved) in dynamics.actions.forces.iter_mut().zip(&record.forces) {
-            (force.mode, force.carried, force.on) = *saved;
+        for (local, saved) in dynamics.actions.elements.iter_mut().zip(&record.elements) {
+            (local.mode, local.carried, local.on) = *saved;
         }
         dynamics.actions.edge = record.edge;
         dynamics.frames.clone_from(&record.frames);
@@ -176,7 +176,7 @@ impl Island {
                 remember(memory, &reading);
             }
         }
-        self.dynamics.record_actions(actions, &y);
+        self.dynamics.record_actions(model, actions, &y);
         let records = self
             .dynamics
             .pairs

@@ -1,0 +1,572 @@
+//! Force elements in a step: loads at its beginning, rows that hold at its end, their modes, events and books. No kind is known by name.
+
+use super::Clock;
+use super::joints::{coordinate_row, flat};
+use super::partition::{Owner, Rows};
+use serde::{Deserialize, Serialize};
+use tippe_mechanics::cause::Cause;
+use tippe_mechanics::element::{
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, InStep, MOST_OUTPUTS, RowEnd, RowList,
+    Seen, Sight, Solved, StepAhead, Wrench,
+};
+use tippe_mechanics::event::Event;
+use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::Kinematics;
+use tippe_mechanics::ledger::Ledger;
+use tippe_mechanics::mechanism::Mode;
+use tippe_mechanics::model::Model;
+use tippe_mechanics::network::Source;
+use tippe_numerics::kkt::{Follow, GROUND, Row};
+
+/// Impulses this near to a bound are at it, as a share of it [-]: the solver's own tolerance.
+const AT_BOUND: f64 = 1e-7;
+
+/// What elements carry from step to step beside [`tippe_mechanics::state::ActionRecord`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ElementRecord {
+    /// Impulse of the last step of elements with one row [N s or N m s].
+    pub impulses: Vec<Option<f64>>,
+    /// Expressions that are watched for a rise through zero, at the end of the last step.
+    pub watched: Vec<f64>,
+    /// Changes whose condition has come true.
+    pub due: Vec<bool>,
+}
+
+impl ElementRecord {
+    /// That of a model at its start.
+    pub fn start(model: &Model) -> ElementRecord {
+        ElementRecord {
+            impulses: vec![None; model.elements.len()],
+            watched: Vec::new(),
+            due: vec![false; model.changes.len()],
+        }
+    }
+}
+
+/// A row of an element in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct RowOfElement {
+    /// The element.
+    pub element: u32,
+    /// Which of its rows.
+    pub part: u8,
+    /// Damping [N s/m or N m s/rad].
+    pub damping: f64,
+    /// Largest impulse of friction and drives, speed of impact of stops.
+    pub bound: f64,
+}
+
+/// A load of an element on a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// The element.
+    pub element: u32,
+    /// The body.
+    pub body: u32,
+    /// {torque, force} on its centre of mass, resolved in world [N m, N].
+    pub on: Six,
+}
+
+/// An effort of an element along a coordinate.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// The element.
+    pub element: u32,
+    /// Where.
+    pub at: At,
+    /// Force or torque [N or N m].
+    pub effort: f64,
+}
+
+/// Elements at work in one step.
+#[derive(Clone, Debug, Default)]
+pub struct Elements {
+    /// How each element enters the step; written by `load`.
+    pub entry: Vec<Option<InStep>>,
+    /// What each element saw at the beginning; written by `load`.
+    pub sights: Vec<Sight>,
+    /// What each element did there that is a load; written by `load`.
+    pub effects: Vec<Effect>,
+    /// Energy each element stored at the beginning [J]; written by `load`.
+    pub stored: Vec<f64>,
+    /// What loads and efforts of each element did to the bodies in the step [J]; written by `book_loads`.
+    work: Vec<f64>,
+    /// Loads on bodies; written by `load`.
+    pub loads: Vec<Load>,
+    /// Efforts along coordinates; written by `load`.
+    pub efforts: Vec<Effort>,
+    /// Coordinates whose rate an element gives, with the effort of the free motion; written by `load` and `element_rows`.
+    pub held: Vec<Effort>,
+    /// Rows, in order; written by `element_rows`.
+    pub rows: Vec<RowOfElement>,
+    /// The first of them is this row of all.
+    pub first: usize,
+    /// Outputs of each element; written by `load` and `settle_elements`.
+    pub outputs: Vec<[f64; MOST_OUTPUTS]>,
+    action: Action,
+    list: RowList,
+    ahead_frames: Vec<Six>,
+    ahead_coordinates: Vec<CoordinateAhead>,
+    now: Sight,
+}
+
+impl Elements {
+    /// Room for a model's elements.
+    pub fn new(model: &Model) -> Elements {
+        let n = model.elements.len();
+        Elements {
+            entry: vec![None; n],
+            sights: vec![Sight::default(); n],
+            effects: vec![Effect::default(); n],
+            stored: vec![0.0; n],
+            work: vec![0.0; n],
+            outputs: vec![[0.0; MOST_OUTPUTS]; n],
+            ..Elements::default()
+        }
+    }
+}
+
+impl Clock<'_> {
+    /// Motion that element `k` sees at the beginning of the step, or now.
+    pub(super) fn place_sight(&self, k: usize, now: bool, states: &[f64], sight: &mut Sight) {
+        let element = &self.model.elements[k];
+        let attached = element.kind.attached();
+        sight.t = self.state.time;
+        sight.frames.clear();
+        sight.frames.extend(attached.frames.iter().map(|anchor| self.anchored(anchor, now)));
+        sight.coordinates.clear();
+        sight.coordinates.extend(attached.coordinates.iter().map(|at| {
+            let record = &self.state.machines[at.mechanism as usize];
+            let i = at.coordinate as usize;
+            CoordinateMotion { q: record.q[i], u: record.u[i] }
+        }));
+        sight.states.clear();
+        sight.states.extend_from_slice(&states[element.states.clone()]);
+    }
+
+    /// What is seen with the element's mode; equations read values at the beginning of the step.
+    fn seen<'a>(&self, k: usize, sight: &'a Sight, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
+        sight.seen(self.state.actions.modes[k], 0.0, look)
+    }
+
+    /// What element `k` does as things are now.
+    pub(super) fn effect_now(&self, k: usize) -> Effect {
+        let (mut sight, mut action) = (Sight::default(), Action::default());
+        self.place_sight(k, true, &self.state.actions.states, &mut sight);
+        let look = |source| self.look_up(source);
+        let element = &self.model.elements[k];
+        action.clear(sight.coordinates.len(), element.states.len());
+        element.kind.act(&self.seen(k, &sight, &look), &mut action);
+        action.effect
+    }
+
+    /// Energy that element `k` stores as things are [J].
+    fn stored_now(&self, k: usize, sight: &mut Sight) -> f64 {
+        self.place_sight(k, true, &self.state.actions.states, sight);
+        let look = |source| self.look_up(source);
+        self.model.elements[k].kind.stored(&self.seen(k, sight, &look))
+    }
+
+    /// Energy stored in force elements [J].
+    pub(super) fn stored(&self) -> f64 {
+        let mut sight = Sight::default();
+        let on = (0..self.model.elements.len()).filter(|&k| self.state.actions.on[k]);
+        on.map(|k| self.stored_now(k, &mut sight)).sum()
+    }
+
+    /// Loads on bodies, forces on coordinates and given rates, as elements are at the beginning of the step.
+    pub(super) fn load(&mut self) {
+        self.loads.fill(Six::ZERO);
+        self.evaluate(false);
+        let (model, h) = (self.model, self.h);
+        let mut elements = std::mem::take(&mut self.elements);
+        elements.loads.clear();
+        elements.efforts.clear();
+        elements.held.clear();
+        for (k, element) in model.elements.iter().enumerate() {
+            elements.outputs[k] = [0.0; MOST_OUTPUTS];
+            elements.entry[k] = None;
+            if !self.state.actions.on[k] {
+                continue;
+            }
+            let sight = &mut elements.sights[k];
+            self.place_sight(k, false, &self.state.actions.states, sight);
+            let look = |source| self.look_up(source);
+            let seen = self.seen(k, sight, &look);
+            let entry = element.kind.in_step(&seen, h);
+            elements.entry[k] = Some(entry);
+            elements.stored[k] = element.kind.stored(&seen);
+            let attached = element.kind.attached();
+            match entry {
+                InStep::Rows => {}
+                InStep::Rate(rate) => {
+                    for &at in attached.coordinates {
+                        self.machines[at.mechanism as usize].given[at.coordinate as usize] = Some(rate);
+                        elements.held.push(Effort { element: k as u32, at, effort: 0.0 });
+                    }
+                }
+                InStep::Load => {
+                    let action = &mut elements.action;
+                    action.clear(attached.coordinates.len(), element.states.len());
+                    element.kind.act(&seen, action);
+                    for &Wrench { frame, at, on } in &action.wrenches {
+                        if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
+                            let arm = at - self.kin[b as usize].p;
+                            let on = Six::new(on.angular + arm.cross(on.linear), on.linear);
+                            elements.loads.push(Load { element: k as u32, body: b, on });
+                        }
+                    }
+                    let efforts = attached.coordinates.iter().zip(&action.efforts);
+                    elements.efforts.extend(efforts.map(|(&at, &effort)| Effort { element: k as u32, at, effort }));
+                    elements.effects[k] = action.effect;
+                    elements.outputs[k] = action.effect.outputs;
+                }
+            }
+        }
+        for load in &elements.loads {
+            self.loads[load.body as usize] = self.loads[load.body as usize] + load.on;
+        }
+        for Effort { at, effort, .. } in &elements.efforts {
+            self.machines[at.mechanism as usize].tau[at.coordinate as usize] += effort;
+        }
+        self.load_grains();
+        self.elements = elements;
+    }
+
+    /// Rows of force elements.
+    pub(super) fn element_rows(&mut self, rows: &mut Rows) {
+        let (model, h) = (self.model, self.h);
+        let mut elements = std::mem::take(&mut self.elements);
+        elements.rows.clear();
+        elements.first = rows.rows.len();
+        for (k, element) in model.elements.iter().enumerate() {
+            let attached = element.kind.attached();
+            let given = attached.coordinates.iter().any(|at| self.is_given(*at));
+            if elements.entry[k] != Some(InStep::Rows) || given && !element.kind.acts_on_given() {
+                continue;
+            }
+            elements.ahead_frames.clear();
+            elements.ahead_frames.extend(attached.frames.iter().map(|anchor| self.frame_ahead(anchor)));
+            elements.ahead_coordinates.clear();
+            elements.ahead_coordinates.extend(attached.coordinates.iter().map(|at| self.coordinate_ahead(*at)));
+            let step = StepAhead { h, frames: &elements.ahead_frames, coordinates: &elements.ahead_coordinates };
+            let list = &mut elements.list;
+            list.clear();
+            let look = |source| self.look_up(source);
+            element.kind.rows(&self.seen(k, &elements.sights[k], &look), &step, list);
+            for own in &list.rows {
+                let mut ends = [(None, Six::ZERO); 2];
+                let all = list.ends[own.ends.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten();
+                for (end, found) in ends.iter_mut().zip(all) {
+                    *end = found;
+                }
+                let row = Row {
+                    target: own.target,
+                    compliance: own.compliance,
+                    lower: own.bounds[0],
+                    upper: own.bounds[1],
+                    lambda: if own.warm { self.impulse(k) } else { f64::NAN },
+                    ..Row::default()
+                };
+                let (bodies, J) = (ends.map(|(body, _)| body), ends.map(|(_, J)| J));
+                self.push_row(rows, bodies, J, row, Owner::Element(k as u32), Follow::NONE);
+                let (element, part, damping, bound) = (k as u32, own.part, own.damping, own.bound);
+                elements.rows.push(RowOfElement { element, part, damping, bound });
+            }
+        }
+        self.elements = elements;
+        self.hold();
+    }
+
+    /// The ends of a row of element `k` on bodies: the body, and the derivative of the row's rate by its velocity.
+    fn ends_of(&self, k: usize, end: &RowEnd) -> [Option<(Option<usize>, Six)>; 2] {
+        let attached = self.model.elements[k].kind.attached();
+        match *end {
+            RowEnd::Frame { frame, at, axes } => {
+                let body = attached.frames[frame].body.map(|b| b as usize);
+                let arm = body.map_or(at, |b| at - self.kin[b].p);
+                [Some((body, Six::new(axes.angular + arm.cross(axes.linear), axes.linear))), None]
+            }
+            RowEnd::Coordinate { coordinate, factor } => {
+                let at = attached.coordinates[coordinate];
+                let (m, i) = (at.mechanism as usize, at.coordinate as usize);
+                let Some(l) = self.link_of(at) else { return [None; 2] };
+                let machine = &self.machines[m];
+                coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r)
+                    .map(|(body, J)| Some((body, J * factor)))
+            }
+        }
+    }
+
+    /// The link that a coordinate moves.
+    fn link_of(&self, at: At) -> Option<usize> {
+        let i = at.coordinate as usize;
+        let links = &self.model.mechanisms[at.mechanism as usize].links;
+        links.iter().position(|l| (l.first..l.first + l.count).contains(&i))
+    }
+
+    /// True if an element or a lock gives the coordinate its rate.
+    fn is_given(&self, at: At) -> bool {
+        let (machine, i) = (&self.machines[at.mechanism as usize], at.coordinate as usize);
+        machine.given[i].is_some() || matches!(machine.work.modes[i], Mode::Given(_))
+    }
+
+    /// Velocity {w, v} of a frame at the end of the step, if no row acted.
+    fn frame_ahead(&self, anchor: &Anchor) -> Six {
+        let Some(b) = anchor.body.map(|b| b as usize) else { return Six::ZERO };
+        let kin = &self.kin[b];
+        let u = if self.is_free(b) { self.coasted[b] } else { Six::new(kin.w, kin.v) };
+        Six::new(u.angular, u.linear + u.angular.cross(kin.R * anchor.p))
+    }
+
+    /// A coordinate at the end of the step, if no row acted.
+    fn coordinate_ahead(&self, at: At) -> CoordinateAhead {
+        let (m, i) = (at.mechanism as usize, at.coordinate as usize);
+        let inertia = self.link_of(at).map_or(0.0, |l| self.inertia_along(m, l, i));
+        CoordinateAhead { u: self.machines[m].u_free[i], inertia }
+    }
+
+    /// Impulse of element `k` in the last step, NaN if there was none.
+    fn impulse(&self, k: usize) -> f64 {
+        self.state.elements.impulses[k].unwrap_or(f64::NAN)
+    }
+
+    /// Inertia of a link along one of its coordinates [kg or kg m^2].
+    fn inertia_along(&self, m: usize, l: usize, i: usize) -> f64 {
+        let body = self.model.mechanisms[m].links[l].body as usize;
+        let (S, R) = (self.machines[m].work.S[i], self.kin[body].R);
+        let w_b = R.transpose() * S.angular;
+        let body = &self.model.bodies[body];
+        body.mass * S.linear.length_squared() + w_b.dot(body.I_c * w_b)
+    }
+
+    /// Force that the free motion needs on coordinates whose rate is given.
+    fn hold(&mut self) {
+        let mut held = std::mem::take(&mut self.elements.held);
+        for Effort { at, effort, .. } in &mut held {
+            let (m, i) = (at.mechanism as usize, at.coordinate as usize);
+            let machine = &self.machines[m];
+            let mechanism = &self.model.mechanisms[m];
+            *effort = 0.0;
+            if let Some(l) = self.link_of(*at).filter(|_| machine.smooth) {
+                *effort = machine.work.S[i].dot(&machine.reactions[l]) - machine.tau[i];
+                for (row, lambda) in machine.work.rows.iter().zip(&machine.work.lambda) {
+                    if let Some(c) = row.owner.checked_sub(mechanism.loops.len()) {
+                        let terms = &mechanism.couplings[c].coupling.terms;
+                        *effort -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
+                    }
+                }
+            }
+        }
+        self.elements.held = held;
+    }
+
+    /// Efforts, modes and events of elements after the solution.
+    pub(super) fn settle_elements(&mut self) {
+        let (model, h) = (self.model, self.h);
+        let mut elements = std::mem::take(&mut self.elements);
+        for (at, own) in elements.rows.iter().enumerate() {
+            let row = &self.rows.rows[elements.first + at];
+            let k = own.element as usize;
+            let element = &model.elements[k];
+            self.state.elements.impulses[k] = Some(row.lambda);
+            let effort = &mut elements.outputs[k][0];
+            *effort = element.kind.effort_of_row(*effort, own.part, row.lambda / h);
+            let within = row.lambda.abs() < own.bound * (1.0 - AT_BOUND);
+            let solved = Solved { part: own.part, lambda: row.lambda, bound: own.bound, within };
+            let was = self.state.actions.modes[k];
+            let (mode, is_event) = element.kind.mode_after(was, &solved);
+            self.state.actions.modes[k] = mode;
+            if is_event && mode.held != was.held {
+                self.events.extend(self.event_of(k, was));
+            }
+        }
+        for k in 0..model.elements.len() {
+            let mode = self.state.actions.modes[k];
+            if !mode.held {
+                continue;
+            }
+            let mut rows = elements.rows.iter().zip(&self.rows.rows[elements.first..]);
+            let pushes = rows.any(|(own, row)| own.element as usize == k && row.lambda > 0.0);
+            self.place_sight(k, true, &self.state.actions.states, &mut elements.now);
+            let look = |source| self.look_up(source);
+            if !pushes && model.elements[k].kind.lets_go(&self.seen(k, &elements.now, &look)) {
+                self.state.actions.modes[k] = Default::default();
+                self.events.extend(self.event_of(k, mode));
+            }
+        }
+        for Effort { element, at, effort } in &elements.held {
+            let impulse = self.held_impulse(*at, &elements.held).map_or(0.0, |(lambda, _)| lambda / h);
+            elements.outputs[*element as usize][0] = effort + impulse;
+        }
+        self.elements = elements;
+    }
+
+    /// The event of an element that leaves a mode.
+    fn event_of(&self, k: usize, was: ElementMode) -> Option<Event> {
+        let element = &self.model.elements[k];
+        let kind = element.kind.event(was)?;
+        Some(Event { time: self.state.time, kind, source: Some(element.name.clone()), contact: None })
+    }
+
+    /// Impulse on a coordinate whose rate is given, and its row {partition, group, row}.
+    fn held_impulse(&self, at: At, held: &[Effort]) -> Option<(f64, [usize; 3])> {
+        let (m, i) = (at.mechanism as usize, at.coordinate as usize);
+        let machine = &self.machines[m];
+        let l = self.link_of(at)?;
+        let link = &self.model.mechanisms[m].links[l];
+        for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
+            let owned = |o: &(u32, u32, [Six; 6])| o.0 as usize == m && o.1 as usize == l;
+            let Some(g) = partition.owners.iter().position(owned) else { continue };
+            let group = &partition.problem.groups[g];
+            let given = |j: usize| {
+                let drives = |own: &Effort| own.at.mechanism as usize == m && own.at.coordinate as usize == j;
+                held.iter().any(drives) || matches!(machine.work.modes[j], Mode::Given(_))
+            };
+            let after = (i..link.first + link.count).filter(|&j| given(j)).count();
+            let r = group.count.checked_sub(after)?;
+            return Some((group.lambda[r], [p, g, r]));
+        }
+        None
+    }
+}
+
+impl Clock<'_> {
+    /// Energies of elements that enter by rows: what springs store, what dampers and friction take, what drives put in. `mean` are
+    /// the mean velocities of the bodies in the step.
+    pub(super) fn book_elements(&mut self, mean: &[Six], ledger: &mut Ledger, elastic: &mut f64, before: &mut f64) {
+        let (model, h) = (self.model, self.h);
+        let mut elements = std::mem::take(&mut self.elements);
+        let mut next = 0;
+        while let Some(&RowOfElement { element, .. }) = elements.rows.get(next) {
+            let e = element as usize;
+            // work of its rows on the bodies, and what its dampers take
+            let (mut work, mut damped, mut is_one_sided) = (0.0, 0.0, false);
+            while let Some(own) = elements.rows.get(next).filter(|own| own.element == element) {
+                let row = &self.rows.rows[elements.first + next];
+                let (mut rate, mut start) = (row.given, row.given);
+                for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
+                    let b = row.bodies[s] as usize;
+                    rate += dot(&row.J[s], mean[b]);
+                    start += dot(&row.J[s], six(&self.kin[b]));
+                }
+                work += row.lambda * rate;
+                damped += h * own.damping * (2.0 * rate - start) * rate;
+                is_one_sided |= row.lower == 0.0 || row.upper == 0.0;
+                next += 1;
+            }
+            let stored = self.stored_now(e, &mut elements.now);
+            *before += elements.stored[e];
+            *elastic += stored;
+            let lost = -work - (stored - elements.stored[e]);
+            let cause = model.elements[e].kind.accounts()[0].cause;
+            let energy = match cause {
+                Cause::Work => work,
+                // the damper's share of the force; the rest is the error of the step
+                Cause::Damping if !is_one_sided => damped,
+                _ => lost,
+            };
+            if cause.is_loss() {
+                ledger[Cause::Integration] += lost - energy;
+            }
+            ledger[cause] += energy;
+            self.state.actions.energies[model.elements[e].accounts.start] += energy;
+        }
+        self.elements = elements;
+    }
+
+    /// Energies of an element that enters as a load. A motor puts in what its force does to the bodies; of others each account takes its
+    /// power at the beginning of the step, and the rest is the step's own error.
+    fn book_load(&mut self, k: usize, elements: &mut Elements, ledger: &mut Ledger) {
+        let element = &self.model.elements[k];
+        let work = std::mem::take(&mut elements.work[k]);
+        let accounts = element.kind.accounts();
+        if let [account] = accounts
+            && account.cause == Cause::Work
+        {
+            ledger[Cause::Work] += work;
+            self.state.actions.energies[element.accounts.start] += work;
+            return;
+        }
+        let mut rest = -work;
+        for ((account, power), place) in accounts.iter().zip(elements.effects[k].powers).zip(element.accounts.clone()) {
+            let energy = self.h * power;
+            ledger[account.cause] += energy;
+            self.state.actions.energies[place] += energy;
+            rest += if account.cause.is_loss() { -energy } else { energy };
+        }
+        ledger[Cause::Integration] += rest - (self.stored_now(k, &mut elements.now) - elements.stored[k]);
+    }
+
+    /// Energies of loads, of forces on coordinates, of given motions, and of joints on bodies whose motion is given.
+    pub(super) fn book_loads(&mut self, mean: &[Six], ledger: &mut Ledger) {
+        let h = self.h;
+        let mut elements = std::mem::take(&mut self.elements);
+        for &Load { element, body, on } in &elements.loads {
+            elements.work[element as usize] += h * on.dot(&mean[body as usize]);
+        }
+        for &Effort { element, at, effort } in &elements.efforts {
+            let work = h * effort * self.mean_rate(at, mean);
+            elements.work[element as usize] += work;
+            ledger[Cause::Integration] += work;
+        }
+        for k in 0..self.model.elements.len() {
+            if elements.entry[k] == Some(InStep::Load) {
+                self.book_load(k, &mut elements, ledger);
+            }
+        }
+        let mut of_drives = 0.0;
+        for &Effort { element, at, effort } in &elements.held {
+            let account = self.model.elements[element as usize].accounts.start;
+            let work = h * effort * self.mean_rate(at, mean);
+            ledger[Cause::Work] += work;
+            ledger[Cause::Integration] += work;
+            self.state.actions.energies[account] += work;
+            let Some((lambda, [p, g, r])) = self.held_impulse(at, &elements.held) else { continue };
+            let work = lambda * self.group_rate(p, g, r, mean);
+            of_drives += work;
+            ledger[Cause::Work] += work;
+            self.state.actions.energies[account] += work;
+        }
+        let mut exact = 0.0;
+        for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
+            for (g, group) in partition.problem.groups.iter().enumerate() {
+                exact += (0..group.count).map(|r| group.lambda[r] * self.group_rate(p, g, r, mean)).sum::<f64>();
+            }
+        }
+        // exact rows do no work but by the step's error
+        ledger[Cause::Integration] -= exact - of_drives;
+        self.elements = elements;
+    }
+
+    /// Mean rate of a coordinate in the step.
+    fn mean_rate(&self, at: At, mean: &[Six]) -> f64 {
+        let (m, i) = (at.mechanism as usize, at.coordinate as usize);
+        let Some(l) = self.link_of(at) else { return 0.0 };
+        let machine = &self.machines[m];
+        let row = coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r);
+        row.into_iter().filter_map(|(b, J)| b.map(|b| J.dot(&mean[b]))).sum()
+    }
+
+    /// J times the mean velocities of a row of an exact group.
+    fn group_rate(&self, p: usize, g: usize, r: usize, mean: &[Six]) -> f64 {
+        let partition = &self.partitions[p];
+        let group = &partition.problem.groups[g];
+        (0..4)
+            .filter(|&s| group.bodies[s] != GROUND)
+            .map(|s| {
+                let u = flat(mean[partition.bodies[group.bodies[s] as usize] as usize]);
+                (0..6).map(|j| group.J[s][6 * r + j] * u[j]).sum::<f64>()
+            })
+            .sum()
+    }
+}
+
+fn dot(J: &[f64; 6], u: Six) -> f64 {
+    let u = flat(u);
+    (0..6).map(|i| J[i] * u[i]).sum()
+}
+
+fn six(kin: &Kinematics) -> Six {
+    Six::new(kin.w, kin.v)
+}
