@@ -2,4 +2,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 pub mod equation;
+pub mod key;
+pub mod part;
+pub mod place;
 pub mod text;

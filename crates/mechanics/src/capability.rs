@@ -1,11 +1,13 @@
 //! What each clock can do with each kind of element a scene may have: one table, asked when a scene is compiled.
 
 use crate::model::{Drive, Model};
+use std::borrow::Cow;
 use tippe_geometry::Shape;
 use tippe_geometry::shape::{ContactKind, contact_kind};
+use tippe_parts::{element, joint, sensor, signal};
 use tippe_scene::{
-    Action, Clock, ContactSpec, ForceKind, FrictionLaw, GrainMethod, JointKind, LawChoice, Lever, MotorKind, NormalLaw,
-    Place, Scene, SceneError, SensorKind, ShapeKind, SignalKind,
+    Action, Clock, ContactSpec, FrictionLaw, GrainMethod, LawChoice, Lever, NormalLaw, Part, Place, Scene, SceneError,
+    ShapeKind, Spec, Value,
 };
 
 /// How well a clock does an element.
@@ -72,21 +74,8 @@ const FORCES: &str = "its bodies feel forces of grains";
 const PRESS: &str = "a plate on a prismatic joint with a force motor presses as told there";
 /// What the realtime clock makes of grains.
 const DELAYED: &str = "bodies feel what grains did in a step in the next one";
-/// Every kind of element, and what the clocks make of it.
-pub const TABLE: &[Capability] = &[
-    grains(row("shape sphere", Full, Full)),
-    grains(row("shape ellipsoid", Full, Full)),
-    grains(row("shape box", Full, Full)),
-    grains(row("shape cylinder", Full, Full)),
-    grains(row("shape capsule", Full, Full)),
-    grains(row("shape cone", Full, Full)),
-    grains(row("shape half_space", Full, Full)),
-    grains(row("shape hull", Full, Full)),
-    grains(row("shape height_grid", Full, Full)),
-    touch(row("pair round", Full, Full)),
-    touch(row("pair flat", Full, Full)),
-    grains(row("shape mesh", Full, Full)),
-    touch(row("pair surfaces", Full, Full)),
+/// What a clock does otherwise than as it is meant. The realtime and the precise clock do all other elements in full.
+const EXCEPTIONS: &[Capability] = &[
     touch(row(
         "pair unbounded",
         No("neither half-spaces nor height grids touch each other"),
@@ -104,8 +93,6 @@ pub const TABLE: &[Capability] = &[
     row("law nassauer", Full, BY_NUMBERS),
     row("law bardaro", Full, BY_NUMBERS),
     row("law volume", Full, BY_NUMBERS),
-    row("law foundation", Full, Full),
-    row("law linear", Full, Full),
     row("law of the scene", Full, Approximate("it enters with its secant stiffness")),
     grains(row("friction mindlin", Full, Full)),
     row("friction regularised", Full, COULOMB),
@@ -113,67 +100,63 @@ pub const TABLE: &[Capability] = &[
     row("friction nassauer", Full, COULOMB),
     row("friction collisionlib", Full, COULOMB),
     row("friction contensou", Full, COULOMB),
-    row("friction none", Full, Full),
     row("force_max", Full, Approximate("impacts shorter than a step know no largest friction force")),
     row("normal_force_max", No("an elastic contact pushes as its law says"), Full),
     row("points of a pair", Approximate("it reads whole patches, not points"), Full),
     grains(row("lever midpoint", Full, Full)),
     row("lever surface", Full, Approximate("contact forces act midway between the surfaces")),
     grains(row("given motion", Full, Full)),
-    row("attractor", Full, Full),
     row("joint that breaks", No("a joint breaks by the mean reaction of a fixed step"), Full),
-    row("joint fixed", Full, Full),
-    row("joint revolute", Full, Full),
-    row("joint prismatic", Full, Full),
-    row("joint cylindrical", Full, Full),
-    row("joint spherical", Full, Full),
-    row("joint universal", Full, Full),
-    row("joint planar", Full, Full),
-    row("joint free", Full, Full),
-    row("joint screw", Full, Full),
-    row("joint distance", Full, Full),
-    row("joint point_on_line", Full, Full),
-    row("joint constant_velocity", Full, Full),
-    row("joint rolling", Full, Full),
-    row("joint gear", Full, Full),
-    row("joint rack_and_pinion", Full, Full),
-    row("joint belt", Full, Full),
-    row("spring of a joint", Full, Full),
-    row("stop of a joint", Full, Full),
-    row("friction of a joint", Full, Full),
-    row("motor torque", Full, Full),
-    row("motor speed", Full, Full),
-    row("motor position", Full, Full),
-    row("motor motion", Full, Full),
-    row("force applied", Full, Full),
-    row("force spring", Full, Full),
-    row("force bushing", Full, Full),
-    row("signal equation", Full, Full),
-    row("signal table", Full, Full),
-    row("signal ramp", Full, Full),
-    row("signal pulse", Full, Full),
-    row("signal sine", Full, Full),
-    row("signal pid", Full, Full),
     row("signal input", Approximate("it keeps its start value: only the realtime clock listens"), Full),
-    row("component", Full, Full),
-    row("sensor pose", Full, Full),
-    row("sensor velocity", Full, Full),
-    row("sensor acceleration", Full, Full),
-    row("sensor distance", Full, Full),
-    row("sensor contact", Full, Full),
-    row("change attach", Full, Full),
-    row("change release", Full, Full),
-    row("change lock", Full, Full),
-    row("change unlock", Full, Full),
-    row("change delete", Full, Full),
-    row("change contact", Full, Full),
 ];
+
+/// What the clocks make of an element, by the name that messages give it.
+pub fn of(element: &str) -> Capability {
+    let exception = EXCEPTIONS.iter().find(|row| row.element == element);
+    exception.copied().unwrap_or(match element.split(' ').next() {
+        Some("shape") => grains(row("", Full, Full)),
+        Some("pair") => touch(row("", Full, Full)),
+        _ => row("", Full, Full),
+    })
+}
+
+/// Every element a scene may have, by the name that messages give it.
+pub fn names() -> Vec<String> {
+    let class = |class: &'static str, words: Vec<&str>| {
+        words.into_iter().map(move |word| format!("{class} {word}")).collect::<Vec<_>>()
+    };
+    let words = |kinds: &[&Spec]| kinds.iter().map(|kind| kind.word).collect::<Vec<_>>();
+    let hung = element::HUNG.iter().map(|spec| hung(spec.kind.word).into_owned());
+    let exceptions = EXCEPTIONS.iter().map(|row| row.element.to_string());
+    let others = ["attractor", "component", "pair round", "pair flat", "pair surfaces"].map(String::from);
+    let mut names: Vec<String> = exceptions
+        .chain(others)
+        .chain(class("shape", SHAPES.to_vec()))
+        .chain(class("law", NormalLaw::NAMES.to_vec()))
+        .chain(class("friction", FrictionLaw::NAMES.to_vec()))
+        .chain(class("joint", words(&joint::KINDS)))
+        .chain(hung)
+        .chain(class("force", words(&element::FORCE_KINDS)))
+        .chain(class("signal", words(&signal::KINDS)))
+        .chain(class("sensor", words(&sensor::KINDS)))
+        .chain(class("change", ["attach", "release", "lock", "unlock", "delete", "contact"].to_vec()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// What hangs on a coordinate, as messages call it.
+fn hung(word: &str) -> Cow<'static, str> {
+    let motor = element::MOTOR.words().any(|motor| motor == word);
+    Cow::Owned(if motor { format!("motor {word}") } else { format!("{word} of a joint") })
+}
 
 /// An element of a scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its row in the table.
-    pub element: &'static str,
+    /// What messages call its kind: see [`names`].
+    pub element: Cow<'static, str>,
     /// What it is in this scene: `joint "hinge"`.
     pub name: String,
     /// Where it was written.
@@ -226,15 +209,14 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
 /// What keeps this clock from running the scene, and what it does in another form than written.
 pub fn check(scene: &Scene, model: &Model, clock: Clock) -> (Vec<SceneError>, Vec<String>) {
     let (mut errors, mut notes) = (Vec::new(), Vec::new());
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: Vec<Cow<'static, str>> = Vec::new();
     for found in elements(scene, model) {
-        let Some(row) = TABLE.iter().find(|row| row.element == found.element) else { continue };
-        match row.of(clock) {
+        match of(&found.element).of(clock) {
             Full => {}
             Approximate(how) => {
-                if !told.contains(&row.element) {
-                    told.push(row.element);
-                    notes.push(format!("{}: {} in the {} clock: {how}", found.name, row.element, clock.name()));
+                if !told.contains(&found.element) {
+                    notes.push(format!("{}: {} in the {} clock: {how}", found.name, found.element, clock.name()));
+                    told.push(found.element);
                 }
             }
             No(why) if found.element.starts_with("pair ") => {
@@ -242,7 +224,7 @@ pub fn check(scene: &Scene, model: &Model, clock: Clock) -> (Vec<SceneError>, Ve
             }
             No(why) => {
                 let message =
-                    format!("{}: {} cannot run in the {} clock: {why}", found.name, row.element, clock.name());
+                    format!("{}: {} cannot run in the {} clock: {why}", found.name, found.element, clock.name());
                 errors.push(scene.error(found.place, message, found.help));
             }
         }
@@ -253,95 +235,55 @@ pub fn check(scene: &Scene, model: &Model, clock: Clock) -> (Vec<SceneError>, Ve
 struct Elements(Vec<Found>);
 
 impl Elements {
-    fn add(&mut self, element: &'static str, name: String, place: Place) {
-        self.0.push(Found { element, name, place, help: "leave it out, or use another clock" });
+    fn add(&mut self, element: impl Into<Cow<'static, str>>, name: String, place: Place) {
+        self.0.push(Found { element: element.into(), name, place, help: "leave it out, or use another clock" });
     }
 
     fn contact(&mut self, spec: &ContactSpec, name: &str) {
-        let mut add = |element, key| self.add(element, name.to_owned(), spec.places.of(key));
+        let mut add = |element: Cow<'static, str>, key| self.add(element, name.to_owned(), spec.places.of(key));
         match &spec.law {
-            Some(LawChoice::BuiltIn(law)) => add(normal_law(*law), "law"),
-            Some(LawChoice::Custom(_)) => add("law of the scene", "law"),
+            Some(LawChoice::BuiltIn(law)) => add(format!("law {}", law.name()).into(), "law"),
+            Some(LawChoice::Custom(_)) => add("law of the scene".into(), "law"),
             None => {}
         }
         if let Some(law) = spec.friction_law {
-            add(friction_law(law), "friction_law");
+            add(format!("friction {}", law.name()).into(), "friction_law");
         }
         match spec.lever {
-            Some(Lever::Midpoint) => add("lever midpoint", "lever"),
-            Some(Lever::Surface1 | Lever::Surface2) => add("lever surface", "lever"),
+            Some(Lever::Midpoint) => add("lever midpoint".into(), "lever"),
+            Some(Lever::Surface1 | Lever::Surface2) => add("lever surface".into(), "lever"),
             None => {}
         }
         if spec.force_max.is_some() {
-            add("force_max", "force_max");
+            add("force_max".into(), "force_max");
         }
         if spec.normal_force_max.is_some() {
-            add("normal_force_max", "normal_force_max");
+            add("normal_force_max".into(), "normal_force_max");
         }
         if spec.points.is_some() {
-            add("points of a pair", "points");
+            add("points of a pair".into(), "points");
         }
     }
 
     fn mechanisms(&mut self, scene: &Scene) {
-        for j in &scene.joints {
-            let name = || format!("joint \"{}\"", j.name);
-            self.add(joint(j.kind), name(), j.places.entity);
-            if j.breaking.iter().any(|limit| limit.is_finite()) {
-                self.add("joint that breaks", name(), j.places.entity);
+        for joint in &scene.joints {
+            let name = format!("joint \"{}\"", joint.name);
+            self.add(format!("joint {}", joint.kind.word), name.clone(), joint.places.entity);
+            if joint::breaking(joint).iter().any(|limit| limit.is_finite()) {
+                self.add("joint that breaks", name.clone(), joint.places.entity);
             }
-            for spring in &j.springs {
-                self.add("spring of a joint", name(), spring.places.entity);
-            }
-            for limit in &j.limits {
-                self.add("stop of a joint", name(), limit.places.entity);
-            }
-            for friction in &j.frictions {
-                self.add("friction of a joint", name(), friction.places.entity);
-            }
-            for motor in &j.motors {
-                let element = match motor.kind {
-                    MotorKind::Torque => "motor torque",
-                    MotorKind::Speed => "motor speed",
-                    MotorKind::Position => "motor position",
-                    MotorKind::Motion => "motor motion",
-                };
-                self.add(element, name(), motor.places.entity);
+            for (_, value) in &joint.values {
+                let Value::Parts(parts) = value else { continue };
+                parts.iter().for_each(|part| self.add(hung(part.kind.word), name.clone(), part.places.entity));
             }
         }
-        for force in &scene.forces {
-            let element = match force.kind {
-                ForceKind::Applied { .. } => "force applied",
-                ForceKind::Spring { .. } => "force spring",
-                ForceKind::Bushing { .. } => "force bushing",
-            };
-            self.add(element, format!("force \"{}\"", force.name), force.places.entity);
-        }
-        for signal in &scene.signals {
-            let element = match signal.kind {
-                SignalKind::Equation(_) => "signal equation",
-                SignalKind::Table { .. } => "signal table",
-                SignalKind::Ramp { .. } => "signal ramp",
-                SignalKind::Pulse { .. } => "signal pulse",
-                SignalKind::Sine { .. } => "signal sine",
-                SignalKind::Pid { .. } => "signal pid",
-                SignalKind::Input { .. } => "signal input",
-            };
-            self.add(element, format!("signal \"{}\"", signal.name), signal.places.entity);
+        for (class, parts) in [("force", &scene.forces), ("signal", &scene.signals)] {
+            self.parts(class, parts);
         }
         for component in &scene.components {
             self.add("component", format!("component \"{}\"", component.name), component.places.entity);
         }
-        for sensor in &scene.sensors {
-            let element = match sensor.kind {
-                SensorKind::Pose => "sensor pose",
-                SensorKind::Velocity => "sensor velocity",
-                SensorKind::Acceleration => "sensor acceleration",
-                SensorKind::Distance => "sensor distance",
-                SensorKind::Contact => "sensor contact",
-            };
-            self.add(element, format!("sensor \"{}\"", sensor.name), sensor.places.entity);
-        }
+        self.parts("sensor", &scene.sensors);
         for change in &scene.changes {
             let element = match change.action {
                 Action::Attach(_) => "change attach",
@@ -352,6 +294,13 @@ impl Elements {
                 Action::Contact { .. } => "change contact",
             };
             self.add(element, format!("change \"{}\"", change.name), change.places.entity);
+        }
+    }
+
+    fn parts(&mut self, class: &str, parts: &[Part]) {
+        for part in parts {
+            let name = format!("{class} \"{}\"", part.name);
+            self.add(format!("{class} {}", part.kind.word), name, part.places.entity);
         }
     }
 
@@ -383,7 +332,7 @@ impl Elements {
                 seen.push(names);
                 let [b1, b2] = [e1, e2].map(|e| e.body as usize);
                 self.0.push(Found {
-                    element: pair(&e1.shape, &e2.shape),
+                    element: pair(&e1.shape, &e2.shape).into(),
                     name: format!(
                         "bodies \"{}\" and \"{}\" may touch, but contact of {} and {}",
                         model.bodies[b1].name, model.bodies[b2].name, names.0, names.1
@@ -395,6 +344,10 @@ impl Elements {
         }
     }
 }
+
+/// Words of shapes.
+const SHAPES: [&str; 10] =
+    ["sphere", "ellipsoid", "box", "cylinder", "capsule", "cone", "half_space", "hull", "height_grid", "mesh"];
 
 fn shape(kind: &ShapeKind) -> &'static str {
     match kind {
@@ -417,51 +370,5 @@ fn pair(s1: &Shape, s2: &Shape) -> &'static str {
         ContactKind::Patch => "pair flat",
         ContactKind::Surface => "pair surfaces",
         ContactKind::Unsupported { .. } => "pair unbounded",
-    }
-}
-
-fn normal_law(law: NormalLaw) -> &'static str {
-    match law {
-        NormalLaw::Hertz => "law hertz",
-        NormalLaw::Modia3d => "law modia3d",
-        NormalLaw::Collisionlib => "law collisionlib",
-        NormalLaw::Nassauer => "law nassauer",
-        NormalLaw::Bardaro => "law bardaro",
-        NormalLaw::Volume => "law volume",
-        NormalLaw::Foundation => "law foundation",
-        NormalLaw::Linear => "law linear",
-    }
-}
-
-fn friction_law(law: FrictionLaw) -> &'static str {
-    match law {
-        FrictionLaw::Mindlin => "friction mindlin",
-        FrictionLaw::Regularised => "friction regularised",
-        FrictionLaw::Sqrt => "friction sqrt",
-        FrictionLaw::Nassauer => "friction nassauer",
-        FrictionLaw::Collisionlib => "friction collisionlib",
-        FrictionLaw::Contensou => "friction contensou",
-        FrictionLaw::None => "friction none",
-    }
-}
-
-fn joint(kind: JointKind) -> &'static str {
-    match kind {
-        JointKind::Fixed => "joint fixed",
-        JointKind::Revolute => "joint revolute",
-        JointKind::Prismatic => "joint prismatic",
-        JointKind::Cylindrical => "joint cylindrical",
-        JointKind::Spherical => "joint spherical",
-        JointKind::Universal => "joint universal",
-        JointKind::Planar => "joint planar",
-        JointKind::Free => "joint free",
-        JointKind::Screw => "joint screw",
-        JointKind::Distance => "joint distance",
-        JointKind::PointOnLine => "joint point_on_line",
-        JointKind::ConstantVelocity => "joint constant_velocity",
-        JointKind::Rolling => "joint rolling",
-        JointKind::Gear => "joint gear",
-        JointKind::RackAndPinion => "joint rack_and_pinion",
-        JointKind::Belt => "joint belt",
     }
 }

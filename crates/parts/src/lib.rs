@@ -8,3 +8,5 @@ pub mod event;
 pub mod joint;
 pub mod kinematics;
 pub mod network;
+pub mod sensor;
+pub mod signal;

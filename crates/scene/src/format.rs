@@ -8,168 +8,14 @@ use super::{
     format_mechanism as mechanism, format_solid,
 };
 use crate::equation::Dimension;
-use std::borrow::Cow;
-
-/// A table of the file.
-pub(super) struct Table {
-    /// How messages and the schema call it.
-    pub name: &'static str,
-    /// Its keys, in groups so that tables can share some.
-    pub keys: &'static [&'static [Key]],
-}
-
-impl Table {
-    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
-        self.keys.iter().flat_map(|group| group.iter())
-    }
-
-    pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys().find(|key| key.name == name)
-    }
-}
-
-/// A key of a table.
-pub(super) struct Key {
-    pub name: &'static str,
-    pub required: bool,
-    pub form: Form,
-    pub about: &'static str,
-    /// What to do when it is missing or wrong.
-    pub help: &'static str,
-    /// Words under `kind` of the tables that take it; all if empty.
-    pub kinds: &'static [&'static str],
-}
-
-/// What a value may look like.
-pub(super) enum Form {
-    /// A number or an expression.
-    Number(Measure),
-    /// As many numbers.
-    Vector(usize, Measure),
-    /// A list of any length.
-    List(&'static Form),
-    Text,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    Flag,
-    Table(&'static Table),
-    /// A list of tables.
-    Tables(&'static Table),
-    /// Tables by a name of the user's.
-    Named(&'static Table),
-    /// Texts or numbers by a name of the user's.
-    Values,
-    /// An equation over names known at run time, or a number.
-    Equation,
-    /// One of `SHAPES`, told apart by the word under `kind`.
-    Shape,
-    /// One of `ORIENTATION`.
-    Orientation,
-    /// One of several.
-    Either(&'static [Form]),
-}
-
-/// Unit and range of a number.
-#[derive(Clone, Copy)]
-pub(super) struct Measure {
-    /// `None`: any unit.
-    pub dimension: Option<Dimension>,
-    pub range: Range,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Range {
-    Any,
-    Positive,
-    NotNegative,
-    /// 0 to 1.
-    Fraction,
-    /// -1 to 0.5, the ends left out.
-    Poisson,
-    Whole,
-    /// A whole number, 1 or more.
-    Count,
-    /// A whole number from one to the other.
-    Between(u32, u32),
-    /// What double precision can keep: 1e-14 or more.
-    Tolerance,
-}
-
-impl Range {
-    pub fn contains(self, x: f64) -> bool {
-        match self {
-            Range::Any => true,
-            Range::Positive => x > 0.0,
-            Range::NotNegative => x >= 0.0,
-            Range::Fraction => (0.0..=1.0).contains(&x),
-            Range::Poisson => x > -1.0 && x < 0.5,
-            Range::Whole => x == x.floor() && x.abs() < 1e15,
-            Range::Count => x == x.floor() && (1.0..1e9).contains(&x),
-            Range::Between(least, most) => x == x.floor() && (least as f64..=most as f64).contains(&x),
-            Range::Tolerance => x >= super::SMALLEST_TOLERANCE,
-        }
-    }
-
-    pub fn words(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Range::Any => "any number",
-            Range::Positive => "> 0",
-            Range::NotNegative => ">= 0",
-            Range::Fraction => "from 0 to 1",
-            Range::Poisson => "between -1 and 0.5",
-            Range::Whole => "a whole number",
-            Range::Count => "a whole number, 1 or more and below 1e9",
-            Range::Between(least, most) => return Cow::Owned(format!("a whole number from {least} to {most}")),
-            Range::Tolerance => "1e-14 or more",
-        })
-    }
-}
-
-pub(super) const fn measure(dimension: Dimension, range: Range) -> Measure {
-    Measure { dimension: Some(dimension), range }
-}
-pub(super) const fn key(name: &'static str, form: Form, about: &'static str) -> Key {
-    Key { name, required: false, form, about, help: "", kinds: &[] }
-}
-pub(super) const fn number(name: &'static str, dimension: Dimension, range: Range, about: &'static str) -> Key {
-    key(name, Form::Number(measure(dimension, range)), about)
-}
-pub(super) const fn vector(name: &'static str, dimension: Dimension, about: &'static str) -> Key {
-    key(name, Form::Vector(3, measure(dimension, Range::Any)), about)
-}
-pub(super) const fn any(name: &'static str, range: Range, about: &'static str) -> Key {
-    key(name, Form::Number(Measure { dimension: None, range }), about)
-}
-pub(super) const fn text(name: &'static str, about: &'static str) -> Key {
-    key(name, Form::Text, about)
-}
-pub(super) const fn texts(name: &'static str, about: &'static str) -> Key {
-    key(name, Form::List(&Form::Text), about)
-}
-pub(super) const fn flag(name: &'static str, about: &'static str) -> Key {
-    key(name, Form::Flag, about)
-}
-pub(super) const fn word(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
-    key(name, Form::Word(words), about)
-}
-
-impl Key {
-    pub(super) const fn required(self, help: &'static str) -> Key {
-        Key { required: true, help, ..self }
-    }
-    pub(super) const fn help(self, help: &'static str) -> Key {
-        Key { help, ..self }
-    }
-    pub(super) const fn of(self, kinds: &'static [&'static str]) -> Key {
-        Key { kinds, ..self }
-    }
-}
+pub(super) use tippe_format::key::*;
 
 use Dimension as D;
 use Range::{Any, Count, Fraction, NotNegative, Poisson, Positive, Tolerance, Whole};
 
 pub(super) const SCENE: Table = Table {
     name: "scene",
+    kinds: &[],
     keys: &[&[
         number("format", D::ONE, Whole, "Version of the file format: 1")
             .required("the first line of a scene is `format = 1`"),
@@ -210,6 +56,7 @@ const GRAVITY_HELP: &str =
 
 const WORLD: Table = Table {
     name: "[world]",
+    kinds: &[],
     keys: &[&[
         vector("gravity", D::ACCELERATION, "Gravity [m/s2]").required(GRAVITY_HELP),
         key("attractors", Form::Tables(&mechanism::ATTRACTOR), "Point masses that attract every body"),
@@ -218,6 +65,7 @@ const WORLD: Table = Table {
 
 const RUN: Table = Table {
     name: "[run]",
+    kinds: &[],
     keys: &[&[
         number("until", D::TIME, Positive, "End of the run [s]; default 1 s"),
         number("tolerance", D::ONE, Tolerance, "Relative tolerance [-]; default 1e-6"),
@@ -234,6 +82,7 @@ pub(super) const MOST_POINTS: usize = 8;
 
 const REALTIME: Table = Table {
     name: "[realtime]",
+    kinds: &[],
     keys: &[&[
         number("step", D::TIME, Positive, "Step [s]; default 1/60 s")
             .help("a fraction of a second is an expression: step = \"1/60\" or \"1 s/60\""),
@@ -291,10 +140,11 @@ const CONTACT_KEYS: [Key; 22] = [
 
 const K_RED: [Key; 1] = [number("k_red", D::ONE, Positive, "Factor on the elastic modulus of contacts [-]; 1 is true")];
 
-pub(super) const CONTACT: Table = Table { name: "[contact]", keys: &[&CONTACT_KEYS, &K_RED] };
+pub(super) const CONTACT: Table = Table { name: "[contact]", kinds: &[], keys: &[&CONTACT_KEYS, &K_RED] };
 
 pub(super) const MATERIAL: Table = Table {
     name: "material",
+    kinds: &[],
     keys: &[&[
         number("density", D::DENSITY, Positive, "Density [kg/m3]").required(""),
         number("young", D::PRESSURE, Positive, "Young's modulus [Pa]").required(""),
@@ -304,6 +154,7 @@ pub(super) const MATERIAL: Table = Table {
 
 pub(super) const PAIR: Table = Table {
     name: "[[pair]]",
+    kinds: &[],
     keys: &[
         &[
             texts("materials", "Names of two materials, in any order"),
@@ -318,6 +169,7 @@ pub(super) const PAIR: Table = Table {
 
 pub(super) const LAW: Table = Table {
     name: "law",
+    kinds: &[],
     keys: &[&[
         key("let", Form::Values, "Intermediate results by name, in order"),
         text("normal", "Normal force [N] as an equation of depth, closing_speed, impact_speed, radius, modulus, ...")
@@ -329,6 +181,7 @@ pub(super) const LAW: Table = Table {
 
 pub(super) const DEFAULTS: Table = Table {
     name: "[defaults]",
+    kinds: &[],
     keys: &[&[
         text("material", "Material"),
         number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges [m]"),
@@ -339,6 +192,7 @@ pub(super) const DEFAULTS: Table = Table {
 
 pub(super) const BODY: Table = Table {
     name: "[[body]]",
+    kinds: &[],
     keys: &[&[
         text("name", "Name, unique; `{k}` is replaced by the value of k").required("every body has a name of its own"),
         REPEATED,
@@ -370,6 +224,7 @@ pub(super) const REPEATED: Key =
 
 pub(super) const REPEAT: Table = Table {
     name: "repeat",
+    kinds: &[],
     keys: &[&[
         text("index", "Name of the index").required("a name for the index, such as \"k\""),
         number("from", D::ONE, Whole, "First value; default 0"),
@@ -380,6 +235,7 @@ pub(super) const REPEAT: Table = Table {
 
 pub(super) const MOTION: Table = Table {
     name: "motion",
+    kinds: &[],
     keys: &[&[
         vector("velocity", D::SPEED, "Velocity of the body origin, world axes [m/s]"),
         vector("angular_velocity", D::ANGULAR_SPEED, "Angular velocity, world axes [rad/s]"),
@@ -391,6 +247,7 @@ pub(super) const ORIENTATION: [Form; 3] =
 
 pub(super) const AXIS_ANGLE: Table = Table {
     name: "orientation",
+    kinds: &[],
     keys: &[&[
         key("axis", Form::Vector(3, Measure { dimension: None, range: Any }), "Direction of the axis").required(""),
         number("angle", D::ONE, Any, "Angle [rad]").required("an angle about the axis, such as \"30 deg\""),
@@ -399,6 +256,7 @@ pub(super) const AXIS_ANGLE: Table = Table {
 
 pub(super) const ANGLES: Table = Table {
     name: "orientation",
+    kinds: &[],
     keys: &[&[
         key("angles", Form::Vector(3, measure(D::ONE, Any)), "Angles [rad], in the order of `order`").required(""),
         text("order", "Three of x, y, z: axes of successive rotations, each in the rotated frame")
@@ -430,9 +288,10 @@ const SMOOTHING: [Key; 1] =
     [number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges, inside the outer dimensions [m]")];
 
 pub(super) const SHAPES: [Table; 10] = [
-    Table { name: "sphere", keys: &[&PLACED, &RADIUS] },
+    Table { name: "sphere", kinds: &[], keys: &[&PLACED, &RADIUS] },
     Table {
         name: "ellipsoid",
+        kinds: &[],
         keys: &[
             &PLACED,
             &[
@@ -443,6 +302,7 @@ pub(super) const SHAPES: [Table; 10] = [
     },
     Table {
         name: "box",
+        kinds: &[],
         keys: &[
             &PLACED,
             &SMOOTHING,
@@ -452,10 +312,11 @@ pub(super) const SHAPES: [Table; 10] = [
             ],
         ],
     },
-    Table { name: "cylinder", keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS, &SMOOTHING] },
-    Table { name: "capsule", keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS] },
+    Table { name: "cylinder", kinds: &[], keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS, &SMOOTHING] },
+    Table { name: "capsule", kinds: &[], keys: &[&PLACED, &RADIUS, &LENGTH_AND_AXIS] },
     Table {
         name: "cone",
+        kinds: &[],
         keys: &[
             &PLACED,
             &RADIUS,
@@ -466,6 +327,7 @@ pub(super) const SHAPES: [Table; 10] = [
     },
     Table {
         name: "half_space",
+        kinds: &[],
         keys: &[
             &PLACED,
             &[key("normal", Form::Vector(3, Measure { dimension: None, range: Any }), "Outward normal; default z")],
@@ -473,6 +335,7 @@ pub(super) const SHAPES: [Table; 10] = [
     },
     Table {
         name: "hull",
+        kinds: &[],
         keys: &[
             &PLACED,
             &SMOOTHING,
@@ -481,6 +344,7 @@ pub(super) const SHAPES: [Table; 10] = [
     },
     Table {
         name: "height_grid",
+        kinds: &[],
         keys: &[
             &PLACED,
             &[
@@ -494,11 +358,12 @@ pub(super) const SHAPES: [Table; 10] = [
             ],
         ],
     },
-    Table { name: "mesh", keys: &[&PLACED, &format_solid::MESH_SHAPE] },
+    Table { name: "mesh", kinds: &[], keys: &[&PLACED, &format_solid::MESH_SHAPE] },
 ];
 
 pub(super) const IGNORE: Table = Table {
     name: "[[ignore]]",
+    kinds: &[],
     keys: &[&[
         texts("bodies", "Two bodies, or `group:NAME`s"),
         texts("groups", "Two groups; the same one twice for within a group"),
@@ -508,6 +373,7 @@ pub(super) const IGNORE: Table = Table {
 
 pub(super) const INCLUDE: Table = Table {
     name: "[[include]]",
+    kinds: &[],
     keys: &[&[
         text("file", "Scene file, from the folder of this one, or a scene of the gallery")
             .required("the scene to include, such as file = \"arm.toml\""),
@@ -522,6 +388,7 @@ pub(super) const INCLUDE: Table = Table {
 
 pub(super) const EXPECT: Table = Table {
     name: "[[expect]]",
+    kinds: &[],
     keys: &[&[
         text("value", "Expression over signals, such as \"ball.position.z\"; `{k}` is replaced by the value of k")
             .required("a signal, such as \"ball.position.z\""),

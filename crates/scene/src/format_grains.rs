@@ -25,7 +25,7 @@ const fn list(name: &'static str, form: &'static Form, about: &'static str) -> K
 }
 
 pub(super) const GRAINS: Table = Table {
-    name: "[[grains]]",
+    name: "[[grains]]", kinds: &[],
     keys: &[
         &[
             text("name", "Name; copies by `repeat` that have one name are one set")
@@ -103,6 +103,7 @@ pub(super) const GRAINS: Table = Table {
 
 pub(super) const SINK: Table = Table {
     name: "[[sink]]",
+    kinds: &[],
     keys: &[&[
         text("name", "Name of its signals").required("a sink has a name"),
         REPEATED,
@@ -114,6 +115,7 @@ pub(super) const SINK: Table = Table {
 
 pub(super) const PROBE: Table = Table {
     name: "[[probe]]",
+    kinds: &[],
     keys: &[&[
         text("name", "Name of its signals").required("a probe has a name"),
         REPEATED,
@@ -125,6 +127,7 @@ pub(super) const PROBE: Table = Table {
 
 pub(super) const SERVO: Table = Table {
     name: "servo",
+    kinds: &[],
     keys: &[&[
         key("axis", Form::Vector(3, NO_UNIT), "Direction in which it presses, world axes")
             .required("such as [0, 0, -1]"),
@@ -140,6 +143,7 @@ const NO_UNIT: Measure = Measure { dimension: None, range: Any };
 
 pub(super) const GRANULAR: Table = Table {
     name: "[granular]",
+    kinds: &[],
     keys: &[&[
         word("method", METHODS, "Forces by explicit steps, or positions corrected, in long steps; default force"),
         number(

@@ -49,6 +49,7 @@ pub(super) const SURFACE: [Key; 6] = [
 
 pub(super) const SOLID: Table = Table {
     name: "[[solid]]",
+    kinds: &[],
     keys: &[
         &[
             text("name", "Name, unique; `{k}` is replaced by the value of k")

@@ -3,7 +3,7 @@
 use super::format;
 use super::read::check_path;
 use super::read_mechanism::filled;
-use super::reader::{Fields, Reader, unit_quaternion, unit_vector};
+use super::reader::{Fields, Reader, unit_quaternion};
 use super::{Equation, *};
 use crate::equation::{Kind, Tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +138,7 @@ fn find(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<(Str
 }
 
 /// What the names of an included scene become.
-struct Names {
+pub(super) struct Names {
     prefix: String,
     /// Everything that equations can name.
     elements: BTreeSet<String>,
@@ -165,12 +165,12 @@ impl Names {
         }
     }
 
-    fn put(&self, name: &mut String) {
+    pub(super) fn put(&self, name: &mut String) {
         name.insert_str(0, &format!("{}.", self.prefix));
     }
 
     /// A body, or `group:NAME`.
-    fn body(&self, name: &mut String) {
+    pub(super) fn body(&self, name: &mut String) {
         match name.strip_prefix("group:") {
             Some(group) => *name = format!("group:{}.{group}", self.prefix),
             None if name != "world" => self.put(name),
@@ -224,33 +224,29 @@ impl Names {
 }
 
 /// A scene on its way into another one.
-struct Entering {
-    names: Names,
+pub(super) struct Entering {
+    pub(super) names: Names,
     position: Vec3,
     orientation: Quat,
     place: Place,
 }
 
 impl Entering {
-    fn point(&self, p: &mut Vec3) {
+    pub(super) fn point(&self, p: &mut Vec3) {
         *p = self.position + self.orientation * *p;
     }
 
-    fn turn(&self, v: &mut Vec3) {
+    pub(super) fn turn(&self, v: &mut Vec3) {
         *v = self.orientation * *v;
     }
 
-    fn places(&self, places: &mut Places) {
+    pub(super) fn places(&self, places: &mut Places) {
         *places = Places { entity: self.place, ..Places::default() };
     }
 
-    fn equation(&self, equation: &mut Equation, local: &[&str]) {
+    pub(super) fn equation(&self, equation: &mut Equation, local: &[&str]) {
         self.names.equation(equation, local);
         self.places(&mut equation.places);
-    }
-
-    fn between(&self, between: &mut [Attachment; 2]) {
-        between.iter_mut().for_each(|end| self.names.body(&mut end.body));
     }
 
     /// The world does not move with an included scene: what is fastened to its frame cannot.
@@ -258,15 +254,11 @@ impl Entering {
         if self.position == Vec3::ZERO && self.orientation == Quat::IDENTITY {
             return;
         }
-        let to_world = |between: &[Attachment; 2]| between.iter().any(|end| end.body == "world");
-        let joints = part.joints.iter().filter(|joint| joint.at.is_none() && to_world(&joint.between));
-        let joints = joints.map(|joint| ("joint", &joint.name));
-        let forces = part.forces.iter().filter(|force| match &force.kind {
-            ForceKind::Applied { .. } => false,
-            ForceKind::Spring { between, at, .. } => at.is_none() && to_world(between),
-            ForceKind::Bushing { between, at, .. } => at.is_none() && to_world(between),
-        });
-        for (what, name) in joints.chain(forces.map(|force| ("force", &force.name))) {
+        let of = |what: &'static str, parts: &'_ [Part]| {
+            let held = parts.iter().filter(|part| include_part::holds_to_the_world(part));
+            held.map(|part| (what, part.name.clone())).collect::<Vec<_>>()
+        };
+        for (what, name) in of("joint", &part.joints).into_iter().chain(of("force", &part.forces)) {
             let message = format!("{} is moved, but its {what} \"{name}\" holds to the world's own frame", fields.what);
             reader.error(self.place, message, "give it `at`, or fasten it to a fixed body of that scene");
         }
@@ -358,27 +350,16 @@ impl Entering {
             self.places(&mut probe.places);
             scene.probes.push(probe);
         }
-        for mut joint in joints {
-            self.joint(&mut joint);
-            scene.joints.push(joint);
-        }
-        for mut force in forces {
-            self.force(&mut force);
-            scene.forces.push(force);
-        }
-        for mut signal in signals {
-            self.signal(&mut signal);
-            scene.signals.push(signal);
+        let parts = [(joints, &mut scene.joints), (forces, &mut scene.forces), (signals, &mut scene.signals)];
+        for (parts, out) in parts.into_iter().chain([(sensors, &mut scene.sensors)]) {
+            for mut part in parts {
+                self.part(&mut part);
+                out.push(part);
+            }
         }
         for mut component in components {
             self.component(&mut component);
             scene.components.push(component);
-        }
-        for mut sensor in sensors {
-            self.names.put(&mut sensor.name);
-            self.between(&mut sensor.between);
-            self.places(&mut sensor.places);
-            scene.sensors.push(sensor);
         }
         for mut change in changes {
             self.change(&mut change);
@@ -412,65 +393,6 @@ impl Entering {
         body.ignore.iter_mut().for_each(|name| self.names.body(name));
         body.frames.iter_mut().for_each(|frame| self.places(&mut frame.places));
         self.places(&mut body.places);
-    }
-
-    fn joint(&self, joint: &mut Joint) {
-        self.names.put(&mut joint.name);
-        if !joint.kind.is_coupling() {
-            self.between(&mut joint.between);
-        }
-        joint.at.iter_mut().for_each(|at| self.point(at));
-        for axis in [&mut joint.axis, &mut joint.axis2].into_iter().flatten() {
-            self.turn(axis);
-            *axis = unit_vector(*axis).unwrap_or(*axis);
-        }
-        joint.couples.iter_mut().for_each(|(name, _)| self.names.put(name));
-        joint.springs.iter_mut().for_each(|spring| self.places(&mut spring.places));
-        joint.limits.iter_mut().for_each(|limit| self.places(&mut limit.places));
-        joint.frictions.iter_mut().for_each(|friction| self.places(&mut friction.places));
-        for motor in &mut joint.motors {
-            self.equation(&mut motor.value, &[]);
-            self.places(&mut motor.places);
-        }
-        self.places(&mut joint.places);
-    }
-
-    /// Forces resolved in world keep the axes of the world.
-    fn force(&self, force: &mut Force) {
-        self.names.put(&mut force.name);
-        self.places(&mut force.places);
-        match &mut force.kind {
-            ForceKind::Applied { on, force, torque, .. } => {
-                self.names.body(&mut on.body);
-                for equation in force.iter_mut().chain(torque).flatten() {
-                    self.equation(equation, &["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"]);
-                }
-            }
-            ForceKind::Spring { between, at, law, .. } => {
-                self.between(between);
-                at.iter_mut().flatten().for_each(|end| self.point(end));
-                law.iter_mut().for_each(|law| self.equation(law, &["length", "stretch", "rate"]));
-            }
-            ForceKind::Bushing { between, at, .. } => {
-                self.between(between);
-                at.iter_mut().for_each(|at| self.point(at));
-            }
-        }
-    }
-
-    fn signal(&self, signal: &mut Signal) {
-        self.names.put(&mut signal.name);
-        self.places(&mut signal.places);
-        match &mut signal.kind {
-            SignalKind::Equation(equation) => self.equation(equation, &[]),
-            SignalKind::Table { input, .. } => self.equation(input, &[]),
-            SignalKind::Pid { setpoint, measured, .. } => {
-                self.equation(setpoint, &[]);
-                self.equation(measured, &[]);
-            }
-            SignalKind::Ramp { .. } | SignalKind::Pulse { .. } | SignalKind::Sine { .. } | SignalKind::Input { .. } => {
-            }
-        }
     }
 
     /// Inputs are seen from outside; everything else knows the component's own names first.

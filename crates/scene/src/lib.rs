@@ -15,6 +15,7 @@ mod format_solid;
 mod gallery;
 mod grains;
 mod include;
+mod include_part;
 mod json;
 mod law;
 pub mod material;
@@ -23,8 +24,8 @@ mod placed;
 mod read;
 mod read_body;
 mod read_grains;
-mod read_joint;
 mod read_mechanism;
+mod read_part;
 mod read_solid;
 mod reader;
 mod references;
@@ -33,6 +34,7 @@ mod schema;
 mod write;
 mod write_grains;
 mod write_mechanism;
+mod write_part;
 mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors};
@@ -43,8 +45,11 @@ pub use grains::{
 pub use law::LAW_INPUTS;
 pub use placed::{shape_rotation, shapes_of};
 pub use schema::schema;
+pub use tippe_format::key::{SMALLEST_TOLERANCE, Spec};
+pub use tippe_format::part::{Attachment, CoordinateOf, Equation, Part, Value};
 pub use tippe_format::text::{closest, did_you_mean};
 pub use tippe_format::{equation, text};
+pub use tippe_parts::sensor::SensorKind;
 
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
@@ -99,17 +104,17 @@ pub struct Scene {
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
     /// Joints.
-    pub joints: Vec<Joint>,
+    pub joints: Vec<Part>,
     /// Relations of coordinates of joints.
     pub constraints: Vec<Constraint>,
     /// Force elements.
-    pub forces: Vec<Force>,
+    pub forces: Vec<Part>,
     /// Named scalars for equations.
-    pub signals: Vec<Signal>,
+    pub signals: Vec<Part>,
     /// Components with states of their own.
     pub components: Vec<Component>,
     /// Sensors.
-    pub sensors: Vec<Sensor>,
+    pub sensors: Vec<Part>,
     /// Structural changes.
     pub changes: Vec<Change>,
     /// What a run must show.
@@ -163,6 +168,7 @@ impl Scene {
             solids: Default::default(),
             failed_solids: Default::default(),
             pieces: Vec::new(),
+            couplings: Vec::new(),
             notes: Vec::new(),
         };
         let mut scene = read::scene(&mut reader, &top, sets);
@@ -216,9 +222,6 @@ pub struct Attractor {
     /// Its gravitational parameter G M [m3/s2].
     pub mu: f64,
 }
-
-/// Smallest relative tolerance: below it rounding decides [-].
-pub const SMALLEST_TOLERANCE: f64 = 1e-14;
 
 /// How to run a scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -328,9 +331,7 @@ macro_rules! named {
 
 mod mechanism;
 pub use mechanism::{
-    Action, Attachment, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Coordinate,
-    CoordinateSpring, Force, ForceKind, Frame, Joint, JointFriction, JointKind, Limit, Motor, MotorKind, Sensor,
-    SensorKind, Signal, SignalKind,
+    Action, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame,
 };
 
 named! {
@@ -579,17 +580,6 @@ pub struct Pair {
     /// True if they never collide.
     pub ignore: bool,
     /// Where things were written.
-    pub places: Places,
-}
-
-/// A named equation.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Equation {
-    /// Name of the result.
-    pub name: String,
-    /// The right-hand side.
-    pub text: String,
-    /// Where the text was written.
     pub places: Places,
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Reader<'f> {
     pub failed_solids: std::collections::BTreeSet<String>,
     /// Meshes taken apart so far into at most so many pieces.
     pub pieces: Vec<(Arc<Mesh>, u32, Arc<Pieces>)>,
+    /// Coordinates that parts name, to be found once all joints are known.
+    pub couplings: Vec<super::read_part::Coupling>,
     /// What was changed or left out.
     pub notes: Vec<String>,
 }
@@ -103,9 +105,13 @@ impl Reader<'_> {
                 self.error(entry.place, format!("{what} has an unknown key `{}`", entry.key), help);
             }
         }
-        for key in table.keys().filter(|key| key.required) {
+        for key in table.shared().filter(|key| key.required) {
             if !entries.iter().any(|entry| entry.key == key.name) {
-                self.error(node.place, format!("{what} has no `{}`", key.name), key.help);
+                let help = match key.form {
+                    Form::Kind => format!("one of {}", table.words().collect::<Vec<_>>().join(", ")),
+                    _ => key.help.to_string(),
+                };
+                self.error(node.place, format!("{what} has no `{}`", key.name), help);
             }
         }
         Some(Fields { table, what, place: node.place, entries })
@@ -174,17 +180,19 @@ impl Reader<'_> {
     /// A list of texts, `{}` replaced, each with its place.
     pub fn texts(&mut self, fields: &Fields<'_>, name: &str) -> Option<Vec<(String, Place)>> {
         let node = fields.get(name)?;
+        Some(self.texts_of(node, &format!("{}: {name}", fields.what)))
+    }
+
+    /// The texts of a list, `{}` replaced, each with its place.
+    pub fn texts_of(&mut self, node: &Node, what: &str) -> Vec<(String, Place)> {
         let mut texts = Vec::new();
-        for item in self.items(node, &format!("{}: {name}", fields.what)) {
+        for item in self.items(node, what) {
             match &item.value {
                 Value::Text(text) => texts.push((self.filled(item, &text.text), item.place)),
-                _ => {
-                    let message = format!("{}: {name} contains {}, not only texts", fields.what, item.what());
-                    self.error(item.place, message, "");
-                }
+                _ => self.error(item.place, format!("{what} contains {}, not only texts", item.what()), ""),
             }
         }
-        Some(texts)
+        texts
     }
 
     /// A text with every `{expression}` replaced by its whole value.
@@ -223,24 +231,27 @@ impl Reader<'_> {
         what: &str,
         key: &Key,
     ) -> Option<[f64; N]> {
+        self.as_many(node, N, measure, what, key)?.try_into().ok()
+    }
+
+    /// Exactly n numbers.
+    pub fn as_many(&mut self, node: &Node, n: usize, measure: Measure, what: &str, key: &Key) -> Option<Vec<f64>> {
         let items = match &node.value {
-            Value::List(items) if items.len() == N => items,
+            Value::List(items) if items.len() == n => items,
             Value::List(items) => {
-                let message = format!("{what}: {} has {} numbers, not {N}", key.name, items.len());
+                let message = format!("{what}: {} has {} numbers, not {n}", key.name, items.len());
                 self.error(node.place, message, key.help);
                 return None;
             }
             _ => {
-                let message = format!("{what}: {} is {}, not a list of {N} numbers", key.name, node.what());
+                let message = format!("{what}: {} is {}, not a list of {n} numbers", key.name, node.what());
                 self.error(node.place, message, key.help);
                 return None;
             }
         };
-        let mut numbers = [Some(0.0); N];
-        for (number, item) in numbers.iter_mut().zip(items) {
-            *number = self.measured(item, measure, what, key);
-        }
-        numbers.iter().all(Option::is_some).then(|| numbers.map(Option::unwrap_or_default))
+        // every number is looked at, so that every error is reported
+        let numbers: Vec<Option<f64>> = items.iter().map(|item| self.measured(item, measure, what, key)).collect();
+        numbers.into_iter().collect()
     }
 
     /// A number in its unit and range.

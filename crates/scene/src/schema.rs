@@ -1,6 +1,7 @@
 //! The JSON Schema of scene files, for editors and other programs.
 
 use super::format::{Form, Key, ORIENTATION, Range, SCENE, SHAPES, Table};
+use super::read_part::DIRECTIONS;
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of scene files, generated from the tables the reader checks them against.
@@ -41,36 +42,102 @@ fn table(table: &Table, kind: Option<&str>) -> Value {
     for key in table.keys() {
         let form = match kind {
             Some(word) if key.name == "kind" => json!({ "const": word }),
+            _ if matches!(key.form, Form::Kind) => json!({ "enum": table.words().collect::<Vec<_>>() }),
             _ => form(&key.form),
         };
-        properties.insert(key.name.into(), described(form, key));
+        add(&mut properties, described(form, key), key.name);
     }
-    let required: Vec<&str> = table.keys().filter(|key| key.required).map(|key| key.name).collect();
-    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": required })
+    let required = |keys: &mut dyn Iterator<Item = &'static Key>| -> Vec<&str> {
+        keys.filter(|key| key.required).map(|key| key.name).collect()
+    };
+    // A table without a word for its kind has one kind at most, whose keys are its own.
+    let has_word = table.shared().any(|key| matches!(key.form, Form::Kind));
+    let own =
+        required(&mut if has_word { table.shared().collect() } else { table.keys().collect::<Vec<_>>() }.into_iter());
+    let mut object =
+        json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": own });
+    if has_word && let Value::Object(object) = &mut object {
+        let kinds = table.kinds.iter().map(|kind| {
+            let names: Vec<&str> = table.shared().chain(kind.keys()).map(|key| key.name).collect();
+            json!({
+                "description": kind.about,
+                "if": { "properties": { "kind": { "const": kind.word } } },
+                "then": { "propertyNames": { "enum": names }, "required": required(&mut kind.keys()) }
+            })
+        });
+        object.insert("allOf".into(), kinds.collect());
+    }
+    object
+}
+
+/// Adds a property; where another kind has one of this name, both forms are allowed and both descriptions said.
+fn add(properties: &mut Map<String, Value>, property: Value, name: &str) {
+    let Some(before) = properties.get_mut(name) else {
+        properties.insert(name.into(), property);
+        return;
+    };
+    let split = |value: &Value| {
+        let mut form = value.clone();
+        let about = form.as_object_mut().and_then(|form| form.remove("description")).unwrap_or_default();
+        (form, about.as_str().unwrap_or("").to_string())
+    };
+    let ((known, about), (form, more)) = (split(before), split(&property));
+    let mut forms = match known.get("anyOf").and_then(Value::as_array) {
+        Some(forms) if known.get("type").is_none() => forms.clone(),
+        _ => vec![known],
+    };
+    for one in form.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_else(|| vec![form]) {
+        if !forms.contains(&one) {
+            forms.push(one);
+        }
+    }
+    let about = if about.split("; or: ").any(|known| known == more) { about } else { format!("{about}; or: {more}") };
+    let mut merged = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
+    if let Value::Object(merged) = &mut merged {
+        merged.insert("description".into(), json!(about));
+    }
+    *before = merged;
 }
 
 fn described(mut form: Value, key: &Key) -> Value {
     if let Value::Object(form) = &mut form {
-        form.insert("description".into(), json!(key.about));
+        form.insert("description".into(), json!(key.description()));
     }
     form
 }
 
+/// Exactly so many.
+fn several(items: Value, n: usize) -> Value {
+    json!({ "type": "array", "items": items, "minItems": n, "maxItems": n })
+}
+
 fn form(of: &Form) -> Value {
+    let value = |range: Range| reference(number(range).0);
     match of {
-        Form::Number(measure) => reference(number(measure.range).0),
-        Form::Vector(length, measure) => {
-            json!({ "type": "array", "items": reference(number(measure.range).0), "minItems": length, "maxItems": length })
-        }
+        Form::Number(measure) => value(measure.range),
+        Form::Along(_, range) => value(*range),
+        Form::Vector(length, measure) => several(value(measure.range), *length),
+        Form::PerAxis(measure) => json!({ "anyOf": [value(measure.range), several(value(measure.range), 3)] }),
         Form::List(item) => json!({ "type": "array", "items": form(item) }),
-        Form::Text => json!({ "type": "string" }),
+        Form::Text | Form::Attachment | Form::Coordinate | Form::Kind => json!({ "type": "string" }),
         Form::Word(words) => json!({ "enum": words }),
         Form::Flag => json!({ "type": "boolean" }),
         Form::Table(inner) => table(inner, None),
         Form::Tables(inner) => json!({ "type": "array", "items": table(inner, None) }),
+        Form::Parts(inner) => {
+            json!({ "anyOf": [table(inner, None), { "type": "array", "items": table(inner, None) }] })
+        }
         Form::Named(inner) => json!({ "type": "object", "additionalProperties": table(inner, None) }),
         Form::Values => json!({ "type": "object", "additionalProperties": reference("number") }),
-        Form::Equation => reference("number"),
+        Form::Equation(_) => reference("number"),
+        Form::Equations(n, _) => several(reference("number"), *n),
+        Form::Attachments(_) | Form::Coordinates(_) => several(json!({ "type": "string" }), 2),
+        Form::Point => several(reference("number"), 3),
+        Form::Points => several(several(reference("number"), 3), 2),
+        Form::Direction => {
+            let words: Vec<&str> = DIRECTIONS.iter().map(|(word, _)| *word).collect();
+            json!({ "anyOf": [several(reference("number"), 3), { "enum": words }] })
+        }
         Form::Shape => reference("shape"),
         Form::Orientation => reference("orientation"),
         Form::Either(forms) => json!({ "anyOf": forms.iter().map(form).collect::<Vec<_>>() }),
@@ -84,7 +151,7 @@ fn reference(name: &str) -> Value {
 /// A range's name in the schema and the numbers in it.
 fn number(range: Range) -> (&'static str, Value) {
     match range {
-        Range::Any => ("number", json!({ "type": "number" })),
+        Range::Any | Range::NotZero => ("number", json!({ "type": "number" })),
         Range::Positive => ("positive", json!({ "type": "number", "exclusiveMinimum": 0 })),
         Range::Tolerance => ("tolerance", json!({ "type": "number", "minimum": super::SMALLEST_TOLERANCE })),
         Range::NotNegative => ("not_negative", json!({ "type": "number", "minimum": 0 })),

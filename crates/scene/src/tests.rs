@@ -672,6 +672,25 @@ fn conforms(
                     false => return Err(tries.into_iter().filter_map(Result::err).collect::<Vec<_>>().join(" | ")),
                 }
             }
+            "allOf" => {
+                for option in wanted.as_array().into_iter().flatten() {
+                    conforms(option, value, path, defs)?;
+                }
+                true
+            }
+            "if" => {
+                if conforms(wanted, value, path, defs).is_ok() {
+                    conforms(&schema["then"], value, path, defs)?;
+                }
+                true
+            }
+            "then" => true,
+            "propertyNames" => {
+                for key in value.as_object().into_iter().flatten().map(|(key, _)| key) {
+                    conforms(wanted, &Value::String(key.clone()), path, defs)?;
+                }
+                true
+            }
             "required" => {
                 wanted.as_array().into_iter().flatten().filter_map(Value::as_str).all(|key| value.get(key).is_some())
             }

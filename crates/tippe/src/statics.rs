@@ -6,12 +6,12 @@
 //! with tau growing as accelerations fade (pseudo-transient continuation: Kelley and Keyes 1998): small tau is overdamped
 //! motion, large tau Newton's method. A step must gain work: the mean of the forces at its two ends on the way between them.
 
-use crate::element::{Element, Spring};
+use crate::element::{self, Element, NewPose};
 use crate::linear::{Eigenmode, linearize_here};
 use crate::model::SignalSource;
 use crate::observe::BodyState;
 use crate::precise::tangent::{Tangent, work};
-use crate::scene::{ForceKind, Scene};
+use crate::scene::Scene;
 use crate::{Model, Whole};
 use serde::Serialize;
 use tippe_geometry::Vec3;
@@ -333,16 +333,14 @@ pub fn settled(scene: &Scene, model: &Model, pose: &Equilibrium) -> Result<Scene
                 joint.name
             ));
         }
-        written.start.iter_mut().for_each(|q| *q = None);
-        written.start_rate.iter_mut().for_each(|u| *u = None);
+        crate::joint::forget_starts(written);
     }
     for (signal, value) in model.signals.iter().zip(&pose.signals) {
         if let SignalSource::Coordinate { joint, coordinate } = signal.source {
-            let start = &mut scene.joints[joint as usize].start;
-            if start.len() <= coordinate as usize {
-                start.resize(coordinate as usize + 1, None);
+            let written = &mut scene.joints[joint as usize];
+            if let Some(coordinate) = written.kind.coordinates.get(coordinate as usize) {
+                written.set(coordinate.name, *value);
             }
-            start[coordinate as usize] = Some(*value);
         }
     }
     for (name, value) in model.states.iter().map(|state| &state.name).zip(&pose.states) {
@@ -355,34 +353,35 @@ pub fn settled(scene: &Scene, model: &Model, pose: &Equilibrium) -> Result<Scene
         }
     }
     // what refers to the pose as written goes along with the bodies that moved
-    let place = |body: &str, p: Vec3| match model.body(body) {
-        Some(k) if model.bodies[k].mechanism.is_none() => {
-            let (old, new) = (&model.start[k], &pose.bodies[k]);
-            new.position + new.orientation * (old.orientation.conjugate() * (p - old.position))
-        }
-        _ => p,
-    };
+    let taken = Taken { model, pose };
     for (force, compiled) in scene.forces.iter_mut().zip(scene_forces(model)) {
-        match (&mut force.kind, compiled) {
-            (ForceKind::Spring { between, at, rest, .. }, Element::Spring(Spring { rest: length, .. })) => {
-                if let Some(at) = at {
-                    (0..2).for_each(|k| at[k] = place(&between[k].body, at[k]));
-                }
-                *rest = Some(*length);
-            }
-            (ForceKind::Bushing { between, at, relaxed, .. }, _) => {
-                let moved = |body: &str| model.body(body).is_some_and(|k| model.bodies[k].mechanism.is_none());
-                if (*relaxed || at.is_some()) && between.iter().any(|end| moved(&end.body)) {
-                    return Err(format!(
-                        "bushing \"{}\" is free of force in the pose as written, which changes. help: give it frames and relaxed = false",
-                        force.name
-                    ));
-                }
-            }
-            _ => {}
+        if let Some(spec) = element::force(force.kind.word) {
+            (spec.rewrite)(force, compiled, &taken)?;
         }
     }
     Ok(scene)
+}
+
+/// The pose of rest, for what refers to the pose as written.
+struct Taken<'a> {
+    model: &'a Model,
+    pose: &'a Equilibrium,
+}
+
+impl NewPose for Taken<'_> {
+    fn point(&self, body: &str, p: Vec3) -> Vec3 {
+        match self.model.body(body).filter(|_| self.moves(body)) {
+            Some(k) => {
+                let (old, new) = (&self.model.start[k], &self.pose.bodies[k]);
+                new.position + new.orientation * (old.orientation.conjugate() * (p - old.position))
+            }
+            None => p,
+        }
+    }
+
+    fn moves(&self, body: &str) -> bool {
+        self.model.body(body).is_some_and(|k| self.model.bodies[k].mechanism.is_none())
+    }
 }
 
 /// Force elements of the model that were written as `[[force]]`, in the order of the scene.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tippe::element::Anchor;
 use tippe::model::Drive;
 use tippe::run::{Account, SignalName};
-use tippe::scene::{Clock, Scene, SignalKind};
+use tippe::scene::{Clock, Scene};
 use tippe::{Cause, Event, Model};
 use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3};
 
@@ -159,6 +159,8 @@ pub struct DescribedJoint {
     pub name: String,
     /// Kind in the scene.
     pub kind: &'static str,
+    /// How it is drawn: `pin`, `slide`, `ball`, `link` between its frames, or `none`.
+    pub glyph: &'static str,
     /// Its two frames, where they are known.
     pub frames: [Option<DescribedFrame>; 2],
 }
@@ -312,7 +314,8 @@ fn mesh(shape: &'static str, mesh: &TriMesh) -> Geometry {
 fn joints(model: &Model) -> Vec<DescribedJoint> {
     let described = model.joints.iter().map(|joint| DescribedJoint {
         name: joint.name.clone(),
-        kind: joint.kind.name(),
+        kind: joint.kind.kind.word,
+        glyph: joint.kind.glyph.name(),
         frames: model
             .joint_frames(joint)
             .map(|frame| frame.map(|(body, X_bj)| DescribedFrame { body, pose: numbers(&X_bj) })),
@@ -323,10 +326,7 @@ fn joints(model: &Model) -> Vec<DescribedJoint> {
 fn inputs(scene: &Scene, model: &Model) -> Vec<DescribedInput> {
     let start = |name: &str| {
         let signal = scene.signals.iter().find(|signal| signal.name == name);
-        signal.and_then(|signal| match signal.kind {
-            SignalKind::Input { start, .. } => Some(start),
-            _ => None,
-        })
+        signal.map(|signal| signal.number("start"))
     };
     let finite = |x: f64| Some(x).filter(|x| x.is_finite());
     let described = model.network.inputs().map(|(name, _, [low, high])| DescribedInput {

@@ -141,7 +141,9 @@ impl Compiler<'_> {
         };
         self.give_surfaces(&mut model.colliders);
         self.mechanisms(&mut model);
-        for joint in model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.collide).map(|(j, _)| j) {
+        for joint in
+            model.joints.iter().zip(&self.scene.joints).filter(|(_, spec)| !spec.flag("collide")).map(|(j, _)| j)
+        {
             if let [Some(a), Some(b)] = joint.bodies {
                 model.by_bodies.insert((a.min(b), a.max(b)), None);
             }
@@ -414,7 +416,7 @@ impl Compiler<'_> {
         let symmetric =
             (*inertia - inertia.transpose()).to_cols_array().iter().all(|v| v.abs() <= 1e-12 * mass.max(1.0));
         let p = principal_moments(inertia);
-        let jointed = self.scene.joints.iter().any(|j| j.between.iter().any(|a| a.body == *name));
+        let jointed = self.scene.joints.iter().any(|j| j.attachments("bodies").iter().any(|a| a.body == *name));
         let least = p.min_element();
         if !symmetric || !p.is_finite() || least < 0.0 || (least == 0.0 && !jointed) {
             self.fail(

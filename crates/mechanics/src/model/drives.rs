@@ -6,53 +6,24 @@
 use super::Model;
 use super::compile::Compiler;
 use super::forces::Names;
-use crate::element::{At, Element, Motion, Position, Speed, Torque};
+use crate::element::{At, Element, ElementMode};
 use crate::network::{Formula, Source};
+use tippe_parts::signal::{self, Followed};
 use tippe_scene::equation::Tree;
-use tippe_scene::{Equation, Joint, Motor, MotorKind, Signal, SignalKind};
+use tippe_scene::{Equation, Part};
 
 impl Compiler<'_> {
-    /// The motors of a joint whose first coordinate is `first`.
-    pub(super) fn motors(&mut self, model: &Model, spec: &Joint, first: At, names: &Names) -> Vec<(String, Element)> {
-        let mut elements = Vec::new();
-        for (i, s) in spec.motors.iter().enumerate() {
-            let owner = format!("motor of joint \"{}\"", spec.name);
-            let at = At { coordinate: first.coordinate + s.coordinate as u32, ..first };
-            let limit = s.limit.unwrap_or(f64::INFINITY);
-            let value = match s.kind {
-                MotorKind::Torque | MotorKind::Position => self.formula(&owner, &[&s.value], 0, &[], names),
-                MotorKind::Speed | MotorKind::Motion => self.followed(&owner, s, names),
-            };
-            let Some(value) = value else { continue };
-            if s.kind == MotorKind::Motion && !self.begins_where_its_joint_is(model, &owner, s, at, &value) {
-                continue;
-            }
-            let kind = match s.kind {
-                MotorKind::Torque => Element::Torque(Torque { at, value, limit }),
-                MotorKind::Position => {
-                    Element::Position(Position { at, value, stiffness: s.stiffness, damping: s.damping, limit })
-                }
-                MotorKind::Speed => Element::Speed(Speed { at, value, limit }),
-                MotorKind::Motion => Element::Motion(Motion { at, value }),
-            };
-            let number = if spec.motors.len() > 1 { (i + 1).to_string() } else { String::new() };
-            let name = format!("{}.motor{number}", spec.name);
-            elements.push((name, kind));
-        }
-        elements
-    }
-
     /// False, and an error, where a motion in closed loops begins elsewhere than its joint; a warning in trees.
-    fn begins_where_its_joint_is(
+    pub(super) fn begins_where_its_joint_is(
         &mut self,
         model: &Model,
         owner: &str,
-        motor: &Motor,
+        motor: &Part,
         at: At,
-        value: &Formula,
+        element: &Element,
     ) -> bool {
         let from = model.mechanism_starts[at.mechanism as usize].q[at.coordinate as usize];
-        let to = value.value_and_rate(0.0).0;
+        let Some((Some(to), _)) = element.follow(0.0, ElementMode::default()) else { return true };
         let loops = !model.mechanisms[at.mechanism as usize].loops.is_empty();
         let message = format!("{owner}: its motion starts at {to:.9}, the joint at {from:.9}");
         let help = "give the joint the start value of the motion, or the motion that of the joint";
@@ -67,23 +38,30 @@ impl Compiler<'_> {
     }
 
     /// The value of a speed or motion drive as a formula of time alone.
-    fn followed(&mut self, owner: &str, motor: &Motor, names: &Names) -> Option<Formula> {
+    pub(super) fn followed(
+        &mut self,
+        owner: &str,
+        motor: &Part,
+        value: &Equation,
+        smooth: bool,
+        names: &Names,
+    ) -> Option<Formula> {
         let mut lets = Vec::new();
-        if let Err(reason) = self.unfold(&motor.value.text, motor.kind, &mut Vec::new(), &mut lets) {
-            let message = format!("{owner}: a {} drive cannot follow {reason}", motor.kind.name());
+        if let Err(reason) = self.unfold(&value.text, smooth, &mut Vec::new(), &mut lets) {
+            let message = format!("{owner}: a {} drive cannot follow {reason}", motor.kind.word);
             let help = "write a smooth function of `t`; kind = \"torque\" or \"position\" follow every signal";
             self.fail(motor.places.entity, message, help);
             return None;
         }
         let mut equations: Vec<&Equation> = lets.iter().collect();
-        equations.push(&motor.value);
+        equations.push(value);
         let value = self.formula(owner, &equations, lets.len(), &[], names)?;
         if !value.is_of_time() {
             let other = value.inputs.iter().find(|&&source| source != Source::Time);
             let read = names.iter().find(|(_, source)| Some(*source) == other).map_or("more", |(name, _)| name);
             let message = format!(
                 "{owner}: a {} drive follows a function of time, but its value reads `{read}`",
-                motor.kind.name()
+                motor.kind.word
             );
             let help = "use kind = \"torque\" or \"position\" for a value that depends on the motion";
             self.fail(motor.places.entity, message, help);
@@ -97,7 +75,7 @@ impl Compiler<'_> {
     fn unfold(
         &self,
         text: &str,
-        kind: MotorKind,
+        smooth: bool,
         above: &mut Vec<String>,
         lets: &mut Vec<Equation>,
     ) -> Result<(), String> {
@@ -107,9 +85,9 @@ impl Compiler<'_> {
             if above.contains(name) || lets.iter().any(|l| l.name == *name) {
                 continue;
             }
-            let Some(text) = written(signal, kind)? else { continue };
+            let Some(text) = written(signal, smooth)? else { continue };
             above.push(name.clone());
-            self.unfold(&text, kind, above, lets)?;
+            self.unfold(&text, smooth, above, lets)?;
             above.pop();
             lets.push(Equation { name: name.clone(), text, places: signal.places.clone() });
         }
@@ -118,38 +96,16 @@ impl Compiler<'_> {
 }
 
 /// A signal as an equation, where it is one.
-fn written(signal: &Signal, kind: MotorKind) -> Result<Option<String>, String> {
-    let bends = |what: &str| match kind {
-        MotorKind::Motion => {
-            Err(format!("signal \"{}\": a {what} bends, and the speed of the drive would jump", signal.name))
+fn written(signal: &Part, smooth: bool) -> Result<Option<String>, String> {
+    let Some(spec) = signal::named(signal.kind.word) else { return Ok(None) };
+    let (name, word) = (&signal.name, spec.kind.word);
+    match spec.followed {
+        Followed::Smooth(text) => Ok(Some(text(signal))),
+        Followed::Bends(_) if smooth => {
+            Err(format!("signal \"{name}\": a {word} bends, and the speed of the drive would jump"))
         }
-        _ => Ok(()),
-    };
-    Ok(Some(match &signal.kind {
-        SignalKind::Equation(equation) => equation.text.clone(),
-        SignalKind::Sine { amplitude, frequency, phase, offset } => {
-            let omega = 2.0 * std::f64::consts::PI * frequency;
-            format!("({offset:e}) + ({amplitude:e})*sin(({omega:e})*t + ({phase:e}))")
-        }
-        SignalKind::Ramp { from, to, start, end } => {
-            bends("ramp")?;
-            lines("t", &[*from, *to], &[*start, *end])
-        }
-        SignalKind::Table { input, x, y } => {
-            bends("table")?;
-            lines(&input.text, x, y)
-        }
-        SignalKind::Pulse { .. } => return Err(format!("signal \"{}\": a pulse jumps", signal.name)),
-        SignalKind::Input { .. } | SignalKind::Pid { .. } => return Ok(None),
-    }))
-}
-
-/// Straight lines between points, constant outside: y0 + sum of slope_k (min(max(u, x_k), x_k+1) - x_k).
-fn lines(u: &str, x: &[f64], y: &[f64]) -> String {
-    let mut text = format!("({:e})", y[0]);
-    for (x, y) in x.windows(2).zip(y.windows(2)) {
-        let slope = (y[1] - y[0]) / (x[1] - x[0]);
-        text += &format!(" + ({slope:e})*(min(max({u}, ({:e})), ({:e})) - ({:e}))", x[0], x[1], x[0]);
+        Followed::Bends(text) => Ok(Some(text(signal))),
+        Followed::Jumps => Err(format!("signal \"{name}\": a {word} jumps")),
+        Followed::Not => Ok(None),
     }
-    text
 }

@@ -2,92 +2,15 @@
 
 use super::compile::Compiler;
 use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, ModelState, SignalSource};
-use crate::element::{
-    self, Anchor, Applied, At, Bushing, CoordinateMotion, Element, Friction, JointSpring, Spring, Stop,
-};
-use crate::joint::Six;
-use crate::kinematics::Kinematics;
+use crate::element::{self, Anchor, At, Build, CoordinateMotion, Element, ElementSpec};
+use crate::joint::{Make, hangs_on};
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
 use std::collections::{BTreeMap, BTreeSet};
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_format::key::Form;
+use tippe_geometry::{Mat3, Vec3};
+use tippe_parts::{sensor, signal};
 use tippe_scene::equation::{Input, Kind, Program, Quantity, Scope, Tree};
-use tippe_scene::{self as scene, Attachment, Equation, SensorKind, SignalKind, did_you_mean};
-
-/// A sensor: what it measures, between two frames.
-#[derive(Clone, Debug)]
-pub struct ModelSensor {
-    /// Name in the scene.
-    pub name: String,
-    /// What it measures.
-    pub kind: SensorKind,
-    /// Between what.
-    pub ends: [Anchor; 2],
-}
-
-impl ModelSensor {
-    /// A component of what it measures of the motion of its two frames; zero for accelerations and contacts.
-    pub fn measure(&self, f1: &Kinematics, f2: &Kinematics, component: u32) -> f64 {
-        let arm = f2.p - f1.p;
-        let R = f1.R.transpose();
-        let k = component as usize;
-        match self.kind {
-            SensorKind::Pose if k < 3 => (R * arm)[k],
-            SensorKind::Pose => {
-                let q = Quat::from_mat3(&(R * f2.R));
-                [q.w, q.x, q.y, q.z][k - 3]
-            }
-            SensorKind::Velocity if k < 3 => (R * (f2.v - f1.v - f1.w.cross(arm)))[k],
-            SensorKind::Velocity => (R * (f2.w - f1.w))[k - 3],
-            SensorKind::Distance if k == 0 => arm.length(),
-            SensorKind::Distance => {
-                let length = arm.length();
-                if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
-            }
-            SensorKind::Acceleration | SensorKind::Contact => 0.0,
-        }
-    }
-
-    /// A component of the acceleration of frame 2 relative to frame 1, seen in frame 1:
-    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel. Each side: motion of the body, its acceleration {angular,
-    /// linear} at the centre of mass.
-    pub fn acceleration(&self, sides: [(Kinematics, Six); 2], component: u32) -> f64 {
-        let motion = |k: usize| {
-            let (kin, Six { angular, linear }) = sides[k];
-            let frame = kin.of_frame(self.ends[k].p, &self.ends[k].R);
-            let arm = frame.p - kin.p;
-            (frame, angular, linear + angular.cross(arm) + kin.w.cross(kin.w.cross(arm)))
-        };
-        let [(f1, alpha1, a1), (f2, alpha2, a2)] = [motion(0), motion(1)];
-        let (d, R) = (f2.p - f1.p, f1.R.transpose());
-        let v_rel = f2.v - f1.v - f1.w.cross(d);
-        let a_rel = a2 - a1 - alpha1.cross(d) - f1.w.cross(f1.w.cross(d)) - 2.0 * f1.w.cross(v_rel);
-        let alpha_rel = alpha2 - alpha1 - f1.w.cross(f2.w - f1.w);
-        let all = [R * a_rel, R * alpha_rel];
-        all[component as usize / 3][component as usize % 3]
-    }
-
-    /// Names and units of its components.
-    pub fn components(kind: SensorKind) -> &'static [(&'static str, &'static str)] {
-        match kind {
-            SensorKind::Pose => {
-                &[("x", "m"), ("y", "m"), ("z", "m"), ("qw", "-"), ("qx", "-"), ("qy", "-"), ("qz", "-")]
-            }
-            SensorKind::Velocity => {
-                &[("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"), ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s")]
-            }
-            SensorKind::Acceleration => &[
-                ("ax", "m/s2"),
-                ("ay", "m/s2"),
-                ("az", "m/s2"),
-                ("turn_x", "rad/s2"),
-                ("turn_y", "rad/s2"),
-                ("turn_z", "rad/s2"),
-            ],
-            SensorKind::Distance => &[("distance", "m"), ("rate", "m/s")],
-            SensorKind::Contact => &[("normal_force", "N"), ("depth", "m"), ("touching", "-")],
-        }
-    }
-}
+use tippe_scene::{self as scene, Attachment, Equation, Part, did_you_mean};
 
 /// Size below which changes of states written by users do not matter: their units are unknown.
 const NETWORK_SCALE: f64 = 1e-3;
@@ -140,14 +63,20 @@ impl Compiler<'_> {
                 names.insert(format!("{}.{name}", joint.name), source);
             }
         }
-        for (k, spec) in self.scene.sensors.iter().enumerate() {
-            let ends = [0, 1].map(|side| self.anchor(model, &spec.between[side], None));
+        for (k, part) in self.scene.sensors.iter().enumerate() {
+            let Some(spec) = sensor::named(part.kind.word) else {
+                let message = format!("sensor \"{}\" is a {}, which is no sensor", part.name, part.kind.word);
+                self.fail(part.places.entity, message, "");
+                continue;
+            };
+            let between = part.between("between");
+            let ends = [0, 1].map(|side| self.anchor(model, &between[side], None));
             let [Some(a), Some(b)] = ends else { continue };
-            model.sensors.push(ModelSensor { name: spec.name.clone(), kind: spec.kind, ends: [a, b] });
-            if matches!(spec.kind, SensorKind::Pose | SensorKind::Velocity | SensorKind::Distance) {
-                for (component, (name, _)) in ModelSensor::components(spec.kind).iter().enumerate() {
+            model.sensors.push(sensor::Sensor { name: part.name.clone(), kind: spec.measures, ends: [a, b] });
+            if spec.is_readable {
+                for (component, (name, _)) in spec.components.iter().enumerate() {
                     let source = Source::Sensor { sensor: k as u32, component: component as u32 };
-                    names.insert(format!("{}.{name}", spec.name), source);
+                    names.insert(format!("{}.{name}", part.name), source);
                 }
             }
         }
@@ -158,11 +87,7 @@ impl Compiler<'_> {
         }
         let mut states = 0;
         for signal in &self.scene.signals {
-            states += match signal.kind {
-                SignalKind::Pid { .. } => 2,
-                SignalKind::Input { .. } => 1,
-                _ => 0,
-            };
+            states += signal::named(signal.kind.word).map_or(0, |spec| spec.states.len() as u32);
         }
         for component in &self.scene.components {
             for (name, _) in &component.states {
@@ -274,44 +199,17 @@ impl Compiler<'_> {
         for signal in &self.scene.signals {
             let owner = format!("signal \"{}\"", signal.name);
             let first = states.len();
-            let kind = match &signal.kind {
-                SignalKind::Equation(equation) => {
-                    self.formula(&owner, &[equation], 0, &[], names).map(BlockKind::Equation)
-                }
-                SignalKind::Table { input, x, y } => self
-                    .formula(&owner, &[input], 0, &[], names)
-                    .map(|input| BlockKind::Table { input, x: x.clone(), y: y.clone() }),
-                SignalKind::Ramp { from, to, start, end } => {
-                    Some(BlockKind::Ramp { times: [*from, *to], values: [*start, *end] })
-                }
-                SignalKind::Pulse { from, period, width, low, high } => {
-                    Some(BlockKind::Pulse { from: *from, period: *period, width: *width, levels: [*low, *high] })
-                }
-                SignalKind::Sine { amplitude, frequency, phase, offset } => Some(BlockKind::Sine {
-                    amplitude: *amplitude,
-                    omega: 2.0 * std::f64::consts::PI * frequency,
-                    phase: *phase,
-                    offset: *offset,
-                }),
-                SignalKind::Input { start, low, high } => {
-                    states.push(state_of(&signal.name, "set", *start));
-                    Some(BlockKind::Input { state: first as u32, limits: [*low, *high] })
-                }
-                SignalKind::Pid { setpoint, measured, proportional, integral, derivative, filter, limit } => {
-                    let error = Equation {
-                        name: "error".into(),
-                        text: format!("({}) - ({})", setpoint.text, measured.text),
-                        places: setpoint.places.clone(),
-                    };
-                    states.extend(["integral", "filtered"].map(|n| state_of(&signal.name, n, 0.0)));
-                    self.formula(&owner, &[&error], 0, &[], names).map(|error| BlockKind::Pid {
-                        error,
-                        gains: [*proportional, *integral, *derivative],
-                        filter: *filter,
-                        limit: limit.unwrap_or(f64::INFINITY),
-                    })
-                }
+            let Some(spec) = signal::named(signal.kind.word) else {
+                let message = format!("{owner} is a {}, which is no signal", signal.kind.word);
+                self.fail(signal.places.entity, message, "");
+                continue;
             };
+            let mut compile = |equation: &Equation| self.formula(&owner, &[equation], 0, &[], names);
+            let kind = (spec.block)(signal, first as u32, &mut compile);
+            for (name, start) in spec.states {
+                let start = start.map_or(0.0, |key| signal.number(key));
+                states.push(state_of(&signal.name, name, start));
+            }
             if let Some(kind) = kind {
                 blocks.push(Block {
                     name: signal.name.clone(),
@@ -414,106 +312,33 @@ impl Compiler<'_> {
     /// Force elements of the scene, then those of its joints.
     fn elements(&mut self, model: &mut Model, names: &Names) {
         let mut found: Vec<(String, Element)> = Vec::new();
-        for spec in &self.scene.forces {
-            let owner = format!("force \"{}\"", spec.name);
-            let kind = match &spec.kind {
-                scene::ForceKind::Applied { on, local, force, torque } => {
-                    let zero = Equation { name: "zero".into(), text: "0".into(), ..Equation::default() };
-                    let mut equations: Vec<&Equation> = Vec::new();
-                    for part in [force, torque] {
-                        match part {
-                            Some(three) => equations.extend(three.iter()),
-                            None => equations.extend([&zero; 3]),
-                        }
-                    }
-                    let own = own(&element::applied::NAMES);
-                    let formula = self.formula(&owner, &equations, 0, &own, names);
-                    let on = self.anchor(model, on, None);
-                    on.zip(formula).map(|(on, formula)| Element::Applied(Applied { on, local: *local, formula }))
-                }
-                scene::ForceKind::Spring { between, at, stiffness, damping, rest, law, rope } => {
-                    let ends = [0, 1].map(|k| self.anchor(model, &between[k], at.map(|at| at[k])));
-                    let [Some(a), Some(b)] = ends else { continue };
-                    let own = own(&element::spring::NAMES);
-                    let law = match law {
-                        None => None,
-                        Some(law) => match self.formula(&owner, &[law], 0, &own, names) {
-                            None => continue,
-                            law => law,
-                        },
-                    };
-                    let length = (place(model, &b) - place(model, &a)).length();
-                    Some(Element::Spring(Spring {
-                        ends: [a, b],
-                        stiffness: *stiffness,
-                        damping: *damping,
-                        rest: rest.unwrap_or(length),
-                        law,
-                        rope: *rope,
-                    }))
-                }
-                scene::ForceKind::Bushing {
-                    between,
-                    at,
-                    stiffness,
-                    damping,
-                    turning_stiffness,
-                    turning_damping,
-                    relaxed,
-                } => {
-                    let ends = [0, 1].map(|k| self.anchor(model, &between[k], *at));
-                    let [Some(a), Some(mut b)] = ends else { continue };
-                    if *relaxed {
-                        // frame 2 where frame 1 is now
-                        let (p, R) = (place(model, &a), axes(model, &a));
-                        (b.p, b.R) = match b.body {
-                            None => (p, R),
-                            Some(body) => {
-                                let kin = model.standing(body);
-                                (kin.R.transpose() * (p - kin.p), kin.R.transpose() * R)
-                            }
-                        };
-                    }
-                    Some(Element::Bushing(Bushing {
-                        ends: [a, b],
-                        stiffness: *stiffness,
-                        damping: *damping,
-                        turning_stiffness: *turning_stiffness,
-                        turning_damping: *turning_damping,
-                    }))
-                }
+        for part in &self.scene.forces {
+            let owner = format!("force \"{}\"", part.name);
+            let Some(spec) = element::force(part.kind.word) else {
+                self.fail(part.places.entity, format!("{owner} is a {}, which is no force", part.kind.word), "");
+                continue;
             };
-            if let Some(kind) = kind {
-                found.push((spec.name.clone(), kind));
-            }
+            let mut build = Parts { compiler: &mut *self, model, names, owner: &owner, part, at: None };
+            let element = (spec.make)(part, &mut build);
+            found.extend(element.map(|element| (part.name.clone(), element)));
         }
-        for (k, spec) in self.scene.joints.iter().enumerate() {
+        for (k, joint) in self.scene.joints.iter().enumerate() {
             let Some(JointPlace::Link { mechanism, link }) = model.joints[k].place else { continue };
             let first = model.mechanisms[mechanism as usize].links[link as usize].first;
-            let at = |coordinate: usize| At { mechanism, coordinate: (first + coordinate) as u32 };
-            let count = |n: usize, k: usize, word: &str| {
-                if n > 1 { format!("{}.{word}{}", spec.name, k + 1) } else { format!("{}.{word}", spec.name) }
-            };
-            for (i, s) in spec.springs.iter().enumerate() {
-                let at = at(s.coordinate);
-                let kind =
-                    Element::JointSpring(JointSpring { at, stiffness: s.stiffness, damping: s.damping, rest: s.rest });
-                let name = count(spec.springs.len(), i, "spring");
-                found.push((name, kind));
+            for (key, hung) in hung(joint) {
+                for (i, (part, spec)) in hung.iter().enumerate() {
+                    let owner = format!("{key} of joint \"{}\"", joint.name);
+                    let coordinate = (first + hangs_on(joint, part)) as u32;
+                    let at = At { mechanism, coordinate };
+                    let mut build = Parts { compiler: &mut *self, model, names, owner: &owner, part, at: Some(at) };
+                    let Some(element) = (spec.make)(part, &mut build) else { continue };
+                    if spec.moves && !self.begins_where_its_joint_is(model, &owner, part, at, &element) {
+                        continue;
+                    }
+                    let number = if hung.len() > 1 { (i + 1).to_string() } else { String::new() };
+                    found.push((format!("{}.{key}{number}", joint.name), element));
+                }
             }
-            for (i, s) in spec.limits.iter().enumerate() {
-                let bounds = [s.lower.unwrap_or(f64::NEG_INFINITY), s.upper.unwrap_or(f64::INFINITY)];
-                let kind = Element::Stop(Stop::new(at(s.coordinate), bounds, s.stiffness, s.exponent, s.restitution));
-                let name = count(spec.limits.len(), i, "limit");
-                found.push((name, kind));
-            }
-            for (i, s) in spec.frictions.iter().enumerate() {
-                let kind =
-                    Element::Friction(Friction { at: at(s.coordinate), sliding: s.sliding, sticking: s.sticking });
-                let name = count(spec.frictions.len(), i, "friction");
-                found.push((name, kind));
-            }
-            found.extend(self.motors(model, spec, at(0), names));
         }
         for (name, kind) in found {
             model.add_element(name, kind);
@@ -531,7 +356,7 @@ impl Compiler<'_> {
             let unknown = |what: &str, name: &str| format!("{owner}: there is no {what} \"{name}\"");
             let action = match &spec.action {
                 Action::Attach(name) | Action::Release(name) => match joint(name) {
-                    Some(k) if is_loop(k) && !model.joints[k as usize].kind.is_coupling() => {
+                    Some(k) if is_loop(k) && matches!(model.joints[k as usize].kind.make, Make::Joint(_)) => {
                         if matches!(spec.action, Action::Attach(_)) {
                             ChangeAction::Attach(k)
                         } else {
@@ -736,7 +561,7 @@ impl Compiler<'_> {
             }
         }
         for (k, sensor) in model.sensors.iter().enumerate() {
-            for (component, (name, unit)) in ModelSensor::components(sensor.kind).iter().enumerate() {
+            for (component, (name, unit)) in sensor.kind.spec().components.iter().enumerate() {
                 let source = SignalSource::Sensor { sensor: k as u32, component: component as u32 };
                 add(format!("{}.{name}", sensor.name), unit, source);
             }
@@ -779,20 +604,57 @@ fn state_of(owner: &str, name: &str, start: f64) -> ModelState {
     ModelState { name, unit: "-", start, scale: NETWORK_SCALE, kind: "component", owner }
 }
 
-/// Quantities that only their owner knows, by name.
-fn own<'n>(names: &[&'n str]) -> Vec<(&'n str, Source)> {
-    names.iter().enumerate().map(|(k, name)| (*name, Source::Own(k as u32))).collect()
+/// What hangs on the coordinates of a joint, by key.
+pub(super) fn hung(joint: &Part) -> Vec<(&'static str, Vec<(&Part, &'static ElementSpec)>)> {
+    let keys = joint.kind.keys().filter(|key| matches!(key.form, Form::Parts(_)));
+    let of = |part: &'_ Part| element::hung(part.kind.word);
+    keys.map(|key| (key.name, joint.parts(key.name).iter().filter_map(|part| Some((part, of(part)?))).collect()))
+        .collect()
 }
 
-/// Where an anchor is at the start [m].
-fn place(model: &Model, anchor: &Anchor) -> Vec3 {
-    anchor.body.map_or(anchor.p, |body| {
-        let kin = model.standing(body);
-        kin.p + kin.R * anchor.p
-    })
+/// What an element is made of: the model so far, and who asks.
+struct Parts<'c, 's, 'm> {
+    compiler: &'c mut Compiler<'s>,
+    model: &'m mut Model,
+    names: &'m Names,
+    /// How messages call the element.
+    owner: &'m str,
+    part: &'m Part,
+    at: Option<At>,
 }
 
-/// Axes of an anchor at the start.
-fn axes(model: &Model, anchor: &Anchor) -> Mat3 {
-    anchor.body.map_or(anchor.R, |body| model.standing(body).R * anchor.R)
+impl Build for Parts<'_, '_, '_> {
+    fn anchor(&mut self, of: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
+        self.compiler.anchor(self.model, of, at)
+    }
+
+    fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3) {
+        anchor.body.map_or((anchor.R, anchor.p), |body| {
+            let kin = self.model.standing(body);
+            (kin.R * anchor.R, kin.p + kin.R * anchor.p)
+        })
+    }
+
+    fn placed(&self, body: Option<u32>, (R, p): (Mat3, Vec3)) -> Anchor {
+        match body {
+            None => Anchor { body, p, R },
+            Some(b) => {
+                let kin = self.model.standing(b);
+                Anchor { body, p: kin.R.transpose() * (p - kin.p), R: kin.R.transpose() * R }
+            }
+        }
+    }
+
+    fn coordinate(&self) -> Option<At> {
+        self.at
+    }
+
+    fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula> {
+        let own: Vec<(&str, Source)> = own.iter().enumerate().map(|(k, n)| (*n, Source::Own(k as u32))).collect();
+        self.compiler.formula(self.owner, equations, 0, &own, self.names)
+    }
+
+    fn followed(&mut self, value: &Equation, smooth: bool) -> Option<Formula> {
+        self.compiler.followed(self.owner, self.part, value, smooth, self.names)
+    }
 }

@@ -1,14 +1,16 @@
 //! Joints to mechanisms: a spanning forest for coordinates, rows for the rest.
 
 use super::compile::Compiler;
+use super::forces::hung;
 use super::starts::is_started;
 use super::{Drive, MechanismStart, Model, ModelJoint, ModelSignal, SignalSource};
-use crate::joint::Joint;
 use crate::joint::coupling::{Coupling, Holds, Term};
+use crate::joint::{self, Axis2, Joint, Make};
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
+use tippe_format::part::{CoordinateOf, Wrong};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_scene::{self as scene, ConstraintHolds, JointKind, did_you_mean};
+use tippe_scene::{ConstraintHolds, Part, did_you_mean};
 
 /// Where the coordinates or rows of a joint are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +91,23 @@ impl Compiler<'_> {
         let names: BTreeMap<&str, usize> =
             self.scene.bodies.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect();
         let mut found = Vec::new();
-        for (index, spec) in self.scene.joints.iter().enumerate() {
+        for (index, part) in self.scene.joints.iter().enumerate() {
+            let spec = joint::named(part.kind.word).unwrap_or_else(|| {
+                let message = format!("joint \"{}\" is a {}, which is no joint", part.name, part.kind.word);
+                self.fail(part.places.entity, message, "");
+                joint::JOINTS[0]
+            });
             model.joints.push(ModelJoint {
-                name: spec.name.clone(),
-                kind: spec.kind,
+                name: part.name.clone(),
+                kind: spec,
                 joint: Joint::Fixed,
                 bodies: [None; 2],
-                active: spec.active,
-                breaking: spec.breaking,
+                active: part.flag("active"),
+                breaking: joint::breaking(part),
                 place: None,
             });
-            if spec.kind.is_coupling() {
-                continue;
-            }
-            if let Some(joint) = self.find(model, &names, index, spec) {
-                found.push(joint);
+            if let Make::Joint(make) = spec.make {
+                found.extend(self.find(model, &names, index, part, (spec.axis2, make)));
             }
         }
         if !self.errors.is_empty() || self.scene.joints.is_empty() {
@@ -168,11 +172,12 @@ impl Compiler<'_> {
         model: &Model,
         names: &BTreeMap<&str, usize>,
         index: usize,
-        spec: &scene::Joint,
+        spec: &Part,
+        (axis2, make): (Axis2, MakeJoint),
     ) -> Option<Found> {
         let mut ends = [End { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY }; 2];
         let mut poses: [Placed; 2] = [(Mat3::IDENTITY, Vec3::ZERO); 2];
-        for (k, attachment) in spec.between.iter().enumerate() {
+        for (k, attachment) in spec.between("bodies").iter().enumerate() {
             if attachment.body == "world" {
                 continue;
             }
@@ -210,58 +215,39 @@ impl Compiler<'_> {
             );
             return None;
         }
-        let rolling = spec.kind == JointKind::Rolling;
-        if spec.at.is_some() || (spec.axis.is_some() && !rolling) {
-            let at = spec.at.unwrap_or_else(|| written(&ends[1], &poses[1]).1);
-            let z = spec.axis.unwrap_or(Vec3::Z).normalize();
-            let x = match spec.axis2 {
-                Some(axis2) if spec.kind == JointKind::Universal => axis2,
+        let (at, axis, second) = (spec.vector("at"), spec.vector("axis"), spec.vector("axis2"));
+        let one_frame = axis2 == Axis2::OfBody2;
+        if at.is_some() || (axis.is_some() && !one_frame) {
+            let at = at.unwrap_or_else(|| written(&ends[1], &poses[1]).1);
+            let z = axis.unwrap_or(Vec3::Z).normalize();
+            let x = match second {
+                Some(x) if axis2 == Axis2::X => x,
                 _ => perpendicular(z),
             };
             let R = axes(z, x);
-            for k in 0..(if rolling { 1 } else { 2 }) {
+            for k in 0..(if one_frame { 1 } else { 2 }) {
                 let (R_wc, p_wc) = poses[k];
                 ends[k].R = R_wc.transpose() * R;
                 ends[k].p = R_wc.transpose() * (at - p_wc);
             }
         }
-        if rolling {
-            if spec.at.is_none()
-                && let Some(axis) = spec.axis
+        if one_frame {
+            if at.is_none()
+                && let Some(axis) = axis
             {
                 ends[0].R = poses[0].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
             }
-            if let Some(axis2) = spec.axis2 {
-                ends[1].R = poses[1].0.transpose() * axes(axis2.normalize(), perpendicular(axis2.normalize()));
+            if let Some(axis) = second {
+                ends[1].R = poses[1].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
             }
         }
-        let joint = match spec.kind {
-            JointKind::Fixed => Joint::Fixed,
-            JointKind::Revolute => Joint::Revolute,
-            JointKind::Prismatic => Joint::Prismatic,
-            JointKind::Cylindrical => Joint::Cylindrical,
-            JointKind::Spherical => Joint::Spherical,
-            JointKind::Universal => Joint::Universal,
-            JointKind::Planar => Joint::Planar,
-            JointKind::Free => Joint::Free,
-            JointKind::Screw => Joint::Screw { pitch: spec.pitch / (2.0 * std::f64::consts::PI) },
-            JointKind::Distance => {
-                let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]).1);
-                let length = spec.length.unwrap_or((b - a).length());
-                if length.is_nan() || length <= 0.0 {
-                    self.fail(
-                        spec.places.of("length"),
-                        format!("distance joint \"{}\" has length {length} m; a length is > 0", spec.name),
-                        "use a spherical joint where two points coincide",
-                    );
-                    return None;
-                }
-                Joint::Distance { length }
+        let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]).1);
+        let joint = match make(spec, (b - a).length()) {
+            Ok(joint) => joint,
+            Err(wrong) => {
+                self.fail(spec.places.of(wrong.key), wrong.message, &wrong.help);
+                return None;
             }
-            JointKind::PointOnLine => Joint::PointOnLine,
-            JointKind::ConstantVelocity => Joint::ConstantVelocity,
-            JointKind::Rolling => Joint::Rolling { semi_axes: spec.semi_axes },
-            JointKind::Gear | JointKind::RackAndPinion | JointKind::Belt => return None,
         };
         Some(Found { index, joint, ends })
     }
@@ -279,13 +265,13 @@ impl Compiler<'_> {
         let loosened = named(|a| if let Action::Attach(j) | Action::Release(j) = a { Some(j) } else { None });
         let locked = named(|a| if let Action::Lock(j) | Action::Unlock(j) = a { Some(j) } else { None });
         let constrained = self.scene.constraints.iter().flat_map(|c| c.terms.iter().map(|term| term.joint.as_str()));
-        let coupled: Vec<&str> = (self.scene.joints.iter())
-            .flat_map(|j| j.couples.iter().map(|(name, _)| name.as_str()))
+        let coupled: Vec<&str> = (self.scene.joints.iter().flat_map(coupled))
+            .map(|of| of.joint.as_str())
             .chain(constrained)
             .collect();
         let needed = |f: &Found| {
             let spec = &self.scene.joints[f.index];
-            !(spec.springs.is_empty() && spec.limits.is_empty() && spec.frictions.is_empty() && spec.motors.is_empty())
+            hung(spec).iter().any(|(_, parts)| !parts.is_empty())
                 || coupled.contains(&spec.name.as_str())
                 || locked.contains(&spec.name.as_str())
         };
@@ -298,10 +284,10 @@ impl Compiler<'_> {
         let mut spanning = vec![false; found.len()];
         for k in order {
             let spec = &self.scene.joints[found[k].index];
-            let breaks = spec.breaking.iter().any(|limit| limit.is_finite());
-            if spec.rows
+            let breaks = joint::breaking(spec).iter().any(|limit| limit.is_finite());
+            if spec.flag("rows")
                 || breaks
-                || !spec.active
+                || !spec.flag("active")
                 || loosened.contains(&spec.name.as_str())
                 || !found[k].joint.has_motion()
             {
@@ -346,11 +332,10 @@ impl Compiler<'_> {
                 join(a, b, &mut root);
             }
         }
-        for spec in self.scene.joints.iter().filter(|j| j.kind.is_coupling()) {
-            let ends: Vec<usize> = spec
-                .couples
+        for spec in &self.scene.joints {
+            let ends: Vec<usize> = coupled(spec)
                 .iter()
-                .filter_map(|(name, _)| found.iter().find(|f| self.scene.joints[f.index].name == *name))
+                .filter_map(|of| found.iter().find(|f| self.scene.joints[f.index].name == of.joint))
                 .flat_map(|f| f.ends.iter().filter_map(free))
                 .collect();
             for pair in ends.windows(2) {
@@ -464,11 +449,14 @@ impl Compiler<'_> {
 
     /// Gears, racks and belts.
     fn couple(&mut self, model: &mut Model) {
-        for (index, spec) in self.scene.joints.iter().enumerate().filter(|(_, j)| j.kind.is_coupling()) {
+        for (index, spec) in self.scene.joints.iter().enumerate() {
+            let Make::Coupling(make) = model.joints[index].kind.make else { continue };
             let mut coordinates = [0; 2];
             let mut mechanism = None;
-            for (k, (name, coordinate)) in spec.couples.iter().enumerate().take(2) {
-                match coordinate_of(model, name, *coordinate) {
+            for (k, named) in coupled(spec).iter().enumerate().take(2) {
+                let list = model.joints.iter().find(|j| j.name == named.joint).map(|j| j.joint.coordinate_list());
+                let index = list.and_then(|list| list.iter().position(|c| c.name == named.coordinate));
+                match coordinate_of(model, &named.joint, index.unwrap_or(usize::MAX)) {
                     Ok((of, at)) => (mechanism, coordinates[k]) = (Some(of), at),
                     Err((wrong, help)) => {
                         self.fail(spec.places.of("joints"), format!("\"{}\" couples {wrong}", spec.name), help);
@@ -476,11 +464,7 @@ impl Compiler<'_> {
                     }
                 }
             }
-            let coupling = match spec.kind {
-                JointKind::RackAndPinion => Coupling::rack_and_pinion(coordinates, spec.ratio, [0.0; 2]),
-                // rate of the first over rate of the second
-                _ => Coupling::gear(coordinates, spec.ratio, [0.0; 2]),
-            };
+            let coupling = make(spec, coordinates);
             if let Some(number) = mechanism {
                 let m = &mut model.mechanisms[number as usize];
                 let place = JointPlace::Loop { mechanism: number, index: (m.loops.len() + m.couplings.len()) as u32 };
@@ -556,6 +540,14 @@ fn coordinate_of(model: &Model, name: &str, coordinate: usize) -> Result<(u32, u
         return Err((format!("a coordinate joint \"{name}\" does not have"), help));
     }
     Ok((mechanism, link.first + coordinate))
+}
+
+/// Makes a joint of what was written and the distance of its frames [m].
+type MakeJoint = fn(&Part, f64) -> Result<Joint, Wrong>;
+
+/// The coordinates that a joint couples.
+fn coupled(joint: &Part) -> &[CoordinateOf] {
+    joint.coordinates("joints")
 }
 
 fn representative(root: &mut [usize], mut k: usize) -> usize {

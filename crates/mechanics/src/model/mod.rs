@@ -10,16 +10,16 @@ mod mechanisms;
 mod starts;
 
 pub use crate::contact::collider::Collider;
-pub use forces::ModelSensor;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
+pub use tippe_parts::sensor::Sensor as ModelSensor;
 
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};
 use crate::element::{At, Element};
-use crate::joint::Joint;
+use crate::joint::{Joint, JointSpec};
 use crate::kinematics::{Frame, Kinematics};
 use crate::mechanism::Mechanism;
 use crate::network::{Formula, Network};
@@ -27,7 +27,7 @@ use crate::observe::BodyState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_scene::{Attractor, JointKind};
+use tippe_scene::Attractor;
 
 /// A contact law of a program, under the name that the scene knows it by.
 pub type ProgramLaw = (String, Arc<dyn CustomLaw>);
@@ -248,7 +248,7 @@ pub struct ModelJoint {
     /// Name in the scene.
     pub name: String,
     /// Kind in the scene.
-    pub kind: JointKind,
+    pub kind: &'static JointSpec,
     /// What it lets move.
     pub joint: Joint,
     /// Bodies it joins, by index; `None` is the world.

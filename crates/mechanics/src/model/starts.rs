@@ -2,12 +2,13 @@
 
 use super::Model;
 use super::compile::Compiler;
+use super::forces::hung;
 use super::mechanisms::{Placed, centre};
-use crate::joint::{Joint, Six};
+use crate::joint::{Joint, Six, hangs_on, start_rates, starts};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{CoupledBy, Mechanism, Mode, Parent, Side, Work};
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_scene::{self as scene, MotorKind};
+use tippe_scene::Part;
 
 /// Loops are closed to this share of the mechanism's size [-].
 const CLOSED: f64 = 1e-13;
@@ -77,7 +78,7 @@ impl Compiler<'_> {
             let spec = link.source.map(|s| &self.scene.joints[s as usize]);
             let body = &self.scene.bodies[link.body as usize];
             // a body that was not placed is placed by its joint
-            let unplaced = spec.is_some_and(|s| s.at.is_none() && s.axis.is_none())
+            let unplaced = spec.is_some_and(|s| !is_placed(s))
                 && body.position == Vec3::ZERO
                 && body.orientation == Quat::IDENTITY;
             let (R_12, p_12) = (f1.0.transpose() * f2.0, f1.0.transpose() * (f2.1 - f1.1));
@@ -89,14 +90,16 @@ impl Compiler<'_> {
             } else if !unplaced {
                 link.joint.coordinates_of(&R_12, p_12, q);
             }
-            for (i, value) in spec.map_or(&[][..], |s| &s.start).iter().enumerate() {
+            for (i, value) in spec.map_or_else(Vec::new, starts).into_iter().enumerate() {
                 if let Some(value) = value {
-                    q[i] = *value;
+                    q[i] = value;
                     given[link.first + i] = true;
                 }
             }
-            for motor in spec.into_iter().flat_map(|s| &s.motors).filter(|motor| motor.kind == MotorKind::Motion) {
-                driven[link.first + motor.coordinate] = true;
+            if let Some(joint) = spec {
+                for (part, _) in hung(joint).into_iter().flat_map(|(_, hung)| hung).filter(|(_, kind)| kind.moves) {
+                    driven[link.first + hangs_on(joint, part)] = true;
+                }
             }
             let mut work = mechanism.work();
             let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
@@ -117,7 +120,7 @@ impl Compiler<'_> {
         let mechanism = model.mechanisms[number].clone();
         let mut work = mechanism.work();
         for (k, closing) in mechanism.loops.iter().enumerate() {
-            work.active[k] = self.scene.joints[closing.source as usize].active;
+            work.active[k] = self.scene.joints[closing.source as usize].flag("active");
         }
         // couplings that hold one way may be slack
         for (taut, coupled) in work.taut.iter_mut().zip(&mechanism.couplings) {
@@ -158,7 +161,7 @@ impl Compiler<'_> {
         let mut hung: Vec<Hung> = Vec::new();
         let spec = |l: usize| &self.scene.joints[mechanism.loops[l].source as usize];
         let mut order: Vec<usize> = (0..mechanism.loops.len()).collect();
-        order.retain(|&l| spec(l).active && mechanism.loops[l].joint.has_motion());
+        order.retain(|&l| spec(l).flag("active") && mechanism.loops[l].joint.has_motion());
         order.sort_by_key(|&l| !is_started(spec(l)));
         if !order.first().is_some_and(|&l| is_started(spec(l))) {
             return hung;
@@ -190,10 +193,7 @@ impl Compiler<'_> {
             let (R_12, p_12) = (f1.R.transpose() * f2.R, f1.R.transpose() * (f2.p - f1.p));
             let spec = spec(index);
             let body = &self.scene.bodies[mechanism.links[root].body as usize];
-            let unplaced = spec.at.is_none()
-                && spec.axis.is_none()
-                && body.position == Vec3::ZERO
-                && body.orientation == Quat::IDENTITY;
+            let unplaced = !is_placed(spec) && body.position == Vec3::ZERO && body.orientation == Quat::IDENTITY;
             let (mut q, mut base) = ([0.0; 6], Quat::IDENTITY);
             let joint = &closing.joint;
             if !unplaced {
@@ -206,7 +206,7 @@ impl Compiler<'_> {
                     joint.coordinates_of(&R_12, p_12, &mut q[..joint.coordinates()]);
                 }
             }
-            for (q, value) in q.iter_mut().zip(&spec.start) {
+            for (q, value) in q.iter_mut().zip(starts(spec)) {
                 *q = value.unwrap_or(*q);
             }
             let n = joint.coordinates();
@@ -228,7 +228,7 @@ impl Compiler<'_> {
             let on = tree(closing.sides[1 - side].on);
             let all = |values: &[Option<f64>]| values.len() == n && values.iter().all(Option::is_some);
             let stays = on.is_none_or(|r| hung.iter().any(|h| h.root == r && h.firm));
-            let firm = stays && (all(&spec.start) || n == 0);
+            let firm = stays && (all(&starts(spec)) || n == 0);
             given[first..first + 6].fill(firm);
             hung.push(Hung { index, side, root, q, base, firm });
         }
@@ -257,8 +257,8 @@ impl Compiler<'_> {
             let now = seen_from(&f1, &f2);
             let S = closing.joint.motion(&h.q[..n], &u[..n], h.base).S;
             fit(&S[..n], now, &mut u);
-            let rates = &self.scene.joints[closing.source as usize].start_rate;
-            for (u, rate) in u.iter_mut().zip(rates) {
+            let rates = start_rates(&self.scene.joints[closing.source as usize]);
+            for (u, rate) in u.iter_mut().zip(&rates) {
                 *u = rate.unwrap_or(*u);
             }
             let wanted = S.iter().zip(&u).fold(Six::default(), |sum, (S, u)| sum + *S * *u);
@@ -299,7 +299,7 @@ impl Compiler<'_> {
             fit(&joint.motion(&q[..n], &u[..n], base).S[..n], seen_from(&f1, &f2), &mut u);
             let turn = 2.0 * std::f64::consts::PI;
             let mut off = Vec::new();
-            for (i, value) in spec.start.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?))) {
+            for (i, value) in starts(spec).into_iter().enumerate().filter_map(|(i, v)| Some((i, v?))) {
                 let (name, unit) = joint.coordinate_names()[i];
                 let mut wrong = q[i] - value;
                 if joint.is_rotation(i) && !matches!(joint, Joint::Screw { .. }) {
@@ -309,14 +309,14 @@ impl Compiler<'_> {
                     off.push(format!("its {name} starts at {:.6} {unit}, not at {value:.6} {unit} as written", q[i]));
                 }
             }
-            for (i, rate) in spec.start_rate.iter().enumerate().filter_map(|(i, r)| Some((i, (*r)?))) {
+            for (i, rate) in start_rates(spec).into_iter().enumerate().filter_map(|(i, r)| Some((i, r?))) {
                 if (u[i] - rate).abs() > CHANGED * rate.abs().max(1.0) {
                     let unit = if joint.is_rotation(i) { "rad/s" } else { "m/s" };
                     let name = joint.rate_names()[i];
                     off.push(format!("its {name} starts at {:.6} {unit}, not at {rate:.6} {unit} as written", u[i]));
                 }
             }
-            let why = if spec.active { "closes a loop with rows" } else { "is not active at the start" };
+            let why = if spec.flag("active") { "closes a loop with rows" } else { "is not active at the start" };
             let help = "give the start values at joints with coordinates, or place the bodies themselves";
             for off in off {
                 let message = format!("joint \"{}\" {why}, and {off}", spec.name);
@@ -495,9 +495,9 @@ impl Compiler<'_> {
                     - Six { angular: kinematics[k].w, linear: kinematics[k].v };
                 fit(&work.S[link.first..link.first + link.count], wanted, &mut start.u[link.first..]);
             }
-            for (i, rate) in spec.map_or(&[][..], |s| &s.start_rate).iter().enumerate() {
+            for (i, rate) in spec.map_or_else(Vec::new, start_rates).into_iter().enumerate() {
                 if let Some(rate) = rate {
-                    start.u[link.first + i] = *rate;
+                    start.u[link.first + i] = rate;
                     given[link.first + i] = true;
                 }
             }
@@ -554,8 +554,13 @@ impl Compiler<'_> {
 }
 
 /// Whether a joint has start values.
-pub(super) fn is_started(spec: &scene::Joint) -> bool {
-    spec.start.iter().chain(&spec.start_rate).any(Option::is_some)
+pub(super) fn is_started(joint: &Part) -> bool {
+    starts(joint).iter().chain(&start_rates(joint)).any(Option::is_some)
+}
+
+/// Whether a joint has a point or an axis of its own.
+fn is_placed(joint: &Part) -> bool {
+    ["at", "axis"].iter().any(|key| joint.get(key).is_some())
 }
 
 /// Motion of a frame of a loop at the start.

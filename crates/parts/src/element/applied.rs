@@ -3,9 +3,12 @@
 use super::{
     Acting, Action, Anchor, Attached, Effect, ElementAccount, FORCE, InStep, Output, Push, Seen, WORK, Wrench,
 };
+use super::{Build, Element, ElementSpec};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::network::Formula;
+use tippe_format::key::{Form, Spec, key, word};
+use tippe_format::part::{Equation, Part};
 use tippe_geometry::{Mat3, Vec3};
 
 /// What its frame tells its equations, all resolved as the force is: position, velocity, angular velocity.
@@ -29,6 +32,42 @@ pub struct Applied {
     pub local: bool,
     /// Force (results 0 to 2) [N] and torque (3 to 5) [N m]; its own quantities are those of [`NAMES`].
     pub formula: Formula,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "applied",
+        about: "A force and a torque on one body at a frame",
+        keys: &[&[
+            key("on", Form::Attachment, "Where it acts: BODY or BODY.FRAME")
+                .required("the body or BODY.FRAME it acts on"),
+            key("force", Form::Equations(3, &NAMES), "Force, three numbers or equations [N]"),
+            key("torque", Form::Equations(3, &NAMES), "Torque, three numbers or equations [N m]"),
+            word("resolved", &["world", "local"], "Axes of force and torque").or_word("world"),
+        ]],
+        check: |check| check.at_least_one(&["force", "torque"], "such as force = [0, 0, \"10*sin(t)\"]"),
+        example: "on = \"a\"\nforce = [1, 0, 0]",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let zero = Equation { name: "zero".into(), text: "0".into(), ..Equation::default() };
+    let mut equations: Vec<&Equation> = Vec::new();
+    for key in ["force", "torque"] {
+        match part.equations(key) {
+            [] => equations.extend([&zero; 3]),
+            three => equations.extend(three),
+        }
+    }
+    let formula = build.formula(&equations, &NAMES);
+    let on = part.attachments("on").first().and_then(|on| build.anchor(on, None));
+    let local = part.word("resolved") == "local";
+    Some(Element::Applied(Applied { on: on?, local, formula: formula? }))
 }
 
 impl Applied {

@@ -8,8 +8,12 @@ use super::{
     Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, FORCE, Output, RowEnd, RowList, Seen, StepAhead,
     Strut, UNBOUNDED,
 };
+use super::{Build, Element, ElementSpec, NewPose};
 use crate::joint::Six;
 use crate::kinematics::rotation_vector;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Ends, Form, Range, Spec, flag, key, per_axis};
+use tippe_format::part::Part;
 use tippe_geometry::Vec3;
 
 /// Turns smaller than this take the series of c instead of its closed form, t^2 [rad^2]: both agree to 1e-13 there.
@@ -28,6 +32,65 @@ pub struct Bushing {
     pub turning_stiffness: Vec3,
     /// Diagonal of D_t [N m s/rad].
     pub turning_damping: Vec3,
+}
+
+const KEYS: [&str; 4] = ["stiffness", "damping", "turning_stiffness", "turning_damping"];
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "bushing",
+        about: "Six springs and dampers between two frames, along and about the axes of frame 1",
+        keys: &[&[
+            key("between", Form::Attachments(Ends::Bodies), "The two ends: BODY, BODY.FRAME or `world`")
+                .required("such as between = [\"world\", \"crank\"]"),
+            key("at", Form::Point, "Origin of both frames in the pose as written, world [m]"),
+            per_axis(KEYS[0], Dimension::new(0, 1, -2), Range::NotNegative, "Stiffness along x, y, z of frame 1 [N/m]"),
+            per_axis(KEYS[1], Dimension::new(0, 1, -1), Range::NotNegative, "Damping along x, y, z of frame 1 [N s/m]"),
+            per_axis(KEYS[2], Dimension::ENERGY, Range::NotNegative, "Stiffness about x, y, z of frame 1 [N m/rad]"),
+            per_axis(
+                KEYS[3],
+                Dimension::new(2, 1, -1),
+                Range::NotNegative,
+                "Damping about x, y, z of frame 1 [N m s/rad]",
+            ),
+            flag("relaxed", "True if the written pose is free of force, false if coincident frames are").or_true(),
+        ]],
+        check: |check| {
+            if !KEYS.iter().any(|key| check.has(key)) {
+                check.error("", " has neither stiffness nor damping", format!("give one of {}", KEYS.join(", ")));
+            }
+        },
+        example: "between = [\"a\", \"b\"]\nstiffness = [10, 10, 10]",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite,
+};
+
+/// What is free of force in the pose as written cannot say so in another pose.
+fn rewrite(part: &mut Part, _: &Element, pose: &dyn NewPose) -> Result<(), String> {
+    let refers = part.flag("relaxed") || part.get("at").is_some();
+    if refers && part.attachments("between").iter().any(|end| pose.moves(&end.body)) {
+        return Err(format!(
+            "bushing \"{}\" is free of force in the pose as written, which changes. help: give it frames and relaxed = false",
+            part.name
+        ));
+    }
+    Ok(())
+}
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let (between, at) = (part.between("between"), part.vector("at"));
+    let [a, b] = [0, 1].map(|k| build.anchor(&between[k], at));
+    let (a, mut b) = (a?, b?);
+    if part.flag("relaxed") {
+        // frame 2 where frame 1 is now
+        b = build.placed(b.body, build.pose(&a));
+    }
+    let [stiffness, damping, turning_stiffness, turning_damping] = KEYS.map(|key| part.vector(key).unwrap_or_default());
+    Some(Element::Bushing(Bushing { ends: [a, b], stiffness, damping, turning_stiffness, turning_damping }))
 }
 
 impl Bushing {

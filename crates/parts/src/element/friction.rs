@@ -1,11 +1,15 @@
 //! Dry friction of a coordinate with true stick: holds it with up to `sticking`, slides against its rate with `sliding`.
 
+use super::written::COORDINATE;
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, ElementAccount, ElementMode, RowList, Seen, Settled, Solved,
     StepAhead, Trip, exceeds,
 };
+use super::{Build, Element, ElementSpec};
 use crate::cause::Cause;
 use crate::event::EventKind;
+use tippe_format::key::{Along, Range, Spec, along};
+use tippe_format::part::Part;
 
 /// Dry friction of a coordinate.
 #[derive(Clone, Debug)]
@@ -16,6 +20,43 @@ pub struct Friction {
     pub sliding: f64,
     /// At most while it sticks [N or N m].
     pub sticking: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "friction",
+        about: "Dry friction on one coordinate, with true stick",
+        keys: &[&[
+            COORDINATE,
+            along("sliding", Along::Force, Range::NotNegative, "Force or torque while it slides [N or N m]")
+                .required("such as sliding = 0.1"),
+            along(
+                "sticking",
+                Along::Force,
+                Range::NotNegative,
+                "Largest force or torque while it sticks [N or N m]; default `sliding`",
+            ),
+        ]],
+        check: |check| {
+            let (sliding, sticking) = (check.part.number("sliding"), check.part.find_number("sticking"));
+            if let Some(sticking) = sticking.filter(|sticking| *sticking < sliding) {
+                let message = format!(" has sticking {sticking} below sliding {sliding}");
+                check.error("sticking", message, "sticking friction is at least sliding friction");
+            }
+        },
+        example: "sliding = 0.1",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let sliding = part.number("sliding");
+    let sticking = part.find_number("sticking").unwrap_or(sliding);
+    Some(Element::Friction(Friction { at: build.coordinate()?, sliding, sticking }))
 }
 
 impl Acting for Friction {

@@ -1,6 +1,10 @@
 //! A spring and damper on a coordinate q:   f = -k (q - q0) - c q'.
 
+use super::written::COORDINATE;
 use super::{Acting, Action, At, Attached, DAMPED, ElementAccount, RowEnd, RowList, Seen, StepAhead, Strut, UNBOUNDED};
+use super::{Build, Element, ElementSpec};
+use tippe_format::key::{Along, Range, Spec, along};
+use tippe_format::part::Part;
 
 /// A spring and damper on a joint's coordinate.
 #[derive(Clone, Debug)]
@@ -13,6 +17,31 @@ pub struct JointSpring {
     pub damping: f64,
     /// q0 [m or rad].
     pub rest: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "spring",
+        about: "A spring and damper on one coordinate: f = -stiffness (q - rest) - damping q'",
+        keys: &[&[
+            COORDINATE,
+            along("stiffness", Along::Stiffness, Range::NotNegative, "Stiffness [N/m or N m/rad]"),
+            along("damping", Along::Damping, Range::NotNegative, "Damping [N s/m or N m s/rad]"),
+            along("rest", Along::Value, Range::Any, "Coordinate without force [m or rad]").or(0.0),
+        ]],
+        check: |check| check.at_least_one(&["stiffness", "damping"], ""),
+        example: "stiffness = 3\ndamping = 0.1",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let [stiffness, damping, rest] = ["stiffness", "damping", "rest"].map(|key| part.number(key));
+    Some(Element::JointSpring(JointSpring { at: build.coordinate()?, stiffness, damping, rest }))
 }
 
 impl Acting for JointSpring {

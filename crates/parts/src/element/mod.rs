@@ -4,7 +4,7 @@
 //! what is it attached to, which states, outputs and losses does it have, what does it do to the bodies ([`Acting::act`]), how does it
 //! enter a fixed step ([`Acting::rows`]), where does its law change ([`Acting::watch`]). A new kind is a file here and a variant of [`Element`].
 
-pub mod applied;
+mod applied;
 mod bushing;
 mod friction;
 mod joint_spring;
@@ -12,9 +12,10 @@ mod motion;
 mod position;
 mod rows;
 mod speed;
-pub mod spring;
+mod spring;
 mod stop;
 mod torque;
+mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
@@ -28,6 +29,9 @@ pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
+pub use written::{
+    Build, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
+};
 
 use crate::cause::Cause;
 use crate::event::EventKind;

@@ -1,7 +1,11 @@
 //! A motor that moves a coordinate as a function of time, whatever it takes:   q = value(t).
 
+use super::written::{COORDINATE, value};
 use super::{Acting, Action, At, Attached, CoordinateMotion, ElementAccount, ElementMode, InStep, Seen, WORK};
+use super::{Build, Element, ElementSpec};
 use crate::network::Formula;
+use tippe_format::key::Spec;
+use tippe_format::part::Part;
 
 /// Rates at the start that differ by less than this share are the same [-].
 const SAME_RATE: f64 = 1e-6;
@@ -15,6 +19,25 @@ pub struct Motion {
     pub at: At,
     /// The coordinate [m or rad].
     pub value: Formula,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "motion",
+        about: "The value is a coordinate, followed whatever it takes",
+        keys: &[&[COORDINATE, value("The coordinate over time `t` and signals of time [m or rad]")]],
+        example: "value = \"0.1*t\"",
+        ..Spec::NONE
+    },
+    make,
+    moves: true,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let value = build.followed(part.equation("value")?, true)?;
+    Some(Element::Motion(Motion { at: build.coordinate()?, value }))
 }
 
 impl Acting for Motion {

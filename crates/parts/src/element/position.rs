@@ -1,11 +1,15 @@
 //! A motor that pulls a coordinate q to a value:   f = clamp(k (value - q) - c q', -limit, limit).
 
+use super::written::{COORDINATE, LIMITED, value};
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, EFFORT_INPUT, ElementAccount, ElementMode, Output, RowEnd, RowList,
     Seen, Settled, StepAhead, Strut, Trip, WORK,
 };
+use super::{Build, Element, ElementSpec};
 use crate::event::EventKind;
 use crate::network::Formula;
+use tippe_format::key::{Along, Range, Spec, along};
+use tippe_format::part::Part;
 
 /// A motor that pulls a coordinate to a value.
 #[derive(Clone, Debug)]
@@ -20,6 +24,34 @@ pub struct Position {
     pub damping: f64,
     /// Largest force or torque [N or N m].
     pub limit: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "position",
+        about: "The value is a coordinate, pulled to by stiffness and damping",
+        keys: &[&[
+            COORDINATE,
+            value("The coordinate over time `t`, parameters and signals [m or rad]"),
+            LIMITED,
+            along("stiffness", Along::Stiffness, Range::NotNegative, "Stiffness [N/m or N m/rad]")
+                .required("how hard it pulls to the position"),
+            along("damping", Along::Damping, Range::NotNegative, "Damping [N s/m or N m s/rad]").or(0.0),
+        ]],
+        example: "value = \"0.1\"\nstiffness = 10\ndamping = 1",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let value = build.formula(&[part.equation("value")?], &[])?;
+    let [stiffness, damping] = ["stiffness", "damping"].map(|key| part.number(key));
+    let limit = part.find_number("limit").unwrap_or(f64::INFINITY);
+    Some(Element::Position(Position { at: build.coordinate()?, value, stiffness, damping, limit }))
 }
 
 impl Position {

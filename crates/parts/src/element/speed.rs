@@ -1,12 +1,16 @@
 //! A motor that holds the rate of a coordinate:   q' = value(t)   as long as that needs no more than its limit, else it pushes
 //! with the limit.
 
+use super::written::{COORDINATE, LIMITED, value};
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, ElementAccount, ElementMode, InStep, RowList, Seen, Settled,
     Solved, StepAhead, Trip, WORK, exceeds,
 };
+use super::{Build, Element, ElementSpec};
 use crate::event::EventKind;
 use crate::network::Formula;
+use tippe_format::key::Spec;
+use tippe_format::part::Part;
 
 /// Rates that differ by less than this share are the same at the start [-].
 const SAME_RATE: f64 = 1e-12;
@@ -22,6 +26,26 @@ pub struct Speed {
     pub value: Formula,
     /// Largest force or torque [N or N m].
     pub limit: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "speed",
+        about: "The value is a rate, held as long as the limit allows",
+        keys: &[&[COORDINATE, value("The rate over time `t` and signals of time [m/s or rad/s]"), LIMITED]],
+        example: "value = \"1\"\nlimit = 5",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let value = build.followed(part.equation("value")?, false)?;
+    let limit = part.find_number("limit").unwrap_or(f64::INFINITY);
+    Some(Element::Speed(Speed { at: build.coordinate()?, value, limit }))
 }
 
 impl Acting for Speed {

@@ -5,8 +5,12 @@ use super::{
     Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, InStep, Output, RowEnd, RowList, Seen, StepAhead,
     Strut, UNBOUNDED, WORK,
 };
+use super::{Build, Element, ElementSpec, NewPose};
 use crate::joint::Six;
 use crate::network::Formula;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Ends, Form, Range, Spec, flag, key, number};
+use tippe_format::part::Part;
 use tippe_geometry::Vec3;
 
 /// What it tells its law: l, l - l0 [m], l' [m/s].
@@ -29,6 +33,74 @@ pub struct Spring {
     pub law: Option<Formula>,
     /// It can only pull.
     pub rope: bool,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "spring",
+        about: "A spring and damper between two points, pulling them together by stiffness (length - rest) + damping length'",
+        keys: &[&[
+            key("between", Form::Attachments(Ends::Bodies), "The two ends: BODY, BODY.FRAME or `world`")
+                .required("such as between = [\"world\", \"crank\"]"),
+            key("at", Form::Points, "The two ends in the pose as written, world [m]"),
+            number("stiffness", Dimension::new(0, 1, -2), Range::NotNegative, "Stiffness [N/m]"),
+            number("damping", Dimension::new(0, 1, -1), Range::NotNegative, "Damping [N s/m]"),
+            number(
+                "rest",
+                Dimension::LENGTH,
+                Range::NotNegative,
+                "Length without force [m]; default that of the written pose",
+            ),
+            key(
+                "law",
+                Form::Equation(&NAMES),
+                "Tension [N] over length, stretch, rate, instead of stiffness and damping",
+            ),
+            flag("rope", "True if it can only pull"),
+        ]],
+        check: |check| {
+            check.not_both("law", "stiffness");
+            check.not_both("law", "damping");
+            check.at_least_one(&["stiffness", "damping", "law"], "");
+        },
+        example: "between = [\"a\", \"b\"]\nstiffness = 10",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite,
+};
+
+/// Ends move along; the length without force stays as it is.
+fn rewrite(part: &mut Part, element: &Element, pose: &dyn NewPose) -> Result<(), String> {
+    if let Some(at) = part.points("at") {
+        let ends = part.between("between");
+        part.set("at", [0, 1].map(|k| pose.point(&ends[k].body, at[k])));
+    }
+    if let Element::Spring(spring) = element {
+        part.set("rest", spring.rest);
+    }
+    Ok(())
+}
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let (between, at) = (part.between("between"), part.points("at"));
+    let [a, b] = [0, 1].map(|k| build.anchor(&between[k], at.map(|at| at[k])));
+    let (a, b) = (a?, b?);
+    let law = match part.equation("law") {
+        None => None,
+        Some(law) => Some(build.formula(&[law], &NAMES)?),
+    };
+    let length = (build.pose(&b).1 - build.pose(&a).1).length();
+    Some(Element::Spring(Spring {
+        ends: [a, b],
+        stiffness: part.number("stiffness"),
+        damping: part.number("damping"),
+        rest: part.find_number("rest").unwrap_or(length),
+        law,
+        rope: part.flag("rope"),
+    }))
 }
 
 /// Its points at one instant.

@@ -1,11 +1,16 @@
 //! Elastic stops of a coordinate:   f = k depth^n (1 + b depth'/v),   v the speed of impact, b for the restitution wanted.
 
+use super::written::COORDINATE;
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, DAMPED, ElementAccount, ElementMode, RowEnd, RowList, Seen, Solved,
     StepAhead, Strut, Trip,
 };
+use super::{Build, Element, ElementSpec};
 use crate::contact::normal::exact_damping;
 use crate::event::EventKind;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Along, Range, Spec, along, any, number};
+use tippe_format::part::Part;
 
 /// Restitution below which the damping of the law would be without bound [-].
 const LEAST_RESTITUTION: f64 = 0.01;
@@ -38,6 +43,45 @@ pub struct Stop {
     pub restitution: f64,
     /// b [-].
     damping: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "limit",
+        about: "Elastic stops of one coordinate, with the damping that gives their restitution",
+        keys: &[&[
+            COORDINATE,
+            along("lower", Along::Value, Range::Any, "Lower stop [m or rad]"),
+            along("upper", Along::Value, Range::Any, "Upper stop [m or rad]"),
+            any("stiffness", Range::Positive, "Stiffness of the stops [N/m^exponent or N m/rad^exponent]")
+                .required("how stiff the stops are, such as stiffness = 1e4"),
+            number("exponent", Dimension::ONE, Range::Positive, "Exponent of depth [-]").or(1.5),
+            number("restitution", Dimension::ONE, Range::Fraction, "Coefficient of restitution [-]").or(0.5),
+        ]],
+        check: |check| {
+            check.at_least_one(&["lower", "upper"], "");
+            if let (Some(lower), Some(upper)) = (check.part.find_number("lower"), check.part.find_number("upper"))
+                && lower >= upper
+            {
+                let unit = check.coordinate.map_or("", |coordinate| coordinate.unit);
+                let message = format!(" has lower {lower} {unit} not below upper {upper} {unit}");
+                check.error("upper", message, "the lower stop is below the upper one");
+            }
+        },
+        example: "lower = -1\nupper = 1\nstiffness = 1e4",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let lower = part.find_number("lower").unwrap_or(f64::NEG_INFINITY);
+    let upper = part.find_number("upper").unwrap_or(f64::INFINITY);
+    let [stiffness, exponent, restitution] = ["stiffness", "exponent", "restitution"].map(|key| part.number(key));
+    Some(Element::Stop(Stop::new(build.coordinate()?, [lower, upper], stiffness, exponent, restitution)))
 }
 
 impl Stop {

@@ -1,7 +1,11 @@
 //! A motor that gives a force or torque on a coordinate, limited:   f = clamp(value, -limit, limit).
 
+use super::written::{COORDINATE, LIMITED, value};
 use super::{Acting, Action, At, Attached, EFFORT_INPUT, ElementAccount, InStep, Output, Seen, WORK};
+use super::{Build, Element, ElementSpec};
 use crate::network::Formula;
+use tippe_format::key::Spec;
+use tippe_format::part::Part;
 
 /// A motor that gives a force or torque.
 #[derive(Clone, Debug)]
@@ -12,6 +16,26 @@ pub struct Torque {
     pub value: Formula,
     /// Largest [N or N m].
     pub limit: f64,
+}
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "torque",
+        about: "The value is a force or torque",
+        keys: &[&[COORDINATE, value("The force or torque over time `t`, parameters and signals [N or N m]"), LIMITED]],
+        example: "value = \"0.1\"",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let value = build.formula(&[part.equation("value")?], &[])?;
+    let limit = part.find_number("limit").unwrap_or(f64::INFINITY);
+    Some(Element::Torque(Torque { at: build.coordinate()?, value, limit }))
 }
 
 impl Acting for Torque {

@@ -4,9 +4,35 @@
 //! ([phi] y = phi x y; u = phi'). Both shafts turn equally fast: the relative angular velocity has no component along
 //! z1 + z2, so w1 = W1 z1 and w2 = W2 z2 have W1 = W2. For bends of less than half a turn.
 
-use super::{Motion, Row, Six, part};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, Six, part};
 use crate::kinematics::Kinematics;
+use tippe_format::key::{Coordinate, Spec};
 use tippe_geometry::{Mat3, Vec3};
+
+const FIRST: Coordinate = Coordinate::angle(
+    "bend1",
+    "speed1",
+    ["First bend at the start [rad]", "Rate of the first bend at the start [rad/s]"],
+);
+const SECOND: Coordinate = Coordinate::angle(
+    "bend2",
+    "speed2",
+    ["Second bend at the start [rad]", "Rate of the second bend at the start [rad/s]"],
+);
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "constant_velocity",
+        about: "Two shafts (z) that bend but do not twist against each other",
+        keys: &[&HELD, &PLACED, &HANGING],
+        coordinates: &[FIRST, SECOND],
+        ..JOINT.kind
+    },
+    glyph: Glyph::Ball,
+    make: Make::Joint(|_, _| Ok(Joint::ConstantVelocity)),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(q: &[f64], u: &[f64]) -> Motion {

@@ -7,6 +7,86 @@
 //!   at least   phi >= 0,  lambda >= 0,  phi lambda = 0.
 //! The coordinates must be those whose rate is their derivative: not the Gibbs vectors of spherical and free joints.
 
+use super::{ACTIVE, Glyph, JOINT, JointSpec, Make};
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Coupled, Form, Key, Range, Spec, flag, key, measure, number};
+
+const fn joints(angles: [Option<bool>; 2], help: &'static str) -> [Key; 1] {
+    let form = Form::Coordinates(Coupled { angles, help });
+    let joints = key("joints", form, "The two coordinates it couples: JOINT or JOINT.COORDINATE");
+    [joints.required("the two joints it couples, such as joints = [\"a\", \"b\"]")]
+}
+
+const COUPLING: JointSpec = JointSpec { kind: Spec::NONE, glyph: Glyph::None, ..JOINT };
+
+/// A gear as scenes know it.
+pub const GEAR: JointSpec = JointSpec {
+    kind: Spec {
+        word: "gear",
+        about: "Two coordinates at a fixed ratio",
+        keys: &[
+            &joints([None, None], ""),
+            &[number("ratio", Dimension::ONE, Range::NotZero, "Rate of the first over rate of the second [-]")
+                .required("rate of the first over rate of the second")],
+            &ACTIVE,
+        ],
+        example: "joints = [\"hinge\", \"other\"]\nratio = 2",
+        ..COUPLING.kind
+    },
+    make: Make::Coupling(|part, coordinates| Coupling::gear(coordinates, part.number("ratio"), [0.0; 2])),
+    ..COUPLING
+};
+
+/// A rack and pinion as scenes know it.
+pub const RACK_AND_PINION: JointSpec = JointSpec {
+    kind: Spec {
+        word: "rack_and_pinion",
+        about: "A rotation moves a translation, `radius` per radian",
+        keys: &[
+            &joints([Some(true), Some(false)], "a rack and pinion couples first an angle, then a position"),
+            &[number("radius", Dimension::LENGTH, Range::NotZero, "Translation per radian [m]")
+                .required("translation per radian, such as radius = \"30 mm\"")],
+            &ACTIVE,
+        ],
+        example: "joints = [\"hinge\", \"slide\"]\nradius = 0.1",
+        ..COUPLING.kind
+    },
+    make: Make::Coupling(|part, coordinates| Coupling::rack_and_pinion(coordinates, part.number("radius"), [0.0; 2])),
+    ..COUPLING
+};
+
+/// A belt as scenes know it.
+pub const BELT: JointSpec = JointSpec {
+    kind: Spec {
+        word: "belt",
+        about: "Two rotations joined by a belt over `radii`",
+        keys: &[
+            &joints([Some(true), Some(true)], "a belt couples two angles"),
+            &[
+                key(
+                    "radii",
+                    Form::Vector(2, measure(Dimension::LENGTH, Range::Positive)),
+                    "Radii of the two pulleys [m]",
+                )
+                .required("radii of the two pulleys, such as radii = [0.1, 0.2]"),
+                flag("crossed", "True if the belt is crossed"),
+            ],
+            &ACTIVE,
+        ],
+        example: "joints = [\"hinge\", \"other\"]\nradii = [0.1, 0.2]",
+        ..COUPLING.kind
+    },
+    make: Make::Coupling(|part, coordinates| {
+        let [r1, r2] = match part.numbers("radii") {
+            [r1, r2] => [*r1, *r2],
+            _ => [1.0; 2],
+        };
+        let ratio = if part.flag("crossed") { -r2 / r1 } else { r2 / r1 };
+        Coupling::gear(coordinates, ratio, [0.0; 2])
+    }),
+    ..COUPLING
+};
+
 /// One coordinate in a coupling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {

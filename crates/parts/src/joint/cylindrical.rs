@@ -1,8 +1,27 @@
 //! Rotation about z and translation along it: q = [position, angle], R_12 = Rz(angle), p_12 = position z.
 
-use super::{Motion, Row, about_z, part, twist};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, about_z, part, twist};
 use crate::kinematics::Kinematics;
+use tippe_format::key::{Coordinate, Spec};
 use tippe_geometry::{Mat3, Vec3};
+
+/// The angle about z, beside a coordinate whose rate is called speed.
+pub const TURN: Coordinate =
+    Coordinate::angle("angle", "turn_speed", ["Angle at the start [rad]", "Rate of the angle at the start [rad/s]"]);
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "cylindrical",
+        about: "Translation along and rotation about z",
+        keys: &[&HELD, &PLACED, &HANGING],
+        coordinates: &[super::prismatic::POSITION, TURN],
+        ..JOINT.kind
+    },
+    glyph: Glyph::Pin,
+    make: Make::Joint(|_, _| Ok(Joint::Cylindrical)),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(q: &[f64]) -> Motion {

@@ -26,9 +26,13 @@ mod spherical;
 mod tests;
 mod universal;
 
+use crate::element;
 use crate::kinematics::Kinematics;
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Mul, Neg, Sub};
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Coordinate, Ends, Form, Key, Range, Spec, flag, key, number};
+use tippe_format::part::{Check, Part, Wrong};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// A six-vector of motion or force at a point: {angular, linear}, axes as said by its user.
@@ -129,6 +133,219 @@ pub enum Joint {
     },
 }
 
+/// A kind of joint, or of coupling, as scenes know it.
+pub struct JointSpec {
+    /// Its word, keys and scalar coordinates.
+    pub kind: Spec,
+    /// Coordinates of a joint whose rotation is measured from a base; they have no start values of their own.
+    pub based: &'static [Coordinate],
+    /// What `axis2` places.
+    pub axis2: Axis2,
+    /// How it is drawn.
+    pub glyph: Glyph,
+    /// What becomes of what was written.
+    pub make: Make,
+}
+
+impl std::fmt::Debug for JointSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl JointSpec {
+    /// All coordinates.
+    #[inline]
+    pub const fn coordinates(&self) -> &'static [Coordinate] {
+        if self.based.is_empty() { self.kind.coordinates } else { self.based }
+    }
+}
+
+/// What a second axis places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis2 {
+    /// There is none: x of both frames is any perpendicular to the axis.
+    None,
+    /// x of both frames.
+    X,
+    /// z of frame 2, so that `at` and `axis` place frame 1 alone.
+    OfBody2,
+}
+
+/// How a joint is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyph {
+    /// A pin along its axis.
+    Pin,
+    /// A slide along its axis.
+    Slide,
+    /// A ball.
+    Ball,
+    /// A line between its two frames.
+    Link,
+    /// Nothing: it has no frames.
+    None,
+}
+
+impl Glyph {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Glyph::Pin => "pin",
+            Glyph::Slide => "slide",
+            Glyph::Ball => "ball",
+            Glyph::Link => "link",
+            Glyph::None => "none",
+        }
+    }
+}
+
+/// What becomes of what was written.
+#[derive(Clone, Copy)]
+pub enum Make {
+    /// A joint between two bodies, whose frames are so far apart in the pose as written [m].
+    Joint(fn(&Part, f64) -> Result<Joint, Wrong>),
+    /// A relation of two coordinates, by the counting of the caller.
+    Coupling(fn(&Part, [usize; 2]) -> coupling::Coupling),
+}
+
+/// Every kind of joint and coupling.
+pub const JOINTS: &[&JointSpec] = &[
+    &fixed::SPEC,
+    &revolute::SPEC,
+    &prismatic::SPEC,
+    &cylindrical::SPEC,
+    &spherical::SPEC,
+    &universal::SPEC,
+    &planar::SPEC,
+    &free::SPEC,
+    &screw::SPEC,
+    &distance::SPEC,
+    &point_on_line::SPEC,
+    &constant_velocity::SPEC,
+    &rolling::SPEC,
+    &coupling::GEAR,
+    &coupling::RACK_AND_PINION,
+    &coupling::BELT,
+];
+
+/// Their words, keys and coordinates.
+pub const KINDS: [&Spec; JOINTS.len()] = {
+    let mut kinds = [&JOINTS[0].kind; JOINTS.len()];
+    let mut k = 0;
+    while k < JOINTS.len() {
+        kinds[k] = &JOINTS[k].kind;
+        k += 1;
+    }
+    kinds
+};
+
+/// The kind of joint with this word.
+pub fn named(word: &str) -> Option<&'static JointSpec> {
+    JOINTS.iter().copied().find(|spec| spec.kind.word == word)
+}
+
+/// What kinds of joints start from.
+const JOINT: JointSpec = JointSpec {
+    kind: Spec { check: placed, example: "bodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]", ..Spec::NONE },
+    based: &[],
+    axis2: Axis2::None,
+    glyph: Glyph::Link,
+    make: Make::Joint(|_, _| Ok(Joint::Fixed)),
+};
+
+/// Whether it holds.
+const ACTIVE: [Key; 1] = [flag("active", "False if it waits for a change to attach it").or_true()];
+
+/// What joints between two bodies can say.
+const HELD: [Key; 6] = [
+    key("bodies", Form::Attachments(Ends::Bodies), "Body 1 and body 2: BODY, BODY.FRAME or `world`")
+        .required("such as bodies = [\"world\", \"crank\"]"),
+    flag("rows", "True if it must be a constraint, not a coordinate of a tree"),
+    number(
+        "breaking_force",
+        Dimension::FORCE,
+        Range::Positive,
+        "Reaction force at which it breaks [N]; it is then a constraint",
+    ),
+    number(
+        "breaking_torque",
+        Dimension::ENERGY,
+        Range::Positive,
+        "Reaction torque at which it breaks [N m]; it is then a constraint",
+    ),
+    flag("collide", "True if its two bodies may touch"),
+    ACTIVE[0],
+];
+
+/// Keys of joints with one point and one axis.
+const PLACED: [Key; 2] = [
+    key("at", Form::Point, "Point of the joint in the pose as written, world [m]; default the frames"),
+    key("axis", Form::Direction, "Axis (z) in the pose as written, world; default z of the frames")
+        .help("an axis is a direction, such as [0, 0, 1]"),
+];
+
+/// Keys of joints with scalar coordinates.
+const HANGING: [Key; 4] = [
+    key("spring", Form::Parts(&element::SPRING), "Springs on coordinates"),
+    key("limit", Form::Parts(&element::LIMIT), "Stops of coordinates"),
+    key("friction", Form::Parts(&element::FRICTION), "Dry friction"),
+    key("motor", Form::Parts(&element::MOTOR), "Drives of coordinates"),
+];
+
+/// A joint at a point has the axis z unless it says another; a coordinate has one motor.
+fn placed(check: &mut Check<'_>) {
+    if check.part.vector("at").is_some() && !check.has("axis") {
+        check.part.set("axis", Vec3::Z);
+    }
+    one_motor_each(check);
+}
+
+/// Index of the coordinate something hangs on: the one it names, else the first.
+pub fn hangs_on(joint: &Part, hung: &Part) -> usize {
+    let name = hung.word("coordinate");
+    joint.kind.coordinates.iter().position(|coordinate| coordinate.name == name).unwrap_or(0)
+}
+
+/// A coordinate has one motor.
+fn one_motor_each(check: &mut Check<'_>) {
+    let mut driven = Vec::new();
+    for motor in check.part.parts("motor") {
+        let k = hangs_on(check.part, motor);
+        if driven.contains(&k) {
+            let name = check.part.kind.coordinates.get(k).map_or("", |coordinate| coordinate.name);
+            let message = format!(" has two motors on its coordinate {name}");
+            check.error("motor", message, "keep one of them, or add their values");
+            return;
+        }
+        driven.push(k);
+    }
+}
+
+/// Start values of the coordinates of a joint [m or rad], where they were written.
+pub fn starts(part: &Part) -> Vec<Option<f64>> {
+    part.kind.coordinates.iter().map(|coordinate| part.find_number(coordinate.name)).collect()
+}
+
+/// Start values of the rates of its coordinates [m/s or rad/s], where they were written.
+pub fn start_rates(part: &Part) -> Vec<Option<f64>> {
+    let vectors = ["angular_velocity", "velocity"].into_iter().filter(|key| part.kind.key(key).is_some());
+    let vectors = vectors.flat_map(|key| part.vector(key).map_or([None; 3], |v| v.to_array().map(Some)));
+    let rates = part.kind.coordinates.iter().map(|coordinate| part.find_number(coordinate.rate));
+    rates.chain(vectors).collect()
+}
+
+/// Takes the start values of a joint away.
+pub fn forget_starts(part: &mut Part) {
+    let coordinates = part.kind.coordinates.iter().flat_map(|coordinate| [coordinate.name, coordinate.rate]);
+    coordinates.chain(["angular_velocity", "velocity"]).for_each(|key| part.unset(key));
+}
+
+/// Force [N] and torque [N m] at which a joint breaks; infinite if it never does.
+pub fn breaking(part: &Part) -> [f64; 2] {
+    ["breaking_force", "breaking_torque"].map(|key| part.find_number(key).unwrap_or(f64::INFINITY))
+}
+
 /// What the coordinates of a joint say, resolved in frame 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
@@ -197,7 +414,7 @@ impl Joint {
     /// Number of coordinates, and of rates; 0 for joints that exist as rows only.
     #[inline]
     pub fn coordinates(&self) -> usize {
-        self.coordinate_names().len()
+        self.coordinate_list().len()
     }
 
     /// Whether the joint can be part of a tree; the others exist as rows only.
@@ -227,18 +444,12 @@ impl Joint {
     /// True if its rotation is measured from a base by a Gibbs vector, the first three coordinates.
     #[inline]
     pub fn has_base(&self) -> bool {
-        matches!(self, Joint::Spherical | Joint::Free)
+        !self.spec().based.is_empty()
     }
 
     /// True if coordinate `k` (its rate, where there is a base) turns, false if it moves along.
     pub fn is_rotation(&self, k: usize) -> bool {
-        match self {
-            Joint::Prismatic => false,
-            Joint::Cylindrical => k == 1,
-            Joint::Planar => k == 2,
-            Joint::Free => k < 3,
-            _ => true,
-        }
+        self.coordinate_list().get(k).is_none_or(|coordinate| coordinate.turns)
     }
 
     /// How many rows [`Joint::rows`] writes.
@@ -289,35 +500,40 @@ impl Joint {
         }
     }
 
-    /// Name and unit of each coordinate.
+    /// How scenes know it.
     #[inline]
-    pub fn coordinate_names(&self) -> &'static [(&'static str, &'static str)] {
+    pub fn spec(&self) -> &'static JointSpec {
         match self {
-            Joint::Revolute | Joint::Screw { .. } => &[("angle", "rad")],
-            Joint::Prismatic => &[("position", "m")],
-            Joint::Cylindrical => &[("position", "m"), ("angle", "rad")],
-            Joint::Spherical => &[("gx", "-"), ("gy", "-"), ("gz", "-")],
-            Joint::Universal => &[("angle1", "rad"), ("angle2", "rad")],
-            Joint::Planar => &[("x", "m"), ("y", "m"), ("angle", "rad")],
-            Joint::Free => &[("gx", "-"), ("gy", "-"), ("gz", "-"), ("x", "m"), ("y", "m"), ("z", "m")],
-            Joint::ConstantVelocity => &[("bend1", "rad"), ("bend2", "rad")],
-            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => &[],
+            Joint::Fixed => &fixed::SPEC,
+            Joint::Revolute => &revolute::SPEC,
+            Joint::Prismatic => &prismatic::SPEC,
+            Joint::Cylindrical => &cylindrical::SPEC,
+            Joint::Spherical => &spherical::SPEC,
+            Joint::Universal => &universal::SPEC,
+            Joint::Planar => &planar::SPEC,
+            Joint::Free => &free::SPEC,
+            Joint::Screw { .. } => &screw::SPEC,
+            Joint::Distance { .. } => &distance::SPEC,
+            Joint::PointOnLine => &point_on_line::SPEC,
+            Joint::ConstantVelocity => &constant_velocity::SPEC,
+            Joint::Rolling { .. } => &rolling::SPEC,
         }
     }
-}
 
-impl Joint {
+    /// Its coordinates with their names, units and rates.
+    #[inline]
+    pub fn coordinate_list(&self) -> &'static [Coordinate] {
+        self.spec().coordinates()
+    }
+
+    /// Name and unit of each coordinate.
+    pub fn coordinate_names(&self) -> Vec<(&'static str, &'static str)> {
+        self.coordinate_list().iter().map(|coordinate| (coordinate.name, coordinate.unit)).collect()
+    }
+
     /// Names of the rates of the coordinates.
-    pub fn rate_names(&self) -> &'static [&'static str] {
-        match self {
-            Joint::Revolute | Joint::Screw { .. } | Joint::Prismatic => &["speed"],
-            Joint::Cylindrical => &["speed", "turn_speed"],
-            Joint::Spherical => &["wx", "wy", "wz"],
-            Joint::Universal | Joint::ConstantVelocity => &["speed1", "speed2"],
-            Joint::Planar => &["vx", "vy", "turn_speed"],
-            Joint::Free => &["wx", "wy", "wz", "vx", "vy", "vz"],
-            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => &[],
-        }
+    pub fn rate_names(&self) -> Vec<&'static str> {
+        self.coordinate_list().iter().map(|coordinate| coordinate.rate).collect()
     }
 }
 

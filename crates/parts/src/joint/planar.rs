@@ -1,8 +1,28 @@
 //! Motion in the plane x, y of frame 1: q = [x, y, angle], R_12 = Rz(angle), p_12 = (x, y, 0).
 
-use super::{Motion, Row, about_z, part, twist};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, about_z, part, twist};
 use crate::kinematics::Kinematics;
+use tippe_format::key::{Coordinate, Spec};
 use tippe_geometry::{Mat3, Vec3};
+
+const X: Coordinate =
+    Coordinate::length("x", "vx", ["Position along x at the start [m]", "Speed along x at the start [m/s]"]);
+const Y: Coordinate =
+    Coordinate::length("y", "vy", ["Position along y at the start [m]", "Speed along y at the start [m/s]"]);
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "planar",
+        about: "Translation along x and y, rotation about z",
+        keys: &[&HELD, &PLACED, &HANGING],
+        coordinates: &[X, Y, super::cylindrical::TURN],
+        ..JOINT.kind
+    },
+    glyph: Glyph::Slide,
+    make: Make::Joint(|_, _| Ok(Joint::Planar)),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(q: &[f64]) -> Motion {

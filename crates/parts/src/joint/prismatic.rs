@@ -1,8 +1,27 @@
 //! Translation along z: R_12 = 1, p_12 = q z.
 
-use super::{Motion, Row, part};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, part};
 use crate::kinematics::Kinematics;
+use tippe_format::key::{Coordinate, Spec};
 use tippe_geometry::Vec3;
+
+/// The way along z.
+pub const POSITION: Coordinate =
+    Coordinate::length("position", "speed", ["Position at the start [m]", "Speed at the start [m/s]"]);
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "prismatic",
+        about: "Translation along z",
+        keys: &[&HELD, &PLACED, &HANGING],
+        coordinates: &[POSITION],
+        ..JOINT.kind
+    },
+    glyph: Glyph::Slide,
+    make: Make::Joint(|_, _| Ok(Joint::Prismatic)),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(q: &[f64]) -> Motion {

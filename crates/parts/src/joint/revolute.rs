@@ -1,8 +1,27 @@
 //! Rotation about z: R_12 = Rz(q), p_12 = 0.
 
-use super::{Motion, Row, about_z, part};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, about_z, part};
 use crate::kinematics::Kinematics;
+use tippe_format::key::{Coordinate, Spec};
 use tippe_geometry::Vec3;
+
+/// The angle about z.
+pub const ANGLE: Coordinate =
+    Coordinate::angle("angle", "speed", ["Angle at the start [rad]", "Rate of the angle at the start [rad/s]"]);
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "revolute",
+        about: "Rotation about z",
+        keys: &[&HELD, &PLACED, &HANGING],
+        coordinates: &[ANGLE],
+        ..JOINT.kind
+    },
+    glyph: Glyph::Pin,
+    make: Make::Joint(|_, _| Ok(Joint::Revolute)),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(q: &[f64]) -> Motion {

@@ -4,9 +4,60 @@
 //! In frame 2 it moves as the normal does there, nu = (w1 - w2) x n:
 //!   r' = w2 x r - (M nu - r (r . nu))/h
 
-use super::{Row, part};
+use super::{Axis2, Glyph, HELD, JOINT, Joint, JointSpec, Make, PLACED, Row, part, placed};
 use crate::kinematics::Kinematics;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Form, Key, Range, Spec, key, measure, number, word};
+use tippe_format::part::{Check, Part, Wrong};
 use tippe_geometry::Vec3;
+
+const ROLLER: [Key; 4] = [
+    key("axis2", Form::Direction, "Axis (z) of what rolls in the pose as written, world; default z of frame 2"),
+    number("radius", Dimension::LENGTH, Range::Positive, "Radius of what rolls [m]"),
+    word("shape", &["disc", "ball"], "What rolls, with `radius`"),
+    key(
+        "semi_axes",
+        Form::Vector(3, measure(Dimension::LENGTH, Range::Positive)),
+        "Semi-axes of an ellipsoid that rolls [m]",
+    ),
+];
+
+fn check(check: &mut Check<'_>) {
+    placed(check);
+    check.at_least_one(&["radius", "semi_axes"], "");
+    check.not_both("radius", "semi_axes");
+    check.not_both("semi_axes", "shape");
+    if check.has("radius") && !check.has("semi_axes") {
+        check.needs("shape", "shape = \"disc\" or shape = \"ball\"");
+    }
+}
+
+/// Semi-axes [m]: (r, r, 0) of a disc with axis z, (r, r, r) of a ball, or those of an ellipsoid.
+fn make(part: &Part, _apart: f64) -> Result<Joint, Wrong> {
+    let r = part.number("radius");
+    let semi_axes = match part.vector("semi_axes") {
+        Some(semi_axes) => semi_axes,
+        None if part.word("shape") == "disc" => Vec3::new(r, r, 0.0),
+        None => Vec3::splat(r),
+    };
+    Ok(Joint::Rolling { semi_axes })
+}
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "rolling",
+        about: "A disc, ball or ellipsoid (body 2) rolls without slip on a plane (z of frame 1)",
+        keys: &[&HELD, &PLACED, &ROLLER],
+        check,
+        example: "shape = \"ball\"\nbodies = [\"world\", \"a\"]\nradius = 0.1\nat = [0, 0, -0.1]",
+        ..JOINT.kind
+    },
+    glyph: Glyph::Link,
+    axis2: Axis2::OfBody2,
+    make: Make::Joint(make),
+    ..JOINT
+};
 
 /// The lowest point lies in the plane, phi = n . d - h, and does not slip along x1, y1. The rate of phi is the normal
 /// velocity of the touching points of both bodies (h' = -r . nu), so the three rows have one form.

@@ -1,9 +1,29 @@
 //! Rotation about z with translation in proportion: R_12 = Rz(q), p_12 = pitch q z.
 
-use super::{Motion, Row, about_z, part, twist};
+use super::{Glyph, HANGING, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, about_z, part, twist};
 use crate::kinematics::Kinematics;
 use std::f64::consts::TAU;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Key, Range, Spec, number};
 use tippe_geometry::{Mat3, Vec3};
+
+const PITCH: [Key; 1] = [number("pitch", Dimension::LENGTH, Range::NotZero, "Translation per turn [m]")
+    .required("translation per turn, such as pitch = \"2 mm\"")];
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec {
+        word: "screw",
+        about: "Rotation about z with translation along it, `pitch` per turn",
+        keys: &[&HELD, &PLACED, &PITCH, &HANGING],
+        coordinates: &[super::revolute::ANGLE],
+        example: "pitch = 0.01\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]",
+        ..JOINT.kind
+    },
+    glyph: Glyph::Pin,
+    make: Make::Joint(|part, _| Ok(Joint::Screw { pitch: part.number("pitch") / TAU })),
+    ..JOINT
+};
 
 #[inline]
 pub fn motion(pitch: f64, q: &[f64]) -> Motion {

@@ -2,9 +2,30 @@
 //! The rates are not q' but the angular velocity w of frame 2 relative to frame 1, in frame 1. If the base stands still
 //!   g' = (w + w x g + (w . g) g)/2
 
-use super::{Motion, Row, part};
+use super::{Glyph, HELD, JOINT, Joint, JointSpec, Make, Motion, PLACED, Row, part};
 use crate::kinematics::Kinematics;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Coordinate, Key, Spec, vector};
 use tippe_geometry::{Mat3, Quat, Vec3};
+
+/// Components of the Gibbs vector, with the angular velocity.
+pub const GIBBS: [Coordinate; 3] = [
+    Coordinate::component("gx", "wx", "-", true),
+    Coordinate::component("gy", "wy", "-", true),
+    Coordinate::component("gz", "wz", "-", true),
+];
+/// The angular velocity at the start.
+pub const START: [Key; 1] =
+    [vector("angular_velocity", Dimension::ANGULAR_SPEED, "Relative angular velocity at the start, frame 1 [rad/s]")];
+
+/// How scenes know it.
+pub const SPEC: JointSpec = JointSpec {
+    kind: Spec { word: "spherical", about: "Rotation about a point", keys: &[&HELD, &PLACED, &START], ..JOINT.kind },
+    glyph: Glyph::Ball,
+    based: &GIBBS,
+    make: Make::Joint(|_, _| Ok(Joint::Spherical)),
+    ..JOINT
+};
 
 /// Smallest real part of a quaternion that a Gibbs vector is made of [-].
 const SMALLEST_REAL: f64 = 1e-12;

@@ -1,6 +1,7 @@
 //! Joints, forces, signals, components, sensors, changes.
 
 use super::*;
+use tippe_parts::joint::{start_rates, starts};
 
 /// A small mechanism that is right.
 const CRANK: &str = r#"format = 1
@@ -64,13 +65,13 @@ fn with(text: &str) -> Scene {
 fn joints_are_resolved() {
     let scene = with("");
     let hinge = &scene.joints[0];
-    assert_eq!(hinge.between[0], Attachment { body: "world".into(), frame: String::new() });
-    assert_eq!((hinge.at, hinge.axis), (Some(Vec3::Z), Some(Vec3::Z)));
-    assert_eq!((hinge.start.as_slice(), hinge.start_rate.as_slice()), ([None].as_slice(), [None].as_slice()));
-    assert!(hinge.active && !hinge.rows && !hinge.collide);
+    assert_eq!(hinge.between("bodies")[0], Attachment { body: "world".into(), frame: String::new() });
+    assert_eq!((hinge.vector("at"), hinge.vector("axis")), (Some(Vec3::Z), Some(Vec3::Z)));
+    assert_eq!((starts(hinge), start_rates(hinge)), (vec![None], vec![None]));
+    assert!(hinge.flag("active") && !hinge.flag("rows") && !hinge.flag("collide"));
     let tube = &scene.joints[1];
-    assert_eq!(tube.between[1], Attachment { body: "rod".into(), frame: "pin".into() });
-    assert_eq!((tube.at, tube.axis, tube.start.len()), (None, None, 2));
+    assert_eq!(tube.between("bodies")[1], Attachment { body: "rod".into(), frame: "pin".into() });
+    assert_eq!((tube.vector("at"), tube.vector("axis"), starts(tube).len()), (None, None, 2));
     assert_eq!(tube.places.of("bodies"), Place { line: 24, column: 10 });
 }
 
@@ -90,17 +91,16 @@ fn start_values_have_the_order_of_the_coordinates() {
     let joint =
         |text: &str| with(&format!("[[joint]]\nname = \"j\"\nbodies = [\"crank\", \"rod\"]\n{text}")).joints[2].clone();
     let tube = joint("kind = \"cylindrical\"\nangle = \"90 deg\"\nturn_speed = 2\nspeed = \"1 cm/s\"");
-    assert_eq!(tube.start, [None, Some(std::f64::consts::FRAC_PI_2)]);
-    assert_eq!(tube.start_rate, [Some(0.01), Some(2.0)]);
+    assert_eq!(starts(&tube), [None, Some(std::f64::consts::FRAC_PI_2)]);
+    assert_eq!(start_rates(&tube), [Some(0.01), Some(2.0)]);
     let plane = joint("kind = \"planar\"\nx = 1\nangle = 3\nvy = 2");
-    assert_eq!((plane.start, plane.start_rate), (vec![Some(1.0), None, Some(3.0)], vec![None, Some(2.0), None]));
+    let rates = vec![None, Some(2.0), None];
+    assert_eq!((starts(&plane), start_rates(&plane)), (vec![Some(1.0), None, Some(3.0)], rates));
     let ball = joint("kind = \"spherical\"\nangular_velocity = [1, 2, 3]");
-    assert_eq!((ball.start.len(), ball.start_rate), (0, vec![Some(1.0), Some(2.0), Some(3.0)]));
+    assert_eq!((starts(&ball).len(), start_rates(&ball)), (0, vec![Some(1.0), Some(2.0), Some(3.0)]));
     let free = joint("kind = \"free\"\nvelocity = [1, 2, 3]");
-    assert_eq!(free.start_rate, [None, None, None, Some(1.0), Some(2.0), Some(3.0)]);
-    assert!(joint("kind = \"free\"").start_rate.is_empty());
-    assert_eq!(joint("kind = \"rolling\"\nradius = 2\nshape = \"disc\"").semi_axes, Vec3::new(2.0, 2.0, 0.0));
-    assert_eq!(joint("kind = \"rolling\"\nradius = 2\nshape = \"ball\"").semi_axes, Vec3::splat(2.0));
+    assert_eq!(start_rates(&free), [None, None, None, Some(1.0), Some(2.0), Some(3.0)]);
+    assert!(start_rates(&joint("kind = \"free\"")).iter().all(Option::is_none));
 }
 
 #[test]
@@ -111,8 +111,12 @@ fn couplings_find_their_coordinates() {
          [[joint]]\nname = \"r\"\nkind = \"rack_and_pinion\"\njoints = [\"hinge\", \"tube\"]\nradius = \"3 cm\"\n\
          [[joint]]\nname = \"late\"\nkind = \"revolute\"\nbodies = [\"world\", \"rod\"]\nrows = true",
     );
-    assert_eq!(scene.joints[2].couples, [("late".to_string(), 0), ("tube".to_string(), 1)]);
-    assert_eq!((scene.joints[2].ratio, scene.joints[3].ratio, scene.joints[4].ratio), (-2.0, -2.5, 0.03));
+    let [gear, belt, rack] = [2, 3, 4].map(|k| &scene.joints[k]);
+    let of = |joint: &str, coordinate| CoordinateOf { joint: joint.into(), coordinate };
+    assert_eq!(gear.coordinates("joints"), [of("late", "angle"), of("tube", "angle")]);
+    assert_eq!(rack.coordinates("joints"), [of("hinge", "angle"), of("tube", "position")]);
+    assert_eq!((gear.number("ratio"), rack.number("radius")), (-2.0, 0.03));
+    assert_eq!((belt.numbers("radii"), belt.flag("crossed")), ([2.0, 5.0].as_slice(), true));
 }
 
 #[test]
@@ -123,8 +127,8 @@ fn names_of_bodies_win_over_frames() {
          [[joint]]\nname = \"c\"\nkind = \"fixed\"\nbodies = [\"crank.pin.tip\", \"rod.end\"]",
     );
     // The longest name of a body is tried first.
-    assert_eq!(scene.joints[2].between[0], Attachment { body: "crank.pin".into(), frame: String::new() });
-    assert_eq!(scene.joints[3].between[0], Attachment { body: "crank.pin".into(), frame: "tip".into() });
+    assert_eq!(scene.joints[2].between("bodies")[0], Attachment { body: "crank.pin".into(), frame: String::new() });
+    assert_eq!(scene.joints[3].between("bodies")[0], Attachment { body: "crank.pin".into(), frame: "tip".into() });
     assert_eq!(
         read(&scene.to_toml()).map_err(|errors| errors.to_string()),
         Ok(Scene { file: "s.toml".into(), ..scene })
@@ -137,14 +141,8 @@ fn indices_are_gone_from_equations() {
         "[[signal]]\nname = \"s_{j}\"\nrepeat = [{ index = \"j\", from = 2, count = 2 }]\nkind = \"equation\"\n\
          value = \"j*k*t + s_{5-j}.x/j\"",
     );
-    let texts: Vec<&str> = scene
-        .signals
-        .iter()
-        .map(|signal| match &signal.kind {
-            SignalKind::Equation(equation) => equation.text.as_str(),
-            _ => "",
-        })
-        .collect();
+    let texts: Vec<&str> =
+        scene.signals.iter().map(|signal| signal.equation("value").map_or("", |value| value.text.as_str())).collect();
     assert_eq!(texts, ["(2.0)*k*t + s_3.x/(2.0)", "(3.0)*k*t + s_2.x/(3.0)"]);
     let said = added(
         "[[signal]]\nname = \"s_{h}\"\nrepeat = [{ index = \"h\", count = 1 }]\nkind = \"equation\"\nvalue = \"t*1 m/h\"",
@@ -533,13 +531,10 @@ fn tables_come_from_files() {
         ],
     );
     let signals = folder.load("s.toml").map(|scene| scene.signals);
-    let Ok([Signal { kind: SignalKind::Table { input, x, y }, .. }]) = signals.as_deref() else {
-        panic!("{signals:?}")
-    };
-    assert_eq!(
-        (input.text.as_str(), x.as_slice(), y.as_slice()),
-        ("t", [0.0, 0.5, 1.0].as_slice(), [0.0, 2.5, 5.0].as_slice())
-    );
+    let Ok([table]) = signals.as_deref() else { panic!("{signals:?}") };
+    assert_eq!(table.numbers("x"), [0.0, 0.5, 1.0]);
+    assert_eq!(table.numbers("y"), [0.0, 2.5, 5.0]);
+    assert!(table.get("file").is_none() && table.get("columns").is_none());
     let mut wrong = Wrong::default();
     for (file, message) in [
         ("wrong.toml", "wrong.toml:28:8: signal \"s\": wrong.csv, line 2: \"x\" is not a number"),
@@ -699,34 +694,31 @@ fn scenes_enter_under_a_prefix() {
     assert_eq!(link.places.entity, Place { line: 6, column: 1 });
     assert_eq!(scene.bodies[5].position, Vec3::new(2.0, 0.0, 0.0));
     let hinge = &scene.joints[0];
-    assert_eq!((hinge.name.as_str(), hinge.between[1].body.as_str()), ("left.hinge", "left.link"));
-    near(hinge.at.unwrap_or_default(), Vec3::new(0.0, 1.0, 1.0));
-    near(hinge.axis.unwrap_or_default(), Vec3::Y);
-    assert_eq!(hinge.motors[0].value.text, "(3.0)*left.drive + left.link.position.x - t");
-    assert_eq!(scene.joints[1].between[0].body, "world");
-    assert_eq!(scene.joints[2].couples, [("left.hinge".to_string(), 0), ("left.slide".to_string(), 0)]);
-    match &scene.forces[0].kind {
-        ForceKind::Applied { on, force: Some(force), .. } => {
-            assert_eq!((on.body.as_str(), on.frame.as_str()), ("left.link", "tip"));
-            assert_eq!(force[2].text, "(3.0)*x + left.motor.torque");
-        }
-        other => panic!("{other:?}"),
-    }
-    match &scene.forces[1].kind {
-        ForceKind::Spring { at: Some([first, second]), law: Some(law), .. } => {
-            near(*first, Vec3::Z);
-            near(*second, Vec3::new(0.0, 1.0, 1.0));
-            assert_eq!(law.text, "(3.0)*stretch");
-        }
-        other => panic!("{other:?}"),
-    }
+    assert_eq!((hinge.name.as_str(), hinge.attachments("bodies")[1].body.as_str()), ("left.hinge", "left.link"));
+    let text = |part: &Part, key: &str, k: usize| part.equations(key)[k].text.clone();
+    near(hinge.vector("at").unwrap_or_default(), Vec3::new(0.0, 1.0, 1.0));
+    near(hinge.vector("axis").unwrap_or_default(), Vec3::Y);
+    assert_eq!(text(&hinge.parts("motor")[0], "value", 0), "(3.0)*left.drive + left.link.position.x - t");
+    assert_eq!(scene.joints[1].between("bodies")[0].body, "world");
+    let coupled: Vec<&str> = scene.joints[2].coordinates("joints").iter().map(|of| of.joint.as_str()).collect();
+    assert_eq!(coupled, ["left.hinge", "left.slide"]);
+    let [push, coil] = [0, 1].map(|k| &scene.forces[k]);
+    assert_eq!(push.attachments("on"), [Attachment { body: "left.link".into(), frame: "tip".into() }]);
+    assert_eq!(text(push, "force", 2), "(3.0)*x + left.motor.torque");
+    let [first, second] = coil.points("at").expect("has two ends");
+    near(first, Vec3::Z);
+    near(second, Vec3::new(0.0, 1.0, 1.0));
+    assert_eq!(text(coil, "law", 0), "(3.0)*stretch");
     let motor = &scene.components[0];
     assert_eq!(
         (motor.inputs[0].text.as_str(), motor.inputs[1].text.as_str()),
         ("left.hinge.speed", "(3.0)*left.drive")
     );
     assert_eq!(motor.rates[0].text, "gain - w*(0.1)");
-    assert_eq!((scene.sensors[0].between[1].body.as_str(), scene.sensors[0].name.as_str()), ("left.link", "left.eye"));
+    assert_eq!(
+        (scene.sensors[0].attachments("between")[1].body.as_str(), scene.sensors[0].name.as_str()),
+        ("left.link", "left.eye")
+    );
     assert_eq!(scene.changes[0].action, Action::Release("left.hinge".into()));
     assert_eq!(scene.changes[0].when.as_ref().map(|when| when.text.as_str()), Some("left.hinge.angle - (3.0)"));
     assert_eq!(scene.pairs[0].between, Between::Materials("left.foam".into(), "steel".into()));
@@ -739,7 +731,7 @@ fn scenes_enter_under_a_prefix() {
     scene.laws[0].compile(&scene).expect("compiles");
     assert_eq!(scene.ignores[0].first, "left.base");
     assert_eq!(
-        scene.joints.last().map(|joint| joint.between[0].clone()),
+        scene.joints.last().map(|joint| joint.between("bodies")[0].clone()),
         Some(Attachment { body: "left.link".into(), frame: "tip".into() })
     );
     let same = |scene: Scene| {
@@ -770,7 +762,7 @@ fn includes_nest_and_come_from_the_gallery() {
         ],
     );
     let scene = folder.load("outer.toml").unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(scene.joints[1].between[1], Attachment { body: "in.in.rod".into(), frame: "pin".into() });
+    assert_eq!(scene.joints[1].between("bodies")[1], Attachment { body: "in.in.rod".into(), frame: "pin".into() });
     let scene = folder.load("gallery.toml").unwrap_or_else(|errors| panic!("{errors}"));
     assert!(scene.bodies.iter().all(|body| body.name.starts_with("in.")), "{:?}", scene.bodies);
 }

@@ -91,8 +91,7 @@ fn near(clock: &str, what: &str, value: f64, wanted: f64, within: f64) {
 /// Largest residual of the books as a share of what was turned over.
 fn residual(recording: &Recording) -> f64 {
     let first = &recording.energy[0];
-    let size =
-        recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e[Cause::Work].abs());
+    let size = recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e[Cause::Work].abs());
     let turned = size.fold(0.0, f64::max);
     recording.energy.iter().map(|e| e.residual().abs()).fold(0.0, f64::max) / turned
 }
@@ -224,8 +223,8 @@ fn a_rope_has_any_number_of_terms() {
     let term = |k: usize| ConstraintTerm { joint: format!("slide_{k}"), coordinate: 0, factor: factor(k) };
     let terms = (0..count).map(term).collect();
     scene.constraints.push(Constraint { terms, holds: ConstraintHolds::AtMost, ..rope("rope", 0.0) });
-    let D: f64 = (0..count).map(|k| factor(k) * factor(k) / (k + 1) as f64).sum();
-    let lambda = -G * (0..count).map(factor).sum::<f64>() / D;
+    let sum: f64 = (0..count).map(|k| factor(k) * factor(k) / (k + 1) as f64).sum();
+    let lambda = -G * (0..count).map(factor).sum::<f64>() / sum;
     for (clock, recording) in both(&scene, 0.2) {
         for k in 0..count {
             near(clock, "rate", end(&recording, k)[1], 0.2 * (G + factor(k) * lambda / (k + 1) as f64), 1e-9);

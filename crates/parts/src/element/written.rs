@@ -1,0 +1,96 @@
+//! Force elements as scenes know them: their words and keys, and what becomes of what was written.
+
+use super::{
+    Anchor, At, Element, applied, bushing, friction, joint_spring, motion, position, speed, spring, stop, torque,
+};
+use crate::network::Formula;
+use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
+use tippe_format::part::{Attachment, Equation, Part};
+use tippe_geometry::{Mat3, Vec3};
+
+/// A kind of force element as scenes know it.
+pub struct ElementSpec {
+    /// Its word and keys.
+    pub kind: Spec,
+    /// What becomes of what was written; `None` where that was reported.
+    pub make: fn(&Part, &mut dyn Build) -> Option<Element>,
+    /// Whether it moves its coordinate, whatever that takes.
+    pub moves: bool,
+    /// Puts what refers to the pose as written into another pose; an error says why it cannot be.
+    pub rewrite: fn(&mut Part, &Element, &dyn NewPose) -> Result<(), String>,
+}
+
+/// A pose that bodies take instead of the one that was written.
+pub trait NewPose {
+    /// Where a point of a body is in it, resolved in world [m].
+    fn point(&self, body: &str, written: Vec3) -> Vec3;
+    /// Whether a body is written elsewhere.
+    fn moves(&self, body: &str) -> bool;
+}
+
+/// What elements are made of: the model so far.
+pub trait Build {
+    /// A frame of the scene, or the place on its body that is at a point of the pose as written, resolved in world [m].
+    fn anchor(&mut self, of: &Attachment, at: Option<Vec3>) -> Option<Anchor>;
+    /// Axes and origin of a frame at the start, resolved in world [m].
+    fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3);
+    /// The frame of a body that has these axes and this origin at the start.
+    fn placed(&self, body: Option<u32>, pose: (Mat3, Vec3)) -> Anchor;
+    /// The coordinate it hangs on.
+    fn coordinate(&self) -> Option<At>;
+    /// Equations over time, parameters, signals and these names of its own.
+    fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula>;
+    /// An equation as a function of time alone; if it must be smooth, its rate has no jumps.
+    fn followed(&mut self, value: &Equation, smooth: bool) -> Option<Formula>;
+}
+
+/// Every kind of force element between bodies.
+pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC];
+
+/// Every kind of element on a coordinate of a joint.
+pub const HUNG: &[&ElementSpec] =
+    &[&joint_spring::SPEC, &stop::SPEC, &friction::SPEC, &torque::SPEC, &speed::SPEC, &position::SPEC, &motion::SPEC];
+
+/// Words and keys of force elements between bodies.
+pub const FORCE_KINDS: [&Spec; FORCES.len()] = {
+    let mut kinds = [&FORCES[0].kind; FORCES.len()];
+    let mut k = 0;
+    while k < FORCES.len() {
+        kinds[k] = &FORCES[k].kind;
+        k += 1;
+    }
+    kinds
+};
+
+/// Springs on coordinates.
+pub const SPRING: Table = Table { name: "spring", keys: &[], kinds: &[&joint_spring::SPEC.kind] };
+/// Stops of coordinates.
+pub const LIMIT: Table = Table { name: "limit", keys: &[], kinds: &[&stop::SPEC.kind] };
+/// Dry friction on coordinates.
+pub const FRICTION: Table = Table { name: "friction", keys: &[], kinds: &[&friction::SPEC.kind] };
+/// Drives of coordinates.
+pub const MOTOR: Table = Table {
+    name: "motor",
+    keys: &[&[key("kind", Form::Kind, "What the value means").required("")]],
+    kinds: &[&torque::SPEC.kind, &speed::SPEC.kind, &position::SPEC.kind, &motion::SPEC.kind],
+};
+
+/// The kind of force element between bodies with this word.
+pub fn force(word: &str) -> Option<&'static ElementSpec> {
+    FORCES.iter().copied().find(|spec| spec.kind.word == word)
+}
+
+/// The kind of element on a coordinate with this word.
+pub fn hung(word: &str) -> Option<&'static ElementSpec> {
+    HUNG.iter().copied().find(|spec| spec.kind.word == word)
+}
+
+/// The coordinate of the joint it hangs on.
+pub(super) const COORDINATE: Key =
+    key("coordinate", Form::Coordinate, "Name of the coordinate; default the joint's first");
+/// The largest effort of a motor.
+pub(super) const LIMITED: Key = along("limit", Along::Force, Range::Positive, "Largest force or torque [N or N m]");
+/// What a motor follows.
+pub(super) const fn value(about: &'static str) -> Key {
+    equation("value", about).required("a number or an equation, such as value = \"10*t\"")
+}
