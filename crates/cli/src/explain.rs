@@ -155,6 +155,16 @@ mod tests {
         }
     }
 
+    /// Every account of the ledger is in what is told of it.
+    #[test]
+    fn every_account_of_the_ledger_is_explained() {
+        let text = find("energy").concat();
+        for account in tippe::run::Account::ALL {
+            let signal = format!("`energy.{}`", account.name());
+            assert!(text.contains(&signal), "{signal} is not explained");
+        }
+    }
+
     /// Every word a scene may use for a law or an integrator is explained, and every exit code.
     #[test]
     fn every_word_is_explained() {

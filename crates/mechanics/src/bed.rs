@@ -3,6 +3,7 @@
 //! When bodies have made their way through an interval the grains follow it in substeps of their own: every wall goes from where its
 //! body was to where it is now, at constant velocity and spin. What they give the bodies acts in the next interval.
 
+use crate::cause::Cause;
 use crate::joint::Six;
 use crate::kinematics::rotation_vector;
 use crate::ledger::Ledger;
@@ -168,7 +169,7 @@ impl<'a> Bed<'a> {
     /// The books of the grains.
     pub fn books(&self, record: &GrainRecord) -> Ledger {
         let mut ledger = Ledger::of_grains(&record.grains.ledger(&self.settings));
-        ledger.work -= record.put_in + record.exchanged;
+        ledger[Cause::Work] -= record.put_in + record.exchanged;
         ledger
     }
 

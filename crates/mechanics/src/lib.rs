@@ -14,8 +14,9 @@ pub mod set;
 pub mod state;
 pub mod structure;
 
-pub use tippe_parts::{event, force, joint, kinematics, network};
+pub use tippe_parts::{cause, event, force, joint, kinematics, network};
 
+pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};
 pub use ledger::Ledger;
 pub use model::Model;

@@ -296,7 +296,7 @@ pub fn hash(bodies: &[BodyState], energy: &Ledger) -> u64 {
         }
         b.orientation.to_array().into_iter().for_each(&mut add);
     }
-    for x in [energy.kinetic, energy.potential, energy.elastic, energy.dissipated(), energy.work] {
+    for x in [energy.kinetic, energy.potential, energy.elastic, energy.dissipated(), energy.put_in()] {
         add(x);
     }
     h

@@ -1,5 +1,6 @@
 //! Force elements: springs, bushings, applied forces, and what acts on a joint's coordinate.
 
+use crate::cause::Cause;
 use crate::joint::Six;
 use crate::kinematics::{Kinematics, rotation_vector};
 use crate::network::{Formula, Source};
@@ -164,17 +165,6 @@ pub enum ForceKind {
     },
 }
 
-/// Which account of the ledger an element's power goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Book {
-    /// Lost in dampers.
-    Damping,
-    /// Lost to dry friction of joints.
-    Friction,
-    /// Put in.
-    Work,
-}
-
 /// What an element does at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effect {
@@ -188,14 +178,14 @@ pub struct Effect {
 
 impl ForceKind {
     /// Where its power is booked.
-    pub fn book(&self) -> Book {
+    pub fn cause(&self) -> Cause {
         match self {
-            ForceKind::Friction { .. } => Book::Friction,
+            ForceKind::Friction { .. } => Cause::JointFriction,
             ForceKind::Spring { law: None, .. }
             | ForceKind::Bushing { .. }
             | ForceKind::Coordinate { .. }
-            | ForceKind::Stop { .. } => Book::Damping,
-            _ => Book::Work,
+            | ForceKind::Stop { .. } => Cause::Damping,
+            _ => Cause::Work,
         }
     }
 

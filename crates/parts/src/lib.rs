@@ -1,6 +1,7 @@
 //! What machines are made of: joints, force elements, contact laws, signals. One file for each thing, its equation on top.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+pub mod cause;
 pub mod contact;
 pub mod event;
 pub mod force;

@@ -18,6 +18,7 @@ use super::skin::Skin;
 use super::slopes::Slopes;
 use rayon::prelude::*;
 use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::contact::friction::{Modes, Springs};
 use tippe_mechanics::event::Episode;
 use tippe_mechanics::joint::Six;
@@ -59,6 +60,17 @@ pub enum Account {
     Work,
     /// Impulse from bodies that are not free, along x [N s]; y and z follow.
     Impulse,
+}
+
+impl Account {
+    /// Where the ledger books what contacts and prescribed motions integrate.
+    pub const CAUSES: [(Account, Cause); 5] = [
+        (Account::Damping, Cause::ContactDamping),
+        (Account::Sliding, Cause::Sliding),
+        (Account::Spin, Cause::Spin),
+        (Account::Rolling, Cause::Rolling),
+        (Account::Work, Cause::Work),
+    ];
 }
 
 /// Islands with so many pairs keep a skin.

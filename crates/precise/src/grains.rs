@@ -5,6 +5,7 @@ use super::{Clock, Failure, Settings, Trouble};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat};
 use tippe_mechanics::bed::{Bed, GrainRecord};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::rotation_vector;
 use tippe_mechanics::ledger::Ledger;
@@ -51,7 +52,9 @@ impl Pouring {
 
     /// Books and signals of the grains.
     fn look(&self, bed: &Bed<'_>) -> Look {
-        (Ledger { integration: self.lost, ..bed.books(&self.record) }, bed.signals(&self.record))
+        let mut books = bed.books(&self.record);
+        books[Cause::Integration] = self.lost;
+        (books, bed.signals(&self.record))
     }
 }
 

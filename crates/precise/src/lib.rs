@@ -29,8 +29,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::bed::Bed;
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::Event;
-use tippe_mechanics::force::Book;
 use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
 use tippe_mechanics::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
@@ -775,24 +775,17 @@ impl<'a> Clock<'a> {
             ledger.potential += sample.energies[1];
             ledger.elastic += sample.energies[2];
             for &(element, energy) in &sample.elements {
-                match model.forces[element as usize].kind.book() {
-                    Book::Damping => ledger.damping += energy,
-                    Book::Friction => ledger.joint_friction += energy,
-                    Book::Work => ledger.work += energy,
-                }
+                ledger[model.forces[element as usize].kind.cause()] += energy;
             }
-            let account = |a: Account| sample.accounts[a as usize];
-            ledger.contact_damping += account(Account::Damping);
-            ledger.sliding += account(Account::Sliding);
-            ledger.spin += account(Account::Spin);
-            ledger.rolling += account(Account::Rolling);
-            ledger.work += account(Account::Work);
+            for (account, cause) in Account::CAUSES {
+                ledger[cause] += sample.accounts[account as usize];
+            }
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
         self.add_grains(t, &mut ledger, &mut signals);
-        ledger.fastening = self.structure.fastening;
-        ledger.work -= self.structure.removed;
+        ledger[Cause::Fastening] = self.structure.fastening;
+        ledger[Cause::Work] -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());

@@ -5,8 +5,9 @@ use super::joints::{coordinate_row, flat};
 use super::partition::{Owner, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventKind};
-use tippe_mechanics::force::{Anchor, At, Book, ForceKind, inverse_left_jacobian_transposed, spring};
+use tippe_mechanics::force::{Anchor, At, ForceKind, inverse_left_jacobian_transposed, spring};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::{Kinematics, rotation_vector};
 use tippe_mechanics::ledger::Ledger;
@@ -571,22 +572,19 @@ impl Clock<'_> {
             *elastic += stored;
             let lost = -work - (stored - own.stored);
             let energy = &mut self.state.actions.energies[e];
-            match model.forces[e].kind.book() {
-                Book::Work => {
-                    ledger.work += work;
-                    *energy += work;
-                }
-                Book::Friction => {
-                    ledger.joint_friction += lost;
-                    *energy += lost;
-                }
-                Book::Damping => {
+            match model.forces[e].kind.cause() {
+                Cause::Damping => {
                     let one_sided = row.lower == 0.0 || row.upper == 0.0;
                     // the damper's share of the force; the rest is the error of the step
                     let damped = if one_sided { lost } else { h * own.damping * (2.0 * rate - start) * rate };
-                    ledger.damping += damped;
-                    ledger.integration += lost - damped;
+                    ledger[Cause::Damping] += damped;
+                    ledger[Cause::Integration] += lost - damped;
                     *energy += damped;
+                }
+                cause => {
+                    let booked = if cause.is_loss() { lost } else { work };
+                    ledger[cause] += booked;
+                    *energy += booked;
                 }
             }
         }
@@ -599,13 +597,13 @@ impl Clock<'_> {
         let energies = |clock: &mut Self, k: u32, work: f64| clock.state.actions.energies[k as usize] += work;
         for &(k, body, load) in &elements.loads {
             let work = h * load.dot(&mean[body as usize]);
-            ledger.work += work;
+            ledger[Cause::Work] += work;
             energies(self, k, work);
         }
         for &(k, at, force) in elements.forces.iter().chain(&elements.held) {
             let work = h * force * self.mean_rate(at, mean);
-            ledger.work += work;
-            ledger.integration += work;
+            ledger[Cause::Work] += work;
+            ledger[Cause::Integration] += work;
             energies(self, k, work);
         }
         let mut told = 0.0;
@@ -613,7 +611,7 @@ impl Clock<'_> {
             let Some((lambda, [p, g, r])) = self.held_impulse(at, &elements.held) else { continue };
             let work = lambda * self.group_rate(p, g, r, mean);
             told += work;
-            ledger.work += work;
+            ledger[Cause::Work] += work;
             energies(self, k, work);
         }
         let mut exact = 0.0;
@@ -623,7 +621,7 @@ impl Clock<'_> {
             }
         }
         // exact rows do no work but by the step's error
-        ledger.integration -= exact - told;
+        ledger[Cause::Integration] -= exact - told;
         self.elements = elements;
     }
 

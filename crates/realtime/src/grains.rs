@@ -2,6 +2,7 @@
 
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::observe::Observe;
@@ -29,7 +30,7 @@ impl Clock<'_> {
             })
             .collect();
         match bed.follow(&mut record, &path) {
-            Ok(work) => self.state.ledger.integration -= work,
+            Ok(work) => self.state.ledger[Cause::Integration] -= work,
             Err(error) => {
                 let what = format!("cannot go on: {error}");
                 self.spilt = Some(Failure { time: self.state.time, kind: "grains", name: bed.name(), what });
@@ -43,7 +44,7 @@ impl Clock<'_> {
         let Some(record) = &self.state.grains else { return };
         for (b, load) in record.loads.iter().enumerate() {
             if self.is_free(b) {
-                ledger.integration -= self.h * load.dot(&mean[b]);
+                ledger[Cause::Integration] -= self.h * load.dot(&mean[b]);
             }
         }
     }

@@ -15,6 +15,7 @@ use super::joints::flat;
 use super::partition::masses;
 use fall::{Falling, RISES, linear};
 use tippe_geometry::{Manifold, Mat3, Pose, Quat, Shape, Vec3, manifold};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
 use tippe_mechanics::model::kinetic;
@@ -299,9 +300,10 @@ impl Clock<'_> {
         if !self.blows.is_empty() {
             // slender bodies have another energy in the orientation that an impact saw than in the last one
             let (books, now) = (&self.opened, &self.state.ledger);
-            let lost = now.contact_damping - books.contact_damping + now.sliding - books.sliding;
-            let given = now.work - books.work;
-            self.state.ledger.integration -= self.kinetic_energy() - began + lost - given;
+            let lost =
+                now[Cause::ContactDamping] - books[Cause::ContactDamping] + now[Cause::Sliding] - books[Cause::Sliding];
+            let given = now[Cause::Work] - books[Cause::Work];
+            self.state.ledger[Cause::Integration] -= self.kinetic_energy() - began + lost - given;
         }
         for k in 0..self.machines.len() {
             self.hop_machine(k);
@@ -940,9 +942,9 @@ impl Clock<'_> {
                 }
                 let s = &list[k];
                 let energy = |axis: usize| s.impulse[axis] * 0.5 * (s.rate(axis, started) + s.rate(axis, u));
-                ledger.contact_damping -= energy(0);
-                ledger.sliding -= energy(1) + energy(2);
-                ledger.work -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();
+                ledger[Cause::ContactDamping] -= energy(0);
+                ledger[Cause::Sliding] -= energy(1) + energy(2);
+                ledger[Cause::Work] -= (0..3).map(|a| s.impulse[a] * s.given[a]).sum::<f64>();
             }
         }
         for (depth, &k) in depths.iter().zip(&cluster) {

@@ -5,6 +5,7 @@ use super::joints::flat;
 use super::partition::Owner;
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Quat, Shape, Vec3};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventContact, EventKind};
 use tippe_mechanics::force::ForceKind;
 use tippe_mechanics::joint::Six;
@@ -302,7 +303,7 @@ impl Clock<'_> {
         // what contacts and their friction stored, also those that are gone: their points need not be the same ones
         let stored_before: f64 = self.before.iter().map(|m| m.stored).sum();
         let strained = Hold::all_stored(&self.state.holds);
-        ledger.contact_damping += stored_before;
+        ledger[Cause::ContactDamping] += stored_before;
         let mut stored = 0.0;
         self.state.holds.clear();
         for grip in &mut self.grips {
@@ -326,8 +327,8 @@ impl Clock<'_> {
                 }
                 memory.struck = struck.binary_search(&memory.pair).is_ok();
                 stored += memory.stored;
-                ledger.contact_damping -= row.lambda * rate(row, mean) + memory.stored;
-                ledger.work -= row.lambda * row.given;
+                ledger[Cause::ContactDamping] -= row.lambda * rate(row, mean) + memory.stored;
+                ledger[Cause::Work] -= row.lambda * row.given;
                 contacts.push(*memory);
             }
             let memory = &mut grip.memory;
@@ -343,22 +344,22 @@ impl Clock<'_> {
                         size += row.lambda * row.lambda;
                         // the bound of the solution, where that is not settled yet
                         limit = row.upper.min(rows.follows[k].bound(normal));
-                        &mut ledger.sliding
+                        &mut ledger[Cause::Sliding]
                     }
                     Owner::Twist(_) => {
                         memory.twist = row.lambda;
                         spin = rate(row, velocity);
                         size += row.lambda * row.lambda;
-                        &mut ledger.spin
+                        &mut ledger[Cause::Spin]
                     }
                     Owner::Roll(_, a) => {
                         memory.turn += grip.axes[a as usize + 1] * row.lambda;
-                        &mut ledger.rolling
+                        &mut ledger[Cause::Rolling]
                     }
                     _ => break,
                 };
                 *cause -= row.lambda * rate(row, mean);
-                ledger.work -= row.lambda * row.given;
+                ledger[Cause::Work] -= row.lambda * row.given;
             }
             let size = size.sqrt();
             memory.sliding = size > 0.0 && size >= limit * (1.0 - 1e-7);
@@ -383,8 +384,8 @@ impl Clock<'_> {
             self.state.holds.push(*memory);
         }
         let strained_now = Hold::all_stored(&self.state.holds);
-        ledger.sliding += strained[0] - strained_now[0];
-        ledger.spin += strained[1] - strained_now[1];
+        ledger[Cause::Sliding] += strained[0] - strained_now[0];
+        ledger[Cause::Spin] += strained[1] - strained_now[1];
         self.elastic = [stored_before + strained[0] + strained[1], stored + strained_now[0] + strained_now[1]];
         // what was struck and has flown too far to be looked at
         let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
@@ -462,10 +463,10 @@ impl Clock<'_> {
             let own: f64 =
                 (0..2).filter(|&s| row.bodies[s] != GROUND).map(|s| dot(&along(s), mean[row.bodies[s] as usize])).sum();
             let work = row.lambda * (own + row.given);
-            ledger.work -= row.lambda * row.given;
+            ledger[Cause::Work] -= row.lambda * row.given;
             match self.rows.owners[k] {
-                Owner::Bend => ledger.damping -= work,
-                Owner::Custom(_) => ledger.work += work,
+                Owner::Bend => ledger[Cause::Damping] -= work,
+                Owner::Custom(_) => ledger[Cause::Work] += work,
                 _ => {}
             }
         }
@@ -484,19 +485,19 @@ impl Clock<'_> {
             let pushed = h * load.dot(&mean[b]);
             let after = self.motion(b);
             let fall = body.mass * (self.model.potential_at(self.kin[b].p) - self.model.potential_at(after.p));
-            ledger.integration -= external - pushed - fall;
+            ledger[Cause::Integration] -= external - pushed - fall;
             // the state's kinetic energy against that of the solved velocities
-            ledger.integration -= kinetic(body, &after) - {
+            ledger[Cause::Integration] -= kinetic(body, &after) - {
                 let u = velocity[b];
                 kinetic(body, &Kinematics { p: after.p, v: u.linear, w: u.angular, R: *R })
             };
             if self.is_slender(b) || self.swung[b].is_some() {
                 // and of those it began with
                 let began = |R: Mat3| kinetic(body, &Kinematics { R, ..self.kin[b] });
-                ledger.integration -= began(*R) - began(self.base(b));
+                ledger[Cause::Integration] -= began(*R) - began(self.base(b));
             }
         }
-        ledger.integration -= elastic_before - ledger.elastic;
+        ledger[Cause::Integration] -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
         self.book_grains(&mean, &mut ledger);
@@ -665,7 +666,7 @@ impl Clock<'_> {
             }
         }
         let books = &self.state.ledger;
-        if !(books.dissipated() - books.work).is_finite() {
+        if !(books.dissipated() - books.put_in()).is_finite() {
             // the fastest body, where nobody is lost yet
             let speed = |b: &usize| self.state.bodies[*b].v.length();
             let fastest = (0..self.state.bodies.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));

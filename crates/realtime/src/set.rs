@@ -1,6 +1,7 @@
 //! What a program sets between two steps: numbers from outside, motion of bodies and joints.
 
 use super::{BodyMotion, Clock};
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::model::kinetic;
 use tippe_mechanics::set::Set;
 
@@ -35,7 +36,7 @@ impl Clock<'_> {
         self.place();
         // whatever was set may move what is at rest
         self.state.still.fill(0);
-        self.state.ledger.work += self.energy_of_motion() - before;
+        self.state.ledger[Cause::Work] += self.energy_of_motion() - before;
     }
 
     /// Kinetic and potential energy of all free bodies [J].

@@ -2,6 +2,7 @@
 
 use super::Clock;
 use tippe_geometry::Vec3;
+use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::model::ChangeAction;
 use tippe_mechanics::structure::Parts;
@@ -58,8 +59,8 @@ impl Clock<'_> {
                 (state.bodies[body as usize].v, state.bodies[body as usize].w) = (Vec3::ZERO, Vec3::ZERO);
             }
             let state = &mut self.state;
-            state.ledger.fastening += state.structure.fastening - lost;
-            state.ledger.work -= state.structure.removed - removed;
+            state.ledger[Cause::Fastening] += state.structure.fastening - lost;
+            state.ledger[Cause::Work] -= state.structure.removed - removed;
             // what rested may have lost what it rested on
             state.still.fill(0);
             let source = Some(change.name.clone());

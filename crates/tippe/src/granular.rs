@@ -6,6 +6,7 @@
 //! where J is the impulse the grains felt over the step, with the other sign: momentum is exact. Rotation is the same with the
 //! angular momentum about the centre of mass in place of m v. Bodies do not touch each other in this clock.
 
+use crate::cause::Cause;
 use crate::kinematics::BodyMotion;
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
@@ -428,7 +429,7 @@ impl<'a> Clock<'a> {
     fn ledger(&self) -> Ledger {
         let [initial, put_in] = self.state.initial.unwrap_or_default();
         let mut ledger = Ledger { initial, ..Ledger::of_grains(&self.state.grains.ledger(&self.grains)) };
-        ledger.work -= put_in + self.state.exchanged;
+        ledger[Cause::Work] -= put_in + self.state.exchanged;
         for (body, motion) in self.model.bodies.iter().zip(&self.state.bodies) {
             if body.drive == Drive::Free {
                 let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };

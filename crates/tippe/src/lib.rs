@@ -10,7 +10,7 @@ pub mod statics;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
-    capability, contact, event, force, joint, kinematics, ledger, mechanism, model, network, observe,
+    capability, cause, contact, event, force, joint, kinematics, ledger, mechanism, model, network, observe,
 };
 pub use tippe_precise as precise;
 pub use tippe_realtime as realtime;
@@ -21,6 +21,6 @@ pub use linear::{Linearization, linearize};
 pub use precise::{Failure, Settings, State, Whole, simulate};
 pub use statics::{Equilibrium, equilibrium};
 pub use tippe_mechanics::{
-    BodyState, ContactSample, Event, EventContact, EventKind, GrainSummary, Ledger, MechanismSummary, Model, Observe,
-    Progress, Reach, Sample, Solutions, Summary,
+    BodyState, Cause, ContactSample, Event, EventContact, EventKind, GrainSummary, Ledger, MechanismSummary, Model,
+    Observe, Progress, Reach, Sample, Solutions, Summary,
 };

@@ -10,7 +10,7 @@ use tippe::force::{Anchor, ForceKind};
 use tippe::model::Drive;
 use tippe::run::{Account, SignalName};
 use tippe::scene::{Clock, Scene, SignalKind};
-use tippe::{Event, Model};
+use tippe::{Cause, Event, Model};
 use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3};
 
 /// Divisions of a full circle in meshes of round shapes [-].
@@ -43,10 +43,34 @@ pub struct Description {
     pub inputs: Vec<DescribedInput>,
     /// Energy accounts [J] and components of momentum [kg m/s], in the order of a block.
     pub accounts: Vec<String>,
+    /// Which of them hold energy, count losses, or what was put in.
+    pub ledger: LedgerNames,
     /// What the user should know about the scene.
     pub warnings: Vec<String>,
     /// Settings that the clock runs with.
     pub settings: serde_json::Value,
+}
+
+/// Names of energy accounts, by what they say.
+#[derive(Clone, Debug, Serialize)]
+pub struct LedgerNames {
+    /// Energy that is there.
+    pub stored: Vec<&'static str>,
+    /// What was lost, by cause.
+    pub lost: Vec<&'static str>,
+    /// What was put in, by cause.
+    pub given: Vec<&'static str>,
+}
+
+impl LedgerNames {
+    fn new() -> LedgerNames {
+        let names = |causes: &[Cause]| causes.iter().map(|cause| cause.name()).collect();
+        LedgerNames {
+            stored: Account::HOLDING.iter().map(|account| account.name()).collect(),
+            lost: names(Cause::LOST),
+            given: names(Cause::GIVEN),
+        }
+    }
 }
 
 /// One body.
@@ -234,6 +258,7 @@ impl Description {
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
             inputs: if clock == Clock::Realtime { inputs(scene, model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
+            ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
             settings,
         }

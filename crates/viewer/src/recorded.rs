@@ -9,9 +9,9 @@ use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
-use tippe::Model;
 use tippe::run::{Account, Report, Run, RunError, RunTables, Status, Wanted};
 use tippe::scene::{Clock, Scene};
+use tippe::{Cause, Model};
 
 /// Bytes of a block that is comfortable to send: large enough to be few, small enough to come quickly.
 const BLOCK_BYTES: usize = 2 << 20;
@@ -261,8 +261,8 @@ fn values(tables: &RunTables, name: &str, rows: Range<usize>) -> Result<Vec<f64>
         Ok(fold(parts(&names)?, |sum, x| sum + x))
     };
     match name {
-        "energy.stored" => accounts(&[Account::Kinetic, Account::Potential, Account::Elastic]),
-        "energy.dissipated" => accounts(&Account::LOSSES),
+        "energy.stored" => accounts(&Account::HOLDING),
+        "energy.dissipated" => accounts(&Cause::LOST.iter().map(|&cause| Account::By(cause)).collect::<Vec<_>>()),
         _ if tables.has(name) => tables.signal(name, rows),
         _ => match (name.strip_suffix(".speed"), name.strip_suffix(".angular_speed")) {
             (Some(body), _) => length(format!("{body}.velocity")),
@@ -306,6 +306,7 @@ fn first_times(tables: &RunTables, rows: usize, block_rows: usize) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tippe::cause::Accounts;
     use tippe::run::{Manifest, RunWriter, SceneCopy, SettingsCopy, Subjects};
     use tippe::{Observe, Sample, clock};
 
@@ -337,7 +338,8 @@ mod tests {
             let mut bodies = model.start.clone();
             bodies[1].position.z = if k == 7777 { 9.0 } else { time };
             bodies[1].velocity = tippe_geometry::Vec3::new(3.0, 4.0, 0.0);
-            let energy = tippe::Ledger { sliding: 1.0, spin: 2.0, ..tippe::Ledger::default() };
+            let accounts = Accounts::of([(Cause::Sliding, 1.0), (Cause::Spin, 2.0)]);
+            let energy = tippe::Ledger { accounts, ..tippe::Ledger::default() };
             writer.sample(&Sample { time, bodies: &bodies, contacts: &[], energy: &energy, signals: &[] });
         }
         writer.finish(Status::Complete, None, None).unwrap();

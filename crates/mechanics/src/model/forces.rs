@@ -775,10 +775,7 @@ impl Compiler<'_> {
             let word = if matches!(element.kind, ForceKind::Spring { .. }) { "tension" } else { "effort" };
             let unit = if turning { "N m" } else { "N" };
             add(format!("{}.{word}", element.name), unit, SignalSource::Effort(k as u32));
-            let word = match element.kind.book() {
-                crate::force::Book::Work => "work",
-                _ => "loss",
-            };
+            let word = if element.kind.cause().is_loss() { "loss" } else { "work" };
             add(format!("{}.{word}", element.name), "J", SignalSource::ElementEnergy(k as u32));
         }
         for (k, sensor) in model.sensors.iter().enumerate() {

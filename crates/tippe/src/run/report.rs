@@ -2,7 +2,7 @@
 
 use super::Subjects;
 use crate::scene::Clock;
-use crate::{BodyState, EventKind, GrainSummary, Ledger, MechanismSummary, Solutions, Summary};
+use crate::{BodyState, Cause, EventKind, GrainSummary, Ledger, MechanismSummary, Solutions, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -121,8 +121,8 @@ impl From<&Ledger> for EnergyReport {
             kinetic: ledger.kinetic,
             potential: ledger.potential,
             elastic: ledger.elastic,
-            by_cause: ledger.causes().iter().map(|(cause, energy)| ((*cause).to_owned(), *energy)).collect(),
-            work: ledger.work,
+            by_cause: Cause::LOST.iter().map(|&cause| (cause.name().to_owned(), ledger[cause])).collect(),
+            work: ledger.put_in(),
             residual: ledger.residual(),
         }
     }

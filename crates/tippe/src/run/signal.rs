@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::model::{Drive, Model};
-use crate::{BodyState, Ledger};
+use crate::{BodyState, Cause, Ledger};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tippe_geometry::Vec3;
@@ -224,24 +224,8 @@ pub enum Account {
     Potential,
     /// Energy stored in contacts and springs [J].
     Elastic,
-    /// Lost to normal contact damping [J].
-    ContactDamping,
-    /// Lost to sliding friction [J].
-    Sliding,
-    /// Lost to spin friction [J].
-    Spin,
-    /// Lost to rolling resistance [J].
-    Rolling,
-    /// Lost in springs, bushings and stops with damping [J].
-    Damping,
-    /// Lost to dry friction of joints [J].
-    JointFriction,
-    /// Lost when parts were fastened together while they moved [J].
-    Fastening,
-    /// Lost by the integration with a fixed step itself [J].
-    Integration,
-    /// Work put in [J].
-    Work,
+    /// Lost, or put in, for this cause [J].
+    By(Cause),
     /// Stored energy at the start [J].
     Initial,
     /// kinetic + potential + elastic [J].
@@ -252,54 +236,29 @@ pub enum Account {
     Residual,
 }
 
+/// The accounts of all causes, with others before and behind.
+const fn around<const N: usize>(before: &[Account], behind: &[Account]) -> [Account; N] {
+    let mut all = [Account::Residual; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = match i {
+            _ if i < before.len() => before[i],
+            _ if i < before.len() + Cause::COUNT => Account::By(Cause::ALL[i - before.len()]),
+            _ => behind[i - before.len() - Cause::COUNT],
+        };
+        i += 1;
+    }
+    all
+}
+
 impl Account {
+    /// What holds energy: kinetic + potential + elastic is stored.
+    pub const HOLDING: [Account; 3] = [Account::Kinetic, Account::Potential, Account::Elastic];
     /// The energy columns of `energy.parquet`, in order.
-    pub const STORED: [Account; 14] = [
-        Account::Kinetic,
-        Account::Potential,
-        Account::Elastic,
-        Account::ContactDamping,
-        Account::Sliding,
-        Account::Spin,
-        Account::Rolling,
-        Account::Damping,
-        Account::JointFriction,
-        Account::Fastening,
-        Account::Integration,
-        Account::Work,
-        Account::Initial,
-        Account::Residual,
-    ];
-    /// What is lost, in the order of the columns.
-    pub const LOSSES: [Account; 8] = [
-        Account::ContactDamping,
-        Account::Sliding,
-        Account::Spin,
-        Account::Rolling,
-        Account::Damping,
-        Account::JointFriction,
-        Account::Fastening,
-        Account::Integration,
-    ];
+    pub const STORED: [Account; Cause::COUNT + 5] = around(&Account::HOLDING, &[Account::Initial, Account::Residual]);
     /// All accounts.
-    pub const ALL: [Account; 16] = [
-        Account::Kinetic,
-        Account::Potential,
-        Account::Elastic,
-        Account::ContactDamping,
-        Account::Sliding,
-        Account::Spin,
-        Account::Rolling,
-        Account::Damping,
-        Account::JointFriction,
-        Account::Fastening,
-        Account::Integration,
-        Account::Work,
-        Account::Initial,
-        Account::Stored,
-        Account::Dissipated,
-        Account::Residual,
-    ];
+    pub const ALL: [Account; Cause::COUNT + 7] =
+        around(&Account::HOLDING, &[Account::Initial, Account::Stored, Account::Dissipated, Account::Residual]);
 
     /// Name after `energy.`.
     pub fn name(self) -> &'static str {
@@ -307,15 +266,7 @@ impl Account {
             Account::Kinetic => "kinetic",
             Account::Potential => "potential",
             Account::Elastic => "elastic",
-            Account::ContactDamping => "contact_damping",
-            Account::Sliding => "sliding",
-            Account::Spin => "spin",
-            Account::Rolling => "rolling",
-            Account::Damping => "damping",
-            Account::JointFriction => "joint_friction",
-            Account::Fastening => "fastening",
-            Account::Integration => "integration",
-            Account::Work => "work",
+            Account::By(cause) => cause.name(),
             Account::Initial => "initial",
             Account::Stored => "stored",
             Account::Dissipated => "dissipated",
@@ -329,15 +280,7 @@ impl Account {
             Account::Kinetic => ledger.kinetic,
             Account::Potential => ledger.potential,
             Account::Elastic => ledger.elastic,
-            Account::ContactDamping => ledger.contact_damping,
-            Account::Sliding => ledger.sliding,
-            Account::Spin => ledger.spin,
-            Account::Rolling => ledger.rolling,
-            Account::Damping => ledger.damping,
-            Account::JointFriction => ledger.joint_friction,
-            Account::Fastening => ledger.fastening,
-            Account::Integration => ledger.integration,
-            Account::Work => ledger.work,
+            Account::By(cause) => ledger[cause],
             Account::Initial => ledger.initial,
             Account::Stored => ledger.stored(),
             Account::Dissipated => ledger.dissipated(),

@@ -2,7 +2,8 @@
 
 use super::table::{Column, TableReader};
 use super::writer::CONTACT_VECTORS;
-use super::{Account, Axis, Quantity, Recording, Run, RunError, Subjects, Wanted};
+use super::{Axis, Quantity, Recording, Run, RunError, Subjects, Wanted};
+use crate::cause::{Accounts, Cause};
 use crate::{BodyState, ContactSample, Ledger};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -90,37 +91,18 @@ impl RunTables {
     fn load_energy(&self, recording: &mut Recording, rows: Range<usize>) -> Result<(), RunError> {
         let n = rows.len();
         let column = |name: &str| self.real(&self.energy, name, rows.clone());
-        let [kinetic, potential, elastic, work] =
-            [column("kinetic")?, column("potential")?, column("elastic")?, column("work")?];
-        let [contact_damping, sliding, spin, rolling] =
-            [column("contact_damping")?, column("sliding")?, column("spin")?, column("rolling")?];
-        // A folder from before there were joints, or a fixed step, has no such column.
-        let later = |account: Account| match self.energy.has(account.name()) {
-            true => column(account.name()),
-            false => Ok(vec![0.0; n]),
-        };
-        let [damping, joint_friction, fastening, integration] = [
-            later(Account::Damping)?,
-            later(Account::JointFriction)?,
-            later(Account::Fastening)?,
-            later(Account::Integration)?,
-        ];
-        let initial = column("initial")?;
+        let [kinetic, potential, elastic, initial] =
+            [column("kinetic")?, column("potential")?, column("elastic")?, column("initial")?];
+        // a folder from before a cause was known has no such column
+        let known = Cause::ALL.into_iter().filter(|cause| self.energy.has(cause.name()));
+        let causes = known.map(|cause| Ok((cause, column(cause.name())?))).collect::<Result<Vec<_>, RunError>>()?;
         let momentum = [column("momentum.x")?, column("momentum.y")?, column("momentum.z")?];
         for i in 0..n {
             recording.energy.push(Ledger {
                 kinetic: kinetic[i],
                 potential: potential[i],
                 elastic: elastic[i],
-                contact_damping: contact_damping[i],
-                sliding: sliding[i],
-                spin: spin[i],
-                rolling: rolling[i],
-                damping: damping[i],
-                joint_friction: joint_friction[i],
-                fastening: fastening[i],
-                integration: integration[i],
-                work: work[i],
+                accounts: Accounts::of(causes.iter().map(|(cause, energies)| (*cause, energies[i]))),
                 initial: initial[i],
                 ..Ledger::default()
             });

@@ -1,6 +1,7 @@
 //! The run folder and its questions, on a ball that bounces by closed form.
 
 use super::*;
+use crate::cause::{Accounts, Cause};
 use crate::event::{Episode, Event, EventContact, EventKind};
 use crate::scene::{Clock, Scene};
 use crate::{BodyState, ContactSample, Ledger, MechanismSummary, Model, Observe, Sample, Summary, clock};
@@ -103,11 +104,13 @@ fn bounce(until: f64, dt: f64, observe: &mut dyn Observe) {
         let energy = Ledger {
             kinetic: 0.5 * MASS * v * v,
             potential: MASS * G * z,
-            contact_damping: initial * (1.0 - libm::pow(RESTITUTION, 2.0 * f64::from(bounces))),
-            damping: 2.0 * t,
-            joint_friction: 5.0 * t,
-            fastening: t,
-            work: 8.0 * t,
+            accounts: Accounts::of([
+                (Cause::ContactDamping, initial * (1.0 - libm::pow(RESTITUTION, 2.0 * f64::from(bounces)))),
+                (Cause::Damping, 2.0 * t),
+                (Cause::JointFriction, 5.0 * t),
+                (Cause::Fastening, t),
+                (Cause::Work, 8.0 * t),
+            ]),
             initial,
             ..Ledger::default()
         };
@@ -649,8 +652,8 @@ fn older_folders_are_read() {
     assert_eq!(run.manifest.subjects, bodies);
     let recording = run.recording(Wanted::all(&bodies)).unwrap();
     assert_eq!(recording.time.len(), 6);
-    assert_eq!(recording.energy[5].rolling, 7.0);
-    assert_eq!(recording.energy[5].joint_friction, 0.0);
+    assert_eq!(recording.energy[5][Cause::Rolling], 7.0);
+    assert_eq!(recording.energy[5][Cause::JointFriction], 0.0);
 }
 
 /// Hands on all but the signals of the model.

@@ -4,7 +4,7 @@ use tippe::geometry::Vec3;
 use tippe::model::Drive;
 use tippe::observe::{BodyState, Summary};
 use tippe::scene::{Clock, Packing, Scene};
-use tippe::{Model, clock};
+use tippe::{Cause, Model, clock};
 
 /// Every key of grains, but `file`.
 const GRAINS: &str = include_str!("../data/grains.toml");
@@ -297,7 +297,7 @@ fn shot(clock: Clock, step: f64) -> (BodyState, [f64; 2], f64) {
     let end = clock::simulate(&model, &mut state, 0.1, &settings, &mut ()).unwrap_or_else(|f| panic!("{f}"));
     let after = momenta(&model, &state, &end.bodies);
     let missing = [0, 1].map(|k| (after[k] - before[k]).length() / before[k].length());
-    let lost = end.energy.dissipated() - end.energy.integration;
+    let lost = end.energy.dissipated() - end.energy[Cause::Integration];
     (end.bodies[0], missing, end.energy.residual().abs() / lost)
 }
 

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { format, h } from "./dom";
 import { chartOptions, together } from "./plots";
 import type { Player } from "./player";
-import { LOST, STORED, type Track, type View } from "./track";
+import type { Track, View } from "./track";
 
 const CURVES: [string, string][] = [
   ["energy.kinetic", "#4e8fd0"],
@@ -34,7 +34,8 @@ export class EnergyPanel {
     this.table.replaceChildren();
     this.cells.clear();
     const colours = new Map(CURVES.map(([name, colour]) => [name.slice(7), colour]));
-    for (const name of [...STORED, "stored", ...LOST, "dissipated", "work", "initial", "residual"]) {
+    const { stored, lost, given } = track.document.ledger;
+    for (const name of [...stored, "stored", ...lost, "dissipated", ...given, "initial", "residual"]) {
       const value = h("td", { class: "number" });
       const swatch = h("span", { class: "swatch" });
       swatch.style.background = colours.get(name) ?? "transparent";
@@ -72,13 +73,15 @@ export class EnergyPanel {
 
   show(view: View): void {
     const { block, row } = view.a;
-    const accounts = this.track?.document.accounts ?? [];
+    const document = this.track?.document;
+    if (!document) return;
+    const { accounts, ledger } = document;
     const value = (name: string): number => block.energy[row * block.accountCount + accounts.indexOf(name)] ?? NaN;
     const sum = (names: string[]): number => names.reduce((total, name) => total + value(name), 0);
     for (const [name, cell] of this.cells) {
-      const x = name === "stored" ? sum(STORED) : name === "dissipated" ? sum(LOST) : value(name);
+      const x = name === "stored" ? sum(ledger.stored) : name === "dissipated" ? sum(ledger.lost) : value(name);
       cell.textContent = format(x, 5);
-      if (LOST.includes(name)) cell.parentElement!.hidden = x === 0;
+      if (ledger.lost.includes(name)) cell.parentElement!.hidden = x === 0;
     }
     if (this.drawn !== this.player.time) {
       this.drawn = this.player.time;

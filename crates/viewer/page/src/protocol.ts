@@ -113,6 +113,8 @@ export interface RunDocument {
   signals: { name: string; unit: string }[];
   inputs?: { name: string; start: number; low: number | null; high: number | null }[];
   accounts: string[];
+  /** Accounts that hold energy, that count losses, and what was put in. */
+  ledger: { stored: string[]; lost: string[]; given: string[] };
   warnings: string[];
   settings: Record<string, unknown>;
   live: boolean;

@@ -78,15 +78,11 @@ export const BODY_UNITS: Record<string, string> = {
   position: "m", orientation: "-", velocity: "m/s", angular_velocity: "rad/s", speed: "m/s", angular_speed: "rad/s",
 };
 
-/** What the ledger counts as stored, and as lost. */
-export const STORED = ["kinetic", "potential", "elastic"];
-export const LOST = ["contact_damping", "sliding", "spin", "rolling", "damping", "joint_friction", "fastening", "integration"];
-
 /** Reader of a signal in blocks, by name. */
 export function reader(document: RunDocument, name: string): ((block: Block, row: number) => number) | undefined {
   const signal = document.signals.findIndex((s) => s.name === name);
   if (signal >= 0) return (block, row) => block.signals[row * block.signalCount + signal];
-  const sums: Record<string, string[]> = { "energy.stored": STORED, "energy.dissipated": LOST };
+  const sums: Record<string, string[]> = { "energy.stored": document.ledger.stored, "energy.dissipated": document.ledger.lost };
   if (sums[name]) {
     const accounts = sums[name].map((account) => document.accounts.indexOf(account)).filter((k) => k >= 0);
     return (block, row) => accounts.reduce((sum, k) => sum + block.energy[row * block.accountCount + k], 0);
