@@ -6,7 +6,6 @@ use std::path::Path;
 use tippe::Model;
 use tippe::clock::Settings;
 use tippe::model::ProgramLaw;
-use tippe::precise::method;
 use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 
 /// How to run a scene, where it differs from what the scene says.
@@ -44,7 +43,7 @@ impl Options {
         match settings {
             Settings::Precise(settings) => {
                 settings.tolerance = self.tolerance.unwrap_or(settings.tolerance);
-                settings.method = self.integrator.map_or(settings.method, method);
+                settings.integrator = self.integrator.unwrap_or(settings.integrator);
                 settings.step = self.step.or(settings.step);
                 if self.integrator.is_some_and(Integrator::fixed_step) && settings.step.is_none() {
                     let text = "this integrator has a fixed step. help: give it with --step SECONDS";

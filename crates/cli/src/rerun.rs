@@ -54,8 +54,8 @@ pub fn rerun(args: &Args) -> Result<(), Stop> {
         }
     };
     let scene = Scene::parse(&manifest.scene.name, &manifest.scene.text, &manifest.sets)?;
-    let settings = manifest.settings.settings();
-    let mut settings = settings.map_err(|text| Stop::Usage(format!("{}: {text}", args.run.display())))?;
+    let mut settings = manifest.settings.clone();
+    settings.check().map_err(|text| Stop::Usage(format!("{}: its manifest has {text}", args.run.display())))?;
     settings.set_threads(args.threads);
     let model = Model::compile_for(&scene, settings.clock())?;
     let mut state = match &manifest.restart {

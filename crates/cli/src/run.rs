@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::clock::{self, Failure, State};
 use tippe::realtime::Hook;
-use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
 
@@ -192,7 +192,7 @@ pub fn simulate(
         start,
         until: *until,
         restart: args.restart.as_ref().map(|path| path.display().to_string()),
-        settings: SettingsCopy::from(settings),
+        settings: settings.clone(),
         warnings: model.warnings.clone(),
         subjects: subjects.clone(),
         hash: None,

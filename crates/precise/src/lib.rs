@@ -37,7 +37,7 @@ use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
-use tippe_scene::{Integrator, Scene};
+use tippe_scene::{Integrator, Scene, endless, is_endless};
 pub use whole::{Input, Whole};
 
 /// First horizon [s].
@@ -59,22 +59,27 @@ const POINTS_OF_HORIZON: f64 = 1e5;
 /// States of bodies at the communication points of a horizon, about [-].
 const STATES_OF_HORIZON: f64 = 4e6;
 
-/// How to run the precise clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the precise clock. In files what is infinite, or not given, is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Relative tolerance [-].
     pub tolerance: f64,
-    /// Integrator; `None` chooses for every island.
-    pub method: Option<Method>,
-    /// Step of the fixed-step methods [s].
+    /// Integrator; [`Integrator::Auto`] chooses for every island.
+    pub integrator: Integrator,
+    /// Step of the fixed-step integrators [s].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// Largest step [s].
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub max_step: f64,
     /// Time between communication points [s]; infinite for none but start and end. See [`Settings::too_many_points`].
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// More times to record at, ascending [s].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_at: Vec<f64>,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
 }
 
@@ -82,7 +87,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             tolerance: 1e-6,
-            method: None,
+            integrator: Integrator::Auto,
             step: None,
             max_step: f64::INFINITY,
             output_interval: f64::INFINITY,
@@ -97,7 +102,7 @@ impl Settings {
     pub fn from_scene(scene: &Scene) -> Self {
         Settings {
             tolerance: scene.run.tolerance,
-            method: method(scene.run.integrator),
+            integrator: scene.run.integrator,
             step: scene.run.step,
             max_step: scene.run.max_step.unwrap_or(f64::INFINITY),
             output_interval: scene.run.output_interval,
@@ -119,8 +124,8 @@ impl Settings {
     }
 }
 
-/// The method of a scene's word; `None` is the automatic choice.
-pub fn method(integrator: Integrator) -> Option<Method> {
+/// The method of an integrator; none where every island chooses.
+fn method(integrator: Integrator) -> Option<Method> {
     match integrator {
         Integrator::Auto => None,
         Integrator::Dopri5 => Some(Method::Dopri5),
@@ -726,7 +731,7 @@ impl<'a> Clock<'a> {
             self.summary.rhs_evaluations += c.evaluations;
             self.summary.solutions.pairs += c.pairs;
             self.summary.solutions.contacts += c.contacts;
-            let explicit = self.settings.method.unwrap_or(Method::Dopri5).name();
+            let explicit = method(self.settings.integrator).unwrap_or(Method::Dopri5).name();
             for (name, steps) in [(explicit, c.steps - c.implicit), (Method::Rodas4.name(), c.implicit)] {
                 if steps > 0 {
                     *self.summary.steps_by_integrator.entry(name.to_owned()).or_default() += steps;

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tippe::clock::{self, Failure, Set, Settings, State};
 use tippe::geometry::{Quat, Vec3};
-use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{BodyState, Event, Model, Summary, realtime};
 use tippe_cli::Stop;
@@ -117,7 +117,7 @@ impl Simulation {
             start: 0.0,
             until,
             restart: None,
-            settings: SettingsCopy::from(&settings),
+            settings: settings.clone(),
             warnings: model.warnings.clone(),
             subjects: subjects.clone(),
             hash: None,

@@ -40,54 +40,23 @@ use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
-use tippe_scene::{self as scene, Scene};
+use tippe_scene::Scene;
+pub use tippe_scene::{Coupled, FrictionBound, Solver};
+use tippe_scene::{endless, is_endless};
 
 /// Default step [s].
 pub const STEP: f64 = 1.0 / 60.0;
 
-/// Form of the friction bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FrictionBound {
-    /// |f| <= mu N, the same in all directions.
-    #[default]
-    Cone,
-    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
-    Box,
-}
-
-/// How partitions are solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Solve {
-    /// Direct up to some size, sweeps beyond it unless masses differ much.
-    #[default]
-    Auto,
-    /// Projected Newton with a sparse factorisation.
-    Direct,
-    /// Small steps of soft Gauss-Seidel passes.
-    Sweeps,
-}
-
-/// What becomes of parts that only force elements and rows of hooks join.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Coupled {
-    /// One matrix.
-    #[default]
-    Merged,
-    /// Each its own, joined by a Schur complement of the rows between them (up to 48).
-    Kept,
-}
-
-/// How to run the realtime clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the realtime clock. In files an output interval without end is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Step h [s].
     pub step: f64,
     /// Time between communication points [s]; they are the steps nearest to it.
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
     /// Friction bound.
     pub friction: FrictionBound,
@@ -95,13 +64,15 @@ pub struct Settings {
     pub passes: usize,
     /// Points per pair of shapes, 1 to 8.
     pub points: usize,
-    /// Solver.
-    pub solve: Solve,
-    /// Coupled parts.
+    /// How partitions are solved.
+    pub solver: Solver,
+    /// What becomes of parts that only force elements and rows of hooks join.
+    #[serde(default)]
     pub coupled: Coupled,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
     /// Partitions that came to rest are left alone until something reaches them.
+    #[serde(default)]
     pub sleeping: bool,
 }
 
@@ -114,7 +85,7 @@ impl Default for Settings {
             friction: FrictionBound::Cone,
             passes: 3,
             points: 4,
-            solve: Solve::Auto,
+            solver: Solver::Auto,
             coupled: Coupled::Merged,
             sweeps: 10,
             sleeping: false,
@@ -129,21 +100,11 @@ impl Settings {
         Settings {
             step: own.step,
             output_interval: scene.run.output_interval,
-            friction: match own.friction {
-                scene::FrictionBound::Cone => FrictionBound::Cone,
-                scene::FrictionBound::Box => FrictionBound::Box,
-            },
+            friction: own.friction,
             passes: own.passes,
             points: own.points,
-            solve: match own.solver {
-                scene::Solver::Auto => Solve::Auto,
-                scene::Solver::Direct => Solve::Direct,
-                scene::Solver::Sweeps => Solve::Sweeps,
-            },
-            coupled: match own.coupled {
-                scene::Coupled::Merged => Coupled::Merged,
-                scene::Coupled::Kept => Coupled::Kept,
-            },
+            solver: own.solver,
+            coupled: own.coupled,
             sweeps: own.sweeps,
             sleeping: own.sleeping,
             threads: 0,

@@ -2,7 +2,7 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, Solve, share};
+use super::{Clock, Coupled, FrictionBound, Solver, share};
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::model::Drive;
@@ -606,10 +606,10 @@ impl Partition {
     fn choose(&mut self, settings: &super::Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
-        self.swept = match settings.solve {
-            Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
-            Solve::Direct => false,
-            Solve::Sweeps => true,
+        self.swept = match settings.solver {
+            Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
+            Solver::Direct => false,
+            Solver::Sweeps => true,
         } && self.rubble
             && self.problem.forces.is_empty();
     }

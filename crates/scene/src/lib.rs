@@ -46,6 +46,7 @@ pub use schema::schema;
 pub use tippe_format::text::{closest, did_you_mean};
 pub use tippe_format::{equation, text};
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
 
@@ -293,13 +294,23 @@ impl Default for Run {
     }
 }
 
+/// What a limit in a file is that is absent: none.
+pub fn endless() -> f64 {
+    f64::INFINITY
+}
+
+/// True for a limit that files leave out.
+pub fn is_endless(limit: &f64) -> bool {
+    limit.is_infinite()
+}
+
 /// Declares an enum of names: the word in the file, the variant, what it is.
 macro_rules! named {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name {
-            $($(#[$inner])* $variant,)+
+            $($(#[$inner])* #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -368,8 +379,10 @@ named! {
 
 named! {
     /// What becomes of parts that only force elements join.
+    #[derive(Default)]
     Coupled {
         /// One matrix.
+        #[default]
         Merged = "merged",
         /// Each its own, joined by a Schur complement of the rows between them.
         Kept = "kept",

@@ -4,14 +4,16 @@ use crate::model::Model;
 use crate::observe::{Observe, Summary};
 use crate::scene::{Clock, Scene, SceneError};
 use crate::{granular, precise, realtime};
+use serde::{Deserialize, Serialize};
 use tippe_mechanics::bed::substeps;
 pub use tippe_mechanics::set::Set;
 
 /// A run has at most this many steps of one length: the fewest grains take a day for them.
 const MOST_STEPS: f64 = 1e12;
 
-/// How to run a clock, and which.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run a clock, and which. In files what one clock has and the others have not tells them apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Settings {
     /// The precise clock.
     Precise(precise::Settings),
@@ -68,6 +70,19 @@ impl Settings {
             }
             Settings::Realtime(settings) => settings.output_interval = settings.step,
             Settings::Granular(settings) => settings.record_at = times,
+        }
+    }
+
+    /// What no clock can run with.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Settings::Realtime(settings) if !(settings.step > 0.0 && settings.step.is_finite()) => {
+                Err(format!("a step of {} s", settings.step))
+            }
+            Settings::Realtime(settings) if !(1..=8).contains(&settings.points) => {
+                Err(format!("{} contact points per pair of shapes; 1 to 8 are possible", settings.points))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -23,18 +23,22 @@ use tippe_scene::text::plain;
 /// Grain steps between two reports of progress.
 const BATCH: u64 = 2_000_000;
 
-/// How to run the granular clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the granular clock. In files what is infinite, or not given, is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Step [s]; the scene's if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// Time between communication points [s]; they are the steps nearest to it.
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// Time between snapshots of all grains [s].
     pub snapshot_interval: f64,
     /// More times to record around: the steps before and after them [s], rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_at: Vec<f64>,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
 }
 
