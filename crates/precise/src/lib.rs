@@ -6,7 +6,6 @@ mod crossing;
 mod differences;
 mod dynamics;
 mod generalised;
-mod grains;
 mod island;
 mod machine;
 mod pair;
@@ -16,25 +15,26 @@ mod signals;
 mod skin;
 mod slopes;
 mod structure;
+mod subsystem;
 mod system;
 pub mod tangent;
 mod watch;
 mod whole;
 
 use dynamics::{Account, SHARED};
-use grains::{Look, Pouring};
 use island::{Island, IslandRecord, Motion, Outcome};
 use pair::Pair;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use subsystem::{Handover, Look};
 use tippe_geometry::{Aabb, Quat, Vec3};
-use tippe_mechanics::bed::Bed;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::Event;
 use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
 use tippe_mechanics::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
+use tippe_mechanics::subsystem::{Subsystem, SubsystemKind};
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
 use tippe_scene::{Integrator, Scene, endless, is_endless};
@@ -149,8 +149,8 @@ pub enum Trouble {
     Stall,
     /// A body leaves every box it is given.
     Runaway,
-    /// Grains among the bodies cannot go on.
-    Grains,
+    /// A subsystem that follows the bodies cannot go on.
+    Subsystem(SubsystemKind),
 }
 
 /// A simulation that could not go on: when, who, how much, what to try.
@@ -199,7 +199,7 @@ impl std::fmt::Display for Failure {
                 "needs millions of steps for next to no time",
                 "look for fast vibrations and for friction of joints that hardly move, or loosen the tolerance",
             ),
-            Trouble::Grains => ("are grains that cannot go on", "a smaller step of [granular], or less load on them"),
+            Trouble::Subsystem(kind) => kind.trouble(),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         let (whose, name, what, help) = match &self.component {
@@ -209,7 +209,7 @@ impl std::fmt::Display for Failure {
                 let help = "look for a division by zero or a state that grows without bound in its equations";
                 ("component ", name, what, help)
             }
-            None if self.trouble == Trouble::Grains => ("", &self.body, what, help),
+            None if matches!(self.trouble, Trouble::Subsystem(_)) => ("", &self.body, what, help),
             None => ("body ", &self.body, what, help),
         };
         write!(
@@ -240,15 +240,15 @@ pub struct State {
     initial: f64,
     islands: Vec<IslandRecord>,
     structure: Structure,
-    /// Grains, where the model has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    grains: Option<Box<Pouring>>,
+    /// The subsystem, where the model has one.
+    #[serde(default, rename = "grains", skip_serializing_if = "Option::is_none")]
+    handover: Option<Box<Handover>>,
 }
 
 impl State {
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.grains.as_ref().map(|pouring| &pouring.record.grains)
+        self.handover.as_ref().and_then(|handover| handover.record.grains())
     }
 
     /// The model at rest at the start of its scene.
@@ -260,7 +260,7 @@ impl State {
             initial: 0.0,
             islands: Vec::new(),
             structure: Structure::new(model),
-            grains: Pouring::start(model).map(Box::new),
+            handover: Handover::start(model).map(Box::new),
         }
     }
 }
@@ -279,7 +279,7 @@ pub fn simulate(
         clock.reach();
         clock.regroup();
         clock.advance(until, observe);
-        clock.pour(observe);
+        clock.advance_subsystem(observe);
         clock.record(until, observe);
     }
     clock.finish(state)
@@ -305,10 +305,10 @@ struct Clock<'a> {
     /// Elements and states of the network, likewise.
     actions: ActionRecord,
     structure: Structure,
-    bed: Option<Bed<'a>>,
-    pouring: Option<Box<Pouring>>,
-    /// Grains at the start of the last horizon, and how they looked before the last hand-over.
-    unpoured: Option<Box<Pouring>>,
+    subsystem: Option<Subsystem>,
+    handover: Option<Box<Handover>>,
+    /// The subsystem at the start of the last horizon, and its books and signals before the last hand-over.
+    handover_before: Option<Box<Handover>>,
     earlier: Option<Look>,
     /// Structural changes to be made at `time`.
     due: Vec<usize>,
@@ -349,9 +349,9 @@ impl<'a> Clock<'a> {
             machines: MachineRecord::starts(model),
             actions: first_actions(model, &state.structure),
             structure: state.structure.clone(),
-            bed: grains::bed(model, state.grains.as_deref(), settings),
-            pouring: state.grains.clone(),
-            unpoured: None,
+            subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
+            handover: state.handover.clone(),
+            handover_before: None,
             earlier: None,
             due: Vec::new(),
             loose_motions: Vec::new(),
@@ -367,7 +367,7 @@ impl<'a> Clock<'a> {
             events: 0,
             beyond: None,
         };
-        clock.structure.handover = clock.bed.is_some().then(|| clock.handover());
+        clock.structure.handover = clock.subsystem.is_some().then(|| clock.next_handover());
         clock
     }
 
@@ -554,7 +554,7 @@ impl<'a> Clock<'a> {
     /// The horizon once, and again to a nearer end if a body left its box.
     fn advance_horizon(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
         let full = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
-        self.end = full.min(self.full_of_points()).min(self.handover());
+        self.end = full.min(self.full_of_points()).min(self.next_handover());
         let cut = self.end < full;
         self.last = self.end >= until;
         if self.last {
@@ -740,7 +740,7 @@ impl<'a> Clock<'a> {
         }
         self.stopped = !observe.progress(&progress) && !self.last;
         self.recorded = self.recorded.max(self.end);
-        self.show_grains(observe);
+        self.show_subsystem(observe);
         if self.last {
             self.put_back();
             self.done = true;
@@ -788,7 +788,7 @@ impl<'a> Clock<'a> {
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
-        self.add_grains(t, &mut ledger, &mut signals);
+        self.add_subsystem(t, &mut ledger, &mut signals);
         ledger[Cause::Fastening] = self.structure.fastening;
         ledger[Cause::Work] -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
@@ -807,14 +807,11 @@ impl<'a> Clock<'a> {
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
         state.structure = self.structure.clone();
-        let (mut hash_of_grains, mut warnings_of_grains) = (0, Vec::new());
-        if let (Some(bed), Some(pouring)) = (&self.bed, &self.pouring) {
-            warnings_of_grains = bed.warnings(&pouring.record);
-            let (grains, bits) = bed.summary(&pouring.record);
-            self.summary.grains = Some(grains);
-            hash_of_grains = bits;
+        let mut of_subsystem = Summary::default();
+        if let (Some(subsystem), Some(handover)) = (&self.subsystem, &self.handover) {
+            subsystem.summarise(self.model, &handover.record, &mut of_subsystem);
         }
-        state.grains = self.unpoured.take().or(self.pouring.take());
+        state.handover = self.handover_before.take().or(self.handover.take());
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -824,10 +821,12 @@ impl<'a> Clock<'a> {
             self.summary.bodies = self.model.start.clone();
         }
         self.summary.mechanisms = self.mechanism_summaries();
-        self.summary.hash = tippe_mechanics::observe::hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
+        self.summary.hash =
+            tippe_mechanics::observe::hash(&self.summary.bodies, &self.summary.energy) ^ of_subsystem.hash;
+        self.summary.grains = of_subsystem.grains;
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
-        self.summary.warnings.extend(warnings_of_grains);
+        self.summary.warnings.extend(of_subsystem.warnings);
         self.summary.warnings.extend(self.beyond.map(|beyond| self.model.pressed_through(beyond)));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();

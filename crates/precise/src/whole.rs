@@ -20,10 +20,10 @@ use super::{Failure, Settings, State};
 use std::ops::Range;
 use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::contact::friction::Springs;
-use tippe_mechanics::force::{Anchor, At, ForceKind};
+use tippe_mechanics::force::{Anchor, ForceKind};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
-use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::model::{Drive, InputPlace, Model};
 use tippe_numerics::System;
 
 /// First indicator without a contact, second without a pair that is apart (seed 001 eq. 13, 14) [m].
@@ -62,11 +62,12 @@ pub struct Input {
     pub unit: String,
     /// What it adds [N or N m].
     pub value: f64,
-    at: InputPlace,
+    at: Added,
 }
 
+/// To what it is added.
 #[derive(Clone, Debug, PartialEq)]
-enum InputPlace {
+enum Added {
     /// On a coordinate: machine and coordinate.
     Coordinate(usize, usize),
     /// A component of force (0 to 2) or torque (3 to 5) of a force element.
@@ -445,8 +446,8 @@ impl Whole {
             d.pushes.resize(d.bodies.len(), Six::default());
             for input in &self.inputs {
                 match input.at {
-                    InputPlace::Coordinate(machine, coordinate) => d.efforts.push((machine, coordinate, input.value)),
-                    InputPlace::Component(element, component) => push(model, d, element, component, input.value),
+                    Added::Coordinate(machine, coordinate) => d.efforts.push((machine, coordinate, input.value)),
+                    Added::Component(element, component) => push(model, d, element, component, input.value),
                 }
             }
         } else {
@@ -520,37 +521,17 @@ impl Whole {
     }
 }
 
-/// What can be added from outside.
+/// What can be added to force elements from outside.
 fn inputs(model: &Model, d: &Dynamics) -> Vec<Input> {
     let mut inputs = Vec::new();
     for force in &d.actions.forces {
-        let element = &model.forces[force.element as usize];
-        match &element.kind {
-            ForceKind::Torque { at: At { mechanism, coordinate }, .. }
-            | ForceKind::Position { at: At { mechanism, coordinate }, .. } => {
-                let links = &model.mechanisms[*mechanism as usize].links;
-                let i = *coordinate as usize;
-                let link = links.iter().find(|l| (l.first..l.first + l.count).contains(&i));
-                let turns = link.is_some_and(|l| l.joint.is_rotation(i - l.first));
-                inputs.push(Input {
-                    name: format!("{}.effort", element.name),
-                    unit: if turns { "N m" } else { "N" }.into(),
-                    value: 0.0,
-                    at: InputPlace::Coordinate(force.machine, i),
-                });
-            }
-            ForceKind::Applied { .. } => {
-                for (component, axis) in ["x", "y", "z", "x", "y", "z"].into_iter().enumerate() {
-                    let (what, unit) = if component < 3 { ("force", "N") } else { ("torque", "N m") };
-                    inputs.push(Input {
-                        name: format!("{}.{what}.{axis}", element.name),
-                        unit: unit.into(),
-                        value: 0.0,
-                        at: InputPlace::Component(force.element as usize, component),
-                    });
-                }
-            }
-            _ => {}
+        for input in model.inputs_of_element(force.element as usize) {
+            let at = match input.place {
+                InputPlace::Effort { at, .. } => Added::Coordinate(force.machine, at.coordinate as usize),
+                InputPlace::Component { element, component } => Added::Component(element, component),
+                InputPlace::State(_) => continue,
+            };
+            inputs.push(Input { name: input.name.clone(), unit: input.unit.to_owned(), value: input.start, at });
         }
     }
     inputs

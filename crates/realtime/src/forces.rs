@@ -86,12 +86,12 @@ impl Elements {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Loads on bodies, forces on coordinates and given rates, from formulas at the beginning of the step.
     pub(super) fn load(&mut self) {
         self.loads.fill(Six::ZERO);
         self.evaluate(false);
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mut elements = std::mem::take(&mut self.elements);
         let Elements { efforts, loads, forces, held, .. } = &mut elements;
         loads.clear();
@@ -158,13 +158,13 @@ impl Clock<'_> {
         for (_, at, tau) in forces.iter() {
             self.machines[at.mechanism as usize].tau[at.coordinate as usize] += tau;
         }
-        self.load_grains();
+        self.load_subsystem();
         self.elements = elements;
     }
 
     /// Rows of force elements.
     pub(super) fn element_rows(&mut self, rows: &mut Rows) {
-        let model = self.model;
+        let model = &self.model.clone();
         let mut list = std::mem::take(&mut self.elements.rows);
         list.clear();
         self.elements.first = rows.rows.len();
@@ -299,7 +299,7 @@ impl Clock<'_> {
 
     /// The row of what acts on a coordinate.
     fn drive_row(&self, k: usize, kind: &ForceKind, at: At, rows: &mut Rows, list: &mut Vec<ElementRow>) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let (m, i) = (at.mechanism as usize, at.coordinate as usize);
         let machine = &self.machines[m];
         let Some(l) = model.mechanisms[m].links.iter().position(|l| (l.first..l.first + l.count).contains(&i)) else {
@@ -463,7 +463,7 @@ impl Clock<'_> {
 
     /// Efforts, modes and events of elements after the solution.
     pub(super) fn settle_elements(&mut self) {
-        let (model, h, time) = (self.model, self.h, self.state.time);
+        let (model, h, time) = (&self.model.clone(), self.h, self.state.time);
         let mut elements = std::mem::take(&mut self.elements);
         for (own, row) in elements.rows.iter().zip(&self.rows.rows[elements.first..]) {
             let k = own.element as usize;
@@ -551,11 +551,11 @@ impl Clock<'_> {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Energies of the rows of elements: what springs store, what dampers and friction take, what drives put in. `mean` are the
     /// mean velocities of the bodies in the step.
     pub(super) fn book_elements(&mut self, mean: &[Six], ledger: &mut Ledger, elastic: &mut f64, before: &mut f64) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         for (k, own) in self.elements.rows.iter().enumerate() {
             let at = self.elements.first + k;
             let row = &self.rows.rows[at];
@@ -633,7 +633,7 @@ impl Clock<'_> {
             return 0.0;
         };
         let machine = &self.machines[m];
-        let row = coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r);
+        let row = coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r);
         row.into_iter().filter_map(|(b, J)| b.map(|b| J.dot(&mean[b]))).sum()
     }
 

@@ -9,7 +9,6 @@ mod contacts;
 mod equations;
 mod forces;
 mod free;
-mod grains;
 mod hook;
 mod impact;
 mod joints;
@@ -18,6 +17,7 @@ mod record;
 mod set;
 mod signals;
 mod structure;
+mod subsystem;
 
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
@@ -26,9 +26,8 @@ use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tippe_geometry::{Mat3, Quat};
-use tippe_mechanics::bed::{Bed, GrainRecord};
 use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
@@ -40,6 +39,7 @@ use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
+use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
 use tippe_scene::Scene;
 pub use tippe_scene::{Coupled, FrictionBound, Solver};
 use tippe_scene::{endless, is_endless};
@@ -161,9 +161,9 @@ pub struct State {
     restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
     recorded: bool,
-    /// Grains, where the model has any.
-    #[serde(default)]
-    grains: Option<Box<GrainRecord>>,
+    /// The subsystem, where the model has one.
+    #[serde(default, rename = "grains")]
+    subsystem: Option<SubsystemRecord>,
 }
 
 impl State {
@@ -174,7 +174,7 @@ impl State {
 
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.grains.as_ref().map(|record| &record.grains)
+        self.subsystem.as_ref().and_then(SubsystemRecord::grains)
     }
 
     /// Copies without new memory where there is enough.
@@ -193,7 +193,7 @@ impl State {
             still,
             restraint,
             recorded,
-            grains,
+            subsystem,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -205,7 +205,7 @@ impl State {
         other.structure.clone_from(structure);
         other.still.clone_from(still);
         other.restraint.clone_from(restraint);
-        other.grains.clone_from(grains);
+        other.subsystem.clone_from(subsystem);
     }
 
     /// The model at the start of its scene.
@@ -230,7 +230,7 @@ impl State {
             still: vec![0; model.bodies.len()],
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
             recorded: false,
-            grains: GrainRecord::start(model).map(Box::new),
+            subsystem: SubsystemRecord::start(model),
         }
     }
 }
@@ -287,9 +287,9 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
 }
 
 /// The clock at work: all but `state` can be dropped between steps.
-pub struct Clock<'a> {
-    model: &'a Model,
-    settings: &'a Settings,
+pub struct Clock {
+    model: Arc<Model>,
+    settings: Settings,
     pool: Option<rayon::ThreadPool>,
     /// What survives.
     pub state: State,
@@ -357,9 +357,9 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: forces::Elements,
-    bed: Option<Bed<'a>>,
-    /// Why the grains cannot go on.
-    spilt: Option<Failure>,
+    subsystem: Option<Subsystem>,
+    /// Why the subsystem cannot go on.
+    failure: Option<Failure>,
     /// Numbers from outside: state, limits.
     inputs: Vec<(usize, [f64; 2])>,
     input_values: Vec<f64>,
@@ -374,22 +374,24 @@ pub struct Clock<'a> {
     tally: record::Tally,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
+    /// Ready to go on from `state`, with a copy of the model.
+    pub fn resume(model: &Model, state: &State, settings: &Settings) -> Clock {
+        Clock::new(Arc::new(model.clone()), state.clone(), settings.clone())
+    }
+
     /// Ready to go on from `state`.
-    pub fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Clock<'a> {
+    pub fn new(model: Arc<Model>, state: State, settings: Settings) -> Clock {
         let n = model.bodies.len();
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
         Clock {
-            model,
-            settings,
             pool,
-            state: state.clone(),
             h: settings.step,
             kin: vec![Kinematics::WORLD; n],
             principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
-            machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
+            machines: (0..model.mechanisms.len()).map(|k| Machine::new(&model, k)).collect(),
             pairs: Pairs::default(),
             touches: Vec::new(),
             grips: Vec::new(),
@@ -423,12 +425,12 @@ impl<'a> Clock<'a> {
             row_of: Vec::new(),
             pushed: vec![false; n],
             values: vec![0.0; model.network.values],
-            room: equations::Room::new(model),
-            elements: forces::Elements::new(model),
-            bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
-            spilt: None,
-            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
-            input_values: vec![0.0; model.network.inputs().count()],
+            room: equations::Room::new(&model),
+            elements: forces::Elements::new(&model),
+            subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
+            failure: None,
+            inputs: model.signal_inputs().map(|(input, state)| (state, input.limits)).collect(),
+            input_values: vec![0.0; model.signal_inputs().count()],
             heard: Vec::new(),
             pull: None,
             pull_changed: false,
@@ -436,6 +438,9 @@ impl<'a> Clock<'a> {
             stopped: false,
             summary: Summary::default(),
             tally: record::Tally::default(),
+            model,
+            state,
+            settings,
         }
     }
 
@@ -460,7 +465,7 @@ impl<'a> Clock<'a> {
         self.solve();
         self.integrate();
         self.book();
-        self.pour();
+        self.advance_subsystem();
         self.tell(hooks);
     }
 
@@ -479,7 +484,7 @@ impl<'a> Clock<'a> {
             let s = &self.state.bodies[b];
             self.kin[b] = match body.drive {
                 Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
-                _ => prescribed(self.model, b, t),
+                _ => prescribed(&self.model, b, t),
             };
         }
         for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {

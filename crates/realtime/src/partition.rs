@@ -2,7 +2,7 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, Solver, share};
+use super::{Clock, Coupled, FrictionBound, share};
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::model::Drive;
@@ -183,7 +183,7 @@ pub enum End {
     Still,
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Rows of contacts, force elements and taut chains.
     pub(super) fn assemble(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
@@ -572,7 +572,7 @@ impl Clock<'_> {
         }
         partition.problem.groups = groups;
         partition.owners = owners;
-        partition.choose(self.settings);
+        partition.choose(&self.settings);
         if !partition.swept {
             partition.problem.rows.iter_mut().for_each(|row| row.bodies = row.bodies.map(local));
         }
@@ -583,7 +583,7 @@ impl Clock<'_> {
     /// Velocities and impulses of all partitions.
     pub(super) fn solve(&mut self) {
         let mut partitions = std::mem::take(&mut self.partitions);
-        let (settings, places) = (self.settings, &self.place_of);
+        let (settings, places) = (&self.settings, &self.place_of);
         let work = |partition: &mut Partition| {
             if partition.active {
                 partition.solve(settings, places);
@@ -607,9 +607,9 @@ impl Partition {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solver {
-            Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
-            Solver::Direct => false,
-            Solver::Sweeps => true,
+            super::Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
+            super::Solver::Direct => false,
+            super::Solver::Sweeps => true,
         } && self.rubble
             && self.problem.forces.is_empty();
     }

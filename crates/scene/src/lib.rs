@@ -46,7 +46,6 @@ pub use schema::schema;
 pub use tippe_format::text::{closest, did_you_mean};
 pub use tippe_format::{equation, text};
 
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
 
@@ -308,7 +307,7 @@ pub fn is_endless(limit: &f64) -> bool {
 macro_rules! named {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$inner])* #[serde(rename = $word)] $variant,)+
         }

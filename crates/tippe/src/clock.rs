@@ -5,7 +5,7 @@ use crate::observe::{Observe, Summary};
 use crate::scene::{Clock, Scene, SceneError};
 use crate::{granular, precise, realtime};
 use serde::{Deserialize, Serialize};
-use tippe_mechanics::bed::substeps;
+use tippe_mechanics::grains::substeps;
 pub use tippe_mechanics::set::Set;
 
 /// A run has at most this many steps of one length: the fewest grains take a day for them.
@@ -106,7 +106,7 @@ impl Settings {
     pub fn grain_step(&self, model: &Model) -> Option<f64> {
         let own = model.grains.as_ref()?;
         Some(match self {
-            Settings::Precise(settings) => settings.grain_step(own),
+            Settings::Precise(settings) => settings.handover_interval(own.settings.step),
             Settings::Realtime(settings) => settings.step / substeps(settings.step, own),
             Settings::Granular(settings) => settings.step.unwrap_or(own.settings.step),
         })
@@ -208,6 +208,18 @@ pub enum Failure {
     /// The granular clock could not go on.
     #[error(transparent)]
     Granular(#[from] granular::Failure),
+    /// A clock without steps of its own was asked for one.
+    #[error("the {} clock has no steps of its own. help: advance to a time, or take the realtime clock", .clock.name())]
+    NoSteps {
+        /// The clock.
+        clock: Clock,
+    },
+    /// A clock in which nothing can be set was asked to.
+    #[error("nothing can be set in the {} clock while it runs", .clock.name())]
+    NothingToSet {
+        /// The clock.
+        clock: Clock,
+    },
     /// State and settings belong to different clocks.
     #[error("a state of the {} clock cannot go on in the {} clock", .state.name(), .settings.name())]
     Mixed {
@@ -227,24 +239,12 @@ pub fn simulate(
     settings: &Settings,
     observe: &mut dyn Observe,
 ) -> Result<Summary, Failure> {
-    simulate_with(model, state, until, settings, &mut [], observe)
-}
-
-/// [`simulate`] with hooks, which the realtime clock alone has.
-pub fn simulate_with(
-    model: &Model,
-    state: &mut State,
-    until: f64,
-    settings: &Settings,
-    hooks: &mut [&mut dyn realtime::Hook],
-    observe: &mut dyn Observe,
-) -> Result<Summary, Failure> {
     match (state, settings) {
         (State::Precise(state), Settings::Precise(settings)) => {
             Ok(precise::simulate(model, state, until, settings, observe)?)
         }
         (State::Realtime(state), Settings::Realtime(settings)) => {
-            Ok(realtime::simulate_with(model, state, until, settings, hooks, observe)?)
+            Ok(realtime::simulate(model, state, until, settings, observe)?)
         }
         (State::Granular(state), Settings::Granular(settings)) => {
             Ok(granular::simulate(model, state, until, settings, observe)?)

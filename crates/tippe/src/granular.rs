@@ -17,8 +17,9 @@ use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
-use tippe_mechanics::bed::{PUFF, SetMeasures, WallRecord};
+use tippe_mechanics::grains::{EMITTER_INTERVAL, SetMeasures, WallRecord};
 use tippe_scene::text::plain;
+use tippe_scene::{endless, is_endless};
 
 /// Grain steps between two reports of progress.
 const BATCH: u64 = 2_000_000;
@@ -291,7 +292,7 @@ impl<'a> Clock<'a> {
     }
 
     fn steps_to(&mut self, goal: u64) -> Result<(), GrainError> {
-        let puff = (PUFF / self.h).ceil().max(1.0) as u64;
+        let puff = (EMITTER_INTERVAL / self.h).ceil().max(1.0) as u64;
         while self.state.steps < goal {
             let mut count = if self.placed { 1 } else { goal - self.state.steps };
             if !(self.state.emitters.is_empty() && self.state.sinks.is_empty()) {
