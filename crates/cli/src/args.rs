@@ -3,6 +3,7 @@
 use crate::Stop;
 use clap::Args;
 use std::path::Path;
+use std::sync::Arc;
 use tippe::Model;
 use tippe::clock::Settings;
 use tippe::model::ProgramLaw;
@@ -89,7 +90,7 @@ pub struct Prepared {
     /// The scene.
     pub scene: Scene,
     /// Compiled.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// The scene's settings with the options on top.
     pub settings: Settings,
     /// End of the run [s].
@@ -153,7 +154,7 @@ impl Source {
             return Err(if asked { Stop::Usage(message) } else { Stop::Scene(format!("{}: {message}", self.file)) });
         }
         settings.check_steps(&scene, &model, until).map_err(|error| Stop::Scene(error.to_string()))?;
-        Ok(Prepared { scene, model, settings, until })
+        Ok(Prepared { scene, model: Arc::new(model), settings, until })
     }
 }
 

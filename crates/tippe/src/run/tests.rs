@@ -572,7 +572,7 @@ fn folder_round_trip() {
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.manifest, written);
     assert_eq!(run.manifest.status, Status::Complete);
-    let clock::Settings::Precise(settings) = run.manifest.settings else { panic!("another clock") };
+    let clock::Settings::Precise(settings) = &run.manifest.settings else { panic!("another clock") };
     assert_eq!(settings.max_step, 0.1);
     assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
     assert_eq!(run.report().unwrap(), report());
