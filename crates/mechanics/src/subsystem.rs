@@ -8,7 +8,7 @@ use crate::joint::Six;
 use crate::ledger::Ledger;
 use crate::model::Model;
 use crate::observe::{Observe, Summary};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tippe_geometry::Pose;
 use tippe_granular::Grains;
 
@@ -54,11 +54,25 @@ pub struct SubsystemFailure {
 }
 
 /// What survives an interval of a subsystem.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SubsystemRecord {
     /// Of grains.
     Grains(Box<GrainRecord>),
+}
+
+/// In checkpoints: the record of the one kind there is, without its name.
+impl Serialize for SubsystemRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            SubsystemRecord::Grains(record) => record.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SubsystemRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SubsystemRecord, D::Error> {
+        GrainRecord::deserialize(deserializer).map(|record| SubsystemRecord::Grains(Box::new(record)))
+    }
 }
 
 impl SubsystemRecord {
