@@ -13,7 +13,7 @@ use super::dynamics::{Account, Dynamics, set, vector};
 use super::pair::{Memory, Reading};
 use super::system::{Bound, STEP_SHARE};
 use super::watch::Watch;
-use super::{Failure, Settings, Trouble};
+use super::{Failure, Settings, Trouble, method};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::cause::Cause;
@@ -245,7 +245,7 @@ impl Island {
             dynamics.recall(k, record.memory);
             Dynamics::set_springs(&dynamics.pairs[k], &mut y, &record.springs);
         }
-        let method = settings.method.unwrap_or(Method::Dopri5);
+        let fixed = method(settings.integrator);
         let mut island = Island {
             scratch: dynamics.kinematics.clone(),
             corrections: Vec::new(),
@@ -254,8 +254,8 @@ impl Island {
             before: None,
             dynamics,
             stepper: Stepper::default(),
-            method,
-            automatic: settings.method.is_none(),
+            method: fixed.unwrap_or(Method::Dopri5),
+            automatic: fixed.is_none(),
             h: settings.step.unwrap_or(FIRST_STEP),
             error_old: 1e-4,
             decision: 0,

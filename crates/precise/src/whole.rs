@@ -512,18 +512,16 @@ impl Whole {
     }
 }
 
-/// What can be added from outside.
+/// What can be added to force elements from outside.
 fn inputs(model: &Model, d: &Dynamics) -> Vec<Input> {
     let mut inputs = Vec::new();
-    for (local, at) in d.actions.elements.iter().zip(0..) {
-        let element = &model.elements[local.element as usize];
-        let turns = element.kind.attached().coordinates.first().is_some_and(|at| model.turns(*at));
-        for (input, spec) in element.kind.inputs().iter().enumerate() {
+    for (k, local) in d.actions.elements.iter().enumerate() {
+        for (input, own) in model.inputs_of_element(local.element as usize) {
             inputs.push(Input {
-                name: format!("{}.{}", element.name, spec.name),
-                unit: spec.unit.unwrap_or(if turns { "N m" } else { "N" }).into(),
-                value: 0.0,
-                at: [at, input],
+                name: input.name.clone(),
+                unit: input.unit.to_owned(),
+                value: input.start,
+                at: [k, own],
             });
         }
     }

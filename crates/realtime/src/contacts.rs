@@ -276,7 +276,7 @@ impl Pairs {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Contact points of the step.
     pub(super) fn detect(&mut self) {
         self.search();
@@ -612,7 +612,7 @@ impl Clock<'_> {
     /// Pairs of elements whose boxes, grown by what bodies can travel, overlap.
     fn search(&mut self) {
         let mut pairs = std::mem::take(&mut self.pairs);
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         pairs.boxes.clear();
         pairs.margins.clear();
         pairs.X_ws.clear();
@@ -655,7 +655,7 @@ impl Clock<'_> {
 
     /// Pairs whose boxes may overlap before one of them leaves its room.
     fn look_around(&mut self) {
-        let (model, pairs) = (self.model, &mut self.pairs);
+        let (model, pairs) = (&self.model.clone(), &mut self.pairs);
         pairs.rooms.clear();
         for ((e, bounds), margin) in model.colliders.iter().zip(&pairs.boxes).zip(&pairs.margins) {
             let body = &model.bodies[e.body as usize];

@@ -149,7 +149,7 @@ impl Elements {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion that element `k` sees at the beginning of the step, or now.
     pub(super) fn place_sight(&self, k: usize, now: bool, states: &[f64], sight: &mut Sight) {
         let element = &self.model.elements[k];
@@ -201,7 +201,7 @@ impl Clock<'_> {
     pub(super) fn load(&mut self) {
         self.loads.fill(Six::ZERO);
         self.evaluate(false);
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         elements.loads.clear();
         elements.efforts.clear();
@@ -252,13 +252,13 @@ impl Clock<'_> {
         for Effort { at, effort, .. } in &elements.efforts {
             self.machines[at.mechanism as usize].tau[at.coordinate as usize] += effort;
         }
-        self.load_grains();
+        self.load_subsystem();
         self.elements = elements;
     }
 
     /// Rows of force elements.
     pub(super) fn element_rows(&mut self, rows: &mut Rows) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         elements.rows.clear();
         elements.along.clear();
@@ -377,7 +377,7 @@ impl Clock<'_> {
                 let (m, i) = (at.mechanism as usize, at.coordinate as usize);
                 let Some(l) = self.link_of(at) else { return [None; 2] };
                 let machine = &self.machines[m];
-                coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r)
+                coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r)
                     .map(|(body, J)| Some((body, J * factor)))
             }
         }
@@ -445,7 +445,7 @@ impl Clock<'_> {
 
     /// Efforts, modes and events of elements after the solution.
     pub(super) fn settle_elements(&mut self) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         for own in &elements.rows {
             let (k, lambda) = (own.element as usize, self.impulse_at(own.place));
@@ -512,11 +512,11 @@ impl Clock<'_> {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Energies of elements that enter by rows: what springs store, what dampers and friction take, what drives put in. `mean` are
     /// the mean velocities of the bodies in the step.
     pub(super) fn book_elements(&mut self, mean: &[Six], ledger: &mut Ledger, elastic: &mut f64, before: &mut f64) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         let mut next = 0;
         while let Some(&RowOfElement { element, .. }) = elements.rows.get(next) {
@@ -623,7 +623,7 @@ impl Clock<'_> {
         let (m, i) = (at.mechanism as usize, at.coordinate as usize);
         let Some(l) = self.link_of(at) else { return 0.0 };
         let machine = &self.machines[m];
-        let row = coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r);
+        let row = coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r);
         row.into_iter().filter_map(|(b, J)| b.map(|b| J.dot(&mean[b]))).sum()
     }
 

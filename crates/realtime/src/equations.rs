@@ -64,7 +64,7 @@ impl Room {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion of an anchor: at the beginning of the step, or as the state has it now.
     pub(super) fn anchored(&self, anchor: &Anchor, now: bool) -> Kinematics {
         let body = match anchor.body {
@@ -156,7 +156,7 @@ impl Clock<'_> {
         let mut room = std::mem::take(&mut self.room);
         let mut states = std::mem::take(&mut self.state.actions.states);
         let mut watched = std::mem::take(&mut self.state.elements.watched);
-        let (h, end, model) = (self.h, self.state.time, self.model);
+        let (h, end, model) = (self.h, self.state.time, &self.model.clone());
         let small = NOW * h;
         let mut t = end - h;
         let mut left = MOST_CROSSINGS;
@@ -254,7 +254,7 @@ impl Clock<'_> {
         room: &mut Room,
         left: &mut usize,
     ) -> f64 {
-        let model = self.model;
+        let model = &self.model.clone();
         let first_change = watched.len() - model.changes.len();
         let risen = |clock: &Self, dt: f64, room: &mut Room| {
             let Room { values, new, rates, watched: now, evaluation, .. } = room;

@@ -10,7 +10,7 @@ const TUMBLE: f64 = 1e-6;
 /// A body is slender where its turn in a step, times the ratio of its moments of inertia, is more than this [rad].
 const SLENDER: f64 = 0.5;
 
-impl Clock<'_> {
+impl Clock {
     /// True of a free body that turns so far in a step that momentum given to it at the beginning would be another velocity at the end: a rod that is
     /// kept from rocking would spin about its axis.
     pub(super) fn is_slender(&self, body: usize) -> bool {

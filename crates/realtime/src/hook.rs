@@ -94,7 +94,7 @@ fn pull_rows(pull: &Pull, view: &View<'_>) -> [CustomRow; 3] {
 
 /// What a program does in every step. Every method may be left at its default.
 pub trait Hook {
-    /// Numbers from outside at the beginning of the step, in the order of [`tippe_mechanics::network::Network::inputs`]; write those that change.
+    /// Numbers from outside at the beginning of the step, in the order of [`Model::signal_inputs`]; write those that change.
     fn inputs(&mut self, view: &View<'_>, inputs: &mut [f64]) {
         let _ = (view, inputs);
     }
@@ -130,9 +130,9 @@ pub trait Hook {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     fn view(&self) -> View<'_> {
-        View { model: self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+        View { model: &self.model, time: self.state.time, step: self.h, bodies: &self.kin }
     }
 
     /// Numbers from outside; those that changed are remembered for a replay.
@@ -169,7 +169,7 @@ impl Clock<'_> {
         for hook in hooks {
             pull = hook.pull(&self.view()).or(pull);
         }
-        let pull = pull.filter(|pull| pull.is_sound(self.model) && self.is_free(pull.body));
+        let pull = pull.filter(|pull| pull.is_sound(&self.model) && self.is_free(pull.body));
         self.pull_changed = pull != self.pull;
         self.pull = pull;
         if self.pull_changed || pull.is_some() {
@@ -218,9 +218,9 @@ impl Clock<'_> {
             more.extend(pull_rows(&pull, &self.view()));
         }
         for (k, own) in more.iter().enumerate() {
-            if let Some(fault) = own.fault(self.model) {
+            if let Some(fault) = own.fault(&self.model) {
                 let (kind, name) = ("row of a hook", k.to_string());
-                self.spilt.get_or_insert(Failure { time: self.state.time, kind, name, what: fault });
+                self.failure.get_or_insert(Failure { time: self.state.time, kind, name, what: fault });
                 continue;
             }
             self.custom_row(&mut rows, k, own);

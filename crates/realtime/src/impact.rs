@@ -179,7 +179,7 @@ impl Melee {
     }
 
     /// Gaps and paths of all that is reached are those of this instant, velocities too.
-    fn settle(&mut self, now: f64, clock: &Clock<'_>) {
+    fn settle(&mut self, now: f64, clock: &Clock) {
         for b in self.reached.iter().map(|&b| b as usize) {
             for &k in &self.of_body[self.starts[b] as usize..self.starts[b + 1] as usize] {
                 self.list[k as usize].settle(now, &self.u);
@@ -258,7 +258,7 @@ fn is_plastic(touch: &super::Touch) -> bool {
     touch.damping > 0.5 / LEAST_RESTITUTION
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Impacts of the step: velocities jump, and bodies hop.
     pub(super) fn strike(&mut self) {
         self.hops.fill(Six::ZERO);
@@ -578,7 +578,7 @@ impl Clock<'_> {
 
     /// Contact points and bodies that take part, with the bodies' answer to impulses.
     fn gather(&mut self, start: f64) -> Melee {
-        let model = self.model;
+        let model = &self.model.clone();
         let mut index = vec![GROUND; model.bodies.len()];
         let mut bodies: Vec<usize> = Vec::new();
         let mut machines: Vec<usize> = Vec::new();
@@ -968,7 +968,7 @@ impl Clock<'_> {
         let mut u = std::mem::take(&mut self.state.machines[k].u);
         self.along_coordinates(k, &velocity, &mut u);
         self.state.machines[k].u = u;
-        let (model, t) = (self.model, self.state.time);
+        let (model, t) = (&self.model.clone(), self.state.time);
         let record = &self.state.machines[k];
         let machine = &mut self.machines[k];
         let of = |body: u32| tippe_mechanics::model::prescribed(model, body as usize, t);

@@ -161,10 +161,10 @@ impl Machine {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion of the links of mechanism `k` from its coordinates, and of their bodies.
     pub(super) fn place_machine(&mut self, k: usize) {
-        let (model, t) = (self.model, self.state.time);
+        let (model, t) = (&self.model.clone(), self.state.time);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let record = &self.state.machines[k];
@@ -198,7 +198,7 @@ impl Clock<'_> {
     /// Free motion of mechanism `k`: coordinates and rates by Runge-Kutta while that is stable, velocities of its bodies from one Euler
     /// step otherwise.
     pub(super) fn coast_machine(&mut self, k: usize) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mechanism = &model.mechanisms[k];
         let record = &self.state.machines[k];
         let machine = &mut self.machines[k];
@@ -315,7 +315,7 @@ impl Clock<'_> {
         ends: &mut Vec<End>,
         owners: &mut Vec<(u32, u32, [Six; 6])>,
     ) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let centre = |on: Parent, kinematics: &[Kinematics]| match on {
@@ -447,7 +447,7 @@ impl Clock<'_> {
 
     /// Coordinates and rates of mechanism `k` after the step; `u` are the velocities of its bodies if rows acted.
     pub(super) fn integrate_machine(&mut self, k: usize, solved: bool, velocity: &[Six]) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         self.switch_one_way(k);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
@@ -564,7 +564,7 @@ impl Clock<'_> {
         if machine.smooth {
             return;
         }
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mechanism = &model.mechanisms[k];
         for (l, link) in mechanism.links.iter().enumerate() {
             let Parent::Link(parent) = link.parent else { continue };

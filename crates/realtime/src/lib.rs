@@ -10,7 +10,6 @@ mod contacts;
 mod elements;
 mod equations;
 mod free;
-mod grains;
 mod hook;
 mod impact;
 mod joints;
@@ -19,6 +18,7 @@ mod record;
 mod set;
 mod signals;
 mod structure;
+mod subsystem;
 
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
@@ -27,9 +27,8 @@ use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tippe_geometry::{Mat3, Quat};
-use tippe_mechanics::bed::{Bed, GrainRecord};
 use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
@@ -41,54 +40,24 @@ use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
-use tippe_scene::{self as scene, Scene};
+use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
+use tippe_scene::Scene;
+pub use tippe_scene::{Coupled, FrictionBound, Solver};
+use tippe_scene::{endless, is_endless};
 
 /// Default step [s].
 pub const STEP: f64 = 1.0 / 60.0;
 
-/// Form of the friction bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FrictionBound {
-    /// |f| <= mu N, the same in all directions.
-    #[default]
-    Cone,
-    /// Each of two axes on its own, the first along the slip (CM Labs, theory guide of Vortex, 2.5.2).
-    Box,
-}
-
-/// How partitions are solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Solve {
-    /// Direct up to some size, sweeps beyond it unless masses differ much.
-    #[default]
-    Auto,
-    /// Projected Newton with a sparse factorisation.
-    Direct,
-    /// Small steps of soft Gauss-Seidel passes.
-    Sweeps,
-}
-
-/// What becomes of parts that only force elements and rows of hooks join.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Coupled {
-    /// One matrix.
-    #[default]
-    Merged,
-    /// Each its own, joined by a Schur complement of the rows between them (up to 48).
-    Kept,
-}
-
-/// How to run the realtime clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the realtime clock. In files an output interval without end is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Step h [s].
     pub step: f64,
     /// Time between communication points [s]; they are the steps nearest to it.
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
     /// Friction bound.
     pub friction: FrictionBound,
@@ -96,13 +65,15 @@ pub struct Settings {
     pub passes: usize,
     /// Points per pair of shapes, 1 to 8.
     pub points: usize,
-    /// Solver.
-    pub solve: Solve,
-    /// Coupled parts.
+    /// How partitions are solved.
+    pub solver: Solver,
+    /// What becomes of parts that only force elements and rows of hooks join.
+    #[serde(default)]
     pub coupled: Coupled,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
     /// Partitions that came to rest are left alone until something reaches them.
+    #[serde(default)]
     pub sleeping: bool,
 }
 
@@ -115,7 +86,7 @@ impl Default for Settings {
             friction: FrictionBound::Cone,
             passes: 3,
             points: 4,
-            solve: Solve::Auto,
+            solver: Solver::Auto,
             coupled: Coupled::Merged,
             sweeps: 10,
             sleeping: false,
@@ -130,21 +101,11 @@ impl Settings {
         Settings {
             step: own.step,
             output_interval: scene.run.output_interval,
-            friction: match own.friction {
-                scene::FrictionBound::Cone => FrictionBound::Cone,
-                scene::FrictionBound::Box => FrictionBound::Box,
-            },
+            friction: own.friction,
             passes: own.passes,
             points: own.points,
-            solve: match own.solver {
-                scene::Solver::Auto => Solve::Auto,
-                scene::Solver::Direct => Solve::Direct,
-                scene::Solver::Sweeps => Solve::Sweeps,
-            },
-            coupled: match own.coupled {
-                scene::Coupled::Merged => Coupled::Merged,
-                scene::Coupled::Kept => Coupled::Kept,
-            },
+            solver: own.solver,
+            coupled: own.coupled,
             sweeps: own.sweeps,
             sleeping: own.sleeping,
             threads: 0,
@@ -201,9 +162,9 @@ pub struct State {
     restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
     recorded: bool,
-    /// Grains, where the model has any.
-    #[serde(default)]
-    grains: Option<Box<GrainRecord>>,
+    /// The subsystem, where the model has one.
+    #[serde(default, rename = "grains")]
+    subsystem: Option<SubsystemRecord>,
 }
 
 impl State {
@@ -214,7 +175,7 @@ impl State {
 
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.grains.as_ref().map(|record| &record.grains)
+        self.subsystem.as_ref().and_then(SubsystemRecord::grains)
     }
 
     /// Copies without new memory where there is enough.
@@ -233,7 +194,7 @@ impl State {
             still,
             restraint,
             recorded,
-            grains,
+            subsystem,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -245,7 +206,7 @@ impl State {
         other.structure.clone_from(structure);
         other.still.clone_from(still);
         other.restraint.clone_from(restraint);
-        other.grains.clone_from(grains);
+        other.subsystem.clone_from(subsystem);
     }
 
     /// The model at the start of its scene.
@@ -270,7 +231,7 @@ impl State {
             still: vec![0; model.bodies.len()],
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
             recorded: false,
-            grains: GrainRecord::start(model).map(Box::new),
+            subsystem: SubsystemRecord::start(model),
         }
     }
 }
@@ -327,9 +288,9 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
 }
 
 /// The clock at work: all but `state` can be dropped between steps.
-pub struct Clock<'a> {
-    model: &'a Model,
-    settings: &'a Settings,
+pub struct Clock {
+    model: Arc<Model>,
+    settings: Settings,
     pool: Option<rayon::ThreadPool>,
     /// What survives.
     pub state: State,
@@ -397,9 +358,9 @@ pub struct Clock<'a> {
     values: Vec<f64>,
     room: equations::Room,
     elements: elements::Elements,
-    bed: Option<Bed<'a>>,
-    /// Why the grains cannot go on.
-    spilt: Option<Failure>,
+    subsystem: Option<Subsystem>,
+    /// Why the subsystem cannot go on.
+    failure: Option<Failure>,
     /// Numbers from outside: state, limits.
     inputs: Vec<(usize, [f64; 2])>,
     input_values: Vec<f64>,
@@ -414,22 +375,24 @@ pub struct Clock<'a> {
     tally: record::Tally,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
+    /// Ready to go on from `state`, with a copy of the model.
+    pub fn resume(model: &Model, state: &State, settings: &Settings) -> Clock {
+        Clock::new(Arc::new(model.clone()), state.clone(), settings.clone())
+    }
+
     /// Ready to go on from `state`.
-    pub fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Clock<'a> {
+    pub fn new(model: Arc<Model>, state: State, settings: Settings) -> Clock {
         let n = model.bodies.len();
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
         Clock {
-            model,
-            settings,
             pool,
-            state: state.clone(),
             h: settings.step,
             kin: vec![Kinematics::WORLD; n],
             principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
-            machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
+            machines: (0..model.mechanisms.len()).map(|k| Machine::new(&model, k)).collect(),
             pairs: Pairs::default(),
             touches: Vec::new(),
             grips: Vec::new(),
@@ -463,12 +426,12 @@ impl<'a> Clock<'a> {
             row_of: Vec::new(),
             pushed: vec![false; n],
             values: vec![0.0; model.network.values],
-            room: equations::Room::new(model),
-            elements: elements::Elements::new(model),
-            bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
-            spilt: None,
-            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
-            input_values: vec![0.0; model.network.inputs().count()],
+            room: equations::Room::new(&model),
+            elements: elements::Elements::new(&model),
+            subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
+            failure: None,
+            inputs: model.signal_inputs().map(|(input, state)| (state, input.limits)).collect(),
+            input_values: vec![0.0; model.signal_inputs().count()],
             heard: Vec::new(),
             pull: None,
             pull_changed: false,
@@ -476,6 +439,9 @@ impl<'a> Clock<'a> {
             stopped: false,
             summary: Summary::default(),
             tally: record::Tally::default(),
+            model,
+            state,
+            settings,
         }
     }
 
@@ -500,7 +466,7 @@ impl<'a> Clock<'a> {
         self.solve();
         self.integrate();
         self.book();
-        self.pour();
+        self.advance_subsystem();
         self.tell(hooks);
     }
 
@@ -519,7 +485,7 @@ impl<'a> Clock<'a> {
             let s = &self.state.bodies[b];
             self.kin[b] = match body.drive {
                 Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
-                _ => prescribed(self.model, b, t),
+                _ => prescribed(&self.model, b, t),
             };
         }
         for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {

@@ -2,7 +2,7 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, Solve, share};
+use super::{Clock, Coupled, FrictionBound, share};
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::model::Drive;
@@ -221,7 +221,7 @@ pub enum End {
     Still,
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Rows of contacts, force elements and taut chains.
     pub(super) fn assemble(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
@@ -653,7 +653,7 @@ impl Clock<'_> {
             end.body = local(end.body);
         }
         partition.problem = problem;
-        partition.choose(self.settings);
+        partition.choose(&self.settings);
         if !partition.swept {
             partition.problem.rows.iter_mut().for_each(|row| row.bodies = row.bodies.map(local));
         }
@@ -664,7 +664,7 @@ impl Clock<'_> {
     /// Velocities and impulses of all partitions.
     pub(super) fn solve(&mut self) {
         let mut partitions = std::mem::take(&mut self.partitions);
-        let (settings, places) = (self.settings, &self.place_of);
+        let (settings, places) = (&self.settings, &self.place_of);
         let work = |partition: &mut Partition| {
             if partition.active {
                 partition.solve(settings, places);
@@ -687,10 +687,10 @@ impl Partition {
     fn choose(&mut self, settings: &super::Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
-        self.swept = match settings.solve {
-            Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
-            Solve::Direct => false,
-            Solve::Sweeps => true,
+        self.swept = match settings.solver {
+            super::Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
+            super::Solver::Direct => false,
+            super::Solver::Sweeps => true,
         } && self.rubble
             && !self.problem.is_skew();
     }

@@ -91,7 +91,7 @@ fn rate(row: &Row, u: &[Six]) -> f64 {
     row.given + ends.map(|(&b, J)| dot(J, u[b as usize])).sum::<f64>()
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
         let h = self.h;
@@ -195,7 +195,7 @@ impl Clock<'_> {
     ///   sum of   T+ - T0 - (V0 - V+) - sum lambda J (u+ + u0)/2 - h f (u+ + u0)/2,
     /// may reach a small share of the largest kinetic energy; the rates give back what is more. It is booked as the step's own.
     fn restrain(&mut self, k: usize, velocity: &[Six]) {
-        let (model, machine) = (self.model, &self.machines[k]);
+        let (model, machine) = (&self.model.clone(), &self.machines[k]);
         let mechanism = &model.mechanisms[k];
         let driven = machine.given.iter().any(Option::is_some)
             || machine.tau.iter().any(|tau| *tau != 0.0)
@@ -430,7 +430,7 @@ impl Clock<'_> {
             let (gap, normal, position) = match (touch, blow) {
                 (Some(t), _) => (t.gap, t.axes[0], t.point),
                 (None, Some(blow)) => (0.0, blow.normal, blow.point),
-                (None, None) => self.pairs.between(self.model, pair),
+                (None, None) => self.pairs.between(&self.model, pair),
             };
             let contact = EventContact {
                 body1: b1,
@@ -510,7 +510,7 @@ impl Clock<'_> {
         ledger[Cause::Integration] -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);
-        self.book_grains(&mean, &mut ledger);
+        self.book_subsystem(&mean, &mut ledger);
         self.state.ledger = ledger;
         let gain = ledger.gained_since(&self.opened);
         if gain > self.tally.gain.1 {
@@ -538,7 +538,7 @@ impl Clock<'_> {
                 let s = &self.state.bodies[b];
                 Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) }
             }
-            _ => prescribed(self.model, b, self.state.time),
+            _ => prescribed(&self.model, b, self.state.time),
         }
     }
 
@@ -563,7 +563,7 @@ impl Clock<'_> {
         let plain: f64 = plain.map(|t| t.hardness * energy_of((-t.gap).max(0.0), t.exponent)).sum();
         ledger.elastic = plain + self.pairs.stored() + self.stored();
         let mut all = ledger;
-        self.add_grains(&mut all);
+        self.add_subsystem(&mut all);
         ledger.initial = all.stored();
         self.state.ledger = ledger;
         self.state.recorded = true;
@@ -632,7 +632,7 @@ impl Clock<'_> {
 
     /// Finite, or a failure that says who is not.
     fn check(&self) -> Result<(), Failure> {
-        if let Some(failure) = &self.spilt {
+        if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         let (time, step) = (self.state.time, self.h);
@@ -689,12 +689,12 @@ impl Clock<'_> {
             Drive::Free => self.state.bodies[b].q,
             _ => Quat::from_mat3(&kin.R),
         };
-        body_state(self.model, b, kin.p, q, kin.v, kin.w)
+        body_state(&self.model, b, kin.p, q, kin.v, kin.w)
     }
 
     /// Shows the observer everything as the state has it now.
     pub fn sample(&mut self, observe: &mut dyn Observe) {
-        let model = self.model;
+        let model = &self.model.clone();
         let mut ledger = self.state.ledger;
         (ledger.kinetic, ledger.potential) = (0.0, 0.0);
         let mut bodies: Vec<BodyState> = Vec::with_capacity(model.bodies.len());
@@ -706,7 +706,7 @@ impl Clock<'_> {
             }
             bodies.push(self.at_origin(b, &kin));
         }
-        self.add_grains(&mut ledger);
+        self.add_subsystem(&mut ledger);
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);
         self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
@@ -717,7 +717,7 @@ impl Clock<'_> {
             energy: &ledger,
             signals: &signals,
         });
-        self.show_grains(observe);
+        self.show_subsystem(observe);
         self.summary.bodies = bodies;
         self.summary.signals = signals;
         self.summary.energy = ledger;
@@ -820,11 +820,12 @@ impl Clock<'_> {
             })
             .collect();
         summary.hash = hash(&summary.bodies, &summary.energy);
-        if let (Some(bed), Some(record)) = (&self.bed, &self.state.grains) {
-            let (grains, bits) = bed.summary(record);
-            summary.grains = Some(grains);
-            summary.hash ^= bits;
+        let mut of_subsystem = Summary::default();
+        if let (Some(subsystem), Some(record)) = (&self.subsystem, &self.state.subsystem) {
+            subsystem.summarise(&self.model, record, &mut of_subsystem);
         }
+        summary.grains = of_subsystem.grains;
+        summary.hash ^= of_subsystem.hash;
         summary.solutions = Solutions {
             direct: self.tally.solutions - self.tally.swept,
             swept: self.tally.swept,
@@ -849,9 +850,7 @@ impl Clock<'_> {
                 tippe_scene::text::plain(time)
             ));
         }
-        if let (Some(bed), Some(record)) = (&self.bed, &self.state.grains) {
-            summary.warnings.extend(bed.warnings(record));
-        }
+        summary.warnings.extend(of_subsystem.warnings);
         if self.tally.unconverged > 0 {
             summary.warnings.push(format!(
                 "{} of {} solutions did not converge: the best point found was taken",

@@ -5,7 +5,7 @@ use tippe_mechanics::cause::Cause;
 use tippe_mechanics::model::kinetic;
 use tippe_mechanics::set::Set;
 
-impl Clock<'_> {
+impl Clock {
     /// Sets things. Memories of contacts of bodies that are set are forgotten; kinetic and potential energy that comes with it is booked as
     /// work. Inputs that are set here are not told to the observer; those of a [`super::Hook`] are.
     pub fn set(&mut self, sets: &[Set]) {

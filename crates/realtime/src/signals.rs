@@ -10,10 +10,10 @@ use tippe_mechanics::model::{JointPlace, SignalSource};
 use tippe_mechanics::observe::ContactSample;
 use tippe_scene::SensorKind;
 
-impl Clock<'_> {
+impl Clock {
     /// Values of the model's signals. Forces are the means of the step; at the start those that act there.
     pub(super) fn signals(&mut self, contacts: &[ContactSample]) -> Vec<f64> {
-        let model = self.model;
+        let model = &self.model.clone();
         if self.state.steps == 0 {
             self.load();
             self.coast();
@@ -42,7 +42,7 @@ impl Clock<'_> {
                 | SignalSource::GrainLoad { .. } => f64::NAN,
             });
         }
-        self.grain_signals(&mut values);
+        self.subsystem_signals(&mut values);
         values
     }
 
@@ -78,7 +78,7 @@ impl Clock<'_> {
     /// {torque, force} each joint of mechanism `m` exerts on its body 2 about the origin of its frame 2, resolved in world: those of
     /// the links, then of the loops.
     fn reactions(&self, m: usize) -> Vec<Six> {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let (mechanism, machine) = (&model.mechanisms[m], &self.machines[m]);
         let links = mechanism.links.len();
         // on the links' centres of mass: free motion, then what elements and couplings do to coordinates

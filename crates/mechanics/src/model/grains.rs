@@ -181,6 +181,11 @@ fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
 }
 
 impl ModelGrains {
+    /// Name of the first set, for messages about all grains.
+    pub fn name(&self) -> String {
+        self.sets.first().map_or_else(String::new, |set| set.name.clone())
+    }
+
     /// The settings of a run with this step [s], or with the scene's.
     pub fn settings(&self, step: Option<f64>) -> Result<Settings, GrainError> {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };

@@ -265,10 +265,8 @@ impl Compiler<'_> {
         let loosened = named(|a| if let Action::Attach(j) | Action::Release(j) = a { Some(j) } else { None });
         let locked = named(|a| if let Action::Lock(j) | Action::Unlock(j) = a { Some(j) } else { None });
         let constrained = self.scene.constraints.iter().flat_map(|c| c.terms.iter().map(|term| term.joint.as_str()));
-        let coupled: Vec<&str> = (self.scene.joints.iter().flat_map(coupled))
-            .map(|of| of.joint.as_str())
-            .chain(constrained)
-            .collect();
+        let coupled: Vec<&str> =
+            (self.scene.joints.iter().flat_map(coupled)).map(|of| of.joint.as_str()).chain(constrained).collect();
         let needed = |f: &Found| {
             let spec = &self.scene.joints[f.index];
             hung(spec).iter().any(|(_, parts)| !parts.is_empty())

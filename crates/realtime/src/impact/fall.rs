@@ -29,7 +29,7 @@ pub(super) fn linear(u: &[f64], body: u32) -> Vec3 {
     Vec3::from_slice(&u[6 * body as usize + 3..])
 }
 
-impl Clock<'_> {
+impl Clock {
     /// True of a body that comes through the air: no impact of the step has moved it, and all it touches throws it back.
     fn flies(&self, melee: &Melee, body: u32) -> bool {
         let b = melee.bodies[body as usize];

@@ -57,7 +57,7 @@ impl Subjects {
             bodies: model.bodies.iter().map(subject).collect(),
             signals: model.signals.iter().map(signal).collect(),
             sources: sources(model),
-            inputs: model.network.inputs().map(|(name, ..)| name.to_owned()).collect(),
+            inputs: model.signal_inputs().map(|(input, _)| input.name.clone()).collect(),
         }
     }
 

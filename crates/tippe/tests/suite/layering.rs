@@ -76,3 +76,9 @@ fn contact_knows_no_clock_and_the_clock_no_file() {
     lines("src/contact/", &["crate::precise", "crate::run"]);
     lines("src/precise/", &["crate::run", "toml::", "parquet"]);
 }
+
+/// Grains are a subsystem like any other: the clocks know the slot, not what is in it.
+#[test]
+fn clocks_know_no_subsystem_by_name() {
+    nobody_says(&["precise", "realtime"], &["GrainRecord", "GrainCoupling", "ModelGrains", "model.grains"]);
+}

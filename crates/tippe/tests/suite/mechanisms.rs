@@ -1,6 +1,6 @@
 //! Mechanisms built in a program, against independent answers and against each other.
 
-use tippe::scene::{Attachment, Body, Clock, Joint, JointKind, Scene};
+use tippe::scene::{Attachment, Body, Clock, Integrator, Joint, JointKind, Scene};
 use tippe::{Model, Settings, State, simulate};
 use tippe_geometry::{Mat3, Vec3};
 
@@ -209,26 +209,25 @@ fn a_restart_at_any_time_changes_no_bit() {
 #[test]
 fn integrators_keep_their_order_on_a_mechanism() {
     let truth = end(&chain(2, 1.0, 1.0, false), 0.5, 1e-12).bodies[1].position;
-    let error = |method: tippe_numerics::Method, step: f64| {
+    let error = |integrator: Integrator, step: f64| {
         let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
-        let settings = Settings { method: Some(method), step: Some(step), ..Settings::default() };
+        let settings = Settings { integrator, step: Some(step), ..Settings::default() };
         let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
         (summary.bodies[1].position - truth).length()
     };
-    use tippe_numerics::Method;
-    for (method, order) in [(Method::Rk4, 4.0), (Method::Heun, 2.0), (Method::Euler, 1.0)] {
-        let seen = libm::log2(error(method, 0.005) / error(method, 0.0025));
-        assert!((seen - order).abs() < 0.4, "{}: order {seen}", method.name());
+    for (integrator, order) in [(Integrator::Rk4, 4.0), (Integrator::Heun, 2.0), (Integrator::Euler, 1.0)] {
+        let seen = libm::log2(error(integrator, 0.005) / error(integrator, 0.0025));
+        assert!((seen - order).abs() < 0.4, "{}: order {seen}", integrator.name());
     }
-    for method in [Method::Dopri5, Method::Rodas4] {
+    for integrator in [Integrator::Dopri5, Integrator::Rodas4] {
         // the error follows the tolerance
         let error = |tolerance: f64| {
             let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
-            let settings = Settings { method: Some(method), tolerance, ..Settings::default() };
+            let settings = Settings { integrator, tolerance, ..Settings::default() };
             let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
             (summary.bodies[1].position - truth).length()
         };
         let (coarse, fine) = (error(1e-5), error(1e-8));
-        assert!(fine < coarse / 50.0 && fine < 1e-7, "{}: {coarse:e} {fine:e}", method.name());
+        assert!(fine < coarse / 50.0 && fine < 1e-7, "{}: {coarse:e} {fine:e}", integrator.name());
     }
 }

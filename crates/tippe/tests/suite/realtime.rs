@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use tippe::joint::Six;
 use tippe::realtime::{
-    Clock, Coupled, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, Pull, STEP, Settings, Solve, State, Touch,
+    Clock, Coupled, CustomRow, Failure, FrictionBound, Grip, Hook, Owner, Pull, STEP, Settings, Solver, State, Touch,
     View, simulate, simulate_with,
 };
 use tippe::run::{Recording, Subjects};
@@ -441,9 +441,9 @@ fn a_pair_pushes_at_most_with_what_it_is_given() {
 fn a_pair_rubs_at_most_with_what_it_is_given() {
     let (_, v, _) = asked("", 3.0, &Settings::default(), 0.0);
     assert!(v.length() < 1e-6, "{v}");
-    for solve in [Solve::Direct, Solve::Sweeps] {
-        let (_, v, _) = asked("force_max = 1", 3.0, &Settings { solve, ..Settings::default() }, 0.0);
-        assert!((v.x - 2.0 * 0.5).abs() < 0.02 && v.z.abs() < 1e-3, "{solve:?} {v}");
+    for solver in [Solver::Direct, Solver::Sweeps] {
+        let (_, v, _) = asked("force_max = 1", 3.0, &Settings { solver, ..Settings::default() }, 0.0);
+        assert!((v.x - 2.0 * 0.5).abs() < 0.02 && v.z.abs() < 1e-3, "{solver:?} {v}");
     }
 }
 
@@ -911,13 +911,13 @@ fn a_body_goes_with_a_moving_one() {
         cube("box", 0.0, 0.0, 0.1)
     );
     let model = model(&text);
-    for solve in [Solve::Direct, Solve::Sweeps] {
+    for solver in [Solver::Direct, Solver::Sweeps] {
         let mut state = State::start(&model);
-        run(&model, &mut state, 1.0, &Settings { solve, ..one_thread() });
+        run(&model, &mut state, 1.0, &Settings { solver, ..one_thread() });
         let body = state.bodies()[index(&model, "box")];
         let slid = 0.5 * 0.5 * 0.5 / (0.5 * G);
-        assert!((body.v.x - 0.5).abs() < 1e-3 && (body.v.z - 0.2).abs() < 1e-3, "{solve:?} {}", body.v);
-        assert!((body.p.x - (0.5 - slid)).abs() < 0.02 && (body.p.z - 0.3).abs() < 1e-3, "{solve:?} {}", body.p);
+        assert!((body.v.x - 0.5).abs() < 1e-3 && (body.v.z - 0.2).abs() < 1e-3, "{solver:?} {}", body.v);
+        assert!((body.p.x - (0.5 - slid)).abs() < 0.02 && (body.p.z - 0.3).abs() < 1e-3, "{solver:?} {}", body.p);
     }
 }
 

@@ -91,7 +91,8 @@ fn near(clock: &str, what: &str, value: f64, wanted: f64, within: f64) {
 /// Largest residual of the books as a share of what was turned over.
 fn residual(recording: &Recording) -> f64 {
     let first = &recording.energy[0];
-    let size = recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e[Cause::Work].abs());
+    let size =
+        recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e[Cause::Work].abs());
     let turned = size.fold(0.0, f64::max);
     recording.energy.iter().map(|e| e.residual().abs()).fold(0.0, f64::max) / turned
 }
