@@ -223,8 +223,8 @@ fn a_rope_has_any_number_of_terms() {
     let term = |k: usize| ConstraintTerm { joint: format!("slide_{k}"), coordinate: 0, factor: factor(k) };
     let terms = (0..count).map(term).collect();
     scene.constraints.push(Constraint { terms, holds: ConstraintHolds::AtMost, ..rope("rope", 0.0) });
-    let D: f64 = (0..count).map(|k| factor(k) * factor(k) / (k + 1) as f64).sum();
-    let lambda = -G * (0..count).map(factor).sum::<f64>() / D;
+    let sum: f64 = (0..count).map(|k| factor(k) * factor(k) / (k + 1) as f64).sum();
+    let lambda = -G * (0..count).map(factor).sum::<f64>() / sum;
     for (clock, recording) in both(&scene, 0.2) {
         for k in 0..count {
             near(clock, "rate", end(&recording, k)[1], 0.2 * (G + factor(k) * lambda / (k + 1) as f64), 1e-9);
