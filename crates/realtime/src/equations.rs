@@ -61,7 +61,7 @@ impl Clock<'_> {
         let body = match anchor.body {
             None => Kinematics::WORLD,
             Some(b) if now => self.motion(b as usize),
-            Some(b) => self.kin[b as usize],
+            Some(b) => self.paths[b as usize].kin,
         };
         body.of_frame(anchor.p, &anchor.R)
     }

@@ -103,7 +103,7 @@ impl Clock<'_> {
             }
             let mut push = |anchor: &Anchor, at: Vec3, on: Six| {
                 if let Some(b) = anchor.body.filter(|&b| self.is_free(b as usize)) {
-                    let arm = at - self.kin[b as usize].p;
+                    let arm = at - self.paths[b as usize].kin.p;
                     loads.push((k as u32, b, Six::new(on.angular + arm.cross(on.linear), on.linear)));
                 }
             };
@@ -233,7 +233,7 @@ impl Clock<'_> {
     /// Derivative of axis . (velocity of a body's point) by the body's velocity.
     fn at_point(&self, anchor: &Anchor, point: Vec3, axis: Vec3) -> (Option<usize>, Six) {
         let body = anchor.body.map(|b| b as usize);
-        let arm = point - body.map_or(Vec3::ZERO, |b| self.kin[b].p);
+        let arm = point - body.map_or(Vec3::ZERO, |b| self.paths[b].kin.p);
         (body, Six::new(arm.cross(axis), axis))
     }
 
@@ -260,7 +260,9 @@ impl Clock<'_> {
         if rope && phi < 0.0 {
             let ahead = [(b1, J1), (b2, J2)]
                 .into_iter()
-                .filter_map(|(b, J)| b.map(|b| J.dot(&self.coasted[b]).max(J.dot(&six(&self.kin[b])))))
+                .filter_map(|(b, J)| {
+                    b.map(|b| J.dot(&self.paths[b].free_velocity).max(J.dot(&six(&self.paths[b].kin))))
+                })
                 .sum::<f64>();
             if phi + REACH * self.h * ahead < 0.0 {
                 return;
@@ -395,7 +397,7 @@ impl Clock<'_> {
     /// Inertia of a link along one of its coordinates [kg or kg m^2].
     fn inertia_along(&self, m: usize, l: usize, i: usize) -> f64 {
         let body = self.model.mechanisms[m].links[l].body as usize;
-        let (S, R) = (self.machines[m].work.S[i], self.kin[body].R);
+        let (S, R) = (self.machines[m].work.S[i], self.paths[body].kin.R);
         let w_b = R.transpose() * S.angular;
         let body = &self.model.bodies[body];
         body.mass * S.linear.length_squared() + w_b.dot(body.I_c * w_b)
@@ -562,7 +564,7 @@ impl Clock<'_> {
             for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
                 let b = row.bodies[s] as usize;
                 rate += dot(&row.J[s], mean[b]);
-                start += dot(&row.J[s], six(&self.kin[b]));
+                start += dot(&row.J[s], six(&self.paths[b].kin));
             }
             let work = row.lambda * rate;
             let e = own.element as usize;

@@ -1,11 +1,10 @@
 //! Hooks: what a program may look at and change inside a step.
 
 use super::partition::Rows;
-use super::{Clock, Grip, Owner, Touch};
+use super::{BodyPath, Clock, Grip, Owner, Touch};
 use tippe_geometry::Vec3;
 use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
-use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
 use tippe_numerics::kkt::{Follow, Row};
 
@@ -18,8 +17,8 @@ pub struct View<'a> {
     pub time: f64,
     /// Its length [s].
     pub step: f64,
-    /// Motion of the bodies at its beginning, in model order.
-    pub bodies: &'a [Kinematics],
+    /// Paths of the bodies, in model order; `kin` of a path is the motion at the beginning of the step.
+    pub bodies: &'a [BodyPath],
 }
 
 /// A row of the user's own: J u + compliance lambda = target, lower <= lambda <= upper, with u the velocities {w, v} at the centres of mass.
@@ -46,7 +45,7 @@ pub struct CustomRow {
 /// Three rows along the axes of the world. With the force at the end of a step h, lambda = h f and p' = p + h v':
 ///   v' + lambda / (h (h k + c)) = k (p_to - p) / (h k + c)
 fn pull_rows(pull: &Pull, view: &View<'_>) -> [CustomRow; 3] {
-    let kin = &view.bodies[pull.body];
+    let kin = &view.bodies[pull.body].kin;
     let arm = kin.R * (pull.at - view.model.bodies[pull.body].p_bc);
     let (h, k, c) = (view.step, pull.stiffness, pull.damping);
     let target = k / (h * k + c) * (pull.to - (kin.p + arm));
@@ -93,7 +92,7 @@ pub trait Hook {
 
 impl Clock<'_> {
     fn view(&self) -> View<'_> {
-        View { model: self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+        View { model: self.model, time: self.state.time, step: self.h, bodies: &self.paths }
     }
 
     /// Numbers from outside; those that changed are remembered for a replay.

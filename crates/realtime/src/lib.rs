@@ -1,23 +1,31 @@
-//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2; docs/theory/realtime.md).
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2;
+//! docs/theory/realtime.md).
 //!
-//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
-//! where it is smooth; rows then act on the velocities at the end of the step:
+//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high
+//! order where it is smooth; rows then act on the velocities at the end of the step:
 //!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod books;
 mod contacts;
 mod equations;
+mod failures;
 mod forces;
 mod free;
 mod grains;
 mod hook;
 mod impact;
+mod integrate;
 mod joints;
+mod memory;
 mod partition;
-mod record;
+mod path;
+mod rates;
+mod samples;
 mod set;
 mod signals;
 mod structure;
+mod summary;
 
 pub use contacts::{Grip, Touch};
 use contacts::{Hold, Memory, Pairs};
@@ -25,6 +33,7 @@ pub use hook::{CustomRow, Hook, View};
 use joints::Machine;
 pub use partition::Owner;
 use partition::{Partition, Rows};
+pub use path::BodyPath;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use tippe_geometry::{Mat3, Quat};
@@ -33,7 +42,7 @@ use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::BodyMotion;
-use tippe_mechanics::kinematics::{Kinematics, Principal};
+use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::model::prescribed;
 use tippe_mechanics::model::{Drive, Model};
@@ -195,7 +204,8 @@ pub struct State {
     ledger: Ledger,
     /// Steps each body has been at rest.
     still: Vec<u32>,
-    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy before one [J].
+    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy
+    /// before one [J].
     #[serde(default)]
     restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
@@ -274,7 +284,8 @@ impl State {
     }
 }
 
-/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good
+/// one.
 pub fn simulate(
     model: &Model,
     state: &mut State,
@@ -306,8 +317,8 @@ pub fn simulate_with(
     Ok(clock.summary())
 }
 
-/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
-/// awake; what a lot does must not ask for threads itself.
+/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before
+/// others are awake; what a lot does must not ask for threads itself.
 fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
     let threads = pool.current_num_threads().min(lots.len());
     let lots = Mutex::new(lots);
@@ -334,10 +345,8 @@ pub struct Clock<'a> {
     pub state: State,
     /// Step [s].
     h: f64,
-    /// Motion of all bodies at the beginning of the step.
-    kin: Vec<Kinematics>,
-    /// Principal axes and moments of the bodies.
-    principal: Vec<Principal>,
+    /// Path of each body through the step.
+    paths: Vec<BodyPath>,
     machines: Vec<Machine>,
     pairs: Pairs,
     touches: Vec<Touch>,
@@ -346,30 +355,10 @@ pub struct Clock<'a> {
     rebounds: bool,
     /// {torque, force} on the centres of mass, without gravity.
     loads: Vec<Six>,
-    /// Velocities {w, v} at the end of the step without rows.
-    coasted: Vec<Six>,
-    /// Orientations at the end of the step without rows.
-    turned: Vec<Quat>,
-    /// Whether arms of contacts on the body are those of the end of the step.
-    ahead: Vec<bool>,
     /// The books before the step moved anything.
-    opened: Ledger,
-    /// Displacement that impacts inside the step add to h u+ [m, rad].
-    hops: Vec<Six>,
-    /// Whether an impact changed the body's velocity in this step.
-    struck: Vec<bool>,
-    /// What impacts saw of gravity.
-    falls: Vec<impact::Fall>,
-    /// Whether it tumbles, so that its velocity is that of its orientation then.
-    tumbled: Vec<bool>,
-    /// Orientation at the last of them, of those.
-    swung: Vec<Option<Quat>>,
-    /// Time of the last impact of the step, from its beginning [s].
-    elapsed: f64,
-    /// The same, kept until the step is over [s].
-    struck_at: f64,
+    ledger_at_start: Ledger,
     /// Impacts of the step.
-    blows: Vec<impact::Blow>,
+    impacts: Vec<impact::Impact>,
     /// Their pairs, ascending.
     struck_pairs: Vec<(u32, u32)>,
     /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
@@ -410,7 +399,7 @@ pub struct Clock<'a> {
     events: Vec<Event>,
     stopped: bool,
     summary: Summary,
-    tally: record::Tally,
+    tally: summary::Tally,
 }
 
 impl<'a> Clock<'a> {
@@ -426,26 +415,15 @@ impl<'a> Clock<'a> {
             pool,
             state: state.clone(),
             h: settings.step,
-            kin: vec![Kinematics::WORLD; n],
-            principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
+            paths: model.bodies.iter().map(|body| BodyPath::new(body, settings.step)).collect(),
             machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
             pairs: Pairs::default(),
             touches: Vec::new(),
             grips: Vec::new(),
             rebounds: false,
             loads: vec![Six::ZERO; n],
-            coasted: vec![Six::ZERO; n],
-            turned: vec![Quat::IDENTITY; n],
-            ahead: vec![false; n],
-            hops: vec![Six::ZERO; n],
-            falls: vec![impact::Fall::default(); n],
-            struck: vec![false; n],
-            opened: Ledger::default(),
-            tumbled: vec![false; n],
-            swung: vec![None; n],
-            elapsed: 0.0,
-            struck_at: 0.0,
-            blows: Vec::new(),
+            ledger_at_start: Ledger::default(),
+            impacts: Vec::new(),
             struck_pairs: Vec::new(),
             solved: vec![Six::ZERO; n],
             mean: vec![Six::ZERO; n],
@@ -474,7 +452,7 @@ impl<'a> Clock<'a> {
             events: Vec::new(),
             stopped: false,
             summary: Summary::default(),
-            tally: record::Tally::default(),
+            tally: summary::Tally::default(),
         }
     }
 
@@ -488,7 +466,7 @@ impl<'a> Clock<'a> {
         self.listen(hooks);
         self.restructure();
         self.place();
-        self.detect();
+        self.detect(0.0);
         self.ask_contacts(hooks);
         self.strike();
         self.load();
@@ -516,14 +494,18 @@ impl<'a> Clock<'a> {
         }
         for (b, body) in self.model.bodies.iter().enumerate() {
             let s = &self.state.bodies[b];
-            self.kin[b] = match body.drive {
-                Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
-                _ => prescribed(self.model, b, t),
+            let (kin, q) = match body.drive {
+                Drive::Free => (Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) }, s.q),
+                _ => {
+                    let kin = prescribed(self.model, b, t);
+                    (kin, Quat::from_mat3(&kin.R))
+                }
             };
+            self.paths[b].begin(kin, q);
         }
         for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {
             for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
-                self.kin[link.body as usize] = *kin;
+                self.paths[link.body as usize].kin = *kin;
             }
         }
     }
