@@ -17,9 +17,9 @@ impl Clock<'_> {
     /// so each row's energy is lambda (J u+ + J u0)/2, and what the fixed step makes of the rest is booked by name.
     /// Rows of contacts are booked already, where they are read ([`Clock::remember`]).
     pub(super) fn book(&mut self) {
-        let (velocity, mean) = (std::mem::take(&mut self.solved), std::mem::take(&mut self.mean));
+        let (velocity, mean) = (std::mem::take(&mut self.solved.velocity), std::mem::take(&mut self.solved.mean));
         let mut ledger = self.state.ledger;
-        let [mut elastic_before, mut elastic] = self.elastic;
+        let [mut elastic_before, mut elastic] = self.remembered.elastic;
         self.book_rows(&mean, &mut ledger);
         self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);
         self.book_free_motion(&velocity, &mean, &mut ledger);
@@ -28,11 +28,11 @@ impl Clock<'_> {
         self.book_loads(&mean, &mut ledger);
         self.book_grains(&mean, &mut ledger);
         self.state.ledger = ledger;
-        let gain = ledger.gained_since(&self.ledger_at_start);
-        if gain > self.tally.gain.1 {
-            self.tally.gain = (self.state.time - self.h, gain);
+        let gain = ledger.gained_since(&self.struck.ledger_at_start);
+        if gain > self.shown.tally.gain.1 {
+            self.shown.tally.gain = (self.state.time - self.h, gain);
         }
-        (self.solved, self.mean) = (velocity, mean);
+        (self.solved.velocity, self.solved.mean) = (velocity, mean);
         self.count_solutions();
     }
 
@@ -87,16 +87,16 @@ impl Clock<'_> {
 
     /// How the partitions of the step were solved.
     fn count_solutions(&mut self) {
-        self.tally.slept += self.partitions.iter().filter(|p| p.asleep).count() as u64;
+        self.shown.tally.slept += self.partitions.iter().filter(|p| p.asleep).count() as u64;
         for partition in self.partitions.iter().filter(|p| p.active) {
-            self.tally.solutions += 1;
-            self.tally.factorisations += partition.report.factorisations as u64;
-            self.tally.unconverged += u64::from(!partition.report.converged && !partition.swept);
-            self.tally.swept += u64::from(partition.swept);
+            self.shown.tally.solutions += 1;
+            self.shown.tally.factorisations += partition.report.factorisations as u64;
+            self.shown.tally.unconverged += u64::from(!partition.report.converged && !partition.swept);
+            self.shown.tally.swept += u64::from(partition.swept);
             let pivoting = partition.report.pivoting;
-            self.tally.special[0] += u64::from(partition.report.apart > 0);
-            self.tally.special[1] += u64::from(pivoting.is_some_and(|method| method != Method::Lemke));
-            self.tally.special[2] += u64::from(pivoting == Some(Method::Lemke));
+            self.shown.tally.special[0] += u64::from(partition.report.apart > 0);
+            self.shown.tally.special[1] += u64::from(pivoting.is_some_and(|method| method != Method::Lemke));
+            self.shown.tally.special[2] += u64::from(pivoting == Some(Method::Lemke));
         }
     }
 }

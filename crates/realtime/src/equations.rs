@@ -269,7 +269,7 @@ impl Clock<'_> {
                         states[state] = *value;
                     }
                     let source = Some(block.name.clone());
-                    self.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
+                    self.shown.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
                 }
                 k += 1;
             }

@@ -13,7 +13,7 @@ impl Clock<'_> {
     /// Remembers the first motion that jumped in the last step: it went more than its largest speed there, twice over,
     /// explains.
     pub(super) fn watch_motions(&mut self) {
-        if self.tally.jump.is_some() {
+        if self.shown.tally.jump.is_some() {
             return;
         }
         let (h, end) = (self.h, self.state.time);
@@ -23,7 +23,7 @@ impl Clock<'_> {
             let way = (at[0].0 - at[4].0).abs();
             let speed = at.iter().map(|(_, rate)| rate.abs()).fold(0.0, f64::max);
             if way > 2.0 * h * speed + JUMP * at[0].0.abs().max(1.0) {
-                self.tally.jump = Some((end, k, way));
+                self.shown.tally.jump = Some((end, k, way));
                 return;
             }
         }

@@ -508,7 +508,7 @@ impl Clock<'_> {
             if mode.held != was.held && !first {
                 let kind = event[usize::from(mode.held)];
                 let source = Some(model.forces[k].name.clone());
-                self.events.push(Event { time, kind, source, contact: None });
+                self.shown.events.push(Event { time, kind, source, contact: None });
             }
         }
         for (k, element) in model.forces.iter().enumerate() {
@@ -520,7 +520,7 @@ impl Clock<'_> {
             if matches!(element.kind, ForceKind::Stop { .. }) && self.state.actions.modes[k].held && !pushes() {
                 self.state.actions.modes[k] = Default::default();
                 let source = Some(element.name.clone());
-                self.events.push(Event { time, kind: EventKind::StopEnd, source, contact: None });
+                self.shown.events.push(Event { time, kind: EventKind::StopEnd, source, contact: None });
             }
         }
         for (k, at, force) in &elements.held {

@@ -90,6 +90,28 @@ pub trait Hook {
     }
 }
 
+/// What comes from outside in a step: `listen` writes.
+#[derive(Debug)]
+pub struct Listened {
+    /// Inputs: state of the network, limits.
+    pub inputs: Vec<(usize, [f64; 2])>,
+    values: Vec<f64>,
+    /// Inputs that changed in this step.
+    pub changed: Vec<Heard>,
+    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
+    pub pull: Option<Pull>,
+    /// See `pull`.
+    pub pull_changed: bool,
+}
+
+impl Listened {
+    /// Nothing yet.
+    pub fn new(model: &Model) -> Listened {
+        let inputs: Vec<_> = model.network.inputs().map(|(_, state, limits)| (state, limits)).collect();
+        Listened { values: vec![0.0; inputs.len()], inputs, changed: Vec::new(), pull: None, pull_changed: false }
+    }
+}
+
 impl Clock<'_> {
     fn view(&self) -> View<'_> {
         View { model: self.model, time: self.state.time, step: self.h, bodies: &self.paths }
@@ -97,30 +119,30 @@ impl Clock<'_> {
 
     /// Numbers from outside; those that changed are remembered for a replay.
     pub(super) fn listen(&mut self, hooks: &mut [&mut dyn Hook]) {
-        self.heard.clear();
+        self.heard.changed.clear();
         self.grasp(hooks);
-        if hooks.is_empty() || self.inputs.is_empty() {
+        if hooks.is_empty() || self.heard.inputs.is_empty() {
             return;
         }
-        let mut values = std::mem::take(&mut self.input_values);
-        for (value, &(state, _)) in values.iter_mut().zip(&self.inputs) {
+        let mut values = std::mem::take(&mut self.heard.values);
+        for (value, &(state, _)) in values.iter_mut().zip(&self.heard.inputs) {
             *value = self.state.actions.states[state];
         }
         for hook in hooks {
             hook.inputs(&self.view(), &mut values);
         }
-        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.inputs).enumerate() {
+        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.heard.inputs).enumerate() {
             let value = if value.is_nan() { self.state.actions.states[state] } else { value.clamp(low, high) };
             if value != self.state.actions.states[state] {
                 self.state.actions.states[state] = value;
-                self.heard.push(Heard { step: self.state.steps, input: k, value });
+                self.heard.changed.push(Heard { step: self.state.steps, input: k, value });
             }
         }
-        if !self.heard.is_empty() {
+        if !self.heard.changed.is_empty() {
             // whatever reads them may move what is at rest
             self.state.still.fill(0);
         }
-        self.input_values = values;
+        self.heard.values = values;
     }
 
     /// The hand that pulls in this step, if one does; a change is remembered for a replay.
@@ -130,9 +152,9 @@ impl Clock<'_> {
             pull = hook.pull(&self.view()).or(pull);
         }
         let pull = pull.filter(|pull| pull.is_sound(self.model) && self.is_free(pull.body));
-        self.pull_changed = pull != self.pull;
-        self.pull = pull;
-        if self.pull_changed || pull.is_some() {
+        self.heard.pull_changed = pull != self.heard.pull;
+        self.heard.pull = pull;
+        if self.heard.pull_changed || pull.is_some() {
             // what is pulled moves, and whatever it touches
             self.state.still.fill(0);
         }
@@ -143,11 +165,12 @@ impl Clock<'_> {
         if hooks.is_empty() {
             return;
         }
-        let (mut touches, mut grips) = (std::mem::take(&mut self.touches), std::mem::take(&mut self.grips));
+        let (mut touches, mut grips) =
+            (std::mem::take(&mut self.detected.touches), std::mem::take(&mut self.detected.grips));
         for hook in hooks {
             hook.contacts(&self.view(), &mut touches, &mut grips);
         }
-        self.rebounds = true;
+        self.detected.rebounds = true;
         // contacts that may no longer give what they gave in the last step wake their bodies
         for grip in &grips {
             let (first, count) = grip.touches;
@@ -161,7 +184,7 @@ impl Clock<'_> {
                 }
             }
         }
-        (self.touches, self.grips) = (touches, grips);
+        (self.detected.touches, self.detected.grips) = (touches, grips);
     }
 
     /// Rows of the hooks, then all rows to the hooks.
@@ -174,7 +197,7 @@ impl Clock<'_> {
         for hook in hooks.iter_mut() {
             hook.rows(&self.view(), &mut more);
         }
-        if let Some(pull) = self.pull {
+        if let Some(pull) = self.heard.pull {
             more.extend(pull_rows(&pull, &self.view()));
         }
         for (k, own) in more.iter().enumerate() {
@@ -194,7 +217,7 @@ impl Clock<'_> {
     pub(super) fn tell(&self, hooks: &mut [&mut dyn Hook]) {
         let view = View { time: self.state.time - self.h, ..self.view() };
         for hook in hooks {
-            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved);
+            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved.velocity);
         }
     }
 }

@@ -20,13 +20,31 @@ const UNCERTAIN_TURN: f64 = 0.1;
 /// chains that swing freely are slowed down; with more, they visibly gain height.
 const CHAIN_ENERGY: f64 = 0.005;
 
+/// The solution of a step: `integrate` writes.
+#[derive(Debug)]
+pub struct Solved {
+    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
+    pub velocity: Vec<Six>,
+    /// Mean of the velocities at the beginning of the step and of the solved ones.
+    pub mean: Vec<Six>,
+    /// Whether an impulse of a row acted on a body.
+    pub has_impulse: Vec<bool>,
+}
+
+impl Solved {
+    /// For this many bodies.
+    pub fn new(bodies: usize) -> Solved {
+        Solved { velocity: vec![Six::ZERO; bodies], mean: vec![Six::ZERO; bodies], has_impulse: vec![false; bodies] }
+    }
+}
+
 impl Clock<'_> {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
-        let mut velocity = std::mem::take(&mut self.solved);
+        let mut velocity = std::mem::take(&mut self.solved.velocity);
         velocity.clear();
         velocity.extend(self.paths.iter().map(|path| path.free_velocity_for_rows()));
-        self.pushed.fill(false);
+        self.solved.has_impulse.fill(false);
         self.read_solution(&mut velocity);
         for b in 0..self.model.bodies.len() {
             let body = &self.model.bodies[b];
@@ -34,16 +52,16 @@ impl Clock<'_> {
                 continue;
             }
             let (path, u) = (&self.paths[b], velocity[b]);
-            self.state.bodies[b] = path.end(body, u, self.pushed[b]);
-            if path.is_slender() && self.tally.whirl.is_none() {
+            self.state.bodies[b] = path.end(body, u, self.solved.has_impulse[b]);
+            if path.is_slender() && self.shown.tally.whirl.is_none() {
                 let turn = (u.angular - path.free_velocity_for_rows().angular).length() * self.h;
-                self.tally.whirl = (turn > UNCERTAIN_TURN).then_some((self.state.time, b, turn));
+                self.shown.tally.whirl = (turn > UNCERTAIN_TURN).then_some((self.state.time, b, turn));
             }
         }
         for k in 0..self.machines.len() {
             self.displace_coordinates(k);
             let bodies = &self.model.mechanisms[k].links;
-            let solved = bodies.iter().any(|l| self.pushed[l.body as usize]);
+            let solved = bodies.iter().any(|l| self.solved.has_impulse[l.body as usize]);
             self.read_reactions(k);
             self.integrate_machine(k, solved, &velocity);
         }
@@ -56,7 +74,7 @@ impl Clock<'_> {
             self.place_machine(k);
             self.restrain(k, &velocity);
         }
-        self.solved = velocity;
+        self.solved.velocity = velocity;
         self.advance_states();
     }
 
@@ -84,7 +102,7 @@ impl Clock<'_> {
             let pushes = partition.give_back(&mut self.rows);
             if pushes || !partition.problem.groups.is_empty() {
                 for &b in &partition.bodies {
-                    self.pushed[b as usize] = true;
+                    self.solved.has_impulse[b as usize] = true;
                 }
             }
         }
@@ -150,15 +168,15 @@ impl Clock<'_> {
             self.state.still[b] = if speed < REST_SPEED { self.state.still[b].saturating_add(1) } else { 0 };
             // contacts are looked for before it is known what pushes the body in this step
             let mesh = |e: &usize| matches!(self.model.colliders[*e].shape, Shape::Mesh(_));
-            if self.tally.blind.is_none()
+            if self.shown.tally.blind.is_none()
                 && let Some(e) = body.colliders.clone().find(mesh)
-                && let Some(&looked) = self.pairs.margins().get(e)
+                && let Some(&looked) = self.detected.pairs.margins().get(e)
                 && speed * self.h > looked + UNSEEN_TRAVEL * body.size
             {
-                self.tally.blind = Some((self.state.time, b, [speed * self.h, looked]));
+                self.shown.tally.blind = Some((self.state.time, b, [speed * self.h, looked]));
             }
-            if u.linear.length() * self.h > body.size && self.tally.fast.is_none() && !body.colliders.is_empty() {
-                self.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
+            if u.linear.length() * self.h > body.size && self.shown.tally.fast.is_none() && !body.colliders.is_empty() {
+                self.shown.tally.fast = Some((self.state.time, b, u.linear.length() * self.h));
             }
         }
     }

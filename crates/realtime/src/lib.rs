@@ -27,18 +27,22 @@ mod signals;
 mod structure;
 mod summary;
 
+use contacts::{Detected, Hold, Memory};
 pub use contacts::{Grip, Touch};
-use contacts::{Hold, Memory, Pairs};
+use hook::Listened;
 pub use hook::{CustomRow, Hook, View};
+use impact::Struck;
+use integrate::Solved;
 use joints::Machine;
+use memory::Remembered;
 pub use partition::Owner;
 use partition::{Partition, Rows};
 pub use path::BodyPath;
+use samples::Shown;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use tippe_geometry::{Mat3, Quat};
 use tippe_mechanics::bed::{Bed, GrainRecord};
-use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::BodyMotion;
@@ -336,7 +340,7 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
     });
 }
 
-/// The clock at work: all but `state` can be dropped between steps.
+/// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes them.
 pub struct Clock<'a> {
     model: &'a Model,
     settings: &'a Settings,
@@ -345,61 +349,44 @@ pub struct Clock<'a> {
     pub state: State,
     /// Step [s].
     h: f64,
-    /// Path of each body through the step.
+    /// Inputs and the hand that pulls: `listen` writes, `record` shows them, rows follow the hand.
+    heard: Listened,
+    /// Path of each body through the step: `place` begins it, `strike` bends it, `coast` and `assemble` say how it ends
+    /// without rows; all read it.
     paths: Vec<BodyPath>,
+    /// Mechanisms: `place`, `load`, `coast` and `integrate` write.
     machines: Vec<Machine>,
-    pairs: Pairs,
-    touches: Vec<Touch>,
-    grips: Vec<Grip>,
-    /// False if no contact point has a restitution.
-    rebounds: bool,
-    /// {torque, force} on the centres of mass, without gravity.
+    /// Contact points: `detect` and hooks write, `strike` and `assemble` read, `integrate` leaves the impulses in them.
+    detected: Detected,
+    /// Impacts: `strike` writes, `assemble`, `integrate` and `book` read.
+    struck: Struck,
+    /// {torque, force} on the centres of mass, without gravity: `load` writes, `coast` and `book` read.
     loads: Vec<Six>,
-    /// The books before the step moved anything.
-    ledger_at_start: Ledger,
-    /// Impacts of the step.
-    impacts: Vec<impact::Impact>,
-    /// Their pairs, ascending.
-    struck_pairs: Vec<(u32, u32)>,
-    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
-    solved: Vec<Six>,
-    /// Mean of the velocities at the beginning of the step and of the solved ones.
-    mean: Vec<Six>,
+    /// Force elements: `load` and `assemble` write, `integrate` and `book` read.
+    elements: forces::Elements,
+    /// Values of the equations: `load` and `integrate` write.
+    values: Vec<f64>,
+    room: equations::Room,
+    /// Rows: `assemble` and hooks write, `solve` leaves the impulses in them, `integrate` and `book` read.
     rows: Rows,
+    /// Partitions that rows tie together: `split` writes, `solve` leaves the solutions in them.
+    partitions: Vec<Partition>,
     root: Vec<u32>,
     parts: Vec<u32>,
-    before: Vec<Memory>,
-    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
-    elastic: [f64; 2],
-    began: Vec<(u32, u32)>,
-    ended: Vec<(u32, u32)>,
-    partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
     partition_of: Vec<u32>,
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
     row_of: Vec<u32>,
-    /// Whether an impulse of a row acted on the body in this step.
-    pushed: Vec<bool>,
-    /// Values of the equations.
-    values: Vec<f64>,
-    room: equations::Room,
-    elements: forces::Elements,
+    /// Velocities of the solution: `integrate` writes, `book` and hooks read.
+    solved: Solved,
+    /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
+    remembered: Remembered,
     bed: Option<Bed<'a>>,
     /// Why the grains cannot go on.
     spilt: Option<Failure>,
-    /// Numbers from outside: state, limits.
-    inputs: Vec<(usize, [f64; 2])>,
-    input_values: Vec<f64>,
-    /// Those that changed in this step.
-    heard: Vec<Heard>,
-    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
-    pull: Option<Pull>,
-    pull_changed: bool,
-    events: Vec<Event>,
-    stopped: bool,
-    summary: Summary,
-    tally: summary::Tally,
+    /// Events, counts and the last sample: all verbs write, `record` shows them.
+    shown: Shown,
 }
 
 impl<'a> Clock<'a> {
@@ -415,44 +402,27 @@ impl<'a> Clock<'a> {
             pool,
             state: state.clone(),
             h: settings.step,
+            heard: Listened::new(model),
             paths: model.bodies.iter().map(|body| BodyPath::new(body, settings.step)).collect(),
             machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
-            pairs: Pairs::default(),
-            touches: Vec::new(),
-            grips: Vec::new(),
-            rebounds: false,
+            detected: Detected::default(),
+            struck: Struck::default(),
             loads: vec![Six::ZERO; n],
-            ledger_at_start: Ledger::default(),
-            impacts: Vec::new(),
-            struck_pairs: Vec::new(),
-            solved: vec![Six::ZERO; n],
-            mean: vec![Six::ZERO; n],
+            elements: forces::Elements::new(model),
+            values: vec![0.0; model.network.values],
+            room: equations::Room::new(model),
             rows: Rows::default(),
             root: Vec::new(),
             parts: Vec::new(),
-            before: Vec::new(),
-            elastic: [0.0; 2],
-            began: Vec::new(),
-            ended: Vec::new(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],
             place_of: vec![0; n],
             row_of: Vec::new(),
-            pushed: vec![false; n],
-            values: vec![0.0; model.network.values],
-            room: equations::Room::new(model),
-            elements: forces::Elements::new(model),
+            solved: Solved::new(n),
+            remembered: Remembered::default(),
             bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
             spilt: None,
-            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
-            input_values: vec![0.0; model.network.inputs().count()],
-            heard: Vec::new(),
-            pull: None,
-            pull_changed: false,
-            events: Vec::new(),
-            stopped: false,
-            summary: Summary::default(),
-            tally: summary::Tally::default(),
+            shown: Shown::default(),
         }
     }
 

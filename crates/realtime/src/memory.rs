@@ -15,8 +15,21 @@ use tippe_mechanics::joint::Six;
 /// Share of its bound that friction may lack and still counts as sliding [-]: above the accuracy of the solution.
 const AT_BOUND: f64 = 1e-7;
 
+/// What contacts stored and which pairs touch: `integrate` writes.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    /// Memories of the contacts before the step.
+    before: Vec<Memory>,
+    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
+    pub elastic: [f64; 2],
+    /// Pairs that impacts struck in the step, those that touch at its end, and those that did at its beginning, ascending.
+    struck: Vec<(u32, u32)>,
+    touched: Vec<(u32, u32)>,
+    touched_before: Vec<(u32, u32)>,
+}
+
 /// A step as memories of contacts read it.
-struct Solved<'a> {
+struct Reading<'a> {
     rows: &'a Rows,
     /// Velocities {w, v} at the end of the step as solved, and the mean of those and of the ones it began with.
     velocity: &'a [Six],
@@ -27,30 +40,30 @@ struct Solved<'a> {
 impl Clock<'_> {
     /// Memories of the contacts, their energies (see [`Clock::book`]), and their events.
     pub(super) fn remember(&mut self, velocity: &[Six]) {
-        self.mean.clear();
-        self.mean.extend(velocity.iter().zip(&self.paths).map(|(u, path)| (*u + path.velocity()) * 0.5));
-        std::mem::swap(&mut self.before, &mut self.state.contacts);
+        self.solved.mean.clear();
+        self.solved.mean.extend(velocity.iter().zip(&self.paths).map(|(u, path)| (*u + path.velocity()) * 0.5));
+        std::mem::swap(&mut self.remembered.before, &mut self.state.contacts);
         let mut contacts = std::mem::take(&mut self.state.contacts);
         contacts.clear();
-        let struck = &mut self.struck_pairs;
+        let struck = &mut self.remembered.struck;
         struck.clear();
-        struck.extend(self.impacts.iter().map(|impact| impact.pair));
+        struck.extend(self.struck.impacts.iter().map(|impact| impact.pair));
         struck.sort_unstable();
         struck.dedup();
-        let step = Solved { rows: &self.rows, velocity, mean: &self.mean, h: self.h };
+        let step = Reading { rows: &self.rows, velocity, mean: &self.solved.mean, h: self.h };
         let partition = |b: usize| self.partitions.get(self.partition_of[b] as usize);
         let is_swept = |b: usize| partition(b).is_some_and(|p| p.active && p.swept);
         let ledger = &mut self.state.ledger;
         // energy of contacts and their friction, also of those that are gone: their points need not be the same ones
-        let stored_before: f64 = self.before.iter().map(|m| m.stored).sum();
+        let stored_before: f64 = self.remembered.before.iter().map(|m| m.stored).sum();
         let strained = Hold::all_stored(&self.state.holds);
         ledger.contact_damping += stored_before;
         let mut stored = 0.0;
         self.state.holds.clear();
-        for grip in &mut self.grips {
+        for grip in &mut self.detected.grips {
             let (first, count) = grip.touches;
             let swept = grip.bodies.iter().any(|&b| is_swept(b));
-            let touches = &mut self.touches[first..first + count];
+            let touches = &mut self.detected.touches[first..first + count];
             let mut normal = 0.0;
             for touch in touches.iter_mut() {
                 let row = &step.rows.rows[touch.row];
@@ -67,9 +80,10 @@ impl Clock<'_> {
         let strained_now = Hold::all_stored(&self.state.holds);
         ledger.sliding += strained[0] - strained_now[0];
         ledger.spin += strained[1] - strained_now[1];
-        self.elastic = [stored_before + strained[0] + strained[1], stored + strained_now[0] + strained_now[1]];
+        self.remembered.elastic =
+            [stored_before + strained[0] + strained[1], stored + strained_now[0] + strained_now[1]];
         // pairs that were struck and have flown apart too far to have points
-        let gone = |pair: &(u32, u32)| self.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
+        let gone = |pair: &(u32, u32)| self.detected.touches.binary_search_by_key(pair, |t| t.memory.pair).is_err();
         let left = struck.iter().filter(|pair| gone(pair));
         contacts.extend(left.map(|&pair| Memory { pair, struck: true, ..Memory::default() }));
         self.state.holds.sort_unstable_by_key(|m| m.pair);
@@ -85,28 +99,29 @@ impl Clock<'_> {
             pairs.extend(list.iter().filter(|m| m.normal > 0.0 || m.struck).map(|m| m.pair));
             pairs.dedup();
         }
-        let (mut old, mut new) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
-        touching(&self.before, &mut old);
+        let (mut old, mut new) =
+            (std::mem::take(&mut self.remembered.touched_before), std::mem::take(&mut self.remembered.touched));
+        touching(&self.remembered.before, &mut old);
         touching(&self.state.contacts, &mut new);
-        self.tally.contacts += new.len() as u64;
+        self.shown.tally.contacts += new.len() as u64;
         if old == new {
-            (self.ended, self.began) = (old, new);
+            (self.remembered.touched_before, self.remembered.touched) = (old, new);
             return;
         }
         for (pair, kind) in
             (new.iter().filter(|p| old.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactStart)))
                 .chain(old.iter().filter(|p| new.binary_search(p).is_err()).map(|p| (*p, EventKind::ContactEnd)))
         {
-            let first = self.touches.partition_point(|t| t.memory.pair < pair);
-            let touch = self.touches.get(first).filter(|t| t.memory.pair == pair);
+            let first = self.detected.touches.partition_point(|t| t.memory.pair < pair);
+            let touch = self.detected.touches.get(first).filter(|t| t.memory.pair == pair);
             let flown = touch.is_none() && kind == EventKind::ContactStart;
-            let impact = if flown { self.impacts.iter().find(|impact| impact.pair == pair) } else { None };
+            let impact = if flown { self.struck.impacts.iter().find(|impact| impact.pair == pair) } else { None };
             let [b1, b2] = [pair.0, pair.1].map(|e| self.model.colliders[e as usize].body as usize);
             let at = |b: usize, p: Vec3| self.paths[b].velocity_of(p);
             let (gap, normal, position) = match (touch, impact) {
                 (Some(t), _) => (t.gap, t.axes[0], t.point),
                 (None, Some(impact)) => (0.0, impact.normal, impact.point),
-                (None, None) => self.pairs.between(self.model, pair),
+                (None, None) => self.detected.pairs.between(self.model, pair),
             };
             let contact = EventContact {
                 body1: b1,
@@ -119,13 +134,18 @@ impl Clock<'_> {
                 episode: None,
                 regions: None,
             };
-            self.events.push(Event { time: self.state.time + self.h, kind, source: None, contact: Some(contact) });
+            self.shown.events.push(Event {
+                time: self.state.time + self.h,
+                kind,
+                source: None,
+                contact: Some(contact),
+            });
         }
-        (self.ended, self.began) = (old, new);
+        (self.remembered.touched_before, self.remembered.touched) = (old, new);
     }
 }
 
-impl Solved<'_> {
+impl Reading<'_> {
     /// Memory of a contact point, and what its row took. `moved`: of swept bodies, what the motion until then added to
     /// its gap [m].
     fn remember_point(&self, touch: &mut Touch, moved: Option<f64>, ledger: &mut Ledger) {

@@ -188,8 +188,8 @@ impl Clock<'_> {
     pub(super) fn assemble(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        let mut touches = std::mem::take(&mut self.touches);
-        let mut grips = std::mem::take(&mut self.grips);
+        let mut touches = std::mem::take(&mut self.detected.touches);
+        let mut grips = std::mem::take(&mut self.detected.grips);
         for (g, grip) in grips.iter_mut().enumerate() {
             let (first, count) = grip.touches;
             if touches[first].column && !touches[first].soft {
@@ -201,8 +201,8 @@ impl Clock<'_> {
             }
             self.grip_rows(g as u32, grip, &touches[first..first + count], &ends, &mut rows);
         }
-        self.touches = touches;
-        self.grips = grips;
+        self.detected.touches = touches;
+        self.detected.grips = grips;
         rows.contacts = rows.rows.len();
         self.element_rows(&mut rows);
         for k in 0..self.machines.len() {
@@ -247,7 +247,7 @@ impl Clock<'_> {
         let paths = touch.bodies.map(|b| &self.paths[b]);
         let ahead = if touch.soft { 0.0 } else { h };
         // where they would come from after an impact is no depth of theirs
-        let phi = match touch.soft || self.impacts.is_empty() {
+        let phi = match touch.soft || self.struck.impacts.is_empty() {
             true => touch.gap,
             false => touch.gap + (0..2).map(|s| J[s].dot(&paths[s].impact_displacement)).sum::<f64>(),
         };
@@ -497,7 +497,7 @@ impl Clock<'_> {
             match self.rows.owners[k as usize] {
                 _ if self.rows.rows[k as usize].given != 0.0 => return None,
                 Owner::Normal(touch) => {
-                    let touch = &self.touches[touch as usize];
+                    let touch = &self.detected.touches[touch as usize];
                     surfaces |= touch.column;
                     if touch.soft {
                         let n = touch.exponent;

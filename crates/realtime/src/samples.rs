@@ -1,11 +1,26 @@
 //! What an observer gets: samples of bodies, contacts, signals and energies; inputs, events, progress.
 
 use super::rates::energy_of;
+use super::summary::Tally;
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::event::Event;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Drive, body_state, kinetic, prescribed};
-use tippe_mechanics::observe::{BodyState, ContactSample, Observe, Progress, Sample};
+use tippe_mechanics::observe::{BodyState, ContactSample, Observe, Progress, Sample, Summary};
+
+/// What a run shows: all verbs add events and counts, `record` hands them on.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// Events of the step.
+    pub events: Vec<Event>,
+    /// True if the observer has stopped the run.
+    pub stopped: bool,
+    /// Counts and the last sample.
+    pub summary: Summary,
+    /// More counts.
+    pub tally: Tally,
+}
 
 impl Clock<'_> {
     /// Motion of a body as the state has it now.
@@ -21,7 +36,7 @@ impl Clock<'_> {
 
     /// Records the start, if it was not recorded yet: once before the first step.
     pub fn begin(&mut self, observe: &mut dyn Observe) {
-        self.tally.next = self.point(self.state.time) + 1;
+        self.shown.tally.next = self.point(self.state.time) + 1;
         if self.state.recorded {
             return;
         }
@@ -36,16 +51,16 @@ impl Clock<'_> {
             }
         }
         // columns stand where surfaces will be at the end of the step
-        let plain = self.touches.iter().filter(|t| !(t.column && t.exponent == 1.0));
+        let plain = self.detected.touches.iter().filter(|t| !(t.column && t.exponent == 1.0));
         let plain: f64 = plain.map(|t| t.hardness * energy_of((-t.gap).max(0.0), t.exponent)).sum();
-        ledger.elastic = plain + self.pairs.stored() + self.stored();
+        ledger.elastic = plain + self.detected.pairs.stored() + self.stored();
         let mut all = ledger;
         self.add_grains(&mut all);
         ledger.initial = all.stored();
         self.state.ledger = ledger;
         self.state.recorded = true;
-        self.touches.clear();
-        self.grips.clear();
+        self.detected.touches.clear();
+        self.detected.grips.clear();
         self.sample(observe);
     }
 
@@ -55,7 +70,7 @@ impl Clock<'_> {
 
     /// True when the run is over.
     pub fn reached(&self, until: f64) -> bool {
-        self.stopped || self.state.time >= until - 1e-9 * self.h
+        self.shown.stopped || self.state.time >= until - 1e-9 * self.h
     }
 
     /// Hands the step to the observer, once after every step; true at communication points. A failure is one of the
@@ -63,21 +78,21 @@ impl Clock<'_> {
     pub fn record(&mut self, until: f64, observe: &mut dyn Observe) -> Result<bool, Failure> {
         self.check()?;
         self.watch_motions();
-        self.heard.iter().for_each(|heard| observe.input(heard));
-        if self.pull_changed {
+        self.heard.changed.iter().for_each(|heard| observe.input(heard));
+        if self.heard.pull_changed {
             // the step that was made: its number is one less
-            observe.pull(self.state.steps.saturating_sub(1), self.pull.as_ref());
+            observe.pull(self.state.steps.saturating_sub(1), self.heard.pull.as_ref());
         }
-        for event in std::mem::take(&mut self.events) {
-            *self.summary.events.entry(event.kind).or_default() += 1;
-            self.tally.events += 1;
+        for event in std::mem::take(&mut self.shown.events) {
+            *self.shown.summary.events.entry(event.kind).or_default() += 1;
+            self.shown.tally.events += 1;
             observe.event(&event);
         }
-        self.summary.steps += 1;
+        self.shown.summary.steps += 1;
         let at = self.point(self.state.time);
-        let due = at >= self.tally.next || self.state.time >= until - 1e-9 * self.h;
+        let due = at >= self.shown.tally.next || self.state.time >= until - 1e-9 * self.h;
         if due {
-            self.tally.next = at + 1;
+            self.shown.tally.next = at + 1;
             self.sample(observe);
         }
         let progress = Progress {
@@ -85,11 +100,11 @@ impl Clock<'_> {
             until,
             step: self.h,
             limiter: None,
-            steps: self.summary.steps,
-            contacts: self.summary.max_contacts,
-            events: self.tally.events,
+            steps: self.shown.summary.steps,
+            contacts: self.shown.summary.max_contacts,
+            events: self.shown.tally.events,
         };
-        self.stopped = !observe.progress(&progress);
+        self.shown.stopped = !observe.progress(&progress);
         Ok(due)
     }
 
@@ -123,7 +138,7 @@ impl Clock<'_> {
         self.add_grains(&mut ledger);
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);
-        self.summary.max_contacts = self.summary.max_contacts.max(contacts.len());
+        self.shown.summary.max_contacts = self.shown.summary.max_contacts.max(contacts.len());
         observe.sample(&Sample {
             time: self.state.time,
             bodies: &bodies,
@@ -132,16 +147,16 @@ impl Clock<'_> {
             signals: &signals,
         });
         self.show_grains(observe);
-        self.summary.bodies = bodies;
-        self.summary.signals = signals;
-        self.summary.energy = ledger;
+        self.shown.summary.bodies = bodies;
+        self.shown.summary.signals = signals;
+        self.shown.summary.energy = ledger;
     }
 
     /// Touching pairs: the points of each with their forces summed up at their centre of pressure.
     fn contact_samples(&self) -> Vec<ContactSample> {
         // with the sum of the normal forces
         let mut samples: Vec<(ContactSample, Vec3)> = Vec::new();
-        for impact in &self.impacts {
+        for impact in &self.struck.impacts {
             let pressed = impact.normal * (impact.normal.dot(impact.impulse) / self.h);
             let sample = ContactSample {
                 body1: impact.bodies[0],
@@ -157,8 +172,8 @@ impl Clock<'_> {
             };
             samples.push((sample, pressed));
         }
-        for grip in &self.grips {
-            let group = &self.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
+        for grip in &self.detected.grips {
+            let group = &self.detected.touches[grip.touches.0..grip.touches.0 + grip.touches.1];
             let loaded = || group.iter().filter(|t| t.memory.normal != 0.0);
             let total: f64 = loaded().map(|t| t.memory.normal).sum();
             if total == 0.0 {

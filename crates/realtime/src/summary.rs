@@ -47,12 +47,12 @@ pub struct Tally {
 impl Clock<'_> {
     /// Counts and the last sample so far.
     pub fn summary(&mut self) -> Summary {
-        if self.summary.bodies.is_empty() {
+        if self.shown.summary.bodies.is_empty() {
             // no step was left to make: the end is the start
             self.sample(&mut ());
         }
-        let mut summary = self.summary.clone();
-        summary.stopped = self.stopped;
+        let mut summary = self.shown.summary.clone();
+        summary.stopped = self.shown.stopped;
         summary.mechanisms = (self.model.mechanisms.iter().zip(&self.model.mechanism_starts).zip(&self.machines))
             .map(|((mechanism, start), machine)| MechanismSummary {
                 bodies: mechanism.links.iter().map(|l| self.model.bodies[l.body as usize].name.clone()).collect(),
@@ -70,17 +70,17 @@ impl Clock<'_> {
             summary.hash ^= bits;
         }
         summary.solutions = Solutions {
-            direct: self.tally.solutions - self.tally.swept,
-            swept: self.tally.swept,
-            kept_apart: self.tally.special[0],
-            pivoted: self.tally.special[1],
-            lemke: self.tally.special[2],
-            factorisations: self.tally.factorisations,
-            unconverged: self.tally.unconverged,
-            pairs: self.tally.pairs,
-            contacts: self.tally.contacts,
+            direct: self.shown.tally.solutions - self.shown.tally.swept,
+            swept: self.shown.tally.swept,
+            kept_apart: self.shown.tally.special[0],
+            pivoted: self.shown.tally.special[1],
+            lemke: self.shown.tally.special[2],
+            factorisations: self.shown.tally.factorisations,
+            unconverged: self.shown.tally.unconverged,
+            pairs: self.shown.tally.pairs,
+            contacts: self.shown.tally.contacts,
         };
-        summary.steps_by_integrator.insert("realtime".to_owned(), self.summary.steps);
+        summary.steps_by_integrator.insert("realtime".to_owned(), self.shown.summary.steps);
         summary.warnings = self.warnings(&summary.energy);
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             summary.events.entry(kind).or_default();
@@ -89,7 +89,7 @@ impl Clock<'_> {
     }
     /// Warnings of the model and of the run.
     fn warnings(&self, energy: &Ledger) -> Vec<String> {
-        let (model, tally) = (self.model, &self.tally);
+        let (model, tally) = (self.model, &self.shown.tally);
         let mut warnings = model.warnings.clone();
         if model.is_booked() {
             warnings.extend(energy.imbalance());

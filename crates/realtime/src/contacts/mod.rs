@@ -30,6 +30,19 @@ const PAIRS_PER_LOT: usize = 8;
 /// Restitution of surfaces that do not rebound but need an impact to stop them [-].
 pub(super) const LEAST_RESTITUTION: f64 = 0.01;
 
+/// Contact points of a step: `detect` writes.
+#[derive(Debug, Default)]
+pub struct Detected {
+    /// Pairs of elements near each other.
+    pub pairs: Pairs,
+    /// Contact points, pair by pair.
+    pub touches: Vec<Touch>,
+    /// Their friction.
+    pub grips: Vec<Grip>,
+    /// False if no contact point has a restitution.
+    pub rebounds: bool,
+}
+
 /// What is found between the two elements of a pair.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
@@ -47,11 +60,12 @@ impl Clock<'_> {
     /// Contact points of the step from the instant `now` on, at which impacts have left the bodies [s].
     pub(super) fn detect(&mut self, now: f64) {
         self.find_near_pairs(now);
-        let (mut touches, mut grips) = (std::mem::take(&mut self.touches), std::mem::take(&mut self.grips));
+        let (mut touches, mut grips) =
+            (std::mem::take(&mut self.detected.touches), std::mem::take(&mut self.detected.grips));
         touches.clear();
         grips.clear();
-        let mut pairs = std::mem::take(&mut self.pairs);
-        self.tally.pairs += pairs.now.len() as u64;
+        let mut pairs = std::mem::take(&mut self.detected.pairs);
+        self.shown.tally.pairs += pairs.now.len() as u64;
         let shared = self.find_in_parallel(now, &mut pairs);
         let Pairs { near, now: close, margins, X_ws, found, .. } = &mut pairs;
         // pairs and what they remember are in the same order
@@ -76,13 +90,15 @@ impl Clock<'_> {
             rebounds |= near.surfaces.is_some() || near.constants.restitution > 0.0;
             if near.surfaces.is_some() {
                 let time = self.state.time;
-                self.tally.beyond = self.tally.beyond.or(found.beyond.map(|depth| (time, near.pair, depth)));
+                self.shown.tally.beyond =
+                    self.shown.tally.beyond.or(found.beyond.map(|depth| (time, near.pair, depth)));
                 self.touch_surfaces(near, holds, found, &mut touches, &mut grips);
             } else if found.touches {
                 self.touch_convex(near, memories, holds, &found.manifold, &mut touches, &mut grips);
             }
         }
-        (self.rebounds, self.pairs, self.touches, self.grips) = (rebounds, pairs, touches, grips);
+        (self.detected.rebounds, self.detected.pairs, self.detected.touches, self.detected.grips) =
+            (rebounds, pairs, touches, grips);
     }
 
     /// Where many pairs are close, or one is heavy, threads look at all of them before the first is read: true. One

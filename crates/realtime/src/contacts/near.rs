@@ -94,7 +94,7 @@ impl Clock<'_> {
         if !self.place_boxes(now) {
             self.find_fat_pairs();
         }
-        let Pairs { near, now, boxes, .. } = &mut self.pairs;
+        let Pairs { near, now, boxes, .. } = &mut self.detected.pairs;
         now.clear();
         for (k, Near { pair: (e1, e2), .. }) in near.iter().enumerate() {
             let [a, b] = [*e1, *e2].map(|e| e as usize);
@@ -108,7 +108,7 @@ impl Clock<'_> {
     /// Boxes, margins and poses of the elements at the beginning of the step, of which impacts have used the part until
     /// `now`. False if a box has left its fat box.
     fn place_boxes(&mut self, now: f64) -> bool {
-        let (model, h, pairs) = (self.model, self.h, &mut self.pairs);
+        let (model, h, pairs) = (self.model, self.h, &mut self.detected.pairs);
         pairs.boxes.clear();
         pairs.margins.clear();
         pairs.X_ws.clear();
@@ -138,7 +138,7 @@ impl Clock<'_> {
 
     /// Pairs whose boxes may overlap before one of them leaves its fat box.
     fn find_fat_pairs(&mut self) {
-        let (model, pairs) = (self.model, &mut self.pairs);
+        let (model, pairs) = (self.model, &mut self.detected.pairs);
         pairs.fat_boxes.clear();
         for ((e, bounds), margin) in model.colliders.iter().zip(&pairs.boxes).zip(&pairs.margins) {
             let body = &model.bodies[e.body as usize];

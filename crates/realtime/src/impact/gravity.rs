@@ -34,7 +34,7 @@ impl Clock<'_> {
         let least = REBOUND_STEPS * self.model.gravity_at(self.paths[b].kin.p).length() * self.h;
         let near = TOUCHING_GAP * self.model.bodies[b].size;
         let passes = |s: &ImpactPoint| {
-            s.gap > near || self.touches[s.touch as usize].restitution * -s.rate(0, &problem.u) > least
+            s.gap > near || self.detected.touches[s.touch as usize].restitution * -s.rate(0, &problem.u) > least
         };
         problem.untouched[body as usize]
             && self.model.bodies[b].mechanism.is_none()
@@ -75,7 +75,7 @@ impl Clock<'_> {
                 continue;
             }
             let fast = |s: &&ImpactPoint| {
-                let t = &self.touches[s.touch as usize];
+                let t = &self.detected.touches[s.touch as usize];
                 s.bodies.contains(&body) && t.restitution * -s.rate(0, &problem.u) > REBOUND_STEPS * a.length() * h
             };
             let points = cluster.iter().map(|&k| &problem.points[k]).filter(fast);

@@ -46,12 +46,12 @@ struct MicroSteps {
 
 impl Clock<'_> {
     fn touch_of(&self, s: &ImpactPoint) -> &Touch {
-        &self.touches[s.touch as usize]
+        &self.detected.touches[s.touch as usize]
     }
 
     /// Contact points of one pair: they stand together in a cluster.
     fn are_of_one_pair(&self, i: usize, k: usize) -> bool {
-        self.touches[i].memory.pair == self.touches[k].memory.pair
+        self.detected.touches[i].memory.pair == self.detected.touches[k].memory.pair
     }
 
     /// The contacts that strike and those that touch them, directly or through others, compress and separate.
@@ -140,7 +140,7 @@ impl Clock<'_> {
                 gathered = of_pair.end;
                 let grip = problem.grip_of[cluster[k]];
                 for other in of_pair {
-                    let waits = !self.touches[other].known && problem.grip_of[other] != grip;
+                    let waits = !self.detected.touches[other].known && problem.grip_of[other] != grip;
                     let s = &mut problem.points[other];
                     if !s.active && !waits && s.gap.is_finite() {
                         s.active = true;
@@ -248,7 +248,7 @@ impl Clock<'_> {
         let (mut busy, mut moves) = (false, false);
         for (depth, &k) in depths.iter_mut().zip(cluster) {
             let s = &mut problem.points[k];
-            let t = &self.touches[s.touch as usize];
+            let t = &self.detected.touches[s.touch as usize];
             let closing = -s.rate(0, &problem.u);
             *depth += dt * closing;
             s.impulse = [0.0; 3];
@@ -286,7 +286,7 @@ impl Clock<'_> {
             let pressed: f64 = of_pair.iter().map(|&k| points[k].impulse[0]).sum();
             for &k in of_pair {
                 let s = &mut points[k];
-                let (mu, P) = (self.touches[s.touch as usize].mu, s.impulse[0]);
+                let (mu, P) = (self.detected.touches[s.touch as usize].mu, s.impulse[0]);
                 let v = [s.rate(1, u), s.rate(2, u)];
                 let size = libm::hypot(v[0], v[1]);
                 if mu * P > 0.0 && size > 0.0 {

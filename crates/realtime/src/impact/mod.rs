@@ -17,6 +17,7 @@ use super::Clock;
 use super::contacts::{LEAST_RESTITUTION, Touch};
 use problem::ImpactProblem;
 use tippe_geometry::Vec3;
+use tippe_mechanics::Ledger;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::kinetic;
 
@@ -47,6 +48,15 @@ pub struct Impact {
     pub impulse: Vec3,
 }
 
+/// Impacts of a step: `strike` writes.
+#[derive(Debug, Default)]
+pub struct Struck {
+    /// The impacts, round by round.
+    pub impacts: Vec<Impact>,
+    /// The books before the step moved anything.
+    pub ledger_at_start: Ledger,
+}
+
 /// True if a contact does not rebound: b of `LEAST_RESTITUTION` is just below its inverse.
 fn is_plastic(touch: &Touch) -> bool {
     touch.damping > 0.5 / LEAST_RESTITUTION
@@ -55,8 +65,8 @@ fn is_plastic(touch: &Touch) -> bool {
 impl Clock<'_> {
     /// Impacts of the step: velocities jump, and paths bend.
     pub(super) fn strike(&mut self) {
-        self.impacts.clear();
-        self.ledger_at_start = self.state.ledger;
+        self.struck.impacts.clear();
+        self.struck.ledger_at_start = self.state.ledger;
         let began = self.kinetic_energy();
         let mut now = 0.0;
         // bodies that were struck may reach others: contacts are looked for again
@@ -64,9 +74,9 @@ impl Clock<'_> {
             if !self.impacts_ahead(now) {
                 break;
             }
-            let impacts = self.impacts.len();
+            let impacts = self.struck.impacts.len();
             now = self.strike_round(now);
-            if self.impacts.len() == impacts {
+            if self.struck.impacts.len() == impacts {
                 break;
             }
             if round + 1 < ROUNDS {
@@ -74,9 +84,9 @@ impl Clock<'_> {
             }
         }
         self.paths.iter_mut().for_each(|path| path.end_impacts(now));
-        if !self.impacts.is_empty() {
+        if !self.struck.impacts.is_empty() {
             // slender bodies have another energy in the orientation that an impact saw than in the last one
-            let (books, now) = (&self.ledger_at_start, &self.state.ledger);
+            let (books, now) = (&self.struck.ledger_at_start, &self.state.ledger);
             let lost = now.contact_damping - books.contact_damping + now.sliding - books.sliding;
             let given = now.work - books.work;
             self.state.ledger.integration -= self.kinetic_energy() - began + lost - given;
@@ -98,8 +108,8 @@ impl Clock<'_> {
 
     /// True if two bodies meet in the rest of the step after the instant `now` fast enough to rebound.
     fn impacts_ahead(&self, now: f64) -> bool {
-        self.rebounds
-            && self.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
+        self.detected.rebounds
+            && self.detected.touches.iter().filter(|t| t.on && t.restitution > 0.0).any(|t| {
                 let at = |b: usize| self.paths[b].velocity_of(t.point);
                 let speed = t.axes[0].dot(at(t.bodies[0]) - at(t.bodies[1]));
                 let fall = 0.5 * self.model.gravity_at(t.point).length() * self.h * self.h;
@@ -130,9 +140,9 @@ impl Clock<'_> {
         }
         problem.advance_to(now, self);
         for s in problem.points.iter().filter(|s| s.total[0] > 0.0) {
-            let t = &self.touches[s.touch as usize];
+            let t = &self.detected.touches[s.touch as usize];
             let impulse = (0..3).map(|a| s.axes[a] * s.total[a]).sum::<Vec3>();
-            self.impacts.push(Impact {
+            self.struck.impacts.push(Impact {
                 pair: t.memory.pair,
                 point: s.point,
                 normal: s.axes[0],
@@ -154,10 +164,10 @@ impl Clock<'_> {
     }
 
     /// Impacts in the order of their instants, until the end of the step. Returns the time of the last [s].
-    fn integrate_impacts(&self, start: f64, problem: &mut ImpactProblem, ledger: &mut tippe_mechanics::Ledger) -> f64 {
+    fn integrate_impacts(&self, start: f64, problem: &mut ImpactProblem, ledger: &mut Ledger) -> f64 {
         let h = self.h;
         let mut now = start;
-        for grip in 0..self.grips.len() {
+        for grip in 0..self.detected.grips.len() {
             self.predict_impacts(problem, grip);
         }
         for _ in 0..(IMPACTS_PER_CONTACT * problem.points.len() * READINGS as usize) {
@@ -195,10 +205,10 @@ impl Clock<'_> {
 
     /// The contact points of a pair, which stand together.
     fn points_of_pair(&self, touch: usize) -> std::ops::Range<usize> {
-        let pair = self.touches[touch].memory.pair;
+        let pair = self.detected.touches[touch].memory.pair;
         let same = |t: &&Touch| t.memory.pair == pair;
-        let from = touch - self.touches[..touch].iter().rev().take_while(same).count();
-        from..touch + self.touches[touch..].iter().take_while(same).count()
+        let from = touch - self.detected.touches[..touch].iter().rev().take_while(same).count();
+        from..touch + self.detected.touches[touch..].iter().take_while(same).count()
     }
 
     /// True for a contact of a body that joints hold.

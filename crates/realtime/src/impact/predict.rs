@@ -36,10 +36,10 @@ impl Clock<'_> {
     /// Columns of a patch do not strike one by one, for a patch that rolls or slides on closes in front and opens
     /// behind: they do where those that touch when the first one would, close in the mean.
     pub(super) fn predict_impacts(&self, problem: &mut ImpactProblem, grip: usize) {
-        let (first, count) = self.grips[grip].touches;
+        let (first, count) = self.detected.grips[grip].touches;
         let range = first..first + count;
         let mut times = std::mem::take(&mut problem.times);
-        let (touches, patch) = (&self.touches[range.clone()], &problem.points[range.clone()]);
+        let (touches, patch) = (&self.detected.touches[range.clone()], &problem.points[range.clone()]);
         self.predict_points(problem, touches, patch, &mut times[range]);
         problem.times = times;
     }
@@ -88,7 +88,7 @@ impl Clock<'_> {
     /// there, and impulses act at that geometry; otherwise its gap is corrected. Columns of meshes are carried along,
     /// for they were read where they meet; bodies of mechanisms meet at the geometry of the beginning of the step.
     pub(super) fn locate_impact(&self, problem: &mut ImpactProblem, first: usize, instant: f64) -> bool {
-        let touch = &self.touches[problem.points[first].touch as usize];
+        let touch = &self.detected.touches[problem.points[first].touch as usize];
         if self.is_linked(touch) || problem.points[first].readings >= READINGS {
             return true;
         }
@@ -115,7 +115,7 @@ impl Clock<'_> {
         let axes = [n, t1, n.cross(t1)];
         let mut gap_then = f64::INFINITY;
         for k in self.points_of_pair(first) {
-            let id = self.touches[problem.points[k].touch as usize].memory.id;
+            let id = self.detected.touches[problem.points[k].touch as usize].memory.id;
             let nearest = || found.points().iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
             let Some(p) = same(id).or_else(|| if k == first { nearest() } else { None }) else { continue };
             self.put(&mut problem.points[k], &problem.u, &meeting, (p.point, axes, p.gap));
@@ -131,7 +131,7 @@ impl Clock<'_> {
 
     /// Where the bodies of a contact point are at an instant.
     fn meeting(&self, problem: &ImpactProblem, first: usize, instant: f64) -> Meeting {
-        let touch = &self.touches[problem.points[first].touch as usize];
+        let touch = &self.detected.touches[problem.points[first].touch as usize];
         let of = |s: usize| {
             let (path, u) = match problem.points[first].bodies[s] {
                 GROUND => (&self.paths[touch.bodies[s]], self.paths[touch.bodies[s]].velocity()),
@@ -147,7 +147,7 @@ impl Clock<'_> {
     /// Puts a contact point where it is at the instant of a meeting, with axes and gap there: arms from where the
     /// bodies are then, so that impulses keep the angular momentum.
     fn put(&self, s: &mut ImpactPoint, u: &[f64], meeting: &Meeting, (point, axes, gap): (Vec3, [Vec3; 3], f64)) {
-        let bodies = self.touches[s.touch as usize].bodies;
+        let bodies = self.detected.touches[s.touch as usize].bodies;
         (s.point, s.axes, s.given) = (point, axes, [0.0; 3]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
             for axis in 0..3 {
@@ -168,7 +168,7 @@ impl Clock<'_> {
         let free = || (0..2).filter(|&s| points[first].bodies[s] != GROUND);
         let carried = free().map(|s| meeting.moved[s].linear).sum::<Vec3>() / free().count().max(1) as f64;
         for k in self.points_of_pair(first) {
-            let (s, touch) = (&mut points[k], &self.touches[k]);
+            let (s, touch) = (&mut points[k], &self.detected.touches[k]);
             let gap = s.gap + (meeting.instant - s.since) * s.rate(0, u);
             self.put(s, u, meeting, (touch.point + carried, touch.axes, gap));
             s.ready = true;

@@ -274,7 +274,7 @@ impl Clock<'_> {
             }
         }
         let mut grip_of = vec![0u32; points.len()];
-        for (g, grip) in self.grips.iter().enumerate() {
+        for (g, grip) in self.detected.grips.iter().enumerate() {
             grip_of[grip.touches.0..grip.touches.0 + grip.touches.1].fill(g as u32);
         }
         ImpactProblem {
@@ -301,7 +301,7 @@ impl Clock<'_> {
         let mut place = vec![GROUND; model.bodies.len()];
         let mut bodies: Vec<usize> = Vec::new();
         let mut machines: Vec<usize> = Vec::new();
-        for touch in &self.touches {
+        for touch in &self.detected.touches {
             for &b in touch.bodies.iter().filter(|&&b| self.is_free(b)) {
                 if place[b] == GROUND {
                     place[b] = 0;
@@ -372,8 +372,8 @@ impl Clock<'_> {
 
     /// The contact points of the step at the instant `start`, between bodies at their place.
     fn impact_points(&self, place: &[u32], start: f64) -> Vec<ImpactPoint> {
-        let mut points = Vec::with_capacity(self.touches.len());
-        for (k, touch) in self.touches.iter().enumerate() {
+        let mut points = Vec::with_capacity(self.detected.touches.len());
+        for (k, touch) in self.detected.touches.iter().enumerate() {
             let mut s = ImpactPoint::new(k, touch, start);
             for side in 0..2 {
                 let b = touch.bodies[side];
