@@ -1,5 +1,5 @@
-//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2;
-//! docs/theory/realtime.md).
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver
+//! (docs/theory/realtime.md).
 //!
 //! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high
 //! order where it is smooth; rows then act on the velocities at the end of the step:
@@ -65,7 +65,7 @@ pub enum FrictionBound {
     /// |f| <= mu N, the same in all directions.
     #[default]
     Cone,
-    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
+    /// Each of two axes on its own, the first along the slip.
     Box,
 }
 
@@ -340,12 +340,13 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
     });
 }
 
-/// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes them.
+/// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes
+/// them.
 pub struct Clock<'a> {
     model: &'a Model,
     settings: &'a Settings,
     pool: Option<rayon::ThreadPool>,
-    /// What survives.
+    /// All that survives a step.
     pub state: State,
     /// Step [s].
     h: f64,
@@ -383,7 +384,7 @@ pub struct Clock<'a> {
     /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
     remembered: Remembered,
     bed: Option<Bed<'a>>,
-    /// Why the grains cannot go on.
+    /// Why the grain solver failed.
     spilt: Option<Failure>,
     /// Events, counts and the last sample: all verbs write, `record` shows them.
     shown: Shown,
@@ -431,7 +432,7 @@ impl<'a> Clock<'a> {
         self.step_with(&mut []);
     }
 
-    /// One step in which hooks have their say.
+    /// One step with hooks.
     pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.listen(hooks);
         self.restructure();

@@ -22,7 +22,8 @@ pub struct Remembered {
     before: Vec<Memory>,
     /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
     pub elastic: [f64; 2],
-    /// Pairs that impacts struck in the step, those that touch at its end, and those that did at its beginning, ascending.
+    /// Pairs that impacts struck in the step, those that touch at its end, and those that did at its beginning,
+    /// ascending.
     struck: Vec<(u32, u32)>,
     touched: Vec<(u32, u32)>,
     touched_before: Vec<(u32, u32)>,

@@ -429,7 +429,7 @@ fn fallen(X: &[Pose; 2], fall: Vec3) -> [Pose; 2] {
 /// Columns of surfaces where 2 fell by `fall` [m], seen from where it came; their foundation is in `work`.
 fn stand_fallen(pair: &SurfacePair, fall: Vec3, work: &SurfaceWork, out: &mut Vec<SurfacePoint>) {
     stand(pair, work, None, out);
-    // beside it lies an edge that it fell past, not what holds it
+    // columns beside the fall are those of an edge that the body fell past: they do not hold it
     out.retain(|c| c.normal.dot(fall) < -LEAN_COS_MIN * fall.length());
     for c in out.iter_mut() {
         c.point -= 0.5 * fall;
@@ -577,9 +577,9 @@ fn stand(pair: &SurfacePair, work: &SurfaceWork, carry: Option<bool>, out: &mut 
     }
 }
 
-/// Direction and section of the column of a point: along the depth, or along its own normal in a region whose face lies
-/// on an edge or a corner, where depths are measured to all the faces beside it, which would each hold what slides over
-/// it.
+/// Direction and section of the column of a point: along the depth; in a region whose face lies on an edge or a corner,
+/// along its own normal. There depths are measured to all the faces beside it, and each would hold a body that slides
+/// over it.
 fn columns_of(points: &[PressurePoint]) -> impl Fn(&PressurePoint) -> (Vec3, f64) {
     let along_depth = |p: &PressurePoint| (p.axis, p.area * p.normal.dot(p.axis));
     let count = points.iter().map(|p| p.region).filter(|r| *r != u32::MAX).max().map_or(0, |r| r as usize + 1);
@@ -602,8 +602,8 @@ fn columns_of(points: &[PressurePoint]) -> impl Fn(&PressurePoint) -> (Vec3, f64
 }
 
 /// Columns end early on the medial surface of a sharp corner: those of a region are turned and widened to carry the
-/// force of its foundation, where they push one way; only what `holds` counts. Those of a new contact all push along
-/// that force: the faces beside a corner would hold what slides past it.
+/// force of its foundation, where they push one way; only points that `holds` accepts count. The columns of a new
+/// contact all push along that force: the faces beside a corner would hold a body that slides past it.
 fn carry_regions(
     points: &[PressurePoint],
     sense: f64,
@@ -641,9 +641,9 @@ fn carry_regions(
     }
 }
 
-/// Where a region has more than `LOADED_COLUMNS` columns under load, or `WAITING_COLUMNS` beside them, those of one
-/// cell of a grid over them that face one way become one: of the same area, force and moment; the `NEAREST_COLUMNS` of
-/// those that wait do not.
+/// Joins columns where a region has more than `LOADED_COLUMNS` under load, or `WAITING_COLUMNS` beside them: those in
+/// one cell of a grid that face one way become one column of the same area, force and moment. The `NEAREST_COLUMNS`
+/// nearest of the columns that wait stay as they are.
 fn join_columns(columns: &mut Vec<SurfacePoint>) {
     if columns.len() <= LOADED_COLUMNS {
         return;
@@ -656,7 +656,7 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
         *b = b.union(&Aabb { min: c.point, max: c.point });
         *count += 1;
     }
-    // those beside what already carries only wait
+    // columns beside loaded ones only wait
     let most =
         |c: &SurfacePoint| if c.gap > 0.0 && bounds[place(c) - 1].1 > 0 { WAITING_COLUMNS } else { LOADED_COLUMNS };
     let key = |c: &SurfacePoint| {
@@ -676,7 +676,7 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
         gaps.clear();
         gaps.extend(columns.iter().filter(|c| place(c) == waiting).map(|c| c.gap));
         let (_, &mut beyond, _) = gaps.select_nth_unstable_by(NEAREST_COLUMNS, f64::total_cmp);
-        // of a face that lies level all are as near
+        // the columns of a level face are all as near
         let nearest = |c: &SurfacePoint| place(c) == waiting && c.gap < beyond && !few(c);
         joined.extend(columns.iter().filter(|c| nearest(c)));
         columns.retain(|c| !nearest(c));
@@ -696,7 +696,7 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
             normal += c.normal * (weight(c) / total);
             point += c.point * (weight(c) / total);
         }
-        // those that bend around a curve push less together
+        // columns around a curve push less together than one by one
         let length = normal.length();
         if !(total > 0.0 && length > 0.0) {
             joined.extend_from_slice(group);
@@ -718,7 +718,7 @@ fn join_columns(columns: &mut Vec<SurfacePoint>) {
 mod tests {
     use super::*;
 
-    /// Columns at the rim of a patch have no depth: they count for area, and pull nobody towards them.
+    /// Columns at the rim of a patch have no depth: they count for area, and do not shift the joined one.
     #[test]
     fn joined_columns_push_where_they_did() {
         let column = |k: usize| {
@@ -740,9 +740,9 @@ mod tests {
         assert!((joined_at - at).length() < 1e-12, "{joined_at} {at}");
     }
 
-    /// What is round stands where it is lowest; a level face of many columns waits with few.
+    /// A round body stands where it is lowest; a level face of many columns waits with few.
     #[test]
-    fn the_nearest_of_those_that_wait_are_not_joined() {
+    fn the_nearest_waiting_columns_are_not_joined() {
         let wheel = |k: usize, curve: f64| {
             let x = 1e-3 * (k as f64 - 149.5);
             SurfacePoint {
