@@ -11,7 +11,6 @@ use tippe_mechanics::element::{
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
-use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::Model;
@@ -234,7 +233,7 @@ impl Clock {
                     element.kind.act(&seen, action);
                     for &Wrench { frame, at, on } in &action.wrenches {
                         if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
-                            let arm = at - self.kin[b as usize].p;
+                            let arm = at - self.paths[b as usize].kin.p;
                             let on = Six::new(on.angular + arm.cross(on.linear), on.linear);
                             elements.loads.push(Load { element: k as u32, body: b, on });
                         }
@@ -369,7 +368,7 @@ impl Clock {
         match *end {
             RowEnd::Frame { frame, at, axes } => {
                 let body = attached.frames[frame].body.map(|b| b as usize);
-                let arm = body.map_or(at, |b| at - self.kin[b].p);
+                let arm = body.map_or(at, |b| at - self.paths[b].kin.p);
                 [Some((body, Six::new(axes.angular + arm.cross(axes.linear), axes.linear))), None]
             }
             RowEnd::Coordinate { coordinate, factor } => {
@@ -399,9 +398,9 @@ impl Clock {
     /// Velocity {w, v} of a frame at the end of the step, if no row acted.
     fn frame_ahead(&self, anchor: &Anchor) -> Six {
         let Some(b) = anchor.body.map(|b| b as usize) else { return Six::ZERO };
-        let kin = &self.kin[b];
-        let u = if self.is_free(b) { self.coasted[b] } else { Six::new(kin.w, kin.v) };
-        Six::new(u.angular, u.linear + u.angular.cross(kin.R * anchor.p))
+        let path = &self.paths[b];
+        let u = if self.is_free(b) { path.free_velocity } else { path.velocity() };
+        Six::new(u.angular, u.linear + u.angular.cross(path.kin.R * anchor.p))
     }
 
     /// A coordinate at the end of the step, if no row acted.
@@ -419,7 +418,7 @@ impl Clock {
     /// Inertia of a link along one of its coordinates [kg or kg m^2].
     fn inertia_along(&self, m: usize, l: usize, i: usize) -> f64 {
         let body = self.model.mechanisms[m].links[l].body as usize;
-        let (S, R) = (self.machines[m].work.S[i], self.kin[body].R);
+        let (S, R) = (self.machines[m].work.S[i], self.paths[body].kin.R);
         let w_b = R.transpose() * S.angular;
         let body = &self.model.bodies[body];
         body.mass * S.linear.length_squared() + w_b.dot(body.I_c * w_b)
@@ -459,7 +458,7 @@ impl Clock {
             let (mode, is_event) = element.kind.mode_after(was, &solved);
             self.state.actions.modes[k] = mode;
             if is_event && mode.held != was.held {
-                self.events.extend(self.event_of(k, was));
+                self.shown.events.extend(self.event_of(k, was));
             }
         }
         for k in 0..model.elements.len() {
@@ -473,7 +472,7 @@ impl Clock {
             let look = |source| self.look_up(source);
             if !pushes && model.elements[k].kind.lets_go(&self.seen(k, &elements.now, &look)) {
                 self.state.actions.modes[k] = Default::default();
-                self.events.extend(self.event_of(k, mode));
+                self.shown.events.extend(self.event_of(k, mode));
             }
         }
         for Effort { element, at, effort } in &elements.held {
@@ -525,7 +524,7 @@ impl Clock {
             let (mut work, mut damped, mut is_one_sided) = (0.0, 0.0, false);
             while let Some(own) = elements.rows.get(next).filter(|own| own.element == element) {
                 let rate = self.rate_at(own.place, |b| mean[b]);
-                let start = self.rate_at(own.place, |b| six(&self.kin[b]));
+                let start = self.rate_at(own.place, |b| self.paths[b].velocity());
                 work += self.impulse_at(own.place) * rate;
                 damped += h * own.damping * (2.0 * rate - start) * rate;
                 is_one_sided |= self.bounds_at(own.place).contains(&0.0);
@@ -642,8 +641,4 @@ impl Clock {
 fn dot(J: &[f64; 6], u: Six) -> f64 {
     let u = flat(u);
     (0..6).map(|i| J[i] * u[i]).sum()
-}
-
-fn six(kin: &Kinematics) -> Six {
-    Six::new(kin.w, kin.v)
 }

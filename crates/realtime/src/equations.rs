@@ -70,7 +70,7 @@ impl Clock {
         let body = match anchor.body {
             None => Kinematics::WORLD,
             Some(b) if now => self.motion(b as usize),
-            Some(b) => self.kin[b as usize],
+            Some(b) => self.paths[b as usize].kin,
         };
         body.of_frame(anchor.p, &anchor.R)
     }
@@ -292,7 +292,7 @@ impl Clock {
                         states[state] = *value;
                     }
                     let source = Some(block.name.clone());
-                    self.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
+                    self.shown.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
                 }
                 k += 1;
             }

@@ -1,11 +1,10 @@
 //! Hooks: what a program may look at and change inside a step.
 
 use super::partition::Rows;
-use super::{Clock, Failure, Grip, Owner, Touch};
+use super::{BodyPath, Clock, Failure, Grip, Owner, Touch};
 use tippe_geometry::Vec3;
 use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
-use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
 use tippe_numerics::kkt::{Follow, Row, Tie};
 
@@ -18,8 +17,8 @@ pub struct View<'a> {
     pub time: f64,
     /// Its length [s].
     pub step: f64,
-    /// Motion of the bodies at its beginning, in model order.
-    pub bodies: &'a [Kinematics],
+    /// Paths of the bodies, in model order; `kin` of a path is the motion at the beginning of the step.
+    pub bodies: &'a [BodyPath],
 }
 
 /// A row of the user's own over any number of bodies: J u + compliance lambda = target, lower <= lambda <= upper, with
@@ -80,7 +79,7 @@ impl CustomRow {
 /// Three rows along the axes of the world. With the force at the end of a step h, lambda = h f and p' = p + h v':
 ///   v' + lambda / (h (h k + c)) = k (p_to - p) / (h k + c)
 fn pull_rows(pull: &Pull, view: &View<'_>) -> [CustomRow; 3] {
-    let kin = &view.bodies[pull.body];
+    let kin = &view.bodies[pull.body].kin;
     let arm = kin.R * (pull.at - view.model.bodies[pull.body].p_bc);
     let (h, k, c) = (view.step, pull.stiffness, pull.damping);
     let target = k / (h * k + c) * (pull.to - (kin.p + arm));
@@ -130,37 +129,59 @@ pub trait Hook {
     }
 }
 
+/// What comes from outside in a step: `listen` writes.
+#[derive(Debug)]
+pub struct Listened {
+    /// Inputs: state of the network, limits.
+    pub inputs: Vec<(usize, [f64; 2])>,
+    values: Vec<f64>,
+    /// Inputs that changed in this step.
+    pub changed: Vec<Heard>,
+    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
+    pub pull: Option<Pull>,
+    /// See `pull`.
+    pub pull_changed: bool,
+}
+
+impl Listened {
+    /// Nothing yet.
+    pub fn new(model: &Model) -> Listened {
+        let inputs: Vec<_> = model.signal_inputs().map(|(input, state)| (state, input.limits)).collect();
+        Listened { values: vec![0.0; inputs.len()], inputs, changed: Vec::new(), pull: None, pull_changed: false }
+    }
+}
+
 impl Clock {
     fn view(&self) -> View<'_> {
-        View { model: &self.model, time: self.state.time, step: self.h, bodies: &self.kin }
+        View { model: &self.model, time: self.state.time, step: self.h, bodies: &self.paths }
     }
 
     /// Numbers from outside; those that changed are remembered for a replay.
     pub(super) fn listen(&mut self, hooks: &mut [&mut dyn Hook]) {
-        self.heard.clear();
+        self.heard.changed.clear();
         self.grasp(hooks);
-        if hooks.is_empty() || self.inputs.is_empty() {
+        if hooks.is_empty() || self.heard.inputs.is_empty() {
             return;
         }
-        let mut values = std::mem::take(&mut self.input_values);
-        for (value, &(state, _)) in values.iter_mut().zip(&self.inputs) {
+        let mut values = std::mem::take(&mut self.heard.values);
+        for (value, &(state, _)) in values.iter_mut().zip(&self.heard.inputs) {
             *value = self.state.actions.states[state];
         }
         for hook in hooks {
             hook.inputs(&self.view(), &mut values);
         }
-        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.inputs).enumerate() {
+        for (k, (value, &(state, [low, high]))) in values.iter().zip(&self.heard.inputs).enumerate() {
             let value = if value.is_nan() { self.state.actions.states[state] } else { value.clamp(low, high) };
             if value != self.state.actions.states[state] {
                 self.state.actions.states[state] = value;
-                self.heard.push(Heard { step: self.state.steps, input: k, value });
+                self.heard.changed.push(Heard { step: self.state.steps, input: k, value });
             }
         }
-        if !self.heard.is_empty() {
+        if !self.heard.changed.is_empty() {
             // whatever reads them may move what is at rest
             self.state.still.fill(0);
         }
-        self.input_values = values;
+        self.heard.values = values;
     }
 
     /// The hand that pulls in this step, if one does; a change is remembered for a replay.
@@ -170,9 +191,9 @@ impl Clock {
             pull = hook.pull(&self.view()).or(pull);
         }
         let pull = pull.filter(|pull| pull.is_sound(&self.model) && self.is_free(pull.body));
-        self.pull_changed = pull != self.pull;
-        self.pull = pull;
-        if self.pull_changed || pull.is_some() {
+        self.heard.pull_changed = pull != self.heard.pull;
+        self.heard.pull = pull;
+        if self.heard.pull_changed || pull.is_some() {
             // what is pulled moves, and whatever it touches
             self.state.still.fill(0);
         }
@@ -183,11 +204,12 @@ impl Clock {
         if hooks.is_empty() {
             return;
         }
-        let (mut touches, mut grips) = (std::mem::take(&mut self.touches), std::mem::take(&mut self.grips));
+        let (mut touches, mut grips) =
+            (std::mem::take(&mut self.detected.touches), std::mem::take(&mut self.detected.grips));
         for hook in hooks {
             hook.contacts(&self.view(), &mut touches, &mut grips);
         }
-        self.rebounds = true;
+        self.detected.rebounds = true;
         // contacts that may no longer give what they gave in the last step wake their bodies
         for grip in &grips {
             let (first, count) = grip.touches;
@@ -201,7 +223,7 @@ impl Clock {
                 }
             }
         }
-        (self.touches, self.grips) = (touches, grips);
+        (self.detected.touches, self.detected.grips) = (touches, grips);
     }
 
     /// Rows of the hooks, then all rows to the hooks.
@@ -214,7 +236,7 @@ impl Clock {
         for hook in hooks.iter_mut() {
             hook.rows(&self.view(), &mut more);
         }
-        if let Some(pull) = self.pull {
+        if let Some(pull) = self.heard.pull {
             more.extend(pull_rows(&pull, &self.view()));
         }
         for (k, own) in more.iter().enumerate() {
@@ -256,7 +278,7 @@ impl Clock {
     pub(super) fn tell(&self, hooks: &mut [&mut dyn Hook]) {
         let view = View { time: self.state.time - self.h, ..self.view() };
         for hook in hooks {
-            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved);
+            hook.after_solve(&view, &self.rows.rows, &self.rows.owners, &self.solved.velocity);
             hook.after_solve_ties(&view, &self.rows.ties, &self.rows.tie_owners);
         }
     }

@@ -280,7 +280,7 @@ impl Clock {
         if machine.smooth {
             mechanism.place(&record.q, &machine.u_free, &record.bases, of, &mut machine.work, &mut machine.moved);
             for (link, kin) in mechanism.links.iter().zip(&machine.moved) {
-                self.coasted[link.body as usize] = Six::new(kin.w, kin.v);
+                self.paths[link.body as usize].free_velocity = Six::new(kin.w, kin.v);
             }
         } else {
             for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
@@ -291,16 +291,17 @@ impl Clock {
                 let torque = load.angular - kin.w.cross(L);
                 let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
                 let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
-                self.coasted[b] = Six::new(kin.w + turn * h, v);
+                self.paths[b].free_velocity = Six::new(kin.w + turn * h, v);
             }
             // forces on coordinates act on the bodies
             for (i, &tau) in machine.tau.iter().enumerate().filter(|(_, tau)| **tau != 0.0) {
                 let l = mechanism.link_of(i);
                 for (body, push) in sides(model, k, l, machine.dual[i], machine.work.links[l].r) {
-                    let kin = &self.kin[body];
+                    let kin = &self.paths[body].kin;
                     let m = &model.bodies[body];
                     let turn = kin.R * (m.I_c_inverse * (kin.R.transpose() * push.angular));
-                    self.coasted[body] = self.coasted[body] + Six::new(turn, push.linear / m.mass) * (tau * h);
+                    self.paths[body].free_velocity =
+                        self.paths[body].free_velocity + Six::new(turn, push.linear / m.mass) * (tau * h);
                 }
             }
         }
@@ -375,7 +376,7 @@ impl Clock {
                         write(&mut J_s[s], r, at);
                         if machine.smooth && l >= links {
                             // the free motion closed the loop where it ends: the rows act on what comes on top
-                            target += at.dot(&self.coasted[b]);
+                            target += at.dot(&self.paths[b].free_velocity);
                         } else if !machine.smooth {
                             target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                         }
@@ -407,7 +408,7 @@ impl Clock {
                     if model.bodies[body].drive == Drive::Free {
                         write(&mut J_s[s], r, J);
                     } else {
-                        let kin = &self.kin[body];
+                        let kin = &self.paths[body].kin;
                         tie.target[r] -= J.dot(&Six::new(kin.w, kin.v));
                     }
                 }
@@ -553,7 +554,7 @@ impl Clock {
             if was != taut && !begins {
                 let kind = if taut { EventKind::Taut } else { EventKind::Slack };
                 let time = self.state.time + if taut { self.h } else { 0.0 };
-                self.events.push(Event { time, kind, source: Some(coupled.name.clone()), contact: None });
+                self.shown.events.push(Event { time, kind, source: Some(coupled.name.clone()), contact: None });
             }
         }
     }

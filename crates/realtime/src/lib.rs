@@ -1,39 +1,51 @@
-//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (CM Labs, theory guide of Vortex, section 2;
-//! docs/theory/realtime.md).
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver
+//! (docs/theory/realtime.md).
 //!
-//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
-//! where it is smooth; rows then act on the velocities at the end of the step:
+//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high
+//! order where it is smooth; rows then act on the velocities at the end of the step:
 //!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod books;
 mod contacts;
 mod elements;
 mod equations;
+mod failures;
 mod free;
 mod hook;
 mod impact;
+mod integrate;
 mod joints;
+mod memory;
 mod partition;
-mod record;
+mod path;
+mod rates;
+mod samples;
 mod set;
 mod signals;
 mod structure;
 mod subsystem;
+mod summary;
 
+use contacts::{Detected, Hold, Memory};
 pub use contacts::{Grip, Touch};
-use contacts::{Hold, Memory, Pairs};
+use hook::Listened;
 pub use hook::{CustomRow, Hook, View};
+use impact::Struck;
+use integrate::Solved;
 use joints::Machine;
+use memory::Remembered;
 pub use partition::Owner;
 use partition::{Partition, Rows};
+pub use path::BodyPath;
+use samples::Shown;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use tippe_geometry::{Mat3, Quat};
-use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::BodyMotion;
-use tippe_mechanics::kinematics::{Kinematics, Principal};
+use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::model::prescribed;
 use tippe_mechanics::model::{Drive, Model};
@@ -157,7 +169,8 @@ pub struct State {
     ledger: Ledger,
     /// Steps each body has been at rest.
     still: Vec<u32>,
-    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy before one [J].
+    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy
+    /// before one [J].
     #[serde(default)]
     restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
@@ -236,7 +249,8 @@ impl State {
     }
 }
 
-/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good
+/// one.
 pub fn simulate(
     model: &Model,
     state: &mut State,
@@ -268,8 +282,8 @@ pub fn simulate_with(
     Ok(clock.summary())
 }
 
-/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
-/// awake; what a lot does must not ask for threads itself.
+/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before
+/// others are awake; what a lot does must not ask for threads itself.
 fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
     let threads = pool.current_num_threads().min(lots.len());
     let lots = Mutex::new(lots);
@@ -287,92 +301,55 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
     });
 }
 
-/// The clock at work: all but `state` can be dropped between steps.
+/// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes
+/// them.
 pub struct Clock {
     model: Arc<Model>,
     settings: Settings,
     pool: Option<rayon::ThreadPool>,
-    /// What survives.
+    /// All that survives a step.
     pub state: State,
     /// Step [s].
     h: f64,
-    /// Motion of all bodies at the beginning of the step.
-    kin: Vec<Kinematics>,
-    /// Principal axes and moments of the bodies.
-    principal: Vec<Principal>,
+    /// Inputs and the hand that pulls: `listen` writes, `record` shows them, rows follow the hand.
+    heard: Listened,
+    /// Path of each body through the step: `place` begins it, `strike` bends it, `coast` and `assemble` say how it ends
+    /// without rows; all read it.
+    paths: Vec<BodyPath>,
+    /// Mechanisms: `place`, `load`, `coast` and `integrate` write.
     machines: Vec<Machine>,
-    pairs: Pairs,
-    touches: Vec<Touch>,
-    grips: Vec<Grip>,
-    /// False if no contact point has a restitution.
-    rebounds: bool,
-    /// {torque, force} on the centres of mass, without gravity.
+    /// Contact points: `detect` and hooks write, `strike` and `assemble` read, `integrate` leaves the impulses in them.
+    detected: Detected,
+    /// Impacts: `strike` writes, `assemble`, `integrate` and `book` read.
+    struck: Struck,
+    /// {torque, force} on the centres of mass, without gravity: `load` writes, `coast` and `book` read.
     loads: Vec<Six>,
-    /// Velocities {w, v} at the end of the step without rows.
-    coasted: Vec<Six>,
-    /// Orientations at the end of the step without rows.
-    turned: Vec<Quat>,
-    /// Whether arms of contacts on the body are those of the end of the step.
-    ahead: Vec<bool>,
-    /// The books before the step moved anything.
-    opened: Ledger,
-    /// Displacement that impacts inside the step add to h u+ [m, rad].
-    hops: Vec<Six>,
-    /// Whether an impact changed the body's velocity in this step.
-    struck: Vec<bool>,
-    /// What impacts saw of gravity.
-    falls: Vec<impact::Fall>,
-    /// Whether it tumbles, so that its velocity is that of its orientation then.
-    tumbled: Vec<bool>,
-    /// Orientation at the last of them, of those.
-    swung: Vec<Option<Quat>>,
-    /// Time of the last impact of the step, from its beginning [s].
-    elapsed: f64,
-    /// The same, kept until the step is over [s].
-    struck_at: f64,
-    /// Impacts of the step.
-    blows: Vec<impact::Blow>,
-    /// Their pairs, ascending.
-    struck_pairs: Vec<(u32, u32)>,
-    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
-    solved: Vec<Six>,
-    /// Mean of the velocities at the beginning of the step and of the solved ones.
-    mean: Vec<Six>,
+    /// Force elements: `load` and `assemble` write, `integrate` and `book` read.
+    elements: elements::Elements,
+    /// Values of the equations: `load` and `integrate` write.
+    values: Vec<f64>,
+    room: equations::Room,
+    /// Rows: `assemble` and hooks write, `solve` leaves the impulses in them, `integrate` and `book` read.
     rows: Rows,
+    /// Partitions that rows tie together: `split` writes, `solve` leaves the solutions in them.
+    partitions: Vec<Partition>,
     root: Vec<u32>,
     parts: Vec<u32>,
-    before: Vec<Memory>,
-    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
-    elastic: [f64; 2],
-    began: Vec<(u32, u32)>,
-    ended: Vec<(u32, u32)>,
-    partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
     partition_of: Vec<u32>,
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
     row_of: Vec<u32>,
-    /// Whether an impulse of a row acted on the body in this step.
-    pushed: Vec<bool>,
-    /// Values of the equations.
-    values: Vec<f64>,
-    room: equations::Room,
-    elements: elements::Elements,
+    /// Velocities of the solution: `integrate` writes, `book` and hooks read.
+    solved: Solved,
+    /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
+    remembered: Remembered,
+    /// What has steps of its own, such as grains: `advance_subsystem` writes.
     subsystem: Option<Subsystem>,
-    /// Why the subsystem cannot go on.
+    /// Why the subsystem or a hook cannot go on.
     failure: Option<Failure>,
-    /// Numbers from outside: state, limits.
-    inputs: Vec<(usize, [f64; 2])>,
-    input_values: Vec<f64>,
-    /// Those that changed in this step.
-    heard: Vec<Heard>,
-    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
-    pull: Option<Pull>,
-    pull_changed: bool,
-    events: Vec<Event>,
-    stopped: bool,
-    summary: Summary,
-    tally: record::Tally,
+    /// Events, counts and the last sample: all verbs write, `record` shows them.
+    shown: Shown,
 }
 
 impl Clock {
@@ -390,55 +367,27 @@ impl Clock {
         Clock {
             pool,
             h: settings.step,
-            kin: vec![Kinematics::WORLD; n],
-            principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
+            heard: Listened::new(&model),
+            paths: model.bodies.iter().map(|body| BodyPath::new(body, settings.step)).collect(),
             machines: (0..model.mechanisms.len()).map(|k| Machine::new(&model, k)).collect(),
-            pairs: Pairs::default(),
-            touches: Vec::new(),
-            grips: Vec::new(),
-            rebounds: false,
+            detected: Detected::default(),
+            struck: Struck::default(),
             loads: vec![Six::ZERO; n],
-            coasted: vec![Six::ZERO; n],
-            turned: vec![Quat::IDENTITY; n],
-            ahead: vec![false; n],
-            hops: vec![Six::ZERO; n],
-            falls: vec![impact::Fall::default(); n],
-            struck: vec![false; n],
-            opened: Ledger::default(),
-            tumbled: vec![false; n],
-            swung: vec![None; n],
-            elapsed: 0.0,
-            struck_at: 0.0,
-            blows: Vec::new(),
-            struck_pairs: Vec::new(),
-            solved: vec![Six::ZERO; n],
-            mean: vec![Six::ZERO; n],
+            elements: elements::Elements::new(&model),
+            values: vec![0.0; model.network.values],
+            room: equations::Room::new(&model),
             rows: Rows::default(),
             root: Vec::new(),
             parts: Vec::new(),
-            before: Vec::new(),
-            elastic: [0.0; 2],
-            began: Vec::new(),
-            ended: Vec::new(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],
             place_of: vec![0; n],
             row_of: Vec::new(),
-            pushed: vec![false; n],
-            values: vec![0.0; model.network.values],
-            room: equations::Room::new(&model),
-            elements: elements::Elements::new(&model),
+            solved: Solved::new(n),
+            remembered: Remembered::default(),
             subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
             failure: None,
-            inputs: model.signal_inputs().map(|(input, state)| (state, input.limits)).collect(),
-            input_values: vec![0.0; model.signal_inputs().count()],
-            heard: Vec::new(),
-            pull: None,
-            pull_changed: false,
-            events: Vec::new(),
-            stopped: false,
-            summary: Summary::default(),
-            tally: record::Tally::default(),
+            shown: Shown::default(),
             model,
             state,
             settings,
@@ -450,12 +399,12 @@ impl Clock {
         self.step_with(&mut []);
     }
 
-    /// One step in which hooks have their say.
+    /// One step with hooks.
     pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.listen(hooks);
         self.restructure();
         self.place();
-        self.detect();
+        self.detect(0.0);
         self.ask_contacts(hooks);
         self.strike();
         self.load();
@@ -483,14 +432,18 @@ impl Clock {
         }
         for (b, body) in self.model.bodies.iter().enumerate() {
             let s = &self.state.bodies[b];
-            self.kin[b] = match body.drive {
-                Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
-                _ => prescribed(&self.model, b, t),
+            let (kin, q) = match body.drive {
+                Drive::Free => (Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) }, s.q),
+                _ => {
+                    let kin = prescribed(&self.model, b, t);
+                    (kin, Quat::from_mat3(&kin.R))
+                }
             };
+            self.paths[b].begin(kin, q);
         }
         for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {
             for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
-                self.kin[link.body as usize] = *kin;
+                self.paths[link.body as usize].kin = *kin;
             }
         }
     }

@@ -226,13 +226,12 @@ impl Clock {
     pub(super) fn assemble(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        let mut touches = std::mem::take(&mut self.touches);
-        let mut grips = std::mem::take(&mut self.grips);
-        self.ahead.fill(false);
+        let mut touches = std::mem::take(&mut self.detected.touches);
+        let mut grips = std::mem::take(&mut self.detected.grips);
         for (g, grip) in grips.iter_mut().enumerate() {
             let (first, count) = grip.touches;
             if touches[first].column && !touches[first].soft {
-                grip.bodies.iter().for_each(|&b| self.ahead[b] = true);
+                grip.bodies.iter().for_each(|&b| self.paths[b].rows_at_end = true);
             }
             let ends = self.ends(grip.bodies.map(Some));
             for k in first..first + count {
@@ -240,8 +239,8 @@ impl Clock {
             }
             self.grip_rows(g as u32, grip, &touches[first..first + count], &ends, &mut rows);
         }
-        self.touches = touches;
-        self.grips = grips;
+        self.detected.touches = touches;
+        self.detected.grips = grips;
         rows.contacts = rows.rows.len();
         self.element_rows(&mut rows);
         for k in 0..self.machines.len() {
@@ -293,7 +292,7 @@ impl Clock {
     fn end(&self, body: Option<usize>) -> End {
         match body {
             Some(b) if self.is_free(b) => End::Free(b as u32),
-            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(Six::new(self.kin[b].w, self.kin[b].v)),
+            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(self.paths[b].velocity()),
             _ => End::Still,
         }
     }
@@ -306,23 +305,21 @@ impl Clock {
         let h = self.h;
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
+        let paths = touch.bodies.map(|b| &self.paths[b]);
         let ahead = if touch.soft { 0.0 } else { h };
         // where they would come from after an impact is no depth of theirs
-        let phi = match touch.soft || self.blows.is_empty() {
+        let phi = match touch.soft || self.struck.impacts.is_empty() {
             true => touch.gap,
-            false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
+            false => touch.gap + (0..2).map(|s| J[s].dot(&paths[s].impact_displacement)).sum::<f64>(),
         };
         // columns were read where tumbling brings them, which is not where the velocity of the end would
         let phi = match touch.column && !touch.soft {
-            true => phi + h * (0..2).map(|s| J[s].angular.dot(self.tumbled_from(touch.bodies[s]))).sum::<f64>(),
+            true => phi + h * (0..2).map(|s| J[s].angular.dot(paths[s].gyroscopic_velocity_change())).sum::<f64>(),
             false => phi,
         };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
-        let began = || {
-            let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v + self.falls[b].v);
-            (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
-        };
-        let slender = touch.column && touch.bodies.iter().any(|&b| self.is_slender(b));
+        let began = || (0..2).map(|s| J[s].dot(&paths[s].velocity_for_rows())).sum::<f64>();
+        let slender = touch.column && paths.iter().any(|path| path.is_slender());
         let struck = touch.column && (touch.gap <= 0.0) != (phi <= 0.0);
         let drift = touch.drift.unwrap_or(0.0);
         // what tumbles, or was struck, opens no faster than it does then, whatever the rest of its patch does
@@ -371,7 +368,7 @@ impl Clock {
         let cone = self.settings.friction == FrictionBound::Cone;
         let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
         // where they touch goes with the smaller body: what sticks to a turntable along its tangent would creep outwards, w^2 r h/2
-        let [k1, k2] = grip.bodies.map(|b| &self.kin[b]);
+        let [k1, k2] = grip.bodies.map(|b| &self.paths[b].kin);
         let [small1, small2] = grip.bodies.map(|b| self.model.bodies[b].radius);
         let along = if small1 < small2 { k1.v } else { k2.v };
         let far = h * k1.w.length().max(k2.w.length()) > FAR;
@@ -505,7 +502,7 @@ impl Clock {
                 self.partitions[p].active = false;
                 self.partitions[p].asleep = true;
             } else if self.partitions[p].active {
-                self.pose(p);
+                self.build_problem(p);
             }
         }
     }
@@ -557,7 +554,7 @@ impl Clock {
         let enough = (REST_TIME / self.h).ceil() as u32;
         let quiet = |b: &u32| {
             let b = *b as usize;
-            self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.struck[b]
+            self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.paths[b].struck
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
             Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..) | Owner::Bend => {
@@ -581,7 +578,7 @@ impl Clock {
             match self.rows.owners[k as usize] {
                 _ if self.rows.rows[k as usize].given != 0.0 => return None,
                 Owner::Normal(touch) => {
-                    let touch = &self.touches[touch as usize];
+                    let touch = &self.detected.touches[touch as usize];
                     surfaces |= touch.column;
                     if touch.soft {
                         let n = touch.exponent;
@@ -596,7 +593,7 @@ impl Clock {
     }
 
     /// The problem of one partition.
-    fn pose(&mut self, p: usize) {
+    fn build_problem(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
         let Partition { bodies, problem, .. } = &mut partition;
         let (partition_of, place_of) = (std::mem::take(&mut self.partition_of), std::mem::take(&mut self.place_of));
@@ -605,15 +602,15 @@ impl Clock {
             _ => GROUND,
         };
         for &b in bodies.iter() {
-            let (M, W) = masses(&self.model.bodies[b as usize], &self.stance(b as usize));
-            let u = flat(self.stood(b as usize));
+            let (M, W) = masses(&self.model.bodies[b as usize], &self.paths[b as usize].orientation_for_rows());
+            let u = flat(self.paths[b as usize].free_velocity_for_rows());
             problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
             problem.mass.push(M);
             problem.inverse.push(W);
         }
         partition.start.clear();
         for &b in &partition.bodies {
-            let kin = &self.kin[b as usize];
+            let kin = &self.paths[b as usize].kin;
             partition.start.extend(flat(Six::new(kin.w, kin.v)));
         }
         // where the solution is looked for first

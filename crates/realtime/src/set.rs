@@ -13,7 +13,7 @@ impl Clock {
         for set in sets {
             match *set {
                 Set::Input { input, value } => {
-                    if let Some(&(state, [low, high])) = self.inputs.get(input) {
+                    if let Some(&(state, [low, high])) = self.heard.inputs.get(input) {
                         self.state.actions.states[state] = value.clamp(low, high);
                     }
                 }

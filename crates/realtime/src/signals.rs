@@ -115,13 +115,13 @@ impl Clock {
             Six::new(wrench.angular + (from - to).cross(wrench.linear), wrench.linear)
         };
         for (l, link) in mechanism.links.iter().enumerate() {
-            let own = &self.kin[link.body as usize];
+            let own = &self.paths[link.body as usize].kin;
             on[l] = if link.reversed {
                 // the body is on side 1: what acts on side 2 is the reaction, at the origin there
                 let parent = match link.parent {
                     Parent::World => Kinematics::WORLD,
-                    Parent::Body(body) => self.kin[body as usize],
-                    Parent::Link(p) => self.kin[mechanism.links[p as usize].body as usize],
+                    Parent::Body(body) => self.paths[body as usize].kin,
+                    Parent::Link(p) => self.paths[mechanism.links[p as usize].body as usize].kin,
                 };
                 -at(on[l], own.p, parent.p + parent.R * link.p_p1)
             } else {
@@ -156,8 +156,9 @@ impl Clock {
                     if !self.is_free(b) {
                         return (self.motion(b), Six::ZERO);
                     }
-                    let (now, start) = (self.motion(b), &self.kin[b]);
-                    let after = if self.state.steps == 0 { self.coasted[b] } else { Six::new(now.w, now.v) };
+                    let (now, start) = (self.motion(b), &self.paths[b].kin);
+                    let after =
+                        if self.state.steps == 0 { self.paths[b].free_velocity } else { Six::new(now.w, now.v) };
                     (now, (after - Six::new(start.w, start.v)) * (1.0 / self.h))
                 };
                 spec.acceleration([side(0), side(1)], component)

@@ -26,7 +26,7 @@ impl Clock {
                     self.state.machines[m].counted = None;
                     self.state.still.fill(0);
                     let (time, source) = (self.state.time + self.h, Some(joint.name.clone()));
-                    self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+                    self.shown.events.push(Event { time, kind: EventKind::Change, source, contact: None });
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Clock {
             // what rested may have lost what it rested on
             state.still.fill(0);
             let source = Some(change.name.clone());
-            self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+            self.shown.events.push(Event { time, kind: EventKind::Change, source, contact: None });
         }
     }
 }

@@ -27,7 +27,7 @@ impl Clock {
         // where bodies were, where they are
         let path: Vec<[Pose; 2]> = (0..self.model.bodies.len())
             .map(|b| {
-                let (before, after) = (&self.kin[b], self.motion(b));
+                let (before, after) = (&self.paths[b].kin, self.motion(b));
                 let pose = |R: &Mat3, p: Vec3| Pose::new(Quat::from_mat3(R), p);
                 [pose(&before.R, before.p), pose(&after.R, after.p)]
             })
