@@ -211,7 +211,7 @@ mod tests {
         for word in kinds {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
-        for (_, kind) in kinds() {
+        for (_, kind) in super::kinds() {
             let said = kinds_of(kind.word).concat();
             assert!(kind.keys().all(|key| said.contains(key.name)), "{} is not explained", kind.word);
         }

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 class Kinds:
     """A builder with a method for each kind."""
 
-    if TYPE_CHECKING:
+    def joint(self, name: str, kind: str, first: Any = None, second: Any = None, **keys: Unpack[_keys.Joint]) -> Joint:
+        """A joint of a kind."""
+        raise NotImplementedError
 
-        def joint(self, name: str, kind: str, first: Any = None, second: Any = None, **keys: Unpack[_keys.Joint]) -> Joint: ...
-
-        def force(self, name: str, kind: str, **keys: Unpack[_keys.Force]) -> Element: ...
+    def force(self, name: str, kind: str, **keys: Unpack[_keys.Force]) -> Element:
+        """A force element of a kind."""
+        raise NotImplementedError
 
     def fixed(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
         """No motion."""
