@@ -1,4 +1,5 @@
-"""Writes python/tippe/_keys.pyi, the types of the keywords of the scene builder, from the JSON Schema of the scene format.
+"""Writes python/tippe/_keys.pyi, the types of the keywords of the scene builder, and python/tippe/_kinds.py, its methods for kinds
+of joints and force elements, from the JSON Schema of the scene format.
 
     python crates/python/keys.py
 """
@@ -13,6 +14,7 @@ from typing import Any
 HERE = Path(__file__).parent
 SCHEMA = HERE.parents[1] / "schema" / "scene.schema.json"
 OUT = HERE / "python" / "tippe" / "_keys.pyi"
+KINDS = HERE / "python" / "tippe" / "_kinds.py"
 
 HEAD = '''"""Keywords of the scene builder. Written by crates/python/keys.py from the JSON Schema; do not edit."""
 
@@ -30,7 +32,40 @@ Names: TypeAlias = Sequence[Any]
 COMMON = {"kind", "collide", "density", "material", "orientation", "position"}
 
 
+KINDS_HEAD = '''"""Methods of the scene builder, one for each kind of joint and force element.
+
+Written by crates/python/keys.py from the JSON Schema; do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from . import _keys
+    from ._keys import Number
+    from .scene import Element, Joint
+
+
+class Kinds:
+    """A builder with a method for each kind."""
+
+    def joint(self, name: str, kind: str, first: Any = None, second: Any = None, **keys: Unpack[_keys.Joint]) -> Joint:
+        """A joint of a kind."""
+        raise NotImplementedError
+
+    def force(self, name: str, kind: str, **keys: Unpack[_keys.Force]) -> Element:
+        """A force element of a kind."""
+        raise NotImplementedError
+'''
+
+
 def type_of(value: dict[str, Any]) -> str:
+    options = {type_of(option) for option in value.get("anyOf", [])}
+    if len(options) == 1:
+        return options.pop()
     if "enum" in value:
         return "str"
     reference = str(value.get("$ref", ""))
@@ -115,5 +150,46 @@ def text() -> str:
     return "\n".join(parts)
 
 
+def kinds(schema: dict[str, Any], table: str) -> list[tuple[str, str, list[str], list[str]]]:
+    """Word, description, keys and required keys of every kind of a table."""
+    return [
+        (one["if"]["properties"]["kind"]["const"], one["description"], one["then"]["propertyNames"]["enum"], one["then"]["required"])
+        for one in schema["properties"][table]["items"]["allOf"]
+    ]
+
+
+def method(head: str, about: str, call: str) -> str:
+    return f'''
+    def {head}:
+        """{about}."""
+        return {call}
+'''
+
+
+def methods() -> str:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    parts = [KINDS_HEAD]
+    for word, about, names, required in kinds(schema, "joint"):
+        if "joints" in names:
+            own = [key for key in required if key != "joints"]
+            properties = item(schema, "joint")
+            given = "".join(f", {key}: {type_of(properties[key]).replace('Sequence[Any] | Any', 'Any')}" for key in own)
+            handed = "".join(f", {key}={key}" for key in own)
+            head = f"{word}(self, name: str, first: Any, second: Any, *{given}, **keys: Any) -> Joint"
+            parts.append(method(head, about, f'self.joint(name, "{word}", joints=[first, second]{handed}, **keys)'))
+        else:
+            head = f"{word}(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint"
+            parts.append(method(head, about, f'self.joint(name, "{word}", first, second, **keys)'))
+    for word, about, names, _ in kinds(schema, "force"):
+        if "between" in names:
+            head = f"{word}(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element"
+            parts.append(method(head, about, f'self.force(name, "{word}", between=[first, second], **keys)'))
+        else:
+            head = f"{word}(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element"
+            parts.append(method(head, about, f'self.force(name, "{word}", on=on, **keys)'))
+    return "".join(parts)
+
+
 if __name__ == "__main__":
     OUT.write_text(text(), encoding="utf-8")
+    KINDS.write_text(methods(), encoding="utf-8")

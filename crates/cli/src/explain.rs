@@ -7,7 +7,7 @@ use crate::{Stop, print};
 use std::path::Path;
 use tippe::Model;
 use tippe::model::Drive;
-use tippe::scene::{Scene, did_you_mean, gallery};
+use tippe::scene::{Scene, did_you_mean, gallery, kinds};
 
 /// Arguments of `tippe explain`.
 #[derive(clap::Args)]
@@ -51,7 +51,12 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         return print(text.trim_end());
     };
     let is_file = Path::new(topic).is_file();
-    let found: Vec<&str> = if is_file { Vec::new() } else { find(&topic.to_lowercase()) };
+    let mut found: Vec<String> = Vec::new();
+    if !is_file {
+        let word = topic.to_lowercase();
+        found.extend(find(&word).into_iter().map(str::to_owned));
+        found.extend(kinds_of(&word));
+    }
     if !found.is_empty() {
         return print(found.join("\n\n").trim_end());
     }
@@ -64,12 +69,32 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
     }
     let all =
         TOPICS.iter().flat_map(|(name, body)| std::iter::once(*name).chain(entries(body).map(|(heading, _)| heading)));
-    let names: Vec<&str> = all.chain(gallery().iter().map(|(name, _)| *name)).collect();
+    let words = kinds().into_iter().map(|(_, kind)| kind.word);
+    let names: Vec<&str> = all.chain(words).chain(gallery().iter().map(|(name, _)| *name)).collect();
     let help = match did_you_mean(topic, names.iter().copied()) {
         help if help.is_empty() => "`tippe explain` shows all topics".to_owned(),
         help => help,
     };
     Err(Stop::Usage(format!("there is nothing on `{topic}`. help: {help}")))
+}
+
+/// What the tables of the format say of a word: of `joints`, `forces`, ... a list of the kinds, of a kind its keys.
+fn kinds_of(word: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let listed: Vec<_> = kinds().into_iter().filter(|(table, _)| format!("{table}s") == word).collect();
+    if !listed.is_empty() {
+        let lines = listed.iter().map(|(_, kind)| format!("  {:<19}{}\n", kind.word, kind.about));
+        texts.push(format!("Kinds; `tippe explain KIND` lists the keys of one.\n\n{}", lines.collect::<String>()));
+    }
+    for (table, kind) in kinds().into_iter().filter(|(_, kind)| kind.word == word) {
+        let mut text = format!("## {} ({table})\n{}.\n\n", kind.word, kind.about);
+        for key in kind.keys() {
+            let required = if key.required { " (required)" } else { "" };
+            text += &format!("  {:<19}{}{required}\n", key.name, key.description());
+        }
+        texts.push(text);
+    }
+    texts
 }
 
 /// Masses, centres of mass and moments of inertia of the free bodies.
@@ -186,7 +211,12 @@ mod tests {
         for word in kinds {
             assert!(!find(word).is_empty(), "{word} is not explained");
         }
-        assert!(find("nonsense").is_empty());
+        for (_, kind) in super::kinds() {
+            let said = kinds_of(kind.word).concat();
+            assert!(kind.keys().all(|key| said.contains(key.name)), "{} is not explained", kind.word);
+        }
+        assert!(kinds_of("joints")[0].contains("revolute"));
+        assert!(find("nonsense").is_empty() && kinds_of("nonsense").is_empty());
         assert!(find("bed.nonsense").is_empty());
         for word in ["grains", "emitter", "sink", "clump", "granular", "servo"] {
             assert!(!find(word).is_empty(), "{word} is not explained");

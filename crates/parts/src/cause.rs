@@ -48,7 +48,7 @@ causes! {
         Spin = "spin",
         /// Lost to rolling resistance.
         Rolling = "rolling",
-        /// Lost in springs, bushings and stops with damping.
+        /// Lost in the dampers of force elements and stops.
         Damping = "damping",
         /// Lost to dry friction of joints.
         JointFriction = "joint_friction",

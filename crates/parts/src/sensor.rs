@@ -146,8 +146,8 @@ impl Sensor {
     }
 
     /// A component of the acceleration of frame 2 relative to frame 1, seen in frame 1:
-    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel. Each side: motion of the body, its acceleration {angular,
-    /// linear} at the centre of mass.
+    /// a_rel = a2 - a1 - alpha1 x d - w1 x (w1 x d) - 2 w1 x v_rel. Each side: motion of the body, its acceleration
+    /// {angular, linear} at the centre of mass.
     pub fn acceleration(&self, sides: [(Kinematics, Six); 2], component: u32) -> f64 {
         let motion = |k: usize| {
             let (kin, Six { angular, linear }) = sides[k];

@@ -53,6 +53,7 @@ def test_the_types_of_keywords_are_those_of_the_schema():
     import keys
 
     assert keys.OUT.read_text(encoding="utf-8") == keys.text(), "run python crates/python/keys.py"
+    assert keys.KINDS.read_text(encoding="utf-8") == keys.methods(), "run python crates/python/keys.py"
 
 
 def test_types():

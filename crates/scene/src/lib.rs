@@ -123,6 +123,21 @@ pub struct Scene {
     pub places: Places,
 }
 
+/// Every kind of part that a scene can have: the table it stands in (`joint`, `force`, ...) and how it is written.
+pub fn kinds() -> Vec<(&'static str, &'static Spec)> {
+    let tables = [
+        ("joint", &format_mechanism::JOINT),
+        ("force", &format_mechanism::FORCE),
+        ("signal", &format_mechanism::SIGNAL),
+        ("sensor", &format_mechanism::SENSOR),
+        ("motor", &tippe_parts::element::MOTOR),
+        ("spring of a joint", &tippe_parts::element::SPRING),
+        ("limit of a joint", &tippe_parts::element::LIMIT),
+        ("friction of a joint", &tippe_parts::element::FRICTION),
+    ];
+    tables.into_iter().flat_map(|(name, table)| table.kinds.iter().map(move |kind| (name, *kind))).collect()
+}
+
 impl Scene {
     /// Reads a scene from a file, or by name from the gallery; a file of that name wins. `sets` override parameters,
     /// each a name and an expression.

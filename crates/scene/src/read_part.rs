@@ -96,36 +96,9 @@ impl Elements<'_> {
     /// A value in its form.
     fn value(&self, reader: &mut Reader<'_>, node: &Node, key: &'static Key, form: Form, at: At<'_>) -> Option<Value> {
         let (what, name) = (at.what, key.name);
-        let point = Measure { dimension: Some(Dimension::LENGTH), range: Range::Any };
-        let vector = |v: [f64; 3]| Value::Vector(Vec3::from_array(v));
         Some(match form {
-            Form::Number(measure) => Value::Number(reader.measured(node, measure, what, key)?),
-            Form::Along(of, range) => Value::Number(reader.measured(node, along(of, range, at), what, key)?),
-            Form::Vector(3, measure) => vector(reader.numbers(node, measure, what, key)?),
-            Form::Vector(n, measure) => Value::Numbers(reader.as_many(node, n, measure, what, key)?),
-            Form::PerAxis(measure) => match node.value {
-                Written::List(_) => vector(reader.numbers(node, measure, what, key)?),
-                _ => Value::Vector(Vec3::splat(reader.measured(node, measure, what, key)?)),
-            },
-            Form::List(&Form::Number(measure)) => {
-                if !matches!(node.value, Written::List(_)) {
-                    reader.items(node, &format!("{what}: {name}"));
-                    return None;
-                }
-                let items = reader.items(node, name).iter();
-                let numbers: Option<_> = items.map(|item| reader.measured(item, measure, what, key)).collect();
-                Value::Numbers(numbers?)
-            }
             Form::Text => Value::Text(text(reader, node, at, name).map(|text| reader.filled(node, text))?),
-            Form::Word(words) => {
-                let text = text(reader, node, at, name)?;
-                let known = words.iter().find(|word| **word == text);
-                if known.is_none() {
-                    let help = did_you_mean(text, words.iter().copied());
-                    reader.error(node.place, format!("{what}: unknown {name} \"{text}\""), help);
-                }
-                Value::Word(known?)
-            }
+            Form::Word(words) => Value::Word(one_of(reader, node, at, name, words)?),
             Form::Flag => match node.value {
                 Written::Flag(flag) => Value::Flag(flag),
                 _ => {
@@ -142,48 +115,16 @@ impl Elements<'_> {
                 Value::Attachments(vec![self.attachment(reader, what, &text, node.place)?])
             }
             Form::Attachments(ends) => Value::Attachments(self.ends(reader, node, key, ends, at)?.to_vec()),
-            Form::Point => vector(reader.numbers(node, point, what, key)?),
-            Form::Points => {
-                let items = reader.items(node, &format!("{what}: {name}"));
-                let [first, second] = items else {
-                    if matches!(node.value, Written::List(_)) {
-                        let message = format!("{what}: {name} has {} points, not 2", items.len());
-                        reader.error(node.place, message, "the two ends, such as at = [[0, 0, 1], [0, 0, 0]]");
-                    }
-                    return None;
-                };
-                let [first, second] = [first, second].map(|node| reader.numbers(node, point, what, key));
-                Value::Points([first?, second?].map(Vec3::from_array))
-            }
-            Form::Direction => Value::Vector(direction(reader, node, key, at)?),
             Form::Equation(_) => Value::Equations(vec![self.equation_of(reader, node, name, what)?]),
             Form::Equations(n, _) => {
-                let items = reader.items(node, &format!("{what}: {name}"));
-                if items.len() != n {
-                    if matches!(node.value, Written::List(_)) {
-                        let message = format!("{what}: {name} has {} equations, not {n}", items.len());
-                        reader.error(node.place, message, "one for each of x, y, z");
-                    }
-                    return None;
-                }
+                let items = exactly(reader, node, at, name, ["equations", "one for each of x, y, z"], n)?;
                 let all: Option<_> = items.iter().map(|item| self.equation_of(reader, item, name, what)).collect();
                 Value::Equations(all?)
             }
             Form::Coordinate => Value::Word(coordinate(reader, node, at)?.name),
             Form::Parts(table) => Value::Parts(self.hung(reader, node, key, table, at)),
             Form::Either(forms) => return forms.iter().find_map(|form| self.value(reader, node, key, *form, at)),
-            Form::List(_)
-            | Form::Kind
-            | Form::Table(_)
-            | Form::Tables(_)
-            | Form::Named(_)
-            | Form::Values
-            | Form::Coordinates(_)
-            | Form::Shape
-            | Form::Orientation => {
-                debug_assert!(false, "no part has a key of the form of {name}");
-                return None;
-            }
+            _ => return numbers(reader, node, key, form, at),
         })
     }
 
@@ -267,6 +208,81 @@ fn kind(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<&'static Spec> {
         reader.error(entry.place, message, help);
     }
     Some(kind)
+}
+
+/// A value made of numbers, in its form.
+fn numbers(reader: &mut Reader<'_>, node: &Node, key: &'static Key, form: Form, at: At<'_>) -> Option<Value> {
+    let (what, name) = (at.what, key.name);
+    let point = Measure { dimension: Some(Dimension::LENGTH), range: Range::Any };
+    let vector = |v: [f64; 3]| Value::Vector(Vec3::from_array(v));
+    Some(match form {
+        Form::Number(measure) => Value::Number(reader.measured(node, measure, what, key)?),
+        Form::Along(of, range) => Value::Number(reader.measured(node, along(of, range, at), what, key)?),
+        Form::Vector(3, measure) => vector(reader.numbers(node, measure, what, key)?),
+        Form::Vector(n, measure) => Value::Numbers(reader.as_many(node, n, measure, what, key)?),
+        Form::PerAxis(measure) => match node.value {
+            Written::List(_) => vector(reader.numbers(node, measure, what, key)?),
+            _ => Value::Vector(Vec3::splat(reader.measured(node, measure, what, key)?)),
+        },
+        Form::List(&Form::Number(measure)) => {
+            if !matches!(node.value, Written::List(_)) {
+                reader.items(node, &format!("{what}: {name}"));
+                return None;
+            }
+            let items = reader.items(node, name).iter();
+            let all: Option<_> = items.map(|item| reader.measured(item, measure, what, key)).collect();
+            Value::Numbers(all?)
+        }
+        Form::Point => vector(reader.numbers(node, point, what, key)?),
+        Form::Points => {
+            let help = "the two ends, such as at = [[0, 0, 1], [0, 0, 0]]";
+            let items = exactly(reader, node, at, name, ["points", help], 2)?;
+            let [first, second] = [0, 1].map(|k| reader.numbers(&items[k], point, what, key));
+            Value::Points([first?, second?].map(Vec3::from_array))
+        }
+        Form::Direction => Value::Vector(direction(reader, node, key, at)?),
+        _ => {
+            debug_assert!(false, "no part has a key of the form of {name}");
+            return None;
+        }
+    })
+}
+
+/// The items of a list of exactly so many; `called`: what they are called, and what to do about other numbers of them.
+fn exactly<'n>(
+    reader: &mut Reader<'_>,
+    node: &'n Node,
+    at: At<'_>,
+    name: &str,
+    called: [&str; 2],
+    n: usize,
+) -> Option<&'n [Node]> {
+    let items = reader.items(node, &format!("{}: {name}", at.what));
+    if items.len() != n {
+        if matches!(node.value, Written::List(_)) {
+            let [things, help] = called;
+            reader.error(node.place, format!("{}: {name} has {} {things}, not {n}", at.what, items.len()), help);
+        }
+        return None;
+    }
+    Some(items)
+}
+
+/// One of some words.
+fn one_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    at: At<'_>,
+    name: &str,
+    words: &'static [&'static str],
+) -> Option<&'static str> {
+    let text = text(reader, node, at, name)?;
+    let known = words.iter().copied().find(|word| *word == text);
+    if known.is_none() {
+        let help = did_you_mean(text, words.iter().copied());
+        reader.error(node.place, format!("{}: unknown {name} \"{text}\"", at.what), help);
+    }
+    known
 }
 
 fn text<'n>(reader: &mut Reader<'_>, node: &'n Node, at: At<'_>, name: &str) -> Option<&'n str> {

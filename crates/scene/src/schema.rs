@@ -61,7 +61,7 @@ fn table(table: &Table, kind: Option<&str>) -> Value {
             let names: Vec<&str> = table.shared().chain(kind.keys()).map(|key| key.name).collect();
             json!({
                 "description": kind.about,
-                "if": { "properties": { "kind": { "const": kind.word } } },
+                "if": { "properties": { "kind": { "const": kind.word } }, "required": ["kind"] },
                 "then": { "propertyNames": { "enum": names }, "required": required(&mut kind.keys()) }
             })
         });

@@ -35,7 +35,7 @@ pub struct Description {
     pub geometries: Vec<Geometry>,
     /// Joints in model order.
     pub joints: Vec<DescribedJoint>,
-    /// Springs, ropes and bushings, which have two ends to draw.
+    /// Force elements with two ends, which are drawn as lines.
     pub springs: Vec<DescribedSpring>,
     /// Signals of the model.
     pub signals: Vec<SignalName>,
@@ -175,12 +175,12 @@ pub struct DescribedFrame {
     pub pose: [f64; 7],
 }
 
-/// A spring, a rope or a bushing.
+/// A force element with two ends.
 #[derive(Clone, Debug, Serialize)]
 pub struct DescribedSpring {
     /// Name.
     pub name: String,
-    /// `spring`, `rope` or `bushing`.
+    /// What its line is: `spring`, `rope` and so on.
     pub kind: &'static str,
     /// Its ends.
     pub ends: [DescribedFrame; 2],

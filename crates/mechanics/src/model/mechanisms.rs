@@ -206,7 +206,6 @@ impl Compiler<'_> {
             }
             poses[k] = centre(model, body);
         }
-        let written = |end: &End, pose: &Placed| (pose.0 * end.R, pose.1 + pose.0 * end.p);
         if ends.iter().all(|e| e.body.is_none_or(|b| model.bodies[b].drive != Drive::Free)) {
             self.fail(
                 spec.places.entity,
@@ -215,33 +214,8 @@ impl Compiler<'_> {
             );
             return None;
         }
-        let (at, axis, second) = (spec.vector("at"), spec.vector("axis"), spec.vector("axis2"));
-        let one_frame = axis2 == Axis2::OfBody2;
-        if at.is_some() || (axis.is_some() && !one_frame) {
-            let at = at.unwrap_or_else(|| written(&ends[1], &poses[1]).1);
-            let z = axis.unwrap_or(Vec3::Z).normalize();
-            let x = match second {
-                Some(x) if axis2 == Axis2::X => x,
-                _ => perpendicular(z),
-            };
-            let R = axes(z, x);
-            for k in 0..(if one_frame { 1 } else { 2 }) {
-                let (R_wc, p_wc) = poses[k];
-                ends[k].R = R_wc.transpose() * R;
-                ends[k].p = R_wc.transpose() * (at - p_wc);
-            }
-        }
-        if one_frame {
-            if at.is_none()
-                && let Some(axis) = axis
-            {
-                ends[0].R = poses[0].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
-            }
-            if let Some(axis) = second {
-                ends[1].R = poses[1].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
-            }
-        }
-        let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]).1);
+        place_ends(spec, axis2, &mut ends, &poses);
+        let [a, b] = [0, 1].map(|k| written(&ends[k], &poses[k]));
         let joint = match make(spec, (b - a).length()) {
             Ok(joint) => joint,
             Err(wrong) => {
@@ -538,6 +512,41 @@ fn coordinate_of(model: &Model, name: &str, coordinate: usize) -> Result<(u32, u
         return Err((format!("a coordinate joint \"{name}\" does not have"), help));
     }
     Ok((mechanism, link.first + coordinate))
+}
+
+/// Origin of a frame in the pose as written, resolved in world [m].
+fn written(end: &End, pose: &Placed) -> Vec3 {
+    pose.1 + pose.0 * end.p
+}
+
+/// Puts the frames of a joint where its point and axes are written.
+fn place_ends(spec: &Part, axis2: Axis2, ends: &mut [End; 2], poses: &[Placed; 2]) {
+    let (at, axis, second) = (spec.vector("at"), spec.vector("axis"), spec.vector("axis2"));
+    let one_frame = axis2 == Axis2::OfBody2;
+    if at.is_some() || (axis.is_some() && !one_frame) {
+        let at = at.unwrap_or_else(|| written(&ends[1], &poses[1]));
+        let z = axis.unwrap_or(Vec3::Z).normalize();
+        let x = match second {
+            Some(x) if axis2 == Axis2::X => x,
+            _ => perpendicular(z),
+        };
+        let R = axes(z, x);
+        for k in 0..(if one_frame { 1 } else { 2 }) {
+            let (R_wc, p_wc) = poses[k];
+            ends[k].R = R_wc.transpose() * R;
+            ends[k].p = R_wc.transpose() * (at - p_wc);
+        }
+    }
+    if one_frame {
+        if at.is_none()
+            && let Some(axis) = axis
+        {
+            ends[0].R = poses[0].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
+        }
+        if let Some(axis) = second {
+            ends[1].R = poses[1].0.transpose() * axes(axis.normalize(), perpendicular(axis.normalize()));
+        }
+    }
 }
 
 /// Makes a joint of what was written and the distance of its frames [m].

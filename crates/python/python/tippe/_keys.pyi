@@ -209,7 +209,7 @@ class Force(TypedDict, total=False):
     at: Any
     between: Sequence[Any] | Any
     damping: Any
-    force: Sequence[Any] | Any
+    force: Vector
     law: Number
     on: str | Any
     relaxed: bool
@@ -218,7 +218,7 @@ class Force(TypedDict, total=False):
     rest: Number
     rope: bool
     stiffness: Any
-    torque: Sequence[Any] | Any
+    torque: Vector
     turning_damping: Any
     turning_stiffness: Any
 
@@ -226,7 +226,7 @@ class Applied(TypedDict, total=False):
     at: Any
     between: Sequence[Any] | Any
     damping: Any
-    force: Sequence[Any] | Any
+    force: Vector
     law: Number
     relaxed: bool
     repeat: Sequence[Any] | Any
@@ -234,14 +234,14 @@ class Applied(TypedDict, total=False):
     rest: Number
     rope: bool
     stiffness: Any
-    torque: Sequence[Any] | Any
+    torque: Vector
     turning_damping: Any
     turning_stiffness: Any
 
 class Spring(TypedDict, total=False):
     at: Any
     damping: Any
-    force: Sequence[Any] | Any
+    force: Vector
     law: Number
     on: str | Any
     relaxed: bool
@@ -250,7 +250,7 @@ class Spring(TypedDict, total=False):
     rest: Number
     rope: bool
     stiffness: Any
-    torque: Sequence[Any] | Any
+    torque: Vector
     turning_damping: Any
     turning_stiffness: Any
 

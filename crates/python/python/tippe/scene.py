@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _tippe
+from ._kinds import Kinds
 from .commands import answer
 from .dynamics import Dynamics
 from .run import Progress, Run
@@ -117,7 +118,7 @@ class Joint(Element):
         return self._more("friction", keys)
 
 
-class Scene:
+class Scene(Kinds):
     """A scene, built or loaded."""
 
     def __init__(
@@ -319,70 +320,6 @@ class Scene:
             table["bodies"] = [first if first is not None else "world", second if second is not None else "world"]
         return Joint(self, self._add("joint", {**table, **_words(keys)}))
 
-    def fixed(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """Holds two bodies together."""
-        return self.joint(name, "fixed", first, second, **keys)
-
-    def revolute(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A hinge about `axis` through `at`."""
-        return self.joint(name, "revolute", first, second, **keys)
-
-    def prismatic(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A slide along `axis`."""
-        return self.joint(name, "prismatic", first, second, **keys)
-
-    def cylindrical(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A hinge that also slides along its axis."""
-        return self.joint(name, "cylindrical", first, second, **keys)
-
-    def spherical(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A ball joint at `at`."""
-        return self.joint(name, "spherical", first, second, **keys)
-
-    def universal(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A cross of two axes."""
-        return self.joint(name, "universal", first, second, **keys)
-
-    def planar(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """Motion in a plane."""
-        return self.joint(name, "planar", first, second, **keys)
-
-    def free(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """Six coordinates and no constraint."""
-        return self.joint(name, "free", first, second, **keys)
-
-    def screw(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A thread of `pitch` [m per turn]."""
-        return self.joint(name, "screw", first, second, **keys)
-
-    def distance(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A massless rod of `length` [m] with ball joints at its ends."""
-        return self.joint(name, "distance", first, second, **keys)
-
-    def point_on_line(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A point of the second body on a line of the first."""
-        return self.joint(name, "point_on_line", first, second, **keys)
-
-    def constant_velocity(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A joint that bends both ways and hands rotation on evenly."""
-        return self.joint(name, "constant_velocity", first, second, **keys)
-
-    def rolling(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
-        """A disc, ball or ellipsoid that rolls without slip."""
-        return self.joint(name, "rolling", first, second, **keys)
-
-    def gear(self, name: str, first: Any, second: Any, *, ratio: Number, **keys: Any) -> Joint:
-        """Couples two coordinates: rate of the first joint over rate of the second is `ratio`."""
-        return self.joint(name, "gear", joints=[first, second], ratio=ratio, **keys)
-
-    def rack_and_pinion(self, name: str, first: Any, second: Any, *, radius: Number, **keys: Any) -> Joint:
-        """Couples a slide and a hinge: `radius` [m] is the translation per radian."""
-        return self.joint(name, "rack_and_pinion", joints=[first, second], radius=radius, **keys)
-
-    def belt(self, name: str, first: Any, second: Any, *, radii: Any, **keys: Any) -> Joint:
-        """Couples two hinges by a belt over pulleys of these `radii` [m]."""
-        return self.joint(name, "belt", joints=[first, second], radii=radii, **keys)
-
     def motor(self, joint: Any, kind: str, value: Number, **keys: Any) -> Joint:
         """Drives a coordinate of a joint; see `Joint.motor`."""
         return self._joint(joint).motor(kind=kind, value=value, **keys)
@@ -402,20 +339,8 @@ class Scene:
     # ---- forces, signals, sensors, changes, expectations ------------------------------------------------------------------
 
     def force(self, name: str, kind: str, **keys: Unpack[_keys.Force]) -> Element:
-        """A force element: applied, spring or bushing."""
+        """A force element; every kind has a method of its own too."""
         return Element(self, self._add("force", {"name": name, "kind": kind, **_words(keys)}))
-
-    def applied(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
-        """A force and torque on a body, each three numbers or equations."""
-        return self.force(name, "applied", on=on, **keys)
-
-    def spring(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
-        """A spring with damping between two points; with `rope=True` it can only pull."""
-        return self.force(name, "spring", between=[first, second], **keys)
-
-    def bushing(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
-        """Stiffness and damping in all six directions between two frames."""
-        return self.force(name, "bushing", between=[first, second], **keys)
 
     def signal(self, name: str, kind: str = "equation", **keys: Unpack[_keys.Signal]) -> Element:
         """A named scalar over time: equation, table, ramp, pulse, sine, input or pid."""

@@ -1,8 +1,14 @@
 //! Mechanisms built in a program, against independent answers and against each other.
 
-use tippe::scene::{Attachment, Body, Clock, Integrator, Joint, JointKind, Scene};
+use tippe::joint::named;
+use tippe::scene::{Attachment, Body, Clock, Integrator, Part, Scene};
 use tippe::{Model, Settings, State, simulate};
 use tippe_geometry::{Mat3, Vec3};
+
+/// A joint of this kind.
+fn joint(name: String, kind: &str) -> Part {
+    Part::new(name, &named(kind).unwrap().kind)
+}
 
 fn on(body: &str) -> Attachment {
     Attachment { body: body.into(), frame: String::new() }
@@ -22,15 +28,13 @@ fn chain(n: usize, length: f64, mass: f64, rows: bool) -> Scene {
             ..Body::default()
         });
         let previous = if k == 0 { "world".into() } else { format!("rod{}", k - 1) };
-        scene.joints.push(Joint {
-            name: format!("hinge{k}"),
-            kind: JointKind::Revolute,
-            between: [on(&previous), on(&name)],
-            at: Some(Vec3::new(k as f64 * length, 0.0, 0.0)),
-            axis: Some(Vec3::Z),
-            rows,
-            ..Joint::default()
-        });
+        scene.joints.push(
+            joint(format!("hinge{k}"), "revolute")
+                .with("bodies", [on(&previous), on(&name)])
+                .with("at", Vec3::new(k as f64 * length, 0.0, 0.0))
+                .with("axis", Vec3::Z)
+                .with("rows", rows),
+        );
     }
     scene
 }
@@ -56,7 +60,7 @@ fn a_double_pendulum_in_coordinates_and_in_rows() {
 }
 
 /// A body on one joint to the world, another on a second joint of the same kind to the first; everything moves.
-fn two_links(kind: JointKind, rows: bool) -> Scene {
+fn two_links(kind: &str, rows: bool) -> Scene {
     let mut scene = Scene { gravity: Vec3::new(0.3, -2.0, -9.81), ..Scene::default() };
     for (k, position) in [Vec3::new(0.3, 0.1, -0.2), Vec3::new(0.7, -0.2, -0.1)].into_iter().enumerate() {
         let name = format!("link{k}");
@@ -68,17 +72,18 @@ fn two_links(kind: JointKind, rows: bool) -> Scene {
             ..Body::default()
         });
         let previous = if k == 0 { "world" } else { "link0" };
-        scene.joints.push(Joint {
-            name: format!("joint{k}"),
-            kind,
-            between: [on(previous), on(&name)],
-            at: Some(Vec3::new(0.4 * k as f64, 0.0, 0.0)),
-            axis: Some(if k == 0 { Vec3::new(0.2, 0.9, 0.3) } else { Vec3::new(-0.4, 0.5, 0.8) }),
-            axis2: (kind == JointKind::Universal).then_some(Vec3::new(1.0, 0.0, 0.0)),
-            pitch: 0.2,
-            rows,
-            ..Joint::default()
-        });
+        let axis = if k == 0 { Vec3::new(0.2, 0.9, 0.3) } else { Vec3::new(-0.4, 0.5, 0.8) };
+        let mut joint = joint(format!("joint{k}"), kind)
+            .with("bodies", [on(previous), on(&name)])
+            .with("at", Vec3::new(0.4 * k as f64, 0.0, 0.0))
+            .with("axis", axis)
+            .with("rows", rows);
+        match kind {
+            "universal" => joint.set("axis2", Vec3::new(1.0, 0.0, 0.0)),
+            "screw" => joint.set("pitch", 0.2),
+            _ => {}
+        }
+        scene.joints.push(joint);
     }
     scene
 }
@@ -86,61 +91,55 @@ fn two_links(kind: JointKind, rows: bool) -> Scene {
 #[test]
 fn coordinates_and_rows_of_every_joint_give_the_same_motion() {
     for kind in [
-        JointKind::Fixed,
-        JointKind::Revolute,
-        JointKind::Prismatic,
-        JointKind::Cylindrical,
-        JointKind::Spherical,
-        JointKind::Universal,
-        JointKind::Planar,
-        JointKind::Free,
-        JointKind::Screw,
-        JointKind::ConstantVelocity,
+        "fixed",
+        "revolute",
+        "prismatic",
+        "cylindrical",
+        "spherical",
+        "universal",
+        "planar",
+        "free",
+        "screw",
+        "constant_velocity",
     ] {
         let [tree, loops] = [false, true].map(|rows| end(&two_links(kind, rows), 0.5, 1e-10));
         for (a, b) in tree.bodies.iter().zip(&loops.bodies) {
             let apart = (a.position - b.position).length();
-            assert!(apart < 1e-8, "{}: {apart:e} m apart", kind.name());
-            assert!((a.velocity - b.velocity).length() < 1e-7, "{}", kind.name());
+            assert!(apart < 1e-8, "{}: {apart:e} m apart", kind);
+            assert!((a.velocity - b.velocity).length() < 1e-7, "{}", kind);
         }
         for (form, summary) in [("coordinates", &tree), ("rows", &loops)] {
             // ideal constraints do no work
             let residual = summary.energy.residual().abs();
-            assert!(residual < 1e-8, "{} in {form}: residual {residual:e} J", kind.name());
+            assert!(residual < 1e-8, "{} in {form}: residual {residual:e} J", kind);
         }
     }
 }
 
 #[test]
 fn start_values_of_joints_in_rows_place_bodies_as_those_of_coordinates_do() {
-    for kind in [
-        JointKind::Revolute,
-        JointKind::Prismatic,
-        JointKind::Cylindrical,
-        JointKind::Spherical,
-        JointKind::Universal,
-        JointKind::Planar,
-        JointKind::Screw,
-        JointKind::ConstantVelocity,
-    ] {
-        let rates = match kind {
-            JointKind::Revolute | JointKind::Prismatic | JointKind::Screw => 1,
-            JointKind::Spherical | JointKind::Planar => 3,
-            _ => 2,
-        };
+    for kind in
+        ["revolute", "prismatic", "cylindrical", "spherical", "universal", "planar", "screw", "constant_velocity"]
+    {
         for reversed in [false, true] {
             let scene = |rows: bool, breaks: bool| {
                 let mut scene = two_links(kind, rows);
                 for (k, joint) in scene.joints.iter_mut().enumerate() {
-                    if kind != JointKind::Spherical {
-                        joint.start = (0..rates).map(|i| Some(0.3 + 0.2 * (i + k) as f64)).collect();
+                    let rate = |i: usize| 1.5 - 0.7 * (i + 2 * k) as f64;
+                    for (i, coordinate) in joint.kind.coordinates.iter().enumerate() {
+                        joint.set(coordinate.name, 0.3 + 0.2 * (i + k) as f64);
+                        joint.set(coordinate.rate, rate(i));
                     }
-                    joint.start_rate = (0..rates).map(|i| Some(1.5 - 0.7 * (i + 2 * k) as f64)).collect();
+                    if kind == "spherical" {
+                        joint.set("angular_velocity", Vec3::new(rate(0), rate(1), rate(2)));
+                    }
                     if breaks {
-                        joint.breaking = [1e9; 2];
+                        joint.set("breaking_force", 1e9);
+                        joint.set("breaking_torque", 1e9);
                     }
                     if reversed {
-                        joint.between.swap(0, 1);
+                        let [first, second] = joint.between("bodies");
+                        joint.set("bodies", [second, first]);
                     }
                 }
                 scene
@@ -148,7 +147,7 @@ fn start_values_of_joints_in_rows_place_bodies_as_those_of_coordinates_do() {
             let coordinates = Model::compile_for(&scene(false, false), Clock::Realtime).unwrap();
             for (rows, breaks) in [(true, false), (false, true)] {
                 let loops = Model::compile_for(&scene(rows, breaks), Clock::Realtime).unwrap();
-                let name = format!("{}, reversed {reversed}, breaks {breaks}", kind.name());
+                let name = format!("{}, reversed {reversed}, breaks {breaks}", kind);
                 assert_eq!(loops.warnings, coordinates.warnings, "{name}");
                 for (a, b) in coordinates.start.iter().zip(&loops.start) {
                     assert!((a.position - b.position).length() < 1e-10, "{name}: {a:?} {b:?}");
@@ -166,11 +165,11 @@ fn start_values_of_joints_in_rows_place_bodies_as_those_of_coordinates_do() {
 fn a_start_value_that_a_loop_of_rows_does_not_allow_is_said() {
     // a rod between two hinges of the world cannot turn
     let mut scene = chain(1, 1.0, 1.0, true);
-    scene.joints[0].start_rate = vec![Some(2.0)];
+    scene.joints[0].set("speed", 2.0);
     let mut other = scene.joints[0].clone();
     other.name = "other".into();
-    other.at = Some(Vec3::new(1.0, 0.0, 0.0));
-    other.start_rate = Vec::new();
+    other.set("at", Vec3::new(1.0, 0.0, 0.0));
+    other.unset("speed");
     scene.joints.push(other);
     let model = Model::compile(&scene).unwrap();
     let said = model.warnings.join("\n");

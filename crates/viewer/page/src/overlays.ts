@@ -268,22 +268,16 @@ export class Overlays {
         const line = (half: number): void => {
           ends.push(...p.clone().addScaledVector(axis, -half).toArray(), ...p.clone().addScaledVector(axis, half).toArray());
         };
-        switch (joint.kind) {
-          case "revolute":
-          case "cylindrical":
-          case "screw":
+        switch (joint.glyph) {
+          case "pin":
             this.pins.put(matrix.compose(p, q, s.set(r, r, 2.2 * r)));
             line(4 * r);
             break;
-          case "prismatic":
-          case "planar":
-          case "point_on_line":
+          case "slide":
             this.slides.put(matrix.compose(p, q, s.set(1.5 * r, 1.5 * r, 2.2 * r)));
             line(6 * r);
             break;
-          case "spherical":
-          case "universal":
-          case "constant_velocity":
+          case "ball":
             this.balls.put(matrix.compose(p, q, s.set(r, r, r)));
             break;
           default: {

@@ -35,12 +35,14 @@ export interface Frame {
 export interface Joint {
   name: string;
   kind: string;
+  /** How it is drawn. */
+  glyph: "pin" | "slide" | "ball" | "link" | "none";
   frames: [Frame | null, Frame | null];
 }
 
 export interface Spring {
   name: string;
-  kind: "spring" | "rope" | "bushing";
+  kind: string;
   ends: [Frame, Frame];
 }
 

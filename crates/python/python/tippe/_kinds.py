@@ -1,0 +1,103 @@
+"""Methods of the scene builder, one for each kind of joint and force element.
+
+Written by crates/python/keys.py from the JSON Schema; do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from . import _keys
+    from ._keys import Number
+    from .scene import Element, Joint
+
+
+class Kinds:
+    """A builder with a method for each kind."""
+
+    def joint(self, name: str, kind: str, first: Any = None, second: Any = None, **keys: Unpack[_keys.Joint]) -> Joint:
+        """A joint of a kind."""
+        raise NotImplementedError
+
+    def force(self, name: str, kind: str, **keys: Unpack[_keys.Force]) -> Element:
+        """A force element of a kind."""
+        raise NotImplementedError
+
+    def fixed(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """No motion."""
+        return self.joint(name, "fixed", first, second, **keys)
+
+    def revolute(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Rotation about z."""
+        return self.joint(name, "revolute", first, second, **keys)
+
+    def prismatic(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Translation along z."""
+        return self.joint(name, "prismatic", first, second, **keys)
+
+    def cylindrical(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Translation along and rotation about z."""
+        return self.joint(name, "cylindrical", first, second, **keys)
+
+    def spherical(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Rotation about a point."""
+        return self.joint(name, "spherical", first, second, **keys)
+
+    def universal(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Rotation about z of frame 1, then about x of frame 2."""
+        return self.joint(name, "universal", first, second, **keys)
+
+    def planar(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Translation along x and y, rotation about z."""
+        return self.joint(name, "planar", first, second, **keys)
+
+    def free(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """All six."""
+        return self.joint(name, "free", first, second, **keys)
+
+    def screw(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Rotation about z with translation along it, `pitch` per turn."""
+        return self.joint(name, "screw", first, second, **keys)
+
+    def distance(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Two origins at a given distance."""
+        return self.joint(name, "distance", first, second, **keys)
+
+    def point_on_line(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Origin of frame 2 on the z-axis of frame 1."""
+        return self.joint(name, "point_on_line", first, second, **keys)
+
+    def constant_velocity(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """Two shafts (z) that bend but do not twist against each other."""
+        return self.joint(name, "constant_velocity", first, second, **keys)
+
+    def rolling(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """A disc, ball or ellipsoid (body 2) rolls without slip on a plane (z of frame 1)."""
+        return self.joint(name, "rolling", first, second, **keys)
+
+    def gear(self, name: str, first: Any, second: Any, *, ratio: Number, **keys: Any) -> Joint:
+        """Two coordinates at a fixed ratio."""
+        return self.joint(name, "gear", joints=[first, second], ratio=ratio, **keys)
+
+    def rack_and_pinion(self, name: str, first: Any, second: Any, *, radius: Number, **keys: Any) -> Joint:
+        """A rotation moves a translation, `radius` per radian."""
+        return self.joint(name, "rack_and_pinion", joints=[first, second], radius=radius, **keys)
+
+    def belt(self, name: str, first: Any, second: Any, *, radii: Any, **keys: Any) -> Joint:
+        """Two rotations joined by a belt over `radii`."""
+        return self.joint(name, "belt", joints=[first, second], radii=radii, **keys)
+
+    def applied(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A force and a torque on one body at a frame."""
+        return self.force(name, "applied", on=on, **keys)
+
+    def spring(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
+        """A spring and damper between two points, pulling them together by stiffness (length - rest) + damping length'."""
+        return self.force(name, "spring", between=[first, second], **keys)
+
+    def bushing(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
+        """Six springs and dampers between two frames, along and about the axes of frame 1."""
+        return self.force(name, "bushing", between=[first, second], **keys)
