@@ -190,7 +190,7 @@ impl Clock<'_> {
 
     /// Appends a row of element `k`: spring and damper evaluated at the end of the step, lambda = -h (k (phi + h J u+) + c J u+):
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = v - gamma phi/h.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "to be cut: a spring between two ends")]
     fn strut(
         &self,
         k: usize,
@@ -237,7 +237,7 @@ impl Clock<'_> {
         (body, Six::new(arm.cross(axis), axis))
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "to be cut: a spring between two ends")]
     fn spring_row(
         &self,
         k: usize,
