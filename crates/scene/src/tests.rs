@@ -67,16 +67,16 @@ fn mistakes_are_named_with_place_and_help() {
     let tables = include_str!("../tests/data/mistakes/tables.toml");
     let mut asked = 0;
     for list in [values, tables] {
-        let list: toml::Table = list.parse().expect("a table");
-        for mistake in list["mistake"].as_array().expect("a list") {
-            let word = |key: &str| mistake.get(key).and_then(|value| value.as_str());
+        let list = toml::de::DeTable::parse(list).expect("a table");
+        for mistake in list.get_ref()["mistake"].get_ref().as_array().expect("a list").iter() {
+            let word = |key: &str| mistake.get_ref().get(key).and_then(|value| value.get_ref().as_str());
             let said = match (word("change"), word("to"), word("add")) {
                 (Some(from), Some(to), None) => changed(from, to),
                 (None, None, Some(add)) => errors(&format!("{BALL}{add}\n")),
-                _ => panic!("neither `change` and `to` nor `add`: {mistake}"),
+                _ => panic!("neither `change` and `to` nor `add`: {mistake:?}"),
             };
             let wanted = word("error").expect("an error");
-            assert!(said.contains(wanted), "{mistake}\n  said   {said}\n  wanted {wanted}");
+            assert!(said.contains(wanted), "{mistake:?}\n  said   {said}\n  wanted {wanted}");
             asked += 1;
         }
     }

@@ -3,6 +3,7 @@
 use tippe::precise::Trouble;
 use tippe::scene::Scene;
 use tippe::{Failure, Model, Observe, Progress, Sample, Settings, State, simulate};
+use toml::de::{DeTable, DeValue};
 
 /// A scene without a fault; line 5 is gravity, 8 the end, 11 to 14 the floor, 17 to 20 the ball.
 const GOOD: &str = include_str!("../data/mistakes/good.toml");
@@ -36,20 +37,22 @@ fn expect(edits: &[(usize, usize, &str)], message: &str) {
 /// Mistakes of a data file: with `lines` replaced `by` a text, the program says `error`.
 #[test]
 fn mistakes_are_named_with_place_and_help() {
-    let list: toml::Table = include_str!("../data/mistakes/scenes.toml").parse().unwrap();
-    let mistakes = list["mistake"].as_array().unwrap();
+    let list = DeTable::parse(include_str!("../data/mistakes/scenes.toml")).unwrap();
+    let mistakes = list.get_ref()["mistake"].get_ref().as_array().unwrap();
     for mistake in mistakes {
-        let edit = |edit: &toml::Value| {
-            let number = |k: usize| edit["lines"][k].as_integer().unwrap() as usize;
-            (number(0), number(1), edit["by"].as_str().unwrap().to_owned())
+        let part = |value: &DeValue<'_>, key: &str| value.get(key).unwrap().get_ref().as_str().unwrap().to_owned();
+        let edit = |edit: &DeValue<'_>| {
+            let lines = edit.get("lines").unwrap().get_ref().as_array().unwrap();
+            let number = |k: usize| lines[k].get_ref().as_integer().unwrap().as_str().parse::<usize>().unwrap();
+            (number(0), number(1), part(edit, "by"))
         };
-        let edits: Vec<(usize, usize, String)> = match mistake.get("edits") {
-            Some(edits) => edits.as_array().unwrap().iter().map(edit).collect(),
-            None => vec![edit(mistake)],
+        let edits: Vec<(usize, usize, String)> = match mistake.get_ref().get("edits") {
+            Some(edits) => edits.get_ref().as_array().unwrap().iter().map(|one| edit(one.get_ref())).collect(),
+            None => vec![edit(mistake.get_ref())],
         };
         let edits: Vec<(usize, usize, &str)> =
             edits.iter().map(|(from, count, by)| (*from, *count, by.as_str())).collect();
-        expect(&edits, mistake["error"].as_str().unwrap());
+        expect(&edits, &part(mistake.get_ref(), "error"));
     }
     assert_eq!(mistakes.len(), 59);
 }

@@ -262,7 +262,7 @@ fn heaps_never_gain_energy() {
 /// booked where it came from.
 #[test]
 fn friction_of_patches_that_come_and_go_books_a_loss() {
-    let text = include_str!("../../../../scenes/belgian_blocks.toml").replace("\"-0.9 m\", 0,", "\"-0.4 m\", 0,");
+    let text = include_str!("../../../../../scenes/belgian_blocks.toml").replace("\"-0.9 m\", 0,", "\"-0.4 m\", 0,");
     let scene = Scene::parse("belgian_blocks.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
     let model = Model::compile(&scene).unwrap_or_else(|e| panic!("{e}"));
     let settings = Settings { threads: 1, ..Settings::from_scene(&scene) };

@@ -1,6 +1,6 @@
 //! What sleeps in the realtime clock, what wakes it, and bodies that are carried.
 
-use crate::common::scenes::{FLOOR, G, cube, index, model, run, steel};
+use crate::common::scenes::{FLOOR, G, cube, index, model, one_thread, run, steel};
 use tippe::Model;
 use tippe::realtime::{Settings, Solve, State};
 use tippe_geometry::Vec3;

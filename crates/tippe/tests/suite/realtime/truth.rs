@@ -45,7 +45,7 @@ fn slide(slope: f64, mu: f64, heading: f64, friction: FrictionBound, steps: usiz
 
 #[test]
 fn a_block_on_a_slope_sticks_or_slides() {
-    let truth: Value = serde_json::from_str(include_str!("../data/E01_block_slope.json")).unwrap();
+    let truth: Value = serde_json::from_str(include_str!("../../data/E01_block_slope.json")).unwrap();
     let rows = truth["reference"]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 8);
     let ways = [(0.0, FrictionBound::Cone), (45.0, FrictionBound::Cone), (0.0, FrictionBound::Box)];
@@ -74,7 +74,7 @@ fn a_block_on_a_slope_sticks_or_slides() {
 
 #[test]
 fn a_stack_of_ten_boxes() {
-    let truth: Value = serde_json::from_str(include_str!("../data/E02_stack10.json")).unwrap();
+    let truth: Value = serde_json::from_str(include_str!("../../data/E02_stack10.json")).unwrap();
     let boxes: String = (0..10).map(|k| cube(&format!("box{k}"), 0.0, 0.0, 0.1 + 0.2 * f64::from(k))).collect();
     let model = model(&format!("{}{FLOOR}{boxes}", steel(0.5, 0.0)));
     let expected = truth["reference"]["interface_normal_force"].as_array().unwrap();
