@@ -205,6 +205,7 @@ pub struct Island {
 
 impl Island {
     /// A new island at time t from the motions of its bodies and the records of its pairs (both ascending).
+    #[expect(clippy::too_many_arguments, reason = "to be cut: what of a state makes an island")]
     pub fn new(
         model: &Model,
         settings: &Settings,

@@ -51,6 +51,7 @@ impl Simulation {
     /// A scene by name for people, file for messages, and text; `laws` are contact laws of the scene that are functions.
     #[new]
     #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
         name: String,

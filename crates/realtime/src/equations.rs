@@ -243,7 +243,7 @@ impl Clock {
     }
 
     /// Takes over the substep, or the part of it up to the first crossing, where states jump; returns its length.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "to be cut: a substep and its buffers")]
     fn jump(
         &mut self,
         t: f64,

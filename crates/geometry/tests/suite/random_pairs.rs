@@ -44,7 +44,7 @@ fn shape(r: &mut Random) -> Shape {
 /// Right angles, small turns of them, or anything.
 fn rotation(r: &mut Random) -> Quat {
     let h = std::f64::consts::FRAC_1_SQRT_2;
-    let axis = [Vec3::X, Vec3::Y, Vec3::Z][r.below(3) as usize];
+    let axis = [Vec3::X, Vec3::Y, Vec3::Z][r.below(3)];
     let quarter = Quat::from_xyzw(axis.x * h, axis.y * h, axis.z * h, h);
     match r.below(6) {
         0 => Quat::IDENTITY,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, HastyWall, Material, PairLaw, Probe,
-    Probed, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, ClumpStart, Cohesion, Domain, Emitter, Grain, GrainError, Grains, HastyWall, Material,
+    PairLaw, Probe, Probed, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 use tippe_scene::text::plain;
 use tippe_scene::{Between, Clock, ClumpSpec, GrainMethod, GrainsSpec, Packing, Place, Scene};
@@ -331,7 +331,8 @@ impl ModelGrains {
             grains.insert(grain, &self.settings)?;
         }
         for GrainClump { form, class, X_wb, velocity, spin } in self.clumps.iter() {
-            grains.insert_clump(&form.0, &form.1, *class, X_wb, *velocity, *spin, &self.settings)?;
+            let start = ClumpStart { class: *class, X_wb: *X_wb, velocity: *velocity, spin: *spin };
+            grains.insert_clump(&form.0, &form.1, &start, &self.settings)?;
         }
         Ok(grains)
     }

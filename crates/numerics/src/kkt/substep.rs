@@ -96,6 +96,7 @@ impl Solver {
     /// Goes from the velocities `u0` through a step of length `h` in `count` substeps; `follows` are the bounds of friction, by row, and
     /// body b of a row is body `places[b]` of the problem (b itself where there is no such place). The displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer; bounds that
     /// follow others are those of the answer.
+    #[expect(clippy::too_many_arguments, reason = "a problem, what its rows follow, and a buffer of the caller")]
     pub fn substeps(
         &mut self,
         problem: &mut Problem,

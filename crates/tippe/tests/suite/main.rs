@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod capability;
+mod common;
 mod documents;
 mod gallery;
+mod house;
 mod implied;
 mod layering;
 mod mechanisms;
