@@ -530,6 +530,10 @@ impl Clock {
                 is_one_sided |= self.bounds_at(own.place).contains(&0.0);
                 next += 1;
             }
+            if !model.elements[e].states.is_empty() {
+                // its own states lose energy inside
+                damped += h * self.effect_now(e).powers[0];
+            }
             let stored = self.stored_now(e, &mut elements.now);
             *before += elements.stored[e];
             *elastic += stored;

@@ -8,6 +8,7 @@ mod applied;
 mod bushing;
 mod friction;
 mod joint_spring;
+mod maxwell;
 mod motion;
 mod position;
 mod rows;
@@ -21,6 +22,7 @@ pub use applied::Applied;
 pub use bushing::Bushing;
 pub use friction::Friction;
 pub use joint_spring::JointSpring;
+pub use maxwell::Maxwell;
 pub use motion::Motion;
 pub use position::Position;
 use rows::Strut;
@@ -77,6 +79,8 @@ pub enum Element {
     Spring(Spring),
     /// Six springs and dampers between two frames.
     Bushing(Bushing),
+    /// A spring and a damper one behind the other.
+    Maxwell(Maxwell),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -100,6 +104,7 @@ impl Element {
             Element::Applied(e) => e,
             Element::Spring(e) => e,
             Element::Bushing(e) => e,
+            Element::Maxwell(e) => e,
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,

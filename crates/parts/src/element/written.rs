@@ -1,7 +1,7 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, friction, joint_spring, motion, position, speed, spring, stop, torque,
+    Anchor, At, Element, applied, bushing, friction, joint_spring, maxwell, motion, position, speed, spring, stop, torque,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -45,7 +45,7 @@ pub trait Build {
 }
 
 /// Every kind of force element between bodies.
-pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC];
+pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC];
 
 /// Every kind of element on a coordinate of a joint.
 pub const HUNG: &[&ElementSpec] =

@@ -194,3 +194,19 @@ fn nothing_outside_of_the_repository_is_cited() {
     }
     assert!(found.is_empty(), "not in this repository:\n{}", found.join("\n"));
 }
+
+/// What the page shows of an element is what stands in its file: the file is compiled, and its scene is checked.
+#[test]
+fn the_page_on_elements_shows_an_element_that_works() {
+    let page = fs::read_to_string(root().join("docs/howto/add-an-element.md")).unwrap();
+    let folder = root().join("crates/parts/src/element");
+    let files = ["maxwell.rs", "mod.rs"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
+    let blocks: Vec<&str> = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert!(blocks.len() > 5, "{} blocks", blocks.len());
+    for part in blocks.iter().flat_map(|block| block.split("\n\n")) {
+        assert!(files.iter().any(|file| file.contains(part)), "not in the file of the element:\n{part}");
+    }
+    let scene = fs::read_to_string(root().join("scenes/maxwell.toml")).unwrap();
+    let shown = page.split("```text\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
+    assert!(shown.split("\n\n").all(|part| scene.contains(part)), "not in the scene:\n{shown}");
+}
