@@ -3,10 +3,10 @@
 use crate::Stop;
 use clap::Args;
 use std::path::Path;
+use std::sync::Arc;
 use tippe::Model;
 use tippe::clock::Settings;
 use tippe::model::ProgramLaw;
-use tippe::precise::method;
 use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 
 /// How to run a scene, where it differs from what the scene says.
@@ -44,7 +44,7 @@ impl Options {
         match settings {
             Settings::Precise(settings) => {
                 settings.tolerance = self.tolerance.unwrap_or(settings.tolerance);
-                settings.method = self.integrator.map_or(settings.method, method);
+                settings.integrator = self.integrator.unwrap_or(settings.integrator);
                 settings.step = self.step.or(settings.step);
                 if self.integrator.is_some_and(Integrator::fixed_step) && settings.step.is_none() {
                     let text = "this integrator has a fixed step. help: give it with --step SECONDS";
@@ -90,7 +90,7 @@ pub struct Prepared {
     /// The scene.
     pub scene: Scene,
     /// Compiled.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// The scene's settings with the options on top.
     pub settings: Settings,
     /// End of the run [s].
@@ -154,7 +154,7 @@ impl Source {
             return Err(if asked { Stop::Usage(message) } else { Stop::Scene(format!("{}: {message}", self.file)) });
         }
         settings.check_steps(&scene, &model, until).map_err(|error| Stop::Scene(error.to_string()))?;
-        Ok(Prepared { scene, model, settings, until })
+        Ok(Prepared { scene, model: Arc::new(model), settings, until })
     }
 }
 

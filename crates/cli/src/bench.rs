@@ -5,10 +5,10 @@ use crate::table::{count, duration, table};
 use crate::{Stop, print, print_json, say};
 use serde::Serialize;
 use std::time::Instant;
-use tippe::Summary;
-use tippe::clock::{self, Settings};
+use tippe::clock::Settings;
 use tippe::run::{Case, Questions, Runs, Subjects, cases};
 use tippe::scene::{Scene, gallery};
+use tippe::{Simulation, Summary};
 
 /// Arguments of `tippe bench`.
 #[derive(clap::Args)]
@@ -124,9 +124,8 @@ fn time(source: &Source, args: &Args) -> Result<Timing, Stop> {
     let Prepared { scene, model, settings, until } = &prepared;
     let mut best: Option<(f64, Summary)> = None;
     for _ in 0..args.repeat.max(1) {
-        let mut state = settings.start(model);
         let started = Instant::now();
-        let summary = clock::simulate(model, &mut state, *until, settings, &mut ());
+        let summary = Simulation::new(model.clone(), settings.clone()).advance(*until, &mut ());
         let wall_s = started.elapsed().as_secs_f64();
         let summary = summary.map_err(|failure| Stop::Simulation(format!("{}: {failure}", source.name)))?;
         if let Some((_, first)) = &best
@@ -175,8 +174,8 @@ fn met(scene: &Scene, prepared: &Prepared) -> Result<Option<(usize, usize)>, Sto
     let mut settings = prepared.settings.clone();
     settings.record_at(questions.times());
     let mut recording = questions.recording();
-    let mut state = settings.start(&prepared.model);
-    clock::simulate(&prepared.model, &mut state, prepared.until, &settings, &mut recording)
+    Simulation::new(prepared.model.clone(), settings)
+        .advance(prepared.until, &mut recording)
         .map_err(|failure| Stop::Simulation(failure.to_string()))?;
     let verdicts = questions.judge(&recording);
     Ok(Some((verdicts.iter().filter(|verdict| verdict.pass).count(), verdicts.len())))

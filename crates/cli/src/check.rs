@@ -8,11 +8,12 @@ use crate::{Stop, print, print_json, say};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
-use tippe::Model;
-use tippe::clock::{self, Settings};
+use tippe::clock::Settings;
 use tippe::run::{Case, Questions, Recording, Runs, Subjects, Verdict, cases};
 use tippe::scene::{Clock, Scene, SceneErrors, gallery};
+use tippe::{Model, Simulation};
 
 /// Arguments of `tippe check`.
 #[derive(clap::Args)]
@@ -219,7 +220,8 @@ fn try_scene(name: &str, only: Option<Clock>, no_run: bool, found: &mut Found) -
         let mut settings = Settings::from_scene(&scene, clock);
         settings.set_threads(1);
         settings.check_steps(&scene, &model, scene.run.until).map_err(|error| Stop::Scene(error.to_string()))?;
-        let summary = clock::simulate(&model, &mut settings.start(&model), scene.run.until, &settings, &mut ())
+        let summary = Simulation::new(model, settings)
+            .advance(scene.run.until, &mut ())
             .map_err(|failure| Stop::Simulation(failure.to_string()))?;
         found.end_states.add(clock, &summary);
         return Ok(());
@@ -238,7 +240,7 @@ fn try_scene(name: &str, only: Option<Clock>, no_run: bool, found: &mut Found) -
 /// The scene with a case's parameters, and its questions.
 struct Asked {
     scene: Scene,
-    model: Model,
+    model: Arc<Model>,
     questions: Questions,
 }
 
@@ -250,7 +252,7 @@ impl Asked {
             Runs::Compared => crate::compare::compile(&scene)?,
         };
         let questions = Questions::read(&scene, case, &Subjects::of(&model)).map_err(SceneErrors)?;
-        Ok(Asked { scene, model, questions })
+        Ok(Asked { scene, model: Arc::new(model), questions })
     }
 
     fn run(&self, case: &Case, clock: Clock, end_states: &mut EndStates) -> Result<Recording, Stop> {
@@ -268,7 +270,8 @@ impl Asked {
             .check_steps(&self.scene, &self.model, until)
             .map_err(|error| Stop::Scene(format!("{}{error}", label(case))))?;
         let mut recording = self.questions.recording();
-        let summary = clock::simulate(&self.model, &mut settings.start(&self.model), until, &settings, &mut recording)
+        let summary = Simulation::new(self.model.clone(), settings)
+            .advance(until, &mut recording)
             .map_err(|failure| Stop::Simulation(format!("{}{failure}", label(case))))?;
         end_states.add(clock, &summary);
         Ok(recording)

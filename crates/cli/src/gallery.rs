@@ -8,12 +8,12 @@ use crate::table::{count, number};
 use crate::{Stop, say};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
-use tippe::clock::{self, Settings, State};
+use tippe::clock::Settings;
 use tippe::geometry::{Aabb, Pose, Shape, Vec3};
-use tippe::grains::Grain;
+use tippe::grains::{Grain, Grains};
 use tippe::model::Drive;
 use tippe::scene::{Scene, gallery};
-use tippe::{BodyState, Model, Observe, Sample, Summary};
+use tippe::{BodyState, Model, Observe, Sample, Simulation, Summary};
 
 /// Arguments of `tippe gallery`.
 #[derive(clap::Args)]
@@ -129,12 +129,7 @@ impl Observe for Watch<'_> {
     }
 }
 
-fn grains_of(state: &State) -> Vec<Grain> {
-    let grains = match state {
-        State::Granular(state) => Some(state.grains()),
-        State::Realtime(state) => state.grains(),
-        State::Precise(state) => state.grains(),
-    };
+fn all_of(grains: Option<&Grains>) -> Vec<Grain> {
     grains.map_or_else(Vec::new, |grains| (0..grains.len()).map(|k| grains.grain(k)).collect())
 }
 
@@ -143,15 +138,16 @@ impl Ran {
         let model = Model::compile_for(scene, scene.run.clock)?;
         let mut settings = Settings::from_scene(scene, scene.run.clock);
         settings.set_threads(1);
-        let mut state = settings.start(&model);
-        let begun = grains_of(&state);
+        let mut simulation = Simulation::new(model, settings);
+        let model = simulation.model().clone();
+        let begun = all_of(simulation.grains());
         let free = (0..model.bodies.len()).filter(|&b| model.bodies[b].drive == Drive::Free);
         let paths = free.take(PATHS).map(|body| (body, Vec::new())).collect();
         let mut watch = Watch { model: &model, first: Vec::new(), time: 0.0, every: 1, seen: 0, paths };
-        let summary = clock::simulate(&model, &mut state, scene.run.until, &settings, &mut watch)
-            .map_err(|failure| Stop::Simulation(failure.to_string()))?;
+        let summary =
+            simulation.advance(scene.run.until, &mut watch).map_err(|failure| Stop::Simulation(failure.to_string()))?;
         let Watch { first, paths, time, .. } = watch;
-        Ok(Ran { summary, time, first, paths, grains: [begun, grains_of(&state)] })
+        Ok(Ran { summary, time, first, paths, grains: [begun, all_of(simulation.grains())] })
     }
 }
 
@@ -162,7 +158,7 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
     let shapes: Vec<Vec<(Pose, Shape)>> = model.bodies.iter().map(|body| shapes_of(scene, &body.name)).collect();
     let camera = look(scene, model, [first, last], ran, &shapes);
     let mut pictures = Vec::new();
-    let start = || grains_of(&Settings::from_scene(scene, scene.run.clock).start(model));
+    let start = || all_of(Settings::from_scene(scene, scene.run.clock).start(model).grains());
     let begun = ran.is_none().then(|| [start(), start()]);
     let none = [Vec::new(), Vec::new()];
     let grains = ran.map_or(begun.as_ref().unwrap_or(&none), |ran| &ran.grains);
@@ -319,7 +315,7 @@ fn facts(name: &str, scene: &Scene, ran: Option<&Ran>) -> String {
             rows.push(("events", events.join(", ")));
         }
         let energy = &summary.energy;
-        let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy[tippe::Cause::Work].abs());
+        let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.put_in().abs());
         if scale > 0.0 {
             let share = (energy.residual() / scale).abs();
             rows.push(("energy not explained", format!("{share:.0e} of the largest in the books")));

@@ -19,7 +19,7 @@ pub struct Datagrams {
 impl Datagrams {
     /// Opens the port; 0 takes a free one.
     pub fn listen(port: u16, model: &Model) -> Result<Datagrams, Stop> {
-        let names: Vec<String> = model.network.inputs().map(|(name, ..)| name.to_owned()).collect();
+        let names: Vec<String> = model.signal_inputs().map(|(input, _)| input.name.clone()).collect();
         if names.is_empty() {
             let text =
                 "--udp: the scene has no inputs. help: add [[signal]] kind = \"input\" and use its name in an equation";

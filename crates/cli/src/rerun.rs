@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tippe::run::{Replay, Run, Status, Subjects};
 use tippe::scene::Scene;
-use tippe::{Model, Observe, Progress};
+use tippe::{Model, Observe, Progress, Simulation};
 
 /// Arguments of `tippe rerun`.
 #[derive(clap::Args)]
@@ -54,20 +54,23 @@ pub fn rerun(args: &Args) -> Result<(), Stop> {
         }
     };
     let scene = Scene::parse(&manifest.scene.name, &manifest.scene.text, &manifest.sets)?;
-    let settings = manifest.settings.settings();
-    let mut settings = settings.map_err(|text| Stop::Usage(format!("{}: {text}", args.run.display())))?;
+    let mut settings = manifest.settings.clone();
+    settings.check().map_err(|text| Stop::Usage(format!("{}: its manifest has {text}", args.run.display())))?;
     settings.set_threads(args.threads);
     let model = Model::compile_for(&scene, settings.clock())?;
-    let mut state = match &manifest.restart {
-        Some(path) => Run::checkpoint(path.as_ref(), &manifest.scene.hash, settings.clock())?,
-        None => settings.start(&model),
+    let mut simulation = match &manifest.restart {
+        Some(path) => {
+            let state = Run::checkpoint(path.as_ref(), &manifest.scene.hash, settings.clock())?;
+            Simulation::resume(model, settings, state)?
+        }
+        None => Simulation::new(model, settings),
     };
+    let model = simulation.model().clone();
     let names = Subjects::of(&model).bodies.into_iter().map(|subject| subject.name).collect();
-    let mut watch = Watch(Meter::new(&manifest.scene.name, state.time(), names, false));
+    let mut watch = Watch(Meter::new(&manifest.scene.name, simulation.time(), names, false));
     let started = Instant::now();
     let mut replay = Replay::read(&args.run, &model)?;
-    let summary =
-        tippe::clock::simulate_with(&model, &mut state, manifest.until, &settings, &mut [&mut replay], &mut watch);
+    let summary = simulation.advance_with(manifest.until, &mut [&mut replay], &mut watch);
     watch.0.clear();
     let summary = summary.map_err(|failure| Stop::Simulation(failure.to_string()))?;
     let comparison = Comparison {

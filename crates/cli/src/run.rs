@@ -8,11 +8,11 @@ use crate::table::{count, duration, number, table};
 use crate::{Stop, print_json, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tippe::clock::{self, Failure, State};
+use tippe::clock::Failure;
 use tippe::realtime::Hook;
-use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::Clock;
-use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Summary};
+use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Simulation, Summary};
 
 /// Arguments of `tippe run`.
 #[derive(clap::Args)]
@@ -175,11 +175,14 @@ pub fn simulate(
     let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
     let copy = SceneCopy::new(&source.file, &source.text);
-    let mut state = match &args.restart {
-        Some(path) => Run::checkpoint(path, &copy.hash, settings.clock())?,
-        None => settings.start(model),
+    let mut simulation = match &args.restart {
+        Some(path) => {
+            let state = Run::checkpoint(path, &copy.hash, settings.clock())?;
+            Simulation::resume(model.clone(), settings.clone(), state)?
+        }
+        None => Simulation::new(model.clone(), settings.clone()),
     };
-    let start = state.time();
+    let start = simulation.time();
     let manifest = Manifest {
         format: 1,
         tippe: env!("CARGO_PKG_VERSION").to_owned(),
@@ -192,7 +195,7 @@ pub fn simulate(
         start,
         until: *until,
         restart: args.restart.as_ref().map(|path| path.display().to_string()),
-        settings: SettingsCopy::from(settings),
+        settings: settings.clone(),
         warnings: model.warnings.clone(),
         subjects: subjects.clone(),
         hash: None,
@@ -226,7 +229,7 @@ pub fn simulate(
     let pace = args.pace.map(|pace| Pace::start(pace, start));
     let mut watch = Watch { writer, meter, signal, beside, pace, time: start };
     let started = Instant::now();
-    let outcome = advance(prepared, &mut state, args.checkpoint_every, &mut hooks, &mut watch);
+    let outcome = advance(&mut simulation, *until, args.checkpoint_every, &mut hooks, &mut watch);
     let wall_s = started.elapsed().as_secs_f64();
     let Watch { mut writer, meter, pace, time, .. } = watch;
     meter.clear();
@@ -236,8 +239,8 @@ pub fn simulate(
         Err(Trouble::Failure(failure)) => {
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
-            let advanced = state.time() > start;
-            let checkpoint = advanced.then(|| writer.checkpoint(state.time(), &state).ok()).flatten();
+            let advanced = simulation.time() > start;
+            let checkpoint = advanced.then(|| writer.checkpoint(simulation.time(), &simulation.state()).ok()).flatten();
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
@@ -248,14 +251,14 @@ pub fn simulate(
             return Err(error.into());
         }
     };
-    if let Some(grains) = state.grains() {
+    if let Some(grains) = simulation.grains() {
         writer.last_grains(grains);
     }
     let mut report = Report::new(&source.name, settings.clock(), time, wall_s, &summary, &subjects);
     report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };
     if summary.stopped && writer.error().is_none() {
-        writer.checkpoint(state.time(), &state)?;
+        writer.checkpoint(simulation.time(), &simulation.state())?;
     }
     writer.finish(status, None, Some(&report))?;
     if !args.quiet {
@@ -279,28 +282,25 @@ enum Trouble {
 
 /// Simulates to the end, with a checkpoint now and then.
 fn advance(
-    prepared: &Prepared,
-    state: &mut State,
+    simulation: &mut Simulation,
+    until: f64,
     every: Option<f64>,
     hooks: &mut [&mut dyn Hook],
     watch: &mut Watch<'_>,
 ) -> Result<Summary, Trouble> {
-    let Prepared { model, settings, until, .. } = prepared;
     let Some(every) = every else {
-        return clock::simulate_with(model, state, *until, settings, hooks, watch).map_err(Trouble::Failure);
+        return simulation.advance_with(until, hooks, watch).map_err(Trouble::Failure);
     };
-    let mut total = Summary::default();
-    let mut k = (state.time() / every).floor() + 1.0;
+    let mut k = (simulation.time() / every).floor() + 1.0;
     loop {
-        let next = (k * every).min(*until);
-        let part = clock::simulate_with(model, state, next, settings, hooks, watch).map_err(Trouble::Failure)?;
-        total = part.after(&total);
-        if total.stopped || next >= *until {
-            return Ok(total);
+        let next = (k * every).min(until);
+        let summary = simulation.advance_with(next, hooks, watch).map_err(Trouble::Failure)?;
+        if summary.stopped || next >= until {
+            return Ok(summary);
         }
         // a realtime step may end beyond
-        watch.writer.checkpoint(next.max(state.time()), state).map_err(Trouble::Write)?;
-        k = (k + 1.0).max((state.time() / every).floor() + 1.0);
+        watch.writer.checkpoint(next.max(simulation.time()), &simulation.state()).map_err(Trouble::Write)?;
+        k = (k + 1.0).max((simulation.time() / every).floor() + 1.0);
     }
 }
 

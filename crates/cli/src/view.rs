@@ -76,7 +76,7 @@ mod with_viewer {
     use crate::say;
     use std::sync::Arc;
     use std::time::{Duration, SystemTime};
-    use tippe::run::{SettingsCopy, Subjects};
+    use tippe::run::Subjects;
     use tippe::scene::Clock;
     use tippe::{Event, Observe, Progress, Sample};
     use tippe_viewer::describe::Description;
@@ -309,7 +309,7 @@ mod with_viewer {
     impl<'a> Shown<'a> {
         fn new(viewer: &Viewer, source: &Source, prepared: &Prepared, watch: Option<&'a mut FileWatch>) -> Shown<'a> {
             let Prepared { scene, model, settings, until } = prepared;
-            let copy = serde_json::to_value(SettingsCopy::from(settings)).unwrap_or_default();
+            let copy = serde_json::to_value(settings).unwrap_or_default();
             let description = Description::new(&source.name, scene, model, settings.clock(), copy);
             let live = Live::new(description, 0.0, *until);
             viewer.show_live(live.clone());

@@ -126,19 +126,29 @@ impl Clump {
     }
 }
 
+/// How a clump begins.
+#[derive(Clone, Copy, Debug)]
+pub struct ClumpStart {
+    /// Its class.
+    pub class: u8,
+    /// Place of the frame that its spheres are given in.
+    pub X_wb: Pose,
+    /// Velocity of its centre of mass [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity about it [rad/s].
+    pub spin: Vec3,
+}
+
 impl Grains {
-    /// Puts a clump in and returns its index. `X_wb` places the frame its spheres are given in; `spin` [rad/s] turns it
-    /// about its centre of mass, which moves with `velocity` [m/s].
+    /// Puts a clump in and returns its index.
     pub fn insert_clump(
         &mut self,
         spheres: &[ClumpSphere],
         mass: &ClumpMass,
-        class: u8,
-        X_wb: &Pose,
-        velocity: Vec3,
-        spin: Vec3,
+        start: &ClumpStart,
         settings: &Settings,
     ) -> Result<usize, GrainError> {
+        let ClumpStart { class, X_wb, velocity, spin } = *start;
         let id = self.next_id;
         let bad = |what, value, wanted| Err(GrainError::Grain { id, what, value, wanted });
         if spheres.is_empty() {

@@ -27,7 +27,7 @@ mod settings;
 mod wall;
 
 pub use advance::{Hasty, HastyWall, Report};
-pub use clump::{Clump, ClumpMass, ClumpSphere};
+pub use clump::{Clump, ClumpMass, ClumpSphere, ClumpStart};
 pub use error::GrainError;
 pub use files::{CSV_HEADER, grains_from_csv};
 pub use grains::{BYTES_PER_GRAIN, Grain, Grains};

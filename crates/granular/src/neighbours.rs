@@ -1,6 +1,6 @@
 //! Who may touch whom: grains sorted by Morton code, cut into chunks, each chunk with the pairs it needs.
 //!
-//! Grains are sorted by the Morton code of their cell (seed 002 section 5.2), so that neighbours in space are neighbours in memory.
+//! Grains are sorted by the Morton code of their cell (Elmqvist and others 2015, section 5.2), so that neighbours in space are neighbours in memory.
 //! The sorted array is cut into chunks of fixed length that do not depend on the number of threads. A pair inside a chunk
 //! is computed once and acts on both; a pair across two chunks is computed by both, each time from the lower grain to the upper
 //! one, and each chunk keeps its own half. So chunks share nothing while forces are summed, and the bits are the same for any

@@ -1,4 +1,4 @@
-//! Grains in real time: positions are corrected instead of forces integrated (seed 004, P2).
+//! Grains in real time: positions are corrected instead of forces integrated (Holz 2014, Parallel Particles).
 //!
 //! A frame is cut into substeps h. In each, grains move freely, then every contact is corrected once, in the order of the
 //! lists (compliant position-based dynamics in small steps; Macklin et al. 2016, 2019; grains.md eq. 19 to 21):

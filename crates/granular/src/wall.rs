@@ -507,7 +507,10 @@ impl Grains {
 
 impl Chunk {
     /// Lists the walls within `reach` of a grain [m]; `near` is room for triangles.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one grain and what is looked for around it, and a buffer of the caller"
+    )]
     pub fn list_walls_of<H: IntoIterator<Item = (WallHistory, Extra)>>(
         &mut self,
         grain: u32,

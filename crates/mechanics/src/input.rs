@@ -8,7 +8,7 @@ use tippe_geometry::Vec3;
 pub struct Heard {
     /// Number of the step at whose beginning it did.
     pub step: u64,
-    /// Which, in the order of [`crate::network::Network::inputs`].
+    /// Which, in the order of [`Model::signal_inputs`].
     pub input: usize,
     /// New value.
     pub value: f64,

@@ -1,9 +1,9 @@
 //! Mechanics: model, joints, force elements, contact laws, mechanisms, books and events. What both clocks stand on; it knows neither.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
-pub mod bed;
 pub mod capability;
 pub mod contact;
+pub mod grains;
 pub mod input;
 pub mod ledger;
 pub mod mechanism;
@@ -13,6 +13,7 @@ pub mod pair;
 pub mod set;
 pub mod state;
 pub mod structure;
+pub mod subsystem;
 
 pub use tippe_parts::{cause, element, event, joint, kinematics, network};
 

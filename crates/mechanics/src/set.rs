@@ -7,7 +7,7 @@ use tippe_scene::text::did_you_mean;
 /// Something a program sets between two stretches of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Set {
-    /// A number from outside, in the order of [`crate::network::Network::inputs`]; its limits hold.
+    /// A number from outside, in the order of [`Model::signal_inputs`]; its limits hold.
     Input {
         /// Which.
         input: usize,

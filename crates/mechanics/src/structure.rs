@@ -3,7 +3,7 @@
 use crate::joint::Six;
 use crate::joint::coupling::{Coupling, Term};
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Coupled, Mechanism, Parent, Work};
+use crate::mechanism::{Coupled, CoupledBy, Mechanism, Parent, Work};
 use crate::model::{ChangeAction, JointPlace, Model, inertia, kinetic as kinetic_of, prescribed};
 use crate::state::{ActionRecord, MachineRecord};
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,8 @@ impl Parts<'_> {
         let mut held = m.clone();
         for (i, _) in record.locked.iter().enumerate().filter(|(_, locked)| **locked) {
             let term = Term { coordinate: i, factor: 1.0, start: record.q[i] };
-            held.couplings.push(Coupled { source: 0, coupling: Coupling { terms: vec![term], length: false } });
+            let coupling = Coupling { terms: vec![term], ..Coupling::default() };
+            held.couplings.push(Coupled { name: String::new(), source: CoupledBy::Lock, coupling });
         }
         let mut change = vec![0.0; m.coordinates];
         for _ in 0..2 {
@@ -166,9 +167,15 @@ impl Parts<'_> {
             let (tau, mut u_dot) = (change.clone(), change.clone());
             held.accelerate(&kinematics, body, &loads, &tau, &mut work, &mut u_dot);
             let of = |b: u32| prescribed(model, b as usize, self.time);
+            if held.has_one_way_rows() {
+                held.find_touching(&record.q, &record.u, false, &mut work);
+            }
             held.measure_rows(&record.q, &record.u, &kinematics, of, body, &mut work);
             held.factor_rows(&mut work);
-            held.correction(true, &mut work, &mut change);
+            match held.has_one_way_rows() {
+                true => held.stop(&mut work, &record.u, &mut change),
+                false => _ = held.correction(true, &mut work, &mut change),
+            }
             for (u, c) in record.u.iter_mut().zip(&change) {
                 *u += c;
             }
@@ -213,6 +220,7 @@ pub fn placed(model: &Model, mechanism: &Mechanism, record: &MachineRecord, t: f
     let mut work = mechanism.work();
     work.active.clone_from(&record.active);
     work.held_at.clone_from(&record.held_at);
+    work.taut[..record.taut.len()].clone_from_slice(&record.taut);
     let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
     let of = |body: u32| prescribed(model, body as usize, t);
     mechanism.place(&record.q, &record.u, &record.bases, of, &mut work, &mut kinematics);

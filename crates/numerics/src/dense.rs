@@ -146,19 +146,17 @@ fn reflection(x: &mut [f64]) -> f64 {
     beta
 }
 
-/// A <- P A P with the reflection P = 1 - beta v v^T on rows and columns from `at` on, over the columns from `left` to `end` and
-/// these rows.
-fn reflect(
-    A: &mut [f64],
-    n: usize,
-    v: &[f64],
+/// P = 1 - beta v v^T on rows and columns from `at` on.
+struct Reflection<'a> {
+    v: &'a [f64],
     beta: f64,
     at: usize,
-    left: usize,
-    rows: std::ops::Range<usize>,
-    end: usize,
-) {
-    for j in left..end {
+}
+
+/// A <- P A P over these rows and columns.
+fn reflect(A: &mut [f64], n: usize, P: &Reflection<'_>, columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) {
+    let Reflection { v, beta, at } = *P;
+    for j in columns {
         let sum: f64 = v.iter().enumerate().map(|(i, v)| v * A[(at + i) * n + j]).sum();
         v.iter().enumerate().for_each(|(i, v)| A[(at + i) * n + j] -= beta * sum * v);
     }
@@ -173,7 +171,7 @@ fn hessenberg(A: &mut [f64], n: usize) {
     for k in 0..n.saturating_sub(2) {
         let mut v: Vec<f64> = (k + 1..n).map(|i| A[i * n + k]).collect();
         let beta = reflection(&mut v);
-        reflect(A, n, &v, beta, k + 1, k, 0..n, n);
+        reflect(A, n, &Reflection { v: &v, beta, at: k + 1 }, k..n, 0..n);
         (k + 2..n).for_each(|i| A[i * n + k] = 0.0);
     }
 }
@@ -199,7 +197,7 @@ fn double_step(H: &mut [f64], n: usize, start: usize, end: usize, odd: bool) {
         let size = 3.min(end - k);
         let beta = reflection(&mut column[..size]);
         let left = if k > start { k - 1 } else { k };
-        reflect(H, n, &column[..size], beta, k, left, start..end.min(k + 4), end);
+        reflect(H, n, &Reflection { v: &column[..size], beta, at: k }, left..end, start..end.min(k + 4));
         if k > start {
             (k + 1..k + size).for_each(|i| H[at(i, k - 1)] = 0.0);
         }
@@ -305,7 +303,7 @@ mod tests {
         for turn in 0..20 {
             let mut v: Vec<f64> = (0..n).map(|i| libm::cos((3 * i + 7 * turn + 1) as f64)).collect();
             let beta = reflection(&mut v);
-            reflect(&mut A, n, &v, beta, 0, 0, 0..n, n);
+            reflect(&mut A, n, &Reflection { v: &v, beta, at: 0 }, 0..n, 0..n);
         }
         let found = eigenvalues(&A, n).unwrap();
         assert_eq!(found.len(), n);
@@ -334,7 +332,7 @@ mod tests {
         for turn in 0..n {
             let mut v: Vec<f64> = (0..n).map(|i| libm::cos((3 * i + 7 * turn + 1) as f64)).collect();
             let beta = reflection(&mut v);
-            reflect(&mut A, n, &v, beta, 0, 0, 0..n, n);
+            reflect(&mut A, n, &Reflection { v: &v, beta, at: 0 }, 0..n, 0..n);
         }
         let found = eigenvalues(&A, n).unwrap();
         assert_eq!(found.len(), n);

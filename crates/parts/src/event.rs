@@ -63,6 +63,10 @@ event_kinds! {
     StopStart = "stop_start" of one,
     /// A joint left a stop.
     StopEnd = "stop_end" of one,
+    /// A coupling that holds one way, a rope, reached its limit and holds on.
+    Taut = "taut" of one,
+    /// A coupling that holds one way let go.
+    Slack = "slack" of one,
     /// A motor reached the limit of its force or torque.
     MotorLimit = "motor_limit" of one,
     /// A motor at its limit came to hold its speed or position again.

@@ -223,16 +223,6 @@ pub struct Network {
     pub values: usize,
 }
 
-impl Network {
-    /// Numbers from outside: name, state, limits.
-    pub fn inputs(&self) -> impl Iterator<Item = (&str, usize, [f64; 2])> {
-        self.blocks.iter().filter_map(|block| match block.kind {
-            BlockKind::Input { state, limits } => Some((block.name.as_str(), state as usize, limits)),
-            _ => None,
-        })
-    }
-}
-
 impl Block {
     /// Rates of the block's states, then its values, into `out`; returns how many there are. `edge` is the time up to
     /// which edges of pulses have passed [s].

@@ -34,7 +34,9 @@ use tippe_numerics::BlockPattern;
 /// States of a body without contact springs.
 pub const BODY_STATES: usize = 12;
 /// Integrals of the ledger per body.
-pub const ACCOUNTS: usize = 9;
+pub const ACCOUNTS: usize = 10;
+/// Those that are integrated behind the states: all but the last, which events book.
+const INTEGRATED: usize = 9;
 /// From this many readings on threads share them, this many at a time.
 pub(super) const SHARED: usize = 32;
 /// See `SHARED`.
@@ -61,16 +63,19 @@ pub enum Account {
     Work,
     /// Impulse from bodies that are not free, along x [N s]; y and z follow.
     Impulse,
+    /// Plastic impacts of couplings that become taut.
+    Fastening = INTEGRATED as isize,
 }
 
 impl Account {
     /// Where the ledger books what contacts and prescribed motions integrate.
-    pub const CAUSES: [(Account, Cause); 5] = [
+    pub const CAUSES: [(Account, Cause); 6] = [
         (Account::Damping, Cause::ContactDamping),
         (Account::Sliding, Cause::Sliding),
         (Account::Spin, Cause::Spin),
         (Account::Rolling, Cause::Rolling),
         (Account::Work, Cause::Work),
+        (Account::Fastening, Cause::Fastening),
     ];
 }
 
@@ -303,7 +308,7 @@ impl Dynamics {
             offsets.push(start + SPRING_STATES);
         }
         let all_nodes = offsets.len() - 1;
-        let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { ACCOUNTS };
+        let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { INTEGRATED };
         let mut acting_starts = vec![0];
         for list in &acting {
             acting_starts.push(acting_starts[acting_starts.len() - 1] + list.len() as u32);

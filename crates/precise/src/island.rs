@@ -13,7 +13,7 @@ use super::dynamics::{Account, Dynamics, set, vector};
 use super::pair::{Memory, Reading};
 use super::system::{Bound, STEP_SHARE};
 use super::watch::Watch;
-use super::{Failure, Settings, Trouble};
+use super::{Failure, Settings, Trouble, method};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::cause::Cause;
@@ -205,6 +205,7 @@ pub struct Island {
 
 impl Island {
     /// A new island at time t from the motions of its bodies and the records of its pairs (both ascending).
+    #[expect(clippy::too_many_arguments, reason = "to be cut: what of a state makes an island")]
     pub fn new(
         model: &Model,
         settings: &Settings,
@@ -245,7 +246,7 @@ impl Island {
             dynamics.recall(k, record.memory);
             Dynamics::set_springs(&dynamics.pairs[k], &mut y, &record.springs);
         }
-        let method = settings.method.unwrap_or(Method::Dopri5);
+        let fixed = method(settings.integrator);
         let mut island = Island {
             scratch: dynamics.kinematics.clone(),
             corrections: Vec::new(),
@@ -254,8 +255,8 @@ impl Island {
             before: None,
             dynamics,
             stepper: Stepper::default(),
-            method,
-            automatic: settings.method.is_none(),
+            method: fixed.unwrap_or(Method::Dopri5),
+            automatic: fixed.is_none(),
             h: settings.step.unwrap_or(FIRST_STEP),
             error_old: 1e-4,
             decision: 0,
@@ -279,12 +280,16 @@ impl Island {
     /// Joint friction, drives and watches at the start of the next step; after an evaluation there.
     fn settle_elements(&mut self, model: &Model) {
         let t = self.stepper.t0;
-        for _ in 0..SETTLING {
+        for round in 0..SETTLING {
             let d = &mut self.dynamics;
-            if d.actions.is_empty() || !d.settle_elements(model, t, &self.stepper.y0) {
+            let elements = !d.actions.is_empty() && d.settle_elements(model, t, &self.stepper.y0);
+            let one_way = (elements || round == 0) && d.settle_one_way(model, t, &mut self.stepper.y0);
+            if !elements && !one_way {
                 break;
             }
-            d.follow_motions(model, t, &mut self.stepper.y0);
+            if elements {
+                d.follow_motions(model, t, &mut self.stepper.y0);
+            }
             let y = self.stepper.y0.clone();
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
         }

@@ -6,7 +6,6 @@ mod crossing;
 mod differences;
 mod dynamics;
 mod generalised;
-mod grains;
 mod island;
 mod machine;
 mod pair;
@@ -16,28 +15,29 @@ mod signals;
 mod skin;
 mod slopes;
 mod structure;
+mod subsystem;
 mod system;
 pub mod tangent;
 mod watch;
 mod whole;
 
 use dynamics::{Account, SHARED};
-use grains::{Look, Pouring};
 use island::{Island, IslandRecord, Motion, Outcome};
 use pair::Pair;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use subsystem::{Handover, Look};
 use tippe_geometry::{Aabb, Quat, Vec3};
-use tippe_mechanics::bed::Bed;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::Event;
 use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
 use tippe_mechanics::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
+use tippe_mechanics::subsystem::{Subsystem, SubsystemKind};
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
-use tippe_scene::{Integrator, Scene};
+use tippe_scene::{Integrator, Scene, endless, is_endless};
 pub use whole::{Input, Whole};
 
 /// First horizon [s].
@@ -59,22 +59,27 @@ const POINTS_OF_HORIZON: f64 = 1e5;
 /// States of bodies at the communication points of a horizon, about [-].
 const STATES_OF_HORIZON: f64 = 4e6;
 
-/// How to run the precise clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the precise clock. In files what is infinite, or not given, is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Relative tolerance [-].
     pub tolerance: f64,
-    /// Integrator; `None` chooses for every island.
-    pub method: Option<Method>,
-    /// Step of the fixed-step methods [s].
+    /// Integrator; [`Integrator::Auto`] chooses for every island.
+    pub integrator: Integrator,
+    /// Step of the fixed-step integrators [s].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// Largest step [s].
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub max_step: f64,
     /// Time between communication points [s]; infinite for none but start and end. See [`Settings::too_many_points`].
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// More times to record at, ascending [s].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_at: Vec<f64>,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
 }
 
@@ -82,7 +87,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             tolerance: 1e-6,
-            method: None,
+            integrator: Integrator::Auto,
             step: None,
             max_step: f64::INFINITY,
             output_interval: f64::INFINITY,
@@ -97,7 +102,7 @@ impl Settings {
     pub fn from_scene(scene: &Scene) -> Self {
         Settings {
             tolerance: scene.run.tolerance,
-            method: method(scene.run.integrator),
+            integrator: scene.run.integrator,
             step: scene.run.step,
             max_step: scene.run.max_step.unwrap_or(f64::INFINITY),
             output_interval: scene.run.output_interval,
@@ -119,8 +124,8 @@ impl Settings {
     }
 }
 
-/// The method of a scene's word; `None` is the automatic choice.
-pub fn method(integrator: Integrator) -> Option<Method> {
+/// The method of an integrator; none where every island chooses.
+fn method(integrator: Integrator) -> Option<Method> {
     match integrator {
         Integrator::Auto => None,
         Integrator::Dopri5 => Some(Method::Dopri5),
@@ -144,8 +149,8 @@ pub enum Trouble {
     Stall,
     /// A body leaves every box it is given.
     Runaway,
-    /// Grains among the bodies cannot go on.
-    Grains,
+    /// A subsystem that follows the bodies cannot go on.
+    Subsystem(SubsystemKind),
 }
 
 /// A simulation that could not go on: when, who, how much, what to try.
@@ -194,7 +199,7 @@ impl std::fmt::Display for Failure {
                 "needs millions of steps for next to no time",
                 "look for fast vibrations and for friction of joints that hardly move, or loosen the tolerance",
             ),
-            Trouble::Grains => ("are grains that cannot go on", "a smaller step of [granular], or less load on them"),
+            Trouble::Subsystem(kind) => kind.trouble(),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         let (whose, name, what, help) = match &self.component {
@@ -204,7 +209,7 @@ impl std::fmt::Display for Failure {
                 let help = "look for a division by zero or a state that grows without bound in its equations";
                 ("component ", name, what, help)
             }
-            None if self.trouble == Trouble::Grains => ("", &self.body, what, help),
+            None if matches!(self.trouble, Trouble::Subsystem(_)) => ("", &self.body, what, help),
             None => ("body ", &self.body, what, help),
         };
         write!(
@@ -235,15 +240,15 @@ pub struct State {
     initial: f64,
     islands: Vec<IslandRecord>,
     structure: Structure,
-    /// Grains, where the model has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    grains: Option<Box<Pouring>>,
+    /// The subsystem, where the model has one.
+    #[serde(default, rename = "grains", skip_serializing_if = "Option::is_none")]
+    handover: Option<Box<Handover>>,
 }
 
 impl State {
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.grains.as_ref().map(|pouring| &pouring.record.grains)
+        self.handover.as_ref().and_then(|handover| handover.record.grains())
     }
 
     /// The model at rest at the start of its scene.
@@ -255,7 +260,7 @@ impl State {
             initial: 0.0,
             islands: Vec::new(),
             structure: Structure::new(model),
-            grains: Pouring::start(model).map(Box::new),
+            handover: Handover::start(model).map(Box::new),
         }
     }
 }
@@ -274,7 +279,7 @@ pub fn simulate(
         clock.reach();
         clock.regroup();
         clock.advance(until, observe);
-        clock.pour(observe);
+        clock.advance_subsystem(observe);
         clock.record(until, observe);
     }
     clock.finish(state)
@@ -300,10 +305,10 @@ struct Clock<'a> {
     /// Elements and states of the network, likewise.
     actions: ActionRecord,
     structure: Structure,
-    bed: Option<Bed<'a>>,
-    pouring: Option<Box<Pouring>>,
-    /// Grains at the start of the last horizon, and how they looked before the last hand-over.
-    unpoured: Option<Box<Pouring>>,
+    subsystem: Option<Subsystem>,
+    handover: Option<Box<Handover>>,
+    /// The subsystem at the start of the last horizon, and its books and signals before the last hand-over.
+    handover_before: Option<Box<Handover>>,
     earlier: Option<Look>,
     /// Structural changes to be made at `time`.
     due: Vec<usize>,
@@ -344,9 +349,9 @@ impl<'a> Clock<'a> {
             machines: MachineRecord::starts(model),
             actions: first_actions(model, &state.structure),
             structure: state.structure.clone(),
-            bed: grains::bed(model, state.grains.as_deref(), settings),
-            pouring: state.grains.clone(),
-            unpoured: None,
+            subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
+            handover: state.handover.clone(),
+            handover_before: None,
             earlier: None,
             due: Vec::new(),
             loose_motions: Vec::new(),
@@ -362,7 +367,7 @@ impl<'a> Clock<'a> {
             events: 0,
             beyond: None,
         };
-        clock.structure.handover = clock.bed.is_some().then(|| clock.handover());
+        clock.structure.handover = clock.subsystem.is_some().then(|| clock.next_handover());
         clock
     }
 
@@ -549,7 +554,7 @@ impl<'a> Clock<'a> {
     /// The horizon once, and again to a nearer end if a body left its box.
     fn advance_horizon(&mut self, until: f64, observe: &mut dyn Observe) -> Result<(), Failure> {
         let full = (self.time + self.horizon).min(self.structure.next_time(self.model).max(self.time));
-        self.end = full.min(self.full_of_points()).min(self.handover());
+        self.end = full.min(self.full_of_points()).min(self.next_handover());
         let cut = self.end < full;
         self.last = self.end >= until;
         if self.last {
@@ -726,7 +731,7 @@ impl<'a> Clock<'a> {
             self.summary.rhs_evaluations += c.evaluations;
             self.summary.solutions.pairs += c.pairs;
             self.summary.solutions.contacts += c.contacts;
-            let explicit = self.settings.method.unwrap_or(Method::Dopri5).name();
+            let explicit = method(self.settings.integrator).unwrap_or(Method::Dopri5).name();
             for (name, steps) in [(explicit, c.steps - c.implicit), (Method::Rodas4.name(), c.implicit)] {
                 if steps > 0 {
                     *self.summary.steps_by_integrator.entry(name.to_owned()).or_default() += steps;
@@ -735,7 +740,7 @@ impl<'a> Clock<'a> {
         }
         self.stopped = !observe.progress(&progress) && !self.last;
         self.recorded = self.recorded.max(self.end);
-        self.show_grains(observe);
+        self.show_subsystem(observe);
         if self.last {
             self.put_back();
             self.done = true;
@@ -783,8 +788,8 @@ impl<'a> Clock<'a> {
             let k = Account::Impulse as usize;
             ledger.impulse += Vec3::new(sample.accounts[k], sample.accounts[k + 1], sample.accounts[k + 2]);
         }
-        self.add_grains(t, &mut ledger, &mut signals);
-        ledger[Cause::Fastening] = self.structure.fastening;
+        self.add_subsystem(t, &mut ledger, &mut signals);
+        ledger[Cause::Fastening] += self.structure.fastening;
         ledger[Cause::Work] -= self.structure.removed;
         contacts.sort_unstable_by_key(|c| c.pair);
         ledger.initial = *self.initial.get_or_insert(ledger.stored());
@@ -802,14 +807,11 @@ impl<'a> Clock<'a> {
         state.initial = self.initial.unwrap_or(0.0);
         state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
         state.structure = self.structure.clone();
-        let (mut hash_of_grains, mut warnings_of_grains) = (0, Vec::new());
-        if let (Some(bed), Some(pouring)) = (&self.bed, &self.pouring) {
-            warnings_of_grains = bed.warnings(&pouring.record);
-            let (grains, bits) = bed.summary(&pouring.record);
-            self.summary.grains = Some(grains);
-            hash_of_grains = bits;
+        let mut of_subsystem = Summary::default();
+        if let (Some(subsystem), Some(handover)) = (&self.subsystem, &self.handover) {
+            subsystem.summarise(self.model, &handover.record, &mut of_subsystem);
         }
-        state.grains = self.unpoured.take().or(self.pouring.take());
+        state.handover = self.handover_before.take().or(self.handover.take());
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -819,10 +821,12 @@ impl<'a> Clock<'a> {
             self.summary.bodies = self.model.start.clone();
         }
         self.summary.mechanisms = self.mechanism_summaries();
-        self.summary.hash = tippe_mechanics::observe::hash(&self.summary.bodies, &self.summary.energy) ^ hash_of_grains;
+        self.summary.hash =
+            tippe_mechanics::observe::hash(&self.summary.bodies, &self.summary.energy) ^ of_subsystem.hash;
+        self.summary.grains = of_subsystem.grains;
         self.summary.warnings = self.model.warnings.clone();
         self.summary.warnings.extend(self.summary.energy.imbalance().filter(|_| self.model.is_booked()));
-        self.summary.warnings.extend(warnings_of_grains);
+        self.summary.warnings.extend(of_subsystem.warnings);
         self.summary.warnings.extend(self.beyond.map(|beyond| self.model.pressed_through(beyond)));
         for kind in [EventKind::ContactStart, EventKind::ContactEnd] {
             self.summary.events.entry(kind).or_default();

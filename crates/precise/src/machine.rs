@@ -6,7 +6,7 @@ use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::kinematics::{Frame, gibbs_rate};
 use tippe_mechanics::mechanism::{ClosureRow, Mode, Parent, Work};
 use tippe_mechanics::model::Model;
-use tippe_mechanics::model::{inertia, prescribed};
+use tippe_mechanics::model::{inertia, kinetic, prescribed};
 use tippe_mechanics::state::MachineRecord;
 
 /// A mechanism with room to work in.
@@ -138,6 +138,7 @@ impl Machine {
             u: u.to_vec(),
             bases: self.bases.clone(),
             active: self.work.active.clone(),
+            taut: self.work.taut.clone(),
             held_at: self.work.held_at.clone(),
             locked: self.locked.clone(),
             counted: self.work.counted.clone(),
@@ -167,6 +168,7 @@ impl Machine {
     /// Takes over which loops hold and which coordinates are held.
     pub fn take_structure(&mut self, record: &MachineRecord) {
         self.work.active.clone_from(&record.active);
+        self.work.taut.clone_from(&record.taut);
         self.work.held_at.clone_from(&record.held_at);
         self.locked.clone_from(&record.locked);
         self.work.counted.clone_from(&record.counted);
@@ -209,10 +211,8 @@ impl Machine {
         mechanism.reactions(&self.kinematics, |b| inertia(model, b), &self.all_loads, &self.work, &mut self.displaced);
         let mut effort = self.work.S[i].dot(&self.displaced[link]) - self.tau[i];
         for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
-            if let Some(coupled) = row.owner.checked_sub(mechanism.loops.len()) {
-                let terms = &mechanism.couplings[coupled].coupling.terms;
-                effort -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
-            }
+            let own = self.work.terms_of(row).iter().filter(|(coordinate, _)| *coordinate == i);
+            effort -= own.map(|(_, factor)| factor * lambda).sum::<f64>();
         }
         effort
     }
@@ -221,10 +221,8 @@ impl Machine {
     fn carried_loads(&mut self) {
         self.all_loads.clone_from(&self.loads);
         for (row, lambda) in self.work.rows.iter().zip(&self.work.lambda) {
-            for (link, wrench) in row.on {
-                if let Some(k) = link {
-                    self.all_loads[k as usize] = self.all_loads[k as usize] + wrench * *lambda;
-                }
+            for &(link, wrench) in self.work.ends_of(row) {
+                self.all_loads[link as usize] = self.all_loads[link as usize] + wrench * *lambda;
             }
         }
     }
@@ -262,6 +260,48 @@ impl Machine {
             on.push(total);
         }
         on
+    }
+
+    /// How far coupling `k`, which holds one way, is from switching where it was evaluated last: its multiplier where
+    /// it is taut, how far it is beyond its limit where it is slack. Negative until it switches.
+    pub fn one_way_margin(&self, model: &Model, k: usize, y: &[f64]) -> f64 {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let coupling = &mechanism.couplings[k].coupling;
+        let Some(sense) = coupling.holds.sense() else { return -1.0 };
+        if !self.work.taut[k] {
+            return coupling.beyond(self.states(y).0);
+        }
+        let owner = mechanism.loops.len() + k;
+        let own = self.work.rows.iter().zip(&self.work.lambda).find(|(row, _)| row.owner == owner);
+        own.map_or(-1.0, |(_, lambda)| sense * lambda)
+    }
+
+    /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a
+    /// plastic impact, whose loss [J] is given; the next evaluation decides which of those that touch and rest carry
+    /// something.
+    pub fn settle_one_way(&mut self, model: &Model, y: &mut [f64], of: impl Fn(u32) -> Kinematics) -> f64 {
+        let mechanism = &model.mechanisms[self.index as usize];
+        let n = self.tau.len();
+        let (q, u) = y[self.offset..][..2 * n].split_at_mut(n);
+        let body = |b: u32| inertia(model, b);
+        let mut loss = 0.0;
+        if mechanism.closes(q, u) {
+            mechanism.find_touching(q, u, false, &mut self.work);
+            mechanism.measure_rows(q, u, &self.kinematics, of, body, &mut self.work);
+            mechanism.factor_rows(&mut self.work);
+            mechanism.stop(&mut self.work, u, &mut self.change);
+            mechanism.displace(&self.change, &self.work, &mut self.displaced);
+            for ((link, kin), jump) in mechanism.links.iter().zip(&self.kinematics).zip(&self.displaced) {
+                let after = Kinematics { v: kin.v + jump.linear, w: kin.w + jump.angular, ..*kin };
+                let body = &model.bodies[link.body as usize];
+                loss += kinetic(body, kin) - kinetic(body, &after);
+            }
+            u.iter_mut().zip(&self.change).for_each(|(u, change)| *u += change);
+        }
+        mechanism.find_touching(q, u, true, &mut self.work);
+        self.work.counted = None;
+        self.work.decides = true;
+        loss
     }
 
     /// How far its loops are open where it was evaluated last: lengths as shares of `size` [m], directions as they are [-].

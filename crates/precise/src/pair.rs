@@ -122,7 +122,7 @@ impl Pair {
         })
     }
 
-    /// Duration of an elastic impact at this speed [s] (modelica-contact.md 4.4; for exponent 1 the half period).
+    /// Duration of an elastic impact at this speed [s] (Hertz 1882: 3.218 L/v, L = (m v^2/K)^(2/5); for exponent 1 the half period).
     pub fn contact_time(&self, speed: f64) -> f64 {
         let n = self.laws.exponent;
         let v = speed.max(1e-3 * SCALE_SPEED);

@@ -49,6 +49,7 @@ impl Throw {
 }
 
 /// Boxes of the centres of mass by body (`speeds`: what a body may reach when thrown [m/s]), and the candidate pairs of elements, ascending.
+#[expect(clippy::too_many_arguments, reason = "to be cut: what moves, and two buffers of the caller")]
 pub fn find(
     model: &Model,
     structure: &Structure,
@@ -104,6 +105,7 @@ fn throw(model: &Model, motions: &[Motion], this: u32, other: u32) -> Throw {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "to be cut with `find`")]
 fn sweep(
     model: &Model,
     structure: &Structure,

@@ -49,7 +49,8 @@ impl Clock<'_> {
         let model = self.model;
         match *set {
             Set::Input { input, value } => {
-                if let Some((_, state, [low, high])) = model.network.inputs().nth(input) {
+                if let Some((input, state)) = model.signal_inputs().nth(input) {
+                    let [low, high] = input.limits;
                     self.actions.states[state] = value.clamp(low, high);
                 }
             }

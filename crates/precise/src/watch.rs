@@ -1,11 +1,11 @@
 //! Watches: numbers that rise through zero where a joint sticks or slips, a drive meets its limit, a stop is touched, a
-//! component jumps or a structural change is due.
+//! component jumps, a structural change is due, a coupling that holds one way becomes taut or slack.
 
-use super::dynamics::Dynamics;
+use super::dynamics::{Account, Dynamics};
 use super::system::Bound;
 use tippe_mechanics::element::{Acting, Seen};
 use tippe_mechanics::event::EventKind;
-use tippe_mechanics::model::Model;
+use tippe_mechanics::model::{Model, prescribed};
 use tippe_mechanics::network::{BlockKind, Source};
 use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
@@ -24,6 +24,8 @@ pub enum Watch {
     },
     /// A structural change that waits for a condition.
     Change(u32),
+    /// A coupling of a machine that holds one way.
+    OneWay(usize, usize),
 }
 
 impl Dynamics {
@@ -45,6 +47,11 @@ impl Dynamics {
                 watches.push(Watch::Change(k as u32));
             }
         }
+        for (k, machine) in self.machines.iter().enumerate() {
+            let couplings = model.mechanisms[machine.index as usize].couplings.iter().enumerate();
+            let one_way = couplings.filter(|(_, coupled)| coupled.coupling.holds.sense().is_some());
+            watches.extend(one_way.map(|(coupling, _)| Watch::OneWay(k, coupling)));
+        }
         self.actions.watches = watches;
     }
 
@@ -64,6 +71,7 @@ impl Dynamics {
                     Some(when) if !self.actions.done[k as usize] => when.value(|s| self.look_up(model, t, y, s)),
                     _ => -1.0,
                 },
+                Watch::OneWay(machine, coupling) => self.machines[machine].one_way_margin(model, coupling, y),
             });
         }
     }
@@ -117,6 +125,7 @@ impl Dynamics {
             }
             Watch::Component { block, .. } => (EventKind::Crossing, model.network.blocks[block as usize].name.clone()),
             Watch::Change(k) => (EventKind::Change, model.changes[k as usize].name.clone()),
+            Watch::OneWay(machine, coupling) => self.one_way_event(model, machine, coupling),
         }
     }
 
@@ -134,8 +143,40 @@ impl Dynamics {
                     }
                 }
             }
-            Watch::Change(_) => {}
+            // all that touch their limit are settled together, before the next step
+            Watch::Change(_) | Watch::OneWay(..) => {}
         }
+    }
+
+    /// What to log when a coupling that holds one way switches.
+    pub fn one_way_event(&self, model: &Model, machine: usize, coupling: usize) -> (EventKind, String) {
+        let machine = &self.machines[machine];
+        let kind = if machine.work.taut[coupling] { EventKind::Slack } else { EventKind::Taut };
+        (kind, model.mechanisms[machine.index as usize].couplings[coupling].name.clone())
+    }
+
+    /// The couplings that hold one way and are taut, as (machine, coupling).
+    pub fn taut_one_way(&self) -> Vec<(usize, usize)> {
+        let one_way = self.actions.watches.iter().filter_map(|watch| match *watch {
+            Watch::OneWay(machine, coupling) => Some((machine, coupling)),
+            _ => None,
+        });
+        one_way.filter(|(machine, coupling)| self.machines[*machine].work.taut[*coupling]).collect()
+    }
+
+    /// Settles couplings that hold one way at (t, y), where all was evaluated last; true if there are any: the
+    /// equations must be evaluated anew.
+    pub fn settle_one_way(&mut self, model: &Model, t: f64, y: &mut [f64]) -> bool {
+        let mut any = false;
+        for machine in self.machines.iter_mut() {
+            if model.mechanisms[machine.index as usize].has_one_way_rows() {
+                let loss = machine.settle_one_way(model, y, |body| prescribed(model, body as usize, t));
+                let node = self.node_of[machine.bodies[0]];
+                self.carried[node][Account::Fastening as usize] += loss;
+                any = true;
+            }
+        }
+        any
     }
 
     fn trip_element(&mut self, model: &Model, k: usize, t: f64, y: &mut [f64]) {

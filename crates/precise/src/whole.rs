@@ -1,5 +1,5 @@
 //! The whole model as one system of equations for an integrator from outside: its right-hand side, and two functions whose
-//! zeros are events (seed 001 section 4). This is the seam a functional mock-up unit is made from.
+//! zeros are events (Neumayr and Otter 2019, section 4). This is the seam a functional mock-up unit is made from.
 //!
 //! The vector y holds, one after the other,
 //! - for every free body that no joint holds the place of its centre of mass (3), its orientation w, x, y, z (4), velocity
@@ -26,7 +26,7 @@ use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::model::{Drive, Model};
 use tippe_numerics::System;
 
-/// First indicator without a contact, second without a pair that is apart (seed 001 eq. 13, 14) [m].
+/// First indicator without a contact, second without a pair that is apart (Neumayr and Otter 2019, eq. 13, 14) [m].
 const NONE: f64 = 42.0;
 /// Rounds in which joint friction and drives find out who holds and who gives way.
 const SETTLING: usize = 10;
@@ -498,8 +498,10 @@ impl Whole {
             }
         }
         self.evaluate(t);
-        for _ in 0..SETTLING {
-            if !self.dynamics.settle_elements(&self.model, t, &self.inner) {
+        for round in 0..SETTLING {
+            let elements = self.dynamics.settle_elements(&self.model, t, &self.inner);
+            let one_way = (elements || round == 0) && self.dynamics.settle_one_way(&self.model, t, &mut self.inner);
+            if !elements && !one_way {
                 break;
             }
             self.dynamics.follow_motions(&self.model, t, &mut self.inner);
@@ -510,18 +512,16 @@ impl Whole {
     }
 }
 
-/// What can be added from outside.
+/// What can be added to force elements from outside.
 fn inputs(model: &Model, d: &Dynamics) -> Vec<Input> {
     let mut inputs = Vec::new();
-    for (local, at) in d.actions.elements.iter().zip(0..) {
-        let element = &model.elements[local.element as usize];
-        let turns = element.kind.attached().coordinates.first().is_some_and(|at| model.turns(*at));
-        for (input, spec) in element.kind.inputs().iter().enumerate() {
+    for (k, local) in d.actions.elements.iter().enumerate() {
+        for (input, own) in model.inputs_of_element(local.element as usize) {
             inputs.push(Input {
-                name: format!("{}.{}", element.name, spec.name),
-                unit: spec.unit.unwrap_or(if turns { "N m" } else { "N" }).into(),
-                value: 0.0,
-                at: [at, input],
+                name: input.name.clone(),
+                unit: input.unit.to_owned(),
+                value: input.start,
+                at: [k, own],
             });
         }
     }

@@ -50,8 +50,8 @@ impl PythonHook {
         let row = row.cast::<PyDict>().map_err(|_| PyValueError::new_err("a row is a dictionary"))?;
         for key in row.keys() {
             let key: String = key.extract()?;
-            if !["bodies", "jacobian", "target", "compliance", "lower", "upper"].contains(&key.as_str()) {
-                let help = "help: bodies, jacobian, target, compliance, lower, upper";
+            if !["bodies", "jacobian", "force", "target", "compliance", "lower", "upper"].contains(&key.as_str()) {
+                let help = "help: bodies, jacobian, force, target, compliance, lower, upper";
                 return Err(PyKeyError::new_err(format!("a row has no \"{key}\". {help}")));
             }
         }
@@ -72,30 +72,39 @@ impl PythonHook {
         };
         let bodies: Vec<Option<usize>> = names.iter().map(index).collect::<PyResult<_>>()?;
         let jacobian: Vec<Vec<f64>> = need("jacobian")?.extract()?;
-        let (Ok(bodies), true) = (<[Option<usize>; 2]>::try_from(bodies), jacobian.len() == 2) else {
-            return Err(PyValueError::new_err("a row has two bodies (\"world\" for none) and a jacobian of two lists"));
-        };
+        let force: Option<Vec<Vec<f64>>> = row.get_item("force")?.map(|force| force.extract()).transpose()?;
+        let force = force.unwrap_or_default();
+        if jacobian.len() != bodies.len() || !(force.is_empty() || force.len() == bodies.len()) {
+            let help = "help: bodies (\"world\" for none), and as many lists of six numbers in the jacobian, and in the force if there is one";
+            return Err(PyValueError::new_err(format!(
+                "a row needs a list of six numbers for each of its bodies. {help}"
+            )));
+        }
         let six = |numbers: &Vec<f64>| match <[f64; 6]>::try_from(numbers.as_slice()) {
             Ok([a, b, c, x, y, z]) => Ok(Six::new(Vec3::new(a, b, c), Vec3::new(x, y, z))),
             Err(_) => Err(PyValueError::new_err("a jacobian has six numbers for each body: angular, then linear")),
         };
-        let force: Option<Vec<Vec<f64>>> = row.get_item("force")?.map(|force| force.extract()).transpose()?;
-        let force = match force.as_deref() {
-            None => None,
-            Some([a, b]) if a.iter().chain(b).all(|x| x.is_finite()) => Some([six(a)?, six(b)?]),
-            Some(_) => return Err(PyValueError::new_err("the force of a row has two lists of finite numbers")),
+        let ends = |lists: &[Vec<f64>]| -> PyResult<Vec<(usize, Six)>> {
+            let mut ends = Vec::with_capacity(lists.len());
+            for (body, numbers) in bodies.iter().zip(lists) {
+                let J = six(numbers)?;
+                ends.extend(body.map(|body| (body, J)));
+            }
+            Ok(ends)
         };
         let made = CustomRow {
-            bodies,
-            J: [six(&jacobian[0])?, six(&jacobian[1])?],
-            force,
+            ends: ends(&jacobian)?,
+            force: ends(&force)?,
             target: number("target", 0.0)?,
             compliance: number("compliance", 0.0)?,
             lower: number("lower", f64::NEG_INFINITY)?,
             upper: number("upper", f64::INFINITY)?,
+            ..CustomRow::default()
         };
-        let finite = jacobian.iter().flatten().all(|x| x.is_finite()) && made.target.is_finite();
-        if !finite
+        let finite = |lists: &[Vec<f64>]| lists.iter().flatten().all(|x| x.is_finite());
+        if !finite(&jacobian)
+            || !finite(&force)
+            || !made.target.is_finite()
             || !made.compliance.is_finite()
             || made.compliance < 0.0
             || made.lower.is_nan()

@@ -13,52 +13,20 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
-use self_cell::self_cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tippe::clock::{self, Failure, Set, Settings, State};
+use tippe::clock::{Failure, Set, Settings};
 use tippe::geometry::{Quat, Vec3};
-use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, SettingsCopy, Status, Subjects};
+use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::Clock;
-use tippe::{BodyState, Event, Model, Summary, realtime};
+use tippe::{BodyState, Event, realtime};
 use tippe_cli::Stop;
 use tippe_cli::args::Source;
-
-/// What a realtime clock borrows.
-struct Setup {
-    model: Model,
-    settings: realtime::Settings,
-}
-
-self_cell!(
-    struct Running {
-        owner: Setup,
-        #[not_covariant]
-        dependent: RealtimeClock,
-    }
-);
-
-type RealtimeClock<'a> = realtime::Clock<'a>;
-
-/// The precise or the granular clock between two stretches.
-struct Standing {
-    model: Model,
-    settings: Settings,
-    state: State,
-    summary: Summary,
-}
-
-enum Engine {
-    Realtime(Box<Running>),
-    Standing(Box<Standing>),
-}
 
 /// A scene on its way through time.
 #[pyclass(subclass, module = "tippe._tippe")]
 pub struct Simulation {
-    engine: Engine,
-    /// The last good state of the realtime clock.
-    spare: realtime::State,
+    simulation: tippe::Simulation,
     latest: Latest,
     /// Whether `latest` is that of the state; that of the realtime clock is looked at when somebody asks.
     fresh: bool,
@@ -83,6 +51,7 @@ impl Simulation {
     /// A scene by name for people, file for messages, and text; `laws` are contact laws of the scene that are functions.
     #[new]
     #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
         name: String,
@@ -117,7 +86,7 @@ impl Simulation {
             start: 0.0,
             until,
             restart: None,
-            settings: SettingsCopy::from(&settings),
+            settings: settings.clone(),
             warnings: model.warnings.clone(),
             subjects: subjects.clone(),
             hash: None,
@@ -131,25 +100,12 @@ impl Simulation {
             settings.set_output_interval(f64::INFINITY);
         }
         let names: Vec<String> = model.bodies.iter().map(|body| body.name.clone()).collect();
-        let inputs = model.network.inputs().map(|(name, _, limits)| (name.to_owned(), limits)).collect();
+        let inputs = model.signal_inputs().map(|(input, _)| (input.name.clone(), input.limits)).collect();
         let states = PyArray2::<f64>::zeros(py, [names.len(), MOTION], false).unbind();
-        let spare = realtime::State::start(&model);
-        let engine = match settings {
-            Settings::Realtime(settings) => {
-                Engine::Realtime(Box::new(Running::new(Setup { model, settings }, |setup| {
-                    realtime::Clock::resume(&setup.model, &realtime::State::start(&setup.model), &setup.settings)
-                })))
-            }
-            settings => Engine::Standing(Box::new(Standing {
-                state: settings.start(&model),
-                model,
-                settings,
-                summary: Summary::default(),
-            })),
-        };
+        let mut inside = tippe::Simulation::new(model, settings);
+        inside.end = until;
         let mut simulation = Simulation {
-            engine,
-            spare,
+            simulation: inside,
             latest: Latest::default(),
             fresh: false,
             states,
@@ -174,13 +130,11 @@ impl Simulation {
     /// Makes steps of the realtime clock.
     #[pyo3(signature = (n=1))]
     fn step(&mut self, py: Python<'_>, n: u64) -> PyResult<()> {
-        match self.engine {
-            Engine::Realtime(_) => self.stretch(py, f64::INFINITY, Some(n), None),
-            Engine::Standing(_) => Err(PyValueError::new_err(format!(
-                "the {} clock has no steps of its own. help: use advance(time), or clock=\"realtime\"",
-                self.clock()
-            ))),
+        if !self.is_realtime() {
+            let text = "clock has no steps of its own. help: use advance(time), or clock=\"realtime\"";
+            return Err(PyValueError::new_err(format!("the {} {text}", self.clock())));
         }
+        self.stretch(py, f64::INFINITY, Some(n), None)
     }
 
     /// Goes on to a time [s]; the realtime clock to the end of its step.
@@ -195,10 +149,7 @@ impl Simulation {
     /// Simulated time [s].
     #[getter]
     fn time(&self) -> f64 {
-        match &self.engine {
-            Engine::Realtime(running) => running.with_dependent(|_, clock| clock.state.time),
-            Engine::Standing(_) => self.latest.time,
-        }
+        if self.is_realtime() { self.simulation.time() } else { self.latest.time }
     }
 
     /// End of the run, as the scene or the caller says [s].
@@ -210,9 +161,9 @@ impl Simulation {
     /// Step of the realtime clock [s].
     #[getter]
     fn step_size(&self) -> Option<f64> {
-        match &self.engine {
-            Engine::Realtime(running) => Some(running.borrow_owner().settings.step),
-            Engine::Standing(_) => None,
+        match self.simulation.settings() {
+            Settings::Realtime(settings) => Some(settings.step),
+            _ => None,
         }
     }
 
@@ -265,20 +216,18 @@ impl Simulation {
         if !value.is_finite() {
             return Err(PyValueError::new_err(format!("input \"{name}\": {value} is not a finite number")));
         }
-        match &self.engine {
-            Engine::Realtime(_) => {
-                self.pending.retain(|(own, _)| *own != input);
-                self.pending.push((input, value));
-                Ok(())
-            }
-            Engine::Standing(_) => self.set(py, &[Set::Input { input, value }]),
+        if !self.is_realtime() {
+            return self.set(py, &[Set::Input { input, value }]);
         }
+        self.pending.retain(|(own, _)| *own != input);
+        self.pending.push((input, value));
+        Ok(())
     }
 
     /// Functions that every step of the realtime clock asks: `contacts(time, contacts)` may change contact points, `rows(time)` returns more rows.
     #[pyo3(signature = (contacts=None, rows=None))]
     fn set_hook(&mut self, contacts: Option<Py<PyAny>>, rows: Option<Py<PyAny>>) -> PyResult<()> {
-        if matches!(self.engine, Engine::Standing(_)) {
+        if !self.is_realtime() {
             let text = format!("the {} clock has no steps to hook into. help: use clock=\"realtime\"", self.clock());
             return Err(PyValueError::new_err(text));
         }
@@ -297,13 +246,14 @@ impl Simulation {
             velocity: v(7),
             angular_velocity: v(10),
         };
-        let set = Set::body(self.model(), name, motion).map_err(PyValueError::new_err)?;
+        let set = Set::body(self.simulation.model(), name, motion).map_err(PyValueError::new_err)?;
         self.set(py, &[set])
     }
 
     /// Sets coordinates of joints by the names of their signals, with their rates.
     fn set_coordinates(&mut self, py: Python<'_>, values: Vec<(String, f64, f64)>) -> PyResult<()> {
-        let set = |(name, value, rate): &(String, f64, f64)| Set::coordinate(self.model(), name, *value, *rate);
+        let set =
+            |(name, value, rate): &(String, f64, f64)| Set::coordinate(self.simulation.model(), name, *value, *rate);
         let sets = values.iter().map(set).collect::<Result<Vec<_>, _>>().map_err(PyValueError::new_err)?;
         self.set(py, &sets)
     }
@@ -311,10 +261,7 @@ impl Simulation {
     /// Everything that survives, to go back to.
     fn checkpoint(&mut self) -> Checkpoint {
         self.refresh();
-        let state = match &self.engine {
-            Engine::Realtime(running) => State::Realtime(running.with_dependent(|_, clock| clock.state.clone())),
-            Engine::Standing(standing) => standing.state.clone(),
-        };
+        let state = self.simulation.state();
         Checkpoint { state, latest: self.latest.clone(), scene_hash: self.manifest.scene.hash.clone() }
     }
 
@@ -327,20 +274,7 @@ impl Simulation {
         if self.tape.is_some() {
             return Err(PyValueError::new_err("a simulation that records cannot go to a checkpoint"));
         }
-        match (&mut self.engine, &checkpoint.state) {
-            (Engine::Realtime(running), State::Realtime(state)) => running.with_dependent_mut(|_, clock| {
-                state.copy_to(&mut clock.state);
-                clock.begin(&mut ());
-            }),
-            (Engine::Standing(standing), state) if state.clock() == standing.state.clock() => {
-                standing.state = state.clone();
-            }
-            (_, state) => {
-                let (own, asked) = (state.clock().name(), self.clock());
-                let text = format!("a checkpoint of the {own} clock cannot go on in the {asked} clock");
-                return Err(PyValueError::new_err(text));
-            }
-        }
+        self.simulation.restore(&checkpoint.state).map_err(|failure| PyValueError::new_err(failure.to_string()))?;
         self.pending.clear();
         self.latest = checkpoint.latest.clone();
         self.fresh = true;
@@ -390,7 +324,7 @@ impl Simulation {
         let Some(tape) = self.tape.take() else {
             return Err(PyValueError::new_err("nothing was recorded. help: make the simulation with record=True"));
         };
-        let (summary, time) = (self.summary(), self.time());
+        let (summary, time) = (self.simulation.summary(), self.time());
         let clock = Clock::from_name(&self.manifest.clock).unwrap_or(Clock::Precise);
         let mut report = Report::new(&self.name, clock, time, self.wall.as_secs_f64(), &summary, &self.subjects);
         report.stopped = interrupted;
@@ -423,18 +357,8 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn model(&self) -> &Model {
-        match &self.engine {
-            Engine::Realtime(running) => &running.borrow_owner().model,
-            Engine::Standing(standing) => &standing.model,
-        }
-    }
-
-    fn summary(&mut self) -> Summary {
-        match &mut self.engine {
-            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.summary()),
-            Engine::Standing(standing) => standing.summary.clone(),
-        }
+    fn is_realtime(&self) -> bool {
+        self.simulation.settings().clock() == Clock::Realtime
     }
 
     /// A stretch of the run.
@@ -446,60 +370,25 @@ impl Simulation {
 
     /// A stretch of the run, without the interpreter.
     fn go(&mut self, until: f64, steps: Option<u64>, tell: Option<Py<PyAny>>) -> Option<Failure> {
-        let Simulation { engine, spare, latest, events, tape, writer, raised, names, pending, hook, .. } = self;
+        let Simulation { simulation, latest, events, tape, writer, raised, names, pending, hook, .. } = self;
         events.clear();
-        let end = self.until.max(if until.is_finite() { until } else { 0.0 });
         let started = Instant::now();
         let looked = tell.as_ref().map(|_| started);
         let (tape, writer) = (tape.as_mut(), writer.as_mut());
         let mut watch = Watch { latest, tape, writer, events, raised, names, tell, looked, calls: 0 };
-        let failed = match engine {
-            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| {
-                clock.begin(&mut watch);
-                clock.state.copy_to(spare);
-                let mut left = steps.unwrap_or(u64::MAX);
-                while left > 0 && !clock.reached(until) {
-                    if pending.is_empty() && hook.is_none() {
-                        clock.step();
-                    } else {
-                        let mut pending = Pending(pending);
-                        match hook {
-                            None => clock.step_with(&mut [&mut pending]),
-                            Some(hook) => clock.step_with(&mut [&mut pending, hook]),
-                        }
-                    }
-                    left -= 1;
-                    match clock.record(end, &mut watch) {
-                        Ok(true) => clock.state.copy_to(spare),
-                        Ok(false) => {}
-                        Err(failure) => {
-                            spare.copy_to(&mut clock.state);
-                            return Some(failure.into());
-                        }
-                    }
-                }
-                None
-            }),
-            Engine::Standing(standing) => {
-                let Standing { model, settings, state, summary } = standing.as_mut();
-                match clock::simulate(model, state, until, settings, &mut watch) {
-                    Ok(part) => {
-                        // a stretch that was over before it began has no motion to show
-                        let (bodies, signals, energy) =
-                            (summary.bodies.clone(), summary.signals.clone(), summary.energy);
-                        let empty = part.steps == 0 && part.horizons == 0 && !bodies.is_empty();
-                        *summary = part.after(summary);
-                        if empty {
-                            (summary.bodies, summary.signals, summary.energy) = (bodies, signals, energy);
-                        }
-                        None
-                    }
-                    Err(failure) => Some(failure),
-                }
-            }
+        let mut pending = Pending(pending);
+        let mut hooks: Vec<&mut dyn realtime::Hook> = Vec::new();
+        if !pending.0.is_empty() || hook.is_some() {
+            hooks.push(&mut pending);
+        }
+        hooks.extend(hook.as_mut().map(|hook| hook as &mut dyn realtime::Hook));
+        let failed = match steps {
+            Some(count) => simulation.steps(count, &mut hooks, &mut watch),
+            None => simulation.advance_with(until, &mut hooks, &mut watch).map(|_| ()),
         };
+        let failed = failed.err();
         self.wall += started.elapsed();
-        self.fresh = matches!(self.engine, Engine::Standing(_));
+        self.fresh = !self.is_realtime();
         failed
     }
 
@@ -515,31 +404,26 @@ impl Simulation {
 
     /// Sets things where the simulation has come to.
     fn set(&mut self, py: Python<'_>, sets: &[Set]) -> PyResult<()> {
-        match &mut self.engine {
-            Engine::Realtime(running) => running.with_dependent_mut(|_, clock| clock.set(sets)),
-            Engine::Standing(standing) => {
-                let Standing { model, settings, state, .. } = standing.as_mut();
-                let (Settings::Precise(settings), State::Precise(state)) = (settings, state) else {
-                    return Err(PyValueError::new_err("nothing can be set in the granular clock while it runs"));
-                };
-                py.detach(|| state.set(model, settings, sets))
-                    .map_err(|failure| exception(Failure::from(failure).into()))?;
-                for set in sets {
-                    if let Set::Body { body, motion } = set {
-                        self.latest.bodies[*body] = *motion;
-                    }
+        if self.simulation.settings().clock() == Clock::Granular {
+            return Err(PyValueError::new_err("nothing can be set in the granular clock while it runs"));
+        }
+        let simulation = &mut self.simulation;
+        py.detach(|| simulation.set(sets)).map_err(|failure| exception(failure.into()))?;
+        if !self.is_realtime() {
+            for set in sets {
+                if let Set::Body { body, motion } = set {
+                    self.latest.bodies[*body] = *motion;
                 }
             }
         }
-        self.fresh = matches!(self.engine, Engine::Standing(_));
+        self.fresh = !self.is_realtime();
         self.fill(py)
     }
 
     /// Looks at everything as it is now.
     fn refresh(&mut self) {
-        if let (false, Engine::Realtime(running)) = (self.fresh, &mut self.engine) {
-            let latest = &mut self.latest;
-            running.with_dependent_mut(|_, clock| clock.sample(latest));
+        if !self.fresh && self.is_realtime() {
+            self.simulation.look(&mut self.latest);
             self.fresh = true;
         }
     }
@@ -549,27 +433,20 @@ impl Simulation {
         if places.iter().any(|(body, _)| !body) {
             self.refresh();
         }
-        let state = |at: usize| match &self.engine {
-            Engine::Realtime(running) => {
-                running.with_dependent(|_, clock| motion(&clock.body(at / MOTION))[at % MOTION])
-            }
-            Engine::Standing(_) => motion(&self.latest.bodies[at / MOTION])[at % MOTION],
-        };
+        let state = |at: usize| motion(&self.body(at / MOTION))[at % MOTION];
         places.iter().map(|&(body, at)| if body { state(at) } else { self.latest.signals[at] }).collect()
+    }
+
+    /// Motion of a body now.
+    fn body(&self, body: usize) -> BodyState {
+        if self.is_realtime() { self.simulation.body(body) } else { self.latest.bodies[body] }
     }
 
     /// The motions as they are now into the array.
     fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut array = self.states.bind(py).try_readwrite()?;
         let rows = array.as_slice_mut()?.chunks_exact_mut(MOTION);
-        match &self.engine {
-            Engine::Realtime(running) => running.with_dependent(|_, clock| {
-                rows.enumerate().for_each(|(b, row)| row.copy_from_slice(&motion(&clock.body(b))));
-            }),
-            Engine::Standing(_) => {
-                rows.zip(&self.latest.bodies).for_each(|(row, body)| row.copy_from_slice(&motion(body)));
-            }
-        }
+        rows.enumerate().for_each(|(b, row)| row.copy_from_slice(&motion(&self.body(b))));
         Ok(())
     }
 }
@@ -592,7 +469,7 @@ pub fn step_many<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let mut borrowed = simulations.iter().map(|one| one.try_borrow_mut()).collect::<Result<Vec<_>, _>>()?;
     let mut all: Vec<&mut Simulation> = borrowed.iter_mut().map(|one| &mut **one).collect();
-    if all.iter().any(|one| matches!(one.engine, Engine::Standing(_))) {
+    if !all.iter().all(|one| one.is_realtime()) {
         return Err(PyValueError::new_err("only the realtime clock has steps of its own"));
     }
     let (count, width) = (all.len(), inputs.len());

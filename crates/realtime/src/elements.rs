@@ -6,17 +6,16 @@ use super::partition::{Owner, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, InStep, MOST_OUTPUTS, RowEnd, RowList,
-    Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, InStep, MOST_OUTPUTS,
+    RowEnd, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
-use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::Source;
-use tippe_numerics::kkt::{Follow, GROUND, Row};
+use tippe_numerics::kkt::{Follow, GROUND, Row, Tie};
 
 /// Impulses this near to a bound are at it, as a share of it [-]: the solver's own tolerance.
 const AT_BOUND: f64 = 1e-7;
@@ -54,6 +53,28 @@ pub struct RowOfElement {
     pub damping: f64,
     /// Largest impulse of friction and drives, speed of impact of stops.
     pub bound: f64,
+    /// Where it is among the rows of the step.
+    pub place: Place,
+}
+
+/// A coordinate that a row of an element acts on.
+#[derive(Clone, Copy, Debug)]
+pub struct RowAlong {
+    /// Where.
+    pub at: At,
+    /// Factor of its rate in the row [-].
+    pub factor: f64,
+    /// The row.
+    pub place: Place,
+}
+
+/// Where a row of an element is: rows of up to two bodies have a layout of their own.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// Among [`Rows::rows`].
+    Row(usize),
+    /// Among [`Rows::ties`].
+    Tie(usize),
 }
 
 /// A load of an element on a body.
@@ -99,12 +120,13 @@ pub struct Elements {
     pub held: Vec<Effort>,
     /// Rows, in order; written by `element_rows`.
     pub rows: Vec<RowOfElement>,
-    /// The first of them is this row of all.
-    pub first: usize,
+    /// Coordinates that they act on; written by `element_rows`.
+    pub along: Vec<RowAlong>,
     /// Outputs of each element; written by `load` and `settle_elements`.
     pub outputs: Vec<[f64; MOST_OUTPUTS]>,
     action: Action,
     list: RowList,
+    ends: Vec<(Option<usize>, Six)>,
     ahead_frames: Vec<Six>,
     ahead_coordinates: Vec<CoordinateAhead>,
     now: Sight,
@@ -126,7 +148,7 @@ impl Elements {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion that element `k` sees at the beginning of the step, or now.
     pub(super) fn place_sight(&self, k: usize, now: bool, states: &[f64], sight: &mut Sight) {
         let element = &self.model.elements[k];
@@ -178,7 +200,7 @@ impl Clock<'_> {
     pub(super) fn load(&mut self) {
         self.loads.fill(Six::ZERO);
         self.evaluate(false);
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         elements.loads.clear();
         elements.efforts.clear();
@@ -211,7 +233,7 @@ impl Clock<'_> {
                     element.kind.act(&seen, action);
                     for &Wrench { frame, at, on } in &action.wrenches {
                         if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
-                            let arm = at - self.kin[b as usize].p;
+                            let arm = at - self.paths[b as usize].kin.p;
                             let on = Six::new(on.angular + arm.cross(on.linear), on.linear);
                             elements.loads.push(Load { element: k as u32, body: b, on });
                         }
@@ -229,16 +251,16 @@ impl Clock<'_> {
         for Effort { at, effort, .. } in &elements.efforts {
             self.machines[at.mechanism as usize].tau[at.coordinate as usize] += effort;
         }
-        self.load_grains();
+        self.load_subsystem();
         self.elements = elements;
     }
 
     /// Rows of force elements.
     pub(super) fn element_rows(&mut self, rows: &mut Rows) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         elements.rows.clear();
-        elements.first = rows.rows.len();
+        elements.along.clear();
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
             let given = attached.coordinates.iter().any(|at| self.is_given(*at));
@@ -255,27 +277,89 @@ impl Clock<'_> {
             let look = |source| self.look_up(source);
             element.kind.rows(&self.seen(k, &elements.sights[k], &look), &step, list);
             for own in &list.rows {
-                let mut ends = [(None, Six::ZERO); 2];
-                let all = list.ends[own.ends.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten();
-                for (end, found) in ends.iter_mut().zip(all) {
-                    *end = found;
-                }
-                let row = Row {
-                    target: own.target,
-                    compliance: own.compliance,
-                    lower: own.bounds[0],
-                    upper: own.bounds[1],
-                    lambda: if own.warm { self.impulse(k) } else { f64::NAN },
-                    ..Row::default()
-                };
-                let (bodies, J) = (ends.map(|(body, _)| body), ends.map(|(_, J)| J));
-                self.push_row(rows, bodies, J, row, Owner::Element(k as u32), Follow::NONE);
+                let ends = &mut elements.ends;
+                ends.clear();
+                ends.extend(list.ends[own.ends.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten());
+                let lambda = if own.warm { self.impulse(k) } else { f64::NAN };
+                let place = self.push_element_row(k, own, lambda, ends, rows);
+                elements.along.extend(list.ends[own.ends.clone()].iter().filter_map(|end| match *end {
+                    RowEnd::Coordinate { coordinate, factor } => {
+                        Some(RowAlong { at: attached.coordinates[coordinate], factor, place })
+                    }
+                    RowEnd::Frame { .. } => None,
+                }));
                 let (element, part, damping, bound) = (k as u32, own.part, own.damping, own.bound);
-                elements.rows.push(RowOfElement { element, part, damping, bound });
+                elements.rows.push(RowOfElement { element, part, damping, bound, place });
             }
         }
         self.elements = elements;
         self.hold();
+    }
+
+    /// Appends a row with these ends.
+    fn push_element_row(
+        &self,
+        k: usize,
+        own: &ElementRow,
+        lambda: f64,
+        ends: &[(Option<usize>, Six)],
+        rows: &mut Rows,
+    ) -> Place {
+        let (owner, [lower, upper]) = (Owner::Element(k as u32), own.bounds);
+        let pair = match ends {
+            [] => [(None, Six::ZERO); 2],
+            [one] => [*one, (None, Six::ZERO)],
+            [one, other] => [*one, *other],
+            _ => {
+                let first = |value: f64, rest: f64| [value, rest, rest, rest, rest, rest];
+                let tie = Tie {
+                    target: first(own.target, 0.0),
+                    compliance: first(own.compliance, 0.0),
+                    lower: first(lower, f64::NEG_INFINITY),
+                    upper: first(upper, f64::INFINITY),
+                    lambda: first(lambda, f64::NAN),
+                    ..Tie::default()
+                };
+                let ends: Vec<(usize, Six)> = ends.iter().filter_map(|(body, J)| body.map(|b| (b, *J))).collect();
+                self.push_tie(rows, &ends, &[], tie, owner);
+                return Place::Tie(rows.ties.len() - 1);
+            }
+        };
+        let row = Row { target: own.target, compliance: own.compliance, lower, upper, lambda, ..Row::default() };
+        self.push_row(rows, pair.map(|(body, _)| body), pair.map(|(_, J)| J), row, owner, Follow::NONE);
+        Place::Row(rows.rows.len() - 1)
+    }
+
+    /// Impulse of a row of an element.
+    pub(super) fn impulse_at(&self, place: Place) -> f64 {
+        match place {
+            Place::Row(k) => self.rows.rows[k].lambda,
+            Place::Tie(k) => self.rows.ties[k].lambda[0],
+        }
+    }
+
+    /// Rate of a row of an element with these velocities of the bodies.
+    fn rate_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
+        match place {
+            Place::Row(k) => {
+                let row = &self.rows.rows[k];
+                let ends = row.bodies.iter().zip(&row.J).filter(|(body, _)| **body != GROUND);
+                ends.fold(row.given, |rate, (&body, J)| rate + dot(J, velocity(body as usize)))
+            }
+            Place::Tie(k) => {
+                let ends = self.rows.ties[k].ends.of(&self.rows.ends);
+                ends.iter()
+                    .fold(self.rows.tie_given[k], |rate, end| rate + dot(&end.row(0), velocity(end.body as usize)))
+            }
+        }
+    }
+
+    /// Bounds of the impulse of a row of an element.
+    fn bounds_at(&self, place: Place) -> [f64; 2] {
+        match place {
+            Place::Row(k) => [self.rows.rows[k].lower, self.rows.rows[k].upper],
+            Place::Tie(k) => [self.rows.ties[k].lower[0], self.rows.ties[k].upper[0]],
+        }
     }
 
     /// The ends of a row of element `k` on bodies: the body, and the derivative of the row's rate by its velocity.
@@ -284,7 +368,7 @@ impl Clock<'_> {
         match *end {
             RowEnd::Frame { frame, at, axes } => {
                 let body = attached.frames[frame].body.map(|b| b as usize);
-                let arm = body.map_or(at, |b| at - self.kin[b].p);
+                let arm = body.map_or(at, |b| at - self.paths[b].kin.p);
                 [Some((body, Six::new(axes.angular + arm.cross(axes.linear), axes.linear))), None]
             }
             RowEnd::Coordinate { coordinate, factor } => {
@@ -292,7 +376,7 @@ impl Clock<'_> {
                 let (m, i) = (at.mechanism as usize, at.coordinate as usize);
                 let Some(l) = self.link_of(at) else { return [None; 2] };
                 let machine = &self.machines[m];
-                coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r)
+                coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r)
                     .map(|(body, J)| Some((body, J * factor)))
             }
         }
@@ -314,9 +398,9 @@ impl Clock<'_> {
     /// Velocity {w, v} of a frame at the end of the step, if no row acted.
     fn frame_ahead(&self, anchor: &Anchor) -> Six {
         let Some(b) = anchor.body.map(|b| b as usize) else { return Six::ZERO };
-        let kin = &self.kin[b];
-        let u = if self.is_free(b) { self.coasted[b] } else { Six::new(kin.w, kin.v) };
-        Six::new(u.angular, u.linear + u.angular.cross(kin.R * anchor.p))
+        let path = &self.paths[b];
+        let u = if self.is_free(b) { path.free_velocity } else { path.velocity() };
+        Six::new(u.angular, u.linear + u.angular.cross(path.kin.R * anchor.p))
     }
 
     /// A coordinate at the end of the step, if no row acted.
@@ -334,7 +418,7 @@ impl Clock<'_> {
     /// Inertia of a link along one of its coordinates [kg or kg m^2].
     fn inertia_along(&self, m: usize, l: usize, i: usize) -> f64 {
         let body = self.model.mechanisms[m].links[l].body as usize;
-        let (S, R) = (self.machines[m].work.S[i], self.kin[body].R);
+        let (S, R) = (self.machines[m].work.S[i], self.paths[body].kin.R);
         let w_b = R.transpose() * S.angular;
         let body = &self.model.bodies[body];
         body.mass * S.linear.length_squared() + w_b.dot(body.I_c * w_b)
@@ -346,15 +430,12 @@ impl Clock<'_> {
         for Effort { at, effort, .. } in &mut held {
             let (m, i) = (at.mechanism as usize, at.coordinate as usize);
             let machine = &self.machines[m];
-            let mechanism = &self.model.mechanisms[m];
             *effort = 0.0;
             if let Some(l) = self.link_of(*at).filter(|_| machine.smooth) {
                 *effort = machine.work.S[i].dot(&machine.reactions[l]) - machine.tau[i];
                 for (row, lambda) in machine.work.rows.iter().zip(&machine.work.lambda) {
-                    if let Some(c) = row.owner.checked_sub(mechanism.loops.len()) {
-                        let terms = &mechanism.couplings[c].coupling.terms;
-                        *effort -= terms.iter().filter(|t| t.coordinate == i).map(|t| t.factor * lambda).sum::<f64>();
-                    }
+                    let own = machine.work.terms_of(row).iter().filter(|(coordinate, _)| *coordinate == i);
+                    *effort -= own.map(|(_, factor)| factor * lambda).sum::<f64>();
                 }
             }
         }
@@ -363,22 +444,21 @@ impl Clock<'_> {
 
     /// Efforts, modes and events of elements after the solution.
     pub(super) fn settle_elements(&mut self) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
-        for (at, own) in elements.rows.iter().enumerate() {
-            let row = &self.rows.rows[elements.first + at];
-            let k = own.element as usize;
+        for own in &elements.rows {
+            let (k, lambda) = (own.element as usize, self.impulse_at(own.place));
             let element = &model.elements[k];
-            self.state.elements.impulses[k] = Some(row.lambda);
+            self.state.elements.impulses[k] = Some(lambda);
             let effort = &mut elements.outputs[k][0];
-            *effort = element.kind.effort_of_row(*effort, own.part, row.lambda / h);
-            let within = row.lambda.abs() < own.bound * (1.0 - AT_BOUND);
-            let solved = Solved { part: own.part, lambda: row.lambda, bound: own.bound, within };
+            *effort = element.kind.effort_of_row(*effort, own.part, lambda / h);
+            let within = lambda.abs() < own.bound * (1.0 - AT_BOUND);
+            let solved = Solved { part: own.part, lambda, bound: own.bound, within };
             let was = self.state.actions.modes[k];
             let (mode, is_event) = element.kind.mode_after(was, &solved);
             self.state.actions.modes[k] = mode;
             if is_event && mode.held != was.held {
-                self.events.extend(self.event_of(k, was));
+                self.shown.events.extend(self.event_of(k, was));
             }
         }
         for k in 0..model.elements.len() {
@@ -386,13 +466,13 @@ impl Clock<'_> {
             if !mode.held {
                 continue;
             }
-            let mut rows = elements.rows.iter().zip(&self.rows.rows[elements.first..]);
-            let pushes = rows.any(|(own, row)| own.element as usize == k && row.lambda > 0.0);
+            let mut rows = elements.rows.iter().filter(|own| own.element as usize == k);
+            let pushes = rows.any(|own| self.impulse_at(own.place) > 0.0);
             self.place_sight(k, true, &self.state.actions.states, &mut elements.now);
             let look = |source| self.look_up(source);
             if !pushes && model.elements[k].kind.lets_go(&self.seen(k, &elements.now, &look)) {
                 self.state.actions.modes[k] = Default::default();
-                self.events.extend(self.event_of(k, mode));
+                self.shown.events.extend(self.event_of(k, mode));
             }
         }
         for Effort { element, at, effort } in &elements.held {
@@ -418,24 +498,24 @@ impl Clock<'_> {
         for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
             let owned = |o: &(u32, u32, [Six; 6])| o.0 as usize == m && o.1 as usize == l;
             let Some(g) = partition.owners.iter().position(owned) else { continue };
-            let group = &partition.problem.groups[g];
+            let tie = &partition.problem.ties[g];
             let given = |j: usize| {
                 let drives = |own: &Effort| own.at.mechanism as usize == m && own.at.coordinate as usize == j;
                 held.iter().any(drives) || matches!(machine.work.modes[j], Mode::Given(_))
             };
             let after = (i..link.first + link.count).filter(|&j| given(j)).count();
-            let r = group.count.checked_sub(after)?;
-            return Some((group.lambda[r], [p, g, r]));
+            let r = tie.count.checked_sub(after)?;
+            return Some((tie.lambda[r], [p, g, r]));
         }
         None
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Energies of elements that enter by rows: what springs store, what dampers and friction take, what drives put in. `mean` are
     /// the mean velocities of the bodies in the step.
     pub(super) fn book_elements(&mut self, mean: &[Six], ledger: &mut Ledger, elastic: &mut f64, before: &mut f64) {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
         let mut next = 0;
         while let Some(&RowOfElement { element, .. }) = elements.rows.get(next) {
@@ -443,16 +523,11 @@ impl Clock<'_> {
             // work of its rows on the bodies, and what its dampers take
             let (mut work, mut damped, mut is_one_sided) = (0.0, 0.0, false);
             while let Some(own) = elements.rows.get(next).filter(|own| own.element == element) {
-                let row = &self.rows.rows[elements.first + next];
-                let (mut rate, mut start) = (row.given, row.given);
-                for s in (0..2).filter(|&s| row.bodies[s] != GROUND) {
-                    let b = row.bodies[s] as usize;
-                    rate += dot(&row.J[s], mean[b]);
-                    start += dot(&row.J[s], six(&self.kin[b]));
-                }
-                work += row.lambda * rate;
+                let rate = self.rate_at(own.place, |b| mean[b]);
+                let start = self.rate_at(own.place, |b| self.paths[b].velocity());
+                work += self.impulse_at(own.place) * rate;
                 damped += h * own.damping * (2.0 * rate - start) * rate;
-                is_one_sided |= row.lower == 0.0 || row.upper == 0.0;
+                is_one_sided |= self.bounds_at(own.place).contains(&0.0);
                 next += 1;
             }
             let stored = self.stored_now(e, &mut elements.now);
@@ -523,17 +598,20 @@ impl Clock<'_> {
             ledger[Cause::Integration] += work;
             self.state.actions.energies[account] += work;
             let Some((lambda, [p, g, r])) = self.held_impulse(at, &elements.held) else { continue };
-            let work = lambda * self.group_rate(p, g, r, mean);
+            let work = lambda * self.tie_rate(p, g, r, mean);
             of_drives += work;
             ledger[Cause::Work] += work;
             self.state.actions.energies[account] += work;
         }
-        let mut exact = 0.0;
+        // bodies that a rope holds as it becomes taut are stopped
+        let (mut exact, mut stopped) = (0.0, 0.0);
         for (p, partition) in self.partitions.iter().enumerate().filter(|(_, p)| p.active) {
-            for (g, group) in partition.problem.groups.iter().enumerate() {
-                exact += (0..group.count).map(|r| group.lambda[r] * self.group_rate(p, g, r, mean)).sum::<f64>();
+            for (t, tie) in partition.problem.ties.iter().enumerate().take(partition.owners.len()) {
+                let work = (0..tie.count).map(|r| tie.lambda[r] * self.tie_rate(p, t, r, mean)).sum::<f64>();
+                *(if tie.is_bounded(0) { &mut stopped } else { &mut exact }) += work;
             }
         }
+        ledger[Cause::Fastening] -= stopped;
         // exact rows do no work but by the step's error
         ledger[Cause::Integration] -= exact - of_drives;
         self.elements = elements;
@@ -544,29 +622,23 @@ impl Clock<'_> {
         let (m, i) = (at.mechanism as usize, at.coordinate as usize);
         let Some(l) = self.link_of(at) else { return 0.0 };
         let machine = &self.machines[m];
-        let row = coordinate_row(self.model, m, l, machine.dual[i], machine.work.links[l].r);
+        let row = coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r);
         row.into_iter().filter_map(|(b, J)| b.map(|b| J.dot(&mean[b]))).sum()
     }
 
-    /// J times the mean velocities of a row of an exact group.
-    fn group_rate(&self, p: usize, g: usize, r: usize, mean: &[Six]) -> f64 {
+    /// J times the mean velocities of a row of a tie.
+    fn tie_rate(&self, p: usize, t: usize, r: usize, mean: &[Six]) -> f64 {
         let partition = &self.partitions[p];
-        let group = &partition.problem.groups[g];
-        (0..4)
-            .filter(|&s| group.bodies[s] != GROUND)
-            .map(|s| {
-                let u = flat(mean[partition.bodies[group.bodies[s] as usize] as usize]);
-                (0..6).map(|j| group.J[s][6 * r + j] * u[j]).sum::<f64>()
-            })
-            .sum()
+        let ends = partition.problem.ties[t].ends.of(&partition.problem.ends).iter();
+        ends.map(|end| {
+            let u = flat(mean[partition.bodies[end.body as usize] as usize]);
+            (0..6).map(|j| end.J[6 * r + j] * u[j]).sum::<f64>()
+        })
+        .sum()
     }
 }
 
 fn dot(J: &[f64; 6], u: Six) -> f64 {
     let u = flat(u);
     (0..6).map(|i| J[i] * u[i]).sum()
-}
-
-fn six(kin: &Kinematics) -> Six {
-    Six::new(kin.w, kin.v)
 }

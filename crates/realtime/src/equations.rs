@@ -64,13 +64,13 @@ impl Room {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion of an anchor: at the beginning of the step, or as the state has it now.
     pub(super) fn anchored(&self, anchor: &Anchor, now: bool) -> Kinematics {
         let body = match anchor.body {
             None => Kinematics::WORLD,
             Some(b) if now => self.motion(b as usize),
-            Some(b) => self.kin[b as usize],
+            Some(b) => self.paths[b as usize].kin,
         };
         body.of_frame(anchor.p, &anchor.R)
     }
@@ -156,7 +156,7 @@ impl Clock<'_> {
         let mut room = std::mem::take(&mut self.room);
         let mut states = std::mem::take(&mut self.state.actions.states);
         let mut watched = std::mem::take(&mut self.state.elements.watched);
-        let (h, end, model) = (self.h, self.state.time, self.model);
+        let (h, end, model) = (self.h, self.state.time, &self.model.clone());
         let small = NOW * h;
         let mut t = end - h;
         let mut left = MOST_CROSSINGS;
@@ -243,7 +243,7 @@ impl Clock<'_> {
     }
 
     /// Takes over the substep, or the part of it up to the first crossing, where states jump; returns its length.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "to be cut: a substep and its buffers")]
     fn jump(
         &mut self,
         t: f64,
@@ -254,7 +254,7 @@ impl Clock<'_> {
         room: &mut Room,
         left: &mut usize,
     ) -> f64 {
-        let model = self.model;
+        let model = &self.model.clone();
         let first_change = watched.len() - model.changes.len();
         let risen = |clock: &Self, dt: f64, room: &mut Room| {
             let Room { values, new, rates, watched: now, evaluation, .. } = room;
@@ -292,7 +292,7 @@ impl Clock<'_> {
                         states[state] = *value;
                     }
                     let source = Some(block.name.clone());
-                    self.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
+                    self.shown.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });
                 }
                 k += 1;
             }

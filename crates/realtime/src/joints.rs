@@ -2,6 +2,7 @@
 
 use super::Clock;
 use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::joint::{Row, Six};
 use tippe_mechanics::kinematics::gibbs_rate;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
@@ -9,7 +10,7 @@ use tippe_mechanics::mechanism::{Mode, Parent, Side, Work};
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::model::{inertia, prescribed};
 use tippe_mechanics::state::MachineRecord;
-use tippe_numerics::kkt::{GROUND, Group};
+use tippe_numerics::kkt::{self, End, Ends, Tie};
 
 /// Free motion is taken to high order while the tension of joints swings no body faster than this, h omega [-].
 const SMOOTH: f64 = 4.0;
@@ -19,7 +20,9 @@ const LOOPS: f64 = 4.0;
 const SWING: f64 = 0.5;
 /// Coordinates move at most by this per substep of the free motion [m or rad].
 const STRIDE: f64 = 0.1;
-/// Bend-rate damping of taut chains, c = TAUT h^3 T^2/m (machine-modules.md 1.3, with rigid links) [-].
+/// Bend-rate damping of taut chains, c = TAUT h^3 T^2/m [-]. Links of mass m and length l under tension T have lateral stiffness k = T/l,
+/// frozen over the step; damping of the bends keeps every lateral mode of a chain of point masses stable where c >= h^3 T^2/(32 m) at each joint.
+/// Rigid links need five times that: chains swing without growth at load ratios of 1e5 and 1e6, by trial.
 const TAUT: f64 = 5.0 / 32.0;
 /// Rounds of projection of loops after a step.
 const PROJECTIONS: usize = 2;
@@ -51,6 +54,11 @@ pub struct Machine {
     pub loop_reactions: Vec<Six>,
     /// Coordinates given by a motion: rate in this step.
     pub given: Vec<Option<f64>>,
+    /// Multipliers that couplings that hold one way have in the free motion of the step; NaN for those that are slack
+    /// in it.
+    pub tension: Vec<f64>,
+    /// True if the free motion ends where one of them that is slack in it is beyond its limit: rows must act.
+    pub overruns: bool,
     /// What impacts inside the step add to the coordinates.
     pub hop: Vec<f64>,
     /// Largest violation of a loop.
@@ -66,6 +74,8 @@ pub struct Machine {
     k_q: Vec<f64>,
     k_u: Vec<f64>,
     moved: Vec<Kinematics>,
+    /// Ends of a coupling's row.
+    pulls: Vec<(u32, [f64; 6])>,
 }
 
 impl Machine {
@@ -86,6 +96,8 @@ impl Machine {
             added: vec![Six::ZERO; links + mechanism.loops.len()],
             loop_reactions: vec![Six::ZERO; mechanism.loops.len()],
             given: vec![None; n],
+            tension: vec![f64::NAN; mechanism.couplings.len()],
+            overruns: false,
             hop: vec![0.0; n],
             drift: 0.0,
             loads: vec![Six::ZERO; links],
@@ -99,6 +111,18 @@ impl Machine {
             k_q: vec![0.0; n],
             k_u: vec![0.0; n],
             moved: vec![Kinematics::WORLD; links],
+            pulls: Vec::new(),
+        }
+    }
+
+    /// Multipliers of the couplings in the free motion, from the rows in place; `loops` come before them.
+    fn note_tensions(&mut self, loops: usize) {
+        self.tension.fill(f64::NAN);
+        let Work { rows, lambda, taut, .. } = &self.work;
+        for (row, lambda) in rows.iter().zip(lambda).filter(|(row, _)| row.owner >= loops) {
+            if taut[row.owner - loops] {
+                self.tension[row.owner - loops] = *lambda;
+            }
         }
     }
 
@@ -137,14 +161,15 @@ impl Machine {
     }
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Motion of the links of mechanism `k` from its coordinates, and of their bodies.
     pub(super) fn place_machine(&mut self, k: usize) {
-        let (model, t) = (self.model, self.state.time);
+        let (model, t) = (&self.model.clone(), self.state.time);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let record = &self.state.machines[k];
         machine.work.active.clone_from(&record.active);
+        machine.work.taut.clone_from(&record.taut);
         machine.work.held_at.clone_from(&record.held_at);
         for (i, mode) in machine.work.modes.iter_mut().enumerate() {
             *mode = if record.locked[i] { Mode::Given(0.0) } else { Mode::Free };
@@ -173,7 +198,7 @@ impl Clock<'_> {
     /// Free motion of mechanism `k`: coordinates and rates by Runge-Kutta while that is stable, velocities of its bodies from one Euler
     /// step otherwise.
     pub(super) fn coast_machine(&mut self, k: usize) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mechanism = &model.mechanisms[k];
         let record = &self.state.machines[k];
         let machine = &mut self.machines[k];
@@ -187,6 +212,10 @@ impl Clock<'_> {
             if given.is_some() {
                 machine.work.modes[i] = Mode::Given(0.0);
             }
+        }
+        if mechanism.has_one_way_rows() {
+            mechanism.find_touching(&record.q, &record.u, true, &mut machine.work);
+            machine.work.decides = true;
         }
         let n = mechanism.coordinates;
         let fastest = record.u.iter().fold(0.0_f64, |most, u| most.max(u.abs()));
@@ -203,16 +232,15 @@ impl Clock<'_> {
                 }
                 machine.rates(model, k, t + (part as f64 + ahead) * dt);
                 if part == 0 && stage == 0 {
+                    machine.note_tensions(mechanism.loops.len());
                     let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = machine;
                     loop_reactions.fill(Six::ZERO);
                     for (row, lambda) in work.rows.iter().zip(&work.lambda) {
                         if let Some(reaction) = loop_reactions.get_mut(row.owner) {
                             *reaction = *reaction + row.on_2 * *lambda;
                         }
-                        for (link, wrench) in row.on {
-                            if let Some(k) = link {
-                                all[k as usize] = all[k as usize] + wrench * *lambda;
-                            }
+                        for &(link, wrench) in work.ends_of(row) {
+                            all[link as usize] = all[link as usize] + wrench * *lambda;
                         }
                     }
                     mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
@@ -241,13 +269,18 @@ impl Clock<'_> {
             fold(model, k, &mut machine.q_free, &mut machine.bases_free);
             part += 1;
         }
+        machine.overruns = mechanism.couplings.iter().zip(&machine.tension).any(|(coupled, tension)| {
+            tension.is_nan()
+                && coupled.coupling.holds.sense().is_some()
+                && coupled.coupling.beyond(&machine.q_free) > 0.0
+        });
         let of = |body: u32| prescribed(model, body as usize, t);
         // S and frames of the beginning again
         mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.moved);
         if machine.smooth {
             mechanism.place(&record.q, &machine.u_free, &record.bases, of, &mut machine.work, &mut machine.moved);
             for (link, kin) in mechanism.links.iter().zip(&machine.moved) {
-                self.coasted[link.body as usize] = Six::new(kin.w, kin.v);
+                self.paths[link.body as usize].free_velocity = Six::new(kin.w, kin.v);
             }
         } else {
             for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
@@ -258,25 +291,32 @@ impl Clock<'_> {
                 let torque = load.angular - kin.w.cross(L);
                 let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
                 let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
-                self.coasted[b] = Six::new(kin.w + turn * h, v);
+                self.paths[b].free_velocity = Six::new(kin.w + turn * h, v);
             }
             // forces on coordinates act on the bodies
             for (i, &tau) in machine.tau.iter().enumerate().filter(|(_, tau)| **tau != 0.0) {
-                let link = mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&i));
-                let Some(l) = link else { continue };
+                let l = mechanism.link_of(i);
                 for (body, push) in sides(model, k, l, machine.dual[i], machine.work.links[l].r) {
-                    let kin = &self.kin[body];
+                    let kin = &self.paths[body].kin;
                     let m = &model.bodies[body];
                     let turn = kin.R * (m.I_c_inverse * (kin.R.transpose() * push.angular));
-                    self.coasted[body] = self.coasted[body] + Six::new(turn, push.linear / m.mass) * (tau * h);
+                    self.paths[body].free_velocity =
+                        self.paths[body].free_velocity + Six::new(turn, push.linear / m.mass) * (tau * h);
                 }
             }
         }
     }
 
-    /// Exact rows of mechanism `k` into `groups`, with the bodies' model indices; `owners` gets the link, or links + loop.
-    pub(super) fn joint_groups(&mut self, k: usize, groups: &mut Vec<Group>, owners: &mut Vec<(u32, u32, [Six; 6])>) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+    /// Rows of mechanism `k` into `ties`, with the bodies' model indices; `owners` gets the link, or links + loop, or
+    /// links + loops + coupling.
+    pub(super) fn joint_ties(
+        &mut self,
+        k: usize,
+        ties: &mut Vec<Tie>,
+        ends: &mut Vec<End>,
+        owners: &mut Vec<(u32, u32, [Six; 6])>,
+    ) {
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let centre = |on: Parent, kinematics: &[Kinematics]| match on {
@@ -315,10 +355,13 @@ impl Clock<'_> {
             let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
             machine.fresh.clear();
             joint.rows(&frames[0], &frames[1], &mut machine.fresh);
-            let mut group = Group::default();
+            let mut tie = Tie::default();
+            // the bodies on its two sides, those that forces move
+            let mut bodies = [None; 2];
+            let mut J_s = [[0.0; 36]; 2];
             let mut reaction = [Six::ZERO; 6];
             for (r, row) in machine.fresh.iter().enumerate() {
-                group.count = r + 1;
+                tie.count = r + 1;
                 reaction[r] = row.J[1];
                 let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
                 for s in 0..2 {
@@ -329,11 +372,11 @@ impl Clock<'_> {
                     let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
                     if free {
                         let b = body.unwrap_or(0);
-                        group.bodies[s] = b as u32;
-                        write(&mut group.J[s], r, at);
+                        bodies[s] = Some(b as u32);
+                        write(&mut J_s[s], r, at);
                         if machine.smooth && l >= links {
                             // the free motion closed the loop where it ends: the rows act on what comes on top
-                            target += at.dot(&self.coasted[b]);
+                            target += at.dot(&self.paths[b].free_velocity);
                         } else if !machine.smooth {
                             target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                         }
@@ -341,7 +384,7 @@ impl Clock<'_> {
                         target -= at.dot(&Six::new(kin.w, kin.v));
                     }
                 }
-                group.target[r] = target;
+                tie.target[r] = target;
             }
             for i in first..first + count {
                 let rate = match (machine.given[i], machine.work.modes[i]) {
@@ -349,9 +392,9 @@ impl Clock<'_> {
                     (None, Mode::Given(_)) => 0.0,
                     _ => continue,
                 };
-                let r = group.count;
-                group.count += 1;
-                group.target[r] = rate;
+                let r = tie.count;
+                tie.count += 1;
+                tie.target[r] = rate;
                 for (s, (body, J)) in
                     coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r).into_iter().enumerate()
                 {
@@ -363,55 +406,50 @@ impl Clock<'_> {
                         reaction[r] = Six::new(J.angular - arm.cross(J.linear), J.linear);
                     }
                     if model.bodies[body].drive == Drive::Free {
-                        write(&mut group.J[s], r, J);
+                        write(&mut J_s[s], r, J);
                     } else {
-                        let kin = &self.kin[body];
-                        group.target[r] -= J.dot(&Six::new(kin.w, kin.v));
+                        let kin = &self.paths[body].kin;
+                        tie.target[r] -= J.dot(&Six::new(kin.w, kin.v));
                     }
                 }
             }
-            if group.count > 0 && (group.bodies[0] != GROUND || group.bodies[1] != GROUND) {
-                groups.push(group);
+            if tie.count > 0 && bodies != [None; 2] {
+                let first = ends.len() as u32;
+                let sides = bodies.into_iter().zip(J_s);
+                ends.extend(sides.filter_map(|(body, J)| body.map(|body| End { body, J })));
+                ties.push(Tie { ends: Ends { first, end: ends.len() as u32 }, ..tie });
                 owners.push((k as u32, l as u32, reaction));
             }
         }
         for (c, coupled) in mechanism.couplings.iter().enumerate() {
-            let mut group = Group { count: 1, ..Group::default() };
+            let mut tie = Tie { count: 1, ..Tie::default() };
             let (q, u) = (&self.state.machines[k].q, &machine.u_free);
-            group.target[0] = if machine.smooth { coupled.coupling.rate(u) } else { -coupled.coupling.phi(q) / h };
-            let mut used = 0;
+            let [lower, upper] = coupled.coupling.holds.bounds();
+            let tension = machine.tension[c];
+            let carried = machine.smooth && (coupled.coupling.holds.sense().is_none() || !tension.is_nan());
+            // one that the free motion holds may let go of what it carries there; one that is slack closes what is open
+            tie.target[0] = if carried { coupled.coupling.rate(u) } else { -coupled.coupling.phi(q) / h };
+            let held = if carried && !tension.is_nan() { h * tension } else { 0.0 };
+            (tie.lower[0], tie.upper[0]) = (lower - held, upper - held);
+            machine.pulls.clear();
             for term in &coupled.coupling.terms {
-                let Some(l) =
-                    mechanism.links.iter().position(|l| (l.first..l.first + l.count).contains(&term.coordinate))
-                else {
-                    continue;
-                };
+                let l = mechanism.link_of(term.coordinate);
                 let row = coordinate_row(model, k, l, machine.dual[term.coordinate], machine.work.links[l].r);
                 for (body, J) in row {
                     let Some(body) = body.filter(|&b| model.bodies[b].drive == Drive::Free) else { continue };
-                    let slot = match group.bodies[..used].iter().position(|&b| b == body as u32) {
-                        Some(slot) => slot,
-                        None if used < 4 => {
-                            group.bodies[used] = body as u32;
-                            used += 1;
-                            used - 1
-                        }
-                        None => continue,
-                    };
-                    let scaled = J * term.factor;
-                    for (i, x) in flat(scaled).into_iter().enumerate() {
-                        group.J[slot][i] += x;
-                    }
+                    machine.pulls.push((body as u32, flat(J * term.factor)));
                 }
             }
-            groups.push(group);
+            tie.ends = kkt::join_ends(ends, &machine.pulls);
+            ties.push(tie);
             owners.push((k as u32, (links + mechanism.loops.len() + c) as u32, [Six::ZERO; 6]));
         }
     }
 
     /// Coordinates and rates of mechanism `k` after the step; `u` are the velocities of its bodies if rows acted.
     pub(super) fn integrate_machine(&mut self, k: usize, solved: bool, velocity: &[Six]) {
-        let (model, h, t) = (self.model, self.h, self.state.time);
+        let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
+        self.switch_one_way(k);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let record = &mut self.state.machines[k];
@@ -486,13 +524,48 @@ impl Clock<'_> {
         }
     }
 
+    /// Which couplings that hold one way are taut at the end of the step: those that carried something in it. Those
+    /// that switch are logged, at its end if they became taut, else at its beginning.
+    fn switch_one_way(&mut self, k: usize) {
+        let mechanism = &self.model.mechanisms[k];
+        if !mechanism.has_one_way_rows() {
+            return;
+        }
+        let machine = &mut self.machines[k];
+        let before = mechanism.links.len() + mechanism.loops.len();
+        for (c, coupled) in mechanism.couplings.iter().enumerate() {
+            if coupled.coupling.holds.sense().is_none() {
+                continue;
+            }
+            let mut total =
+                if machine.smooth && !machine.tension[c].is_nan() { self.h * machine.tension[c] } else { 0.0 };
+            for partition in self.partitions.iter().filter(|p| p.active) {
+                let own = |owner: &(u32, u32, [Six; 6])| owner.0 as usize == k && owner.1 as usize == before + c;
+                if let Some(t) = partition.owners.iter().position(own) {
+                    total += partition.problem.ties[t].lambda[0];
+                }
+            }
+            let (was, taut) = (self.state.machines[k].taut[c], total != 0.0);
+            self.state.machines[k].taut[c] = taut;
+            // what has just become taut still closes a little: the next step stops it, no projection
+            machine.work.taut[c] = taut && !machine.tension[c].is_nan();
+            // one that is taut from the start is no event
+            let begins = self.state.steps == 0 && !machine.tension[c].is_nan();
+            if was != taut && !begins {
+                let kind = if taut { EventKind::Taut } else { EventKind::Slack };
+                let time = self.state.time + if taut { self.h } else { 0.0 };
+                self.shown.events.push(Event { time, kind, source: Some(coupled.name.clone()), contact: None });
+            }
+        }
+    }
+
     /// Damping of the rates at which links of a taut chain bend, as rows: (child, parent, J of both, compliance).
     pub(super) fn bend_rows(&self, k: usize, mut push: impl FnMut([Option<usize>; 2], [Six; 2], f64)) {
         let machine = &self.machines[k];
         if machine.smooth {
             return;
         }
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let mechanism = &model.mechanisms[k];
         for (l, link) in mechanism.links.iter().enumerate() {
             let Parent::Link(parent) = link.parent else { continue };

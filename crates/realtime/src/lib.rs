@@ -1,93 +1,75 @@
-//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver (seed 004, section 2; docs/theory/realtime.md).
+//! The realtime clock: fixed step, velocity-level rows with bounds, direct solver
+//! (docs/theory/realtime.md).
 //!
-//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high order
-//! where it is smooth; rows then act on the velocities at the end of the step:
+//! [`step`](Clock::step) is a list of verbs. Free motion (gravity, velocity products, loads) is advanced first, to high
+//! order where it is smooth; rows then act on the velocities at the end of the step:
 //!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod books;
 mod contacts;
 mod elements;
 mod equations;
+mod failures;
 mod free;
-mod grains;
 mod hook;
 mod impact;
+mod integrate;
 mod joints;
+mod memory;
 mod partition;
-mod record;
+mod path;
+mod rates;
+mod samples;
 mod set;
 mod signals;
 mod structure;
+mod subsystem;
+mod summary;
 
+use contacts::{Detected, Hold, Memory};
 pub use contacts::{Grip, Touch};
-use contacts::{Hold, Memory, Pairs};
+use hook::Listened;
 pub use hook::{CustomRow, Hook, View};
+use impact::Struck;
+use integrate::Solved;
 use joints::Machine;
+use memory::Remembered;
 pub use partition::Owner;
 use partition::{Partition, Rows};
+pub use path::BodyPath;
+use samples::Shown;
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tippe_geometry::{Mat3, Quat};
-use tippe_mechanics::bed::{Bed, GrainRecord};
-use tippe_mechanics::event::Event;
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::BodyMotion;
-use tippe_mechanics::kinematics::{Kinematics, Principal};
+use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::model::prescribed;
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
 use tippe_mechanics::structure::Structure;
-use tippe_scene::{self as scene, Scene};
+use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
+use tippe_scene::Scene;
+pub use tippe_scene::{Coupled, FrictionBound, Solver};
+use tippe_scene::{endless, is_endless};
 
 /// Default step [s].
 pub const STEP: f64 = 1.0 / 60.0;
 
-/// Form of the friction bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FrictionBound {
-    /// |f| <= mu N, the same in all directions.
-    #[default]
-    Cone,
-    /// Each of two axes on its own, the first along the slip (seed 004, 2.4.3).
-    Box,
-}
-
-/// How partitions are solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Solve {
-    /// Direct up to some size, sweeps beyond it unless masses differ much.
-    #[default]
-    Auto,
-    /// Projected Newton with a sparse factorisation.
-    Direct,
-    /// Small steps of soft Gauss-Seidel passes.
-    Sweeps,
-}
-
-/// What becomes of parts that only force elements and rows of hooks join.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Coupled {
-    /// One matrix.
-    #[default]
-    Merged,
-    /// Each its own, joined by a Schur complement of the rows between them (up to 48).
-    Kept,
-}
-
-/// How to run the realtime clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the realtime clock. In files an output interval without end is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Step h [s].
     pub step: f64,
     /// Time between communication points [s]; they are the steps nearest to it.
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
     /// Friction bound.
     pub friction: FrictionBound,
@@ -95,13 +77,15 @@ pub struct Settings {
     pub passes: usize,
     /// Points per pair of shapes, 1 to 8.
     pub points: usize,
-    /// Solver.
-    pub solve: Solve,
-    /// Coupled parts.
+    /// How partitions are solved.
+    pub solver: Solver,
+    /// What becomes of parts that only force elements and rows of hooks join.
+    #[serde(default)]
     pub coupled: Coupled,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
     /// Partitions that came to rest are left alone until something reaches them.
+    #[serde(default)]
     pub sleeping: bool,
 }
 
@@ -114,7 +98,7 @@ impl Default for Settings {
             friction: FrictionBound::Cone,
             passes: 3,
             points: 4,
-            solve: Solve::Auto,
+            solver: Solver::Auto,
             coupled: Coupled::Merged,
             sweeps: 10,
             sleeping: false,
@@ -129,21 +113,11 @@ impl Settings {
         Settings {
             step: own.step,
             output_interval: scene.run.output_interval,
-            friction: match own.friction {
-                scene::FrictionBound::Cone => FrictionBound::Cone,
-                scene::FrictionBound::Box => FrictionBound::Box,
-            },
+            friction: own.friction,
             passes: own.passes,
             points: own.points,
-            solve: match own.solver {
-                scene::Solver::Auto => Solve::Auto,
-                scene::Solver::Direct => Solve::Direct,
-                scene::Solver::Sweeps => Solve::Sweeps,
-            },
-            coupled: match own.coupled {
-                scene::Coupled::Merged => Coupled::Merged,
-                scene::Coupled::Kept => Coupled::Kept,
-            },
+            solver: own.solver,
+            coupled: own.coupled,
             sweeps: own.sweeps,
             sleeping: own.sleeping,
             threads: 0,
@@ -195,14 +169,15 @@ pub struct State {
     ledger: Ledger,
     /// Steps each body has been at rest.
     still: Vec<u32>,
-    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy before one [J].
+    /// For each mechanism: energy that steps of taut chains made of nothing so far, and the largest kinetic energy
+    /// before one [J].
     #[serde(default)]
     restraint: Vec<[f64; 2]>,
     /// Whether the start has been recorded.
     recorded: bool,
-    /// Grains, where the model has any.
-    #[serde(default)]
-    grains: Option<Box<GrainRecord>>,
+    /// The subsystem, where the model has one.
+    #[serde(default, rename = "grains")]
+    subsystem: Option<SubsystemRecord>,
 }
 
 impl State {
@@ -213,7 +188,7 @@ impl State {
 
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.grains.as_ref().map(|record| &record.grains)
+        self.subsystem.as_ref().and_then(SubsystemRecord::grains)
     }
 
     /// Copies without new memory where there is enough.
@@ -232,7 +207,7 @@ impl State {
             still,
             restraint,
             recorded,
-            grains,
+            subsystem,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -244,7 +219,7 @@ impl State {
         other.structure.clone_from(structure);
         other.still.clone_from(still);
         other.restraint.clone_from(restraint);
-        other.grains.clone_from(grains);
+        other.subsystem.clone_from(subsystem);
     }
 
     /// The model at the start of its scene.
@@ -269,12 +244,13 @@ impl State {
             still: vec![0; model.bodies.len()],
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
             recorded: false,
-            grains: GrainRecord::start(model).map(Box::new),
+            subsystem: SubsystemRecord::start(model),
         }
     }
 }
 
-/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good one.
+/// Advances `state` to `until`, handing everything on the way to `observe`. After a failure `state` is the last good
+/// one.
 pub fn simulate(
     model: &Model,
     state: &mut State,
@@ -306,8 +282,8 @@ pub fn simulate_with(
     Ok(clock.summary())
 }
 
-/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before others are
-/// awake; what a lot does must not ask for threads itself.
+/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before
+/// others are awake; what a lot does must not ask for threads itself.
 fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
     let threads = pool.current_num_threads().min(lots.len());
     let lots = Mutex::new(lots);
@@ -325,156 +301,96 @@ fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = 
     });
 }
 
-/// The clock at work: all but `state` can be dropped between steps.
-pub struct Clock<'a> {
-    model: &'a Model,
-    settings: &'a Settings,
+/// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes
+/// them.
+pub struct Clock {
+    model: Arc<Model>,
+    settings: Settings,
     pool: Option<rayon::ThreadPool>,
-    /// What survives.
+    /// All that survives a step.
     pub state: State,
     /// Step [s].
     h: f64,
-    /// Motion of all bodies at the beginning of the step.
-    kin: Vec<Kinematics>,
-    /// Principal axes and moments of the bodies.
-    principal: Vec<Principal>,
+    /// Inputs and the hand that pulls: `listen` writes, `record` shows them, rows follow the hand.
+    heard: Listened,
+    /// Path of each body through the step: `place` begins it, `strike` bends it, `coast` and `assemble` say how it ends
+    /// without rows; all read it.
+    paths: Vec<BodyPath>,
+    /// Mechanisms: `place`, `load`, `coast` and `integrate` write.
     machines: Vec<Machine>,
-    pairs: Pairs,
-    touches: Vec<Touch>,
-    grips: Vec<Grip>,
-    /// False if no contact point has a restitution.
-    rebounds: bool,
-    /// {torque, force} on the centres of mass, without gravity.
+    /// Contact points: `detect` and hooks write, `strike` and `assemble` read, `integrate` leaves the impulses in them.
+    detected: Detected,
+    /// Impacts: `strike` writes, `assemble`, `integrate` and `book` read.
+    struck: Struck,
+    /// {torque, force} on the centres of mass, without gravity: `load` writes, `coast` and `book` read.
     loads: Vec<Six>,
-    /// Velocities {w, v} at the end of the step without rows.
-    coasted: Vec<Six>,
-    /// Orientations at the end of the step without rows.
-    turned: Vec<Quat>,
-    /// Whether arms of contacts on the body are those of the end of the step.
-    ahead: Vec<bool>,
-    /// The books before the step moved anything.
-    opened: Ledger,
-    /// Displacement that impacts inside the step add to h u+ [m, rad].
-    hops: Vec<Six>,
-    /// Whether an impact changed the body's velocity in this step.
-    struck: Vec<bool>,
-    /// What impacts saw of gravity.
-    falls: Vec<impact::Fall>,
-    /// Whether it tumbles, so that its velocity is that of its orientation then.
-    tumbled: Vec<bool>,
-    /// Orientation at the last of them, of those.
-    swung: Vec<Option<Quat>>,
-    /// Time of the last impact of the step, from its beginning [s].
-    elapsed: f64,
-    /// The same, kept until the step is over [s].
-    struck_at: f64,
-    /// Impacts of the step.
-    blows: Vec<impact::Blow>,
-    /// Their pairs, ascending.
-    struck_pairs: Vec<(u32, u32)>,
-    /// Velocities {w, v} at the end of the step as solved, before bodies of mechanisms are placed anew.
-    solved: Vec<Six>,
-    /// Mean of the velocities at the beginning of the step and of the solved ones.
-    mean: Vec<Six>,
+    /// Force elements: `load` and `assemble` write, `integrate` and `book` read.
+    elements: elements::Elements,
+    /// Values of the equations: `load` and `integrate` write.
+    values: Vec<f64>,
+    room: equations::Room,
+    /// Rows: `assemble` and hooks write, `solve` leaves the impulses in them, `integrate` and `book` read.
     rows: Rows,
+    /// Partitions that rows tie together: `split` writes, `solve` leaves the solutions in them.
+    partitions: Vec<Partition>,
     root: Vec<u32>,
     parts: Vec<u32>,
-    before: Vec<Memory>,
-    /// Energy that contacts and the springs of their friction store at the beginning of the step and at its end [J].
-    elastic: [f64; 2],
-    began: Vec<(u32, u32)>,
-    ended: Vec<(u32, u32)>,
-    partitions: Vec<Partition>,
     /// Partition of each body, `u32::MAX` for those that are not free.
     partition_of: Vec<u32>,
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
     row_of: Vec<u32>,
-    /// Whether an impulse of a row acted on the body in this step.
-    pushed: Vec<bool>,
-    /// Values of the equations.
-    values: Vec<f64>,
-    room: equations::Room,
-    elements: elements::Elements,
-    bed: Option<Bed<'a>>,
-    /// Why the grains cannot go on.
-    spilt: Option<Failure>,
-    /// Numbers from outside: state, limits.
-    inputs: Vec<(usize, [f64; 2])>,
-    input_values: Vec<f64>,
-    /// Those that changed in this step.
-    heard: Vec<Heard>,
-    /// The hand that pulls in this step, and whether it did not in the last one, or otherwise.
-    pull: Option<Pull>,
-    pull_changed: bool,
-    events: Vec<Event>,
-    stopped: bool,
-    summary: Summary,
-    tally: record::Tally,
+    /// Velocities of the solution: `integrate` writes, `book` and hooks read.
+    solved: Solved,
+    /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
+    remembered: Remembered,
+    /// What has steps of its own, such as grains: `advance_subsystem` writes.
+    subsystem: Option<Subsystem>,
+    /// Why the subsystem or a hook cannot go on.
+    failure: Option<Failure>,
+    /// Events, counts and the last sample: all verbs write, `record` shows them.
+    shown: Shown,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
+    /// Ready to go on from `state`, with a copy of the model.
+    pub fn resume(model: &Model, state: &State, settings: &Settings) -> Clock {
+        Clock::new(Arc::new(model.clone()), state.clone(), settings.clone())
+    }
+
     /// Ready to go on from `state`.
-    pub fn resume(model: &'a Model, state: &State, settings: &'a Settings) -> Clock<'a> {
+    pub fn new(model: Arc<Model>, state: State, settings: Settings) -> Clock {
         let n = model.bodies.len();
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
         Clock {
-            model,
-            settings,
             pool,
-            state: state.clone(),
             h: settings.step,
-            kin: vec![Kinematics::WORLD; n],
-            principal: model.bodies.iter().map(|body| Principal::of(&body.I_c, body.isotropic)).collect(),
-            machines: (0..model.mechanisms.len()).map(|k| Machine::new(model, k)).collect(),
-            pairs: Pairs::default(),
-            touches: Vec::new(),
-            grips: Vec::new(),
-            rebounds: false,
+            heard: Listened::new(&model),
+            paths: model.bodies.iter().map(|body| BodyPath::new(body, settings.step)).collect(),
+            machines: (0..model.mechanisms.len()).map(|k| Machine::new(&model, k)).collect(),
+            detected: Detected::default(),
+            struck: Struck::default(),
             loads: vec![Six::ZERO; n],
-            coasted: vec![Six::ZERO; n],
-            turned: vec![Quat::IDENTITY; n],
-            ahead: vec![false; n],
-            hops: vec![Six::ZERO; n],
-            falls: vec![impact::Fall::default(); n],
-            struck: vec![false; n],
-            opened: Ledger::default(),
-            tumbled: vec![false; n],
-            swung: vec![None; n],
-            elapsed: 0.0,
-            struck_at: 0.0,
-            blows: Vec::new(),
-            struck_pairs: Vec::new(),
-            solved: vec![Six::ZERO; n],
-            mean: vec![Six::ZERO; n],
+            elements: elements::Elements::new(&model),
+            values: vec![0.0; model.network.values],
+            room: equations::Room::new(&model),
             rows: Rows::default(),
             root: Vec::new(),
             parts: Vec::new(),
-            before: Vec::new(),
-            elastic: [0.0; 2],
-            began: Vec::new(),
-            ended: Vec::new(),
             partitions: Vec::new(),
             partition_of: vec![u32::MAX; n],
             place_of: vec![0; n],
             row_of: Vec::new(),
-            pushed: vec![false; n],
-            values: vec![0.0; model.network.values],
-            room: equations::Room::new(model),
-            elements: elements::Elements::new(model),
-            bed: Bed::resume(model, state.grains.as_deref(), settings.step, settings.threads),
-            spilt: None,
-            inputs: model.network.inputs().map(|(_, state, limits)| (state, limits)).collect(),
-            input_values: vec![0.0; model.network.inputs().count()],
-            heard: Vec::new(),
-            pull: None,
-            pull_changed: false,
-            events: Vec::new(),
-            stopped: false,
-            summary: Summary::default(),
-            tally: record::Tally::default(),
+            solved: Solved::new(n),
+            remembered: Remembered::default(),
+            subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
+            failure: None,
+            shown: Shown::default(),
+            model,
+            state,
+            settings,
         }
     }
 
@@ -483,12 +399,12 @@ impl<'a> Clock<'a> {
         self.step_with(&mut []);
     }
 
-    /// One step in which hooks have their say.
+    /// One step with hooks.
     pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.listen(hooks);
         self.restructure();
         self.place();
-        self.detect();
+        self.detect(0.0);
         self.ask_contacts(hooks);
         self.strike();
         self.load();
@@ -499,7 +415,7 @@ impl<'a> Clock<'a> {
         self.solve();
         self.integrate();
         self.book();
-        self.pour();
+        self.advance_subsystem();
         self.tell(hooks);
     }
 
@@ -516,14 +432,18 @@ impl<'a> Clock<'a> {
         }
         for (b, body) in self.model.bodies.iter().enumerate() {
             let s = &self.state.bodies[b];
-            self.kin[b] = match body.drive {
-                Drive::Free => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
-                _ => prescribed(self.model, b, t),
+            let (kin, q) = match body.drive {
+                Drive::Free => (Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) }, s.q),
+                _ => {
+                    let kin = prescribed(&self.model, b, t);
+                    (kin, Quat::from_mat3(&kin.R))
+                }
             };
+            self.paths[b].begin(kin, q);
         }
         for (mechanism, machine) in self.model.mechanisms.iter().zip(&self.machines) {
             for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
-                self.kin[link.body as usize] = *kin;
+                self.paths[link.body as usize].kin = *kin;
             }
         }
     }

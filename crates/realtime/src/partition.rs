@@ -2,11 +2,11 @@
 
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, Solve, share};
+use super::{Clock, Coupled, FrictionBound, share};
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::model::Drive;
-use tippe_numerics::kkt::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
+use tippe_numerics::kkt::{self, Block, Follow, GROUND, Problem, Report, Row, Solver, Tie};
 
 /// From this many rows on they are solved by several threads.
 const SHARED: usize = 32;
@@ -84,8 +84,16 @@ pub struct Rows {
     pub runs: Vec<(u32, [u32; 2])>,
     /// Hooks have seen them: they may be other ones.
     pub seen: bool,
-    /// Rows, ascending, whose impulse acts along other directions than J^T.
-    pub forces: Vec<(u32, [Six; 2])>,
+    /// Rows with any number of ends, one each, and what they belong to.
+    pub ties: Vec<Tie>,
+    /// See `ties`.
+    pub tie_owners: Vec<Owner>,
+    /// What bodies whose motion is given add to the rate of each tie; the target has it already.
+    pub tie_given: Vec<f64>,
+    /// The ends of the ties, by model index.
+    pub ends: Vec<kkt::End>,
+    /// Room for the ends of one tie.
+    room: Vec<(u32, [f64; 6])>,
 }
 
 /// Bodies that rows and joints tie together.
@@ -95,6 +103,8 @@ pub struct Partition {
     pub bodies: Vec<u32>,
     /// Indices of its rows among all.
     pub rows: Vec<u32>,
+    /// Indices of its ties among all; in the problem they stand behind those of its joints.
+    pub ties: Vec<u32>,
     /// Its mechanisms.
     pub machines: Vec<u32>,
     /// False if nothing but smooth free motion happens.
@@ -105,7 +115,8 @@ pub struct Partition {
     pub problem: Problem,
     /// True if all rows of the step are its own, and not copies of them in the problem, until [`Partition::give_back`].
     lent: bool,
-    /// Mechanism, link or loop, and wrench on side 2 of each exact group.
+    /// Mechanism, link or loop (or coupling), and wrench on side 2 of each tie of a joint: the first ones of the
+    /// problem.
     pub owners: Vec<(u32, u32, [Six; 6])>,
     /// How it was solved.
     pub report: Report,
@@ -130,7 +141,10 @@ impl Rows {
         self.rows.clear();
         self.owners.clear();
         self.follows.clear();
-        self.forces.clear();
+        self.ties.clear();
+        self.tie_owners.clear();
+        self.tie_given.clear();
+        self.ends.clear();
         self.runs.clear();
         (self.contacts, self.seen) = (0, false);
     }
@@ -160,6 +174,30 @@ impl Rows {
         self.follows.push(follows);
     }
 
+    /// Appends a row with any number of ends; those whose motion is given go into the target. Its impulse acts along
+    /// J^T, or along `pushes`, if there are any.
+    pub fn push_tie(&mut self, ends: &[(End, Six)], pushes: &[(End, Six)], tie: Tie, owner: Owner) {
+        let mut given = 0.0;
+        let mut tie = Tie { count: 1, ..tie };
+        self.room.clear();
+        for (end, J) in ends {
+            match end {
+                End::Free(b) => self.room.push((*b, flat(*J))),
+                End::Given(u) => given += J.dot(u),
+                End::Still => {}
+            }
+        }
+        tie.ends = kkt::join_ends(&mut self.ends, &self.room);
+        self.room.clear();
+        let free = |(end, F): &(End, Six)| if let End::Free(b) = end { Some((*b, flat(*F))) } else { None };
+        self.room.extend(pushes.iter().filter_map(free));
+        tie.pushes = kkt::join_ends(&mut self.ends, &self.room);
+        tie.target[0] -= given;
+        self.ties.push(tie);
+        self.tie_owners.push(owner);
+        self.tie_given.push(given);
+    }
+
     /// Hooks have seen the rows, and may have changed them.
     pub fn look_again(&mut self) {
         self.seen = true;
@@ -183,18 +221,17 @@ pub enum End {
     Still,
 }
 
-impl Clock<'_> {
+impl Clock {
     /// Rows of contacts, force elements and taut chains.
     pub(super) fn assemble(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        let mut touches = std::mem::take(&mut self.touches);
-        let mut grips = std::mem::take(&mut self.grips);
-        self.ahead.fill(false);
+        let mut touches = std::mem::take(&mut self.detected.touches);
+        let mut grips = std::mem::take(&mut self.detected.grips);
         for (g, grip) in grips.iter_mut().enumerate() {
             let (first, count) = grip.touches;
             if touches[first].column && !touches[first].soft {
-                grip.bodies.iter().for_each(|&b| self.ahead[b] = true);
+                grip.bodies.iter().for_each(|&b| self.paths[b].rows_at_end = true);
             }
             let ends = self.ends(grip.bodies.map(Some));
             for k in first..first + count {
@@ -202,8 +239,8 @@ impl Clock<'_> {
             }
             self.grip_rows(g as u32, grip, &touches[first..first + count], &ends, &mut rows);
         }
-        self.touches = touches;
-        self.grips = grips;
+        self.detected.touches = touches;
+        self.detected.grips = grips;
         rows.contacts = rows.rows.len();
         self.element_rows(&mut rows);
         for k in 0..self.machines.len() {
@@ -228,16 +265,39 @@ impl Clock<'_> {
         rows.push(&self.ends(bodies), J, row, owner, follows);
     }
 
-    /// What rows between these bodies have at their ends.
-    fn ends(&self, bodies: [Option<usize>; 2]) -> [End; 2] {
-        bodies.map(|b| match b {
-            Some(b) if self.is_free(b) => End::Free(b as u32),
-            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(Six::new(self.kin[b].w, self.kin[b].v)),
-            _ => End::Still,
-        })
+    /// Appends a row of any number of bodies, J u + eps lambda = b with lower <= lambda <= upper, where `tie` has b,
+    /// eps, the bounds and the impulse to start from (NaN: unknown) of its first row. Bodies whose motion is given go
+    /// into the target; a body may be named twice.
+    pub(super) fn push_tie(
+        &self,
+        rows: &mut Rows,
+        ends: &[(usize, Six)],
+        pushes: &[(usize, Six)],
+        tie: Tie,
+        owner: Owner,
+    ) {
+        let [ends, pushes] = [ends, pushes].map(|ends| {
+            let own = ends.iter().map(|(b, J)| (self.end(Some(*b)), *J));
+            own.collect::<Vec<(End, Six)>>()
+        });
+        rows.push_tie(&ends, &pushes, tie, owner);
     }
 
-    /// Spring and damper evaluated at the end of the step (machine-modules.md 6.1), c = k relaxation:
+    /// What rows between these bodies have at their ends.
+    fn ends(&self, bodies: [Option<usize>; 2]) -> [End; 2] {
+        bodies.map(|b| self.end(b))
+    }
+
+    /// What a row has at this body.
+    fn end(&self, body: Option<usize>) -> End {
+        match body {
+            Some(b) if self.is_free(b) => End::Free(b as u32),
+            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(self.paths[b].velocity()),
+            _ => End::Still,
+        }
+    }
+
+    /// Spring and damper evaluated at the end of the step, lambda = -h (k (phi + h J u+) + c J u+), c = k relaxation:
     ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h;
     /// a spring that the step resolves, at its beginning (q+ = q + h u+ then loses no energy):   eps = 1/(h c),   b = -k phi/c.
     #[inline(always)]
@@ -245,23 +305,21 @@ impl Clock<'_> {
         let h = self.h;
         touch.row = rows.rows.len();
         let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
+        let paths = touch.bodies.map(|b| &self.paths[b]);
         let ahead = if touch.soft { 0.0 } else { h };
         // where they would come from after an impact is no depth of theirs
-        let phi = match touch.soft || self.blows.is_empty() {
+        let phi = match touch.soft || self.struck.impacts.is_empty() {
             true => touch.gap,
-            false => touch.gap + (0..2).map(|s| J[s].dot(&self.hops[touch.bodies[s]])).sum::<f64>(),
+            false => touch.gap + (0..2).map(|s| J[s].dot(&paths[s].impact_displacement)).sum::<f64>(),
         };
         // columns were read where tumbling brings them, which is not where the velocity of the end would
         let phi = match touch.column && !touch.soft {
-            true => phi + h * (0..2).map(|s| J[s].angular.dot(self.tumbled_from(touch.bodies[s]))).sum::<f64>(),
+            true => phi + h * (0..2).map(|s| J[s].angular.dot(paths[s].gyroscopic_velocity_change())).sum::<f64>(),
             false => phi,
         };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
-        let began = || {
-            let from = |b: usize| Six::new(self.kin[b].w - self.tumbled_from(b), self.kin[b].v + self.falls[b].v);
-            (0..2).map(|s| J[s].dot(&from(touch.bodies[s]))).sum::<f64>()
-        };
-        let slender = touch.column && touch.bodies.iter().any(|&b| self.is_slender(b));
+        let began = || (0..2).map(|s| J[s].dot(&paths[s].velocity_for_rows())).sum::<f64>();
+        let slender = touch.column && paths.iter().any(|path| path.is_slender());
         let struck = touch.column && (touch.gap <= 0.0) != (phi <= 0.0);
         let drift = touch.drift.unwrap_or(0.0);
         // what tumbles, or was struck, opens no faster than it does then, whatever the rest of its patch does
@@ -310,7 +368,7 @@ impl Clock<'_> {
         let cone = self.settings.friction == FrictionBound::Cone;
         let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
         // where they touch goes with the smaller body: what sticks to a turntable along its tangent would creep outwards, w^2 r h/2
-        let [k1, k2] = grip.bodies.map(|b| &self.kin[b]);
+        let [k1, k2] = grip.bodies.map(|b| &self.paths[b].kin);
         let [small1, small2] = grip.bodies.map(|b| self.model.bodies[b].radius);
         let along = if small1 < small2 { k1.v } else { k2.v };
         let far = h * k1.w.length().max(k2.w.length()) > FAR;
@@ -366,6 +424,11 @@ impl Clock<'_> {
                 join(&mut root, bodies[0], bodies[1]);
             }
         }
+        for tie in &self.rows.ties {
+            for pair in tie.ends.of(&self.rows.ends).windows(2) {
+                join(&mut root, pair[0].body, pair[1].body);
+            }
+        }
         for mechanism in &self.model.mechanisms {
             for pair in mechanism.links.windows(2) {
                 join(&mut root, pair[0].body, pair[1].body);
@@ -376,6 +439,7 @@ impl Clock<'_> {
         for partition in &mut self.partitions {
             partition.bodies.clear();
             partition.rows.clear();
+            partition.ties.clear();
             partition.machines.clear();
             partition.problem.clear();
             partition.owners.clear();
@@ -416,13 +480,20 @@ impl Clock<'_> {
                 partition.active = true;
             }
         }
+        for (k, tie) in self.rows.ties.iter().enumerate() {
+            if let Some(end) = tie.ends.of(&self.rows.ends).first() {
+                let partition = &mut self.partitions[self.partition_of[end.body as usize] as usize];
+                partition.ties.push(k as u32);
+                partition.active = true;
+            }
+        }
         for (k, mechanism) in self.model.mechanisms.iter().enumerate() {
             let machine = &self.machines[k];
             let free = mechanism.links.iter().find(|l| self.partition_of[l.body as usize] != u32::MAX);
             if let Some(link) = free {
                 let partition = &mut self.partitions[self.partition_of[link.body as usize] as usize];
                 partition.machines.push(k as u32);
-                partition.active |= !machine.smooth || machine.given.iter().any(Option::is_some);
+                partition.active |= !machine.smooth || machine.overruns || machine.given.iter().any(Option::is_some);
             }
         }
         self.root = root;
@@ -431,7 +502,7 @@ impl Clock<'_> {
                 self.partitions[p].active = false;
                 self.partitions[p].asleep = true;
             } else if self.partitions[p].active {
-                self.pose(p);
+                self.build_problem(p);
             }
         }
     }
@@ -458,6 +529,11 @@ impl Clock<'_> {
             }
         }
         let mut joining = 0;
+        for tie in &mut self.rows.ties {
+            let ends = tie.ends.of(&self.rows.ends);
+            tie.apart = ends.windows(2).any(|pair| find(&mut root, pair[0].body) != find(&mut root, pair[1].body));
+            joining += usize::from(tie.apart);
+        }
         for (row, owner) in self.rows.rows.iter_mut().zip(&self.rows.owners) {
             row.apart = between(row)
                 && loose(owner)
@@ -467,6 +543,7 @@ impl Clock<'_> {
         }
         if joining > COUPLING {
             self.rows.rows.iter_mut().for_each(|row| row.apart = false);
+            self.rows.ties.iter_mut().for_each(|tie| tie.apart = false);
         }
         self.parts = root;
     }
@@ -477,7 +554,7 @@ impl Clock<'_> {
         let enough = (REST_TIME / self.h).ceil() as u32;
         let quiet = |b: &u32| {
             let b = *b as usize;
-            self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.struck[b]
+            self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.paths[b].struck
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
             Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..) | Owner::Bend => {
@@ -486,6 +563,7 @@ impl Clock<'_> {
             Owner::Element(_) | Owner::Custom(_) => false,
         };
         partition.bodies.iter().all(quiet)
+            && partition.ties.is_empty()
             && partition.rows.iter().all(resting)
             && partition.machines.iter().all(|&m| {
                 let machine = &self.machines[m as usize];
@@ -500,7 +578,7 @@ impl Clock<'_> {
             match self.rows.owners[k as usize] {
                 _ if self.rows.rows[k as usize].given != 0.0 => return None,
                 Owner::Normal(touch) => {
-                    let touch = &self.touches[touch as usize];
+                    let touch = &self.detected.touches[touch as usize];
                     surfaces |= touch.column;
                     if touch.soft {
                         let n = touch.exponent;
@@ -515,7 +593,7 @@ impl Clock<'_> {
     }
 
     /// The problem of one partition.
-    fn pose(&mut self, p: usize) {
+    fn build_problem(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
         let Partition { bodies, problem, .. } = &mut partition;
         let (partition_of, place_of) = (std::mem::take(&mut self.partition_of), std::mem::take(&mut self.place_of));
@@ -524,15 +602,15 @@ impl Clock<'_> {
             _ => GROUND,
         };
         for &b in bodies.iter() {
-            let (M, W) = masses(&self.model.bodies[b as usize], &self.stance(b as usize));
-            let u = flat(self.stood(b as usize));
+            let (M, W) = masses(&self.model.bodies[b as usize], &self.paths[b as usize].orientation_for_rows());
+            let u = flat(self.paths[b as usize].free_velocity_for_rows());
             problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
             problem.mass.push(M);
             problem.inverse.push(W);
         }
         partition.start.clear();
         for &b in &partition.bodies {
-            let kin = &self.kin[b as usize];
+            let kin = &self.paths[b as usize].kin;
             partition.start.extend(flat(Six::new(kin.w, kin.v)));
         }
         // where the solution is looked for first
@@ -541,7 +619,7 @@ impl Clock<'_> {
         // forces of contacts are opposite
         let ours = if self.rows.seen { 0 } else { self.rows.contacts as u32 };
         partition.rubble = partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
-        let alone = partition.machines.is_empty() && !self.rows.seen;
+        let alone = partition.machines.is_empty() && partition.ties.is_empty() && !self.rows.seen;
         partition.springs = if alone { self.springs_of_contacts(&partition.rows) } else { None };
         partition.lent = !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
         if partition.lent {
@@ -554,25 +632,25 @@ impl Clock<'_> {
                 follow => Follow { first: self.row_of[follow.first as usize], ..follow },
             }));
         }
-        if !self.rows.forces.is_empty() {
-            for (place, &k) in partition.rows.iter().enumerate() {
-                if let Ok(own) = self.rows.forces.binary_search_by_key(&k, |f| f.0) {
-                    let force = self.rows.forces[own].1.map(flat);
-                    partition.problem.forces.push((place as u32, force));
-                }
-            }
-        }
-        let mut groups: Vec<Group> = std::mem::take(&mut partition.problem.groups);
-        let mut owners = std::mem::take(&mut partition.owners);
+        let mut problem = std::mem::take(&mut partition.problem);
         for &k in &partition.machines {
-            self.joint_groups(k as usize, &mut groups, &mut owners);
+            self.joint_ties(k as usize, &mut problem.ties, &mut problem.ends, &mut partition.owners);
         }
-        for group in &mut groups {
-            group.bodies = group.bodies.map(local);
+        for &k in &partition.ties {
+            let tie = &self.rows.ties[k as usize];
+            let mut copy = |ends: kkt::Ends| {
+                let first = problem.ends.len() as u32;
+                problem.ends.extend_from_slice(ends.of(&self.rows.ends));
+                kkt::Ends { first, end: problem.ends.len() as u32 }
+            };
+            let (ends, pushes) = (copy(tie.ends), copy(tie.pushes));
+            problem.ties.push(Tie { ends, pushes, ..*tie });
         }
-        partition.problem.groups = groups;
-        partition.owners = owners;
-        partition.choose(self.settings);
+        for end in &mut problem.ends {
+            end.body = local(end.body);
+        }
+        partition.problem = problem;
+        partition.choose(&self.settings);
         if !partition.swept {
             partition.problem.rows.iter_mut().for_each(|row| row.bodies = row.bodies.map(local));
         }
@@ -583,7 +661,7 @@ impl Clock<'_> {
     /// Velocities and impulses of all partitions.
     pub(super) fn solve(&mut self) {
         let mut partitions = std::mem::take(&mut self.partitions);
-        let (settings, places) = (self.settings, &self.place_of);
+        let (settings, places) = (&self.settings, &self.place_of);
         let work = |partition: &mut Partition| {
             if partition.active {
                 partition.solve(settings, places);
@@ -606,12 +684,12 @@ impl Partition {
     fn choose(&mut self, settings: &super::Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
-        self.swept = match settings.solve {
-            Solve::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.groups.is_empty(),
-            Solve::Direct => false,
-            Solve::Sweeps => true,
+        self.swept = match settings.solver {
+            super::Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
+            super::Solver::Direct => false,
+            super::Solver::Sweeps => true,
         } && self.rubble
-            && self.problem.forces.is_empty();
+            && !self.problem.is_skew();
     }
 
     /// Solves with the friction bounds at hand, then with those of the solution. Where it is swept its rows have the
@@ -655,12 +733,13 @@ impl Partition {
     /// The bounds of friction follow the solution until they settle.
     fn settle(&mut self, settings: &super::Settings) {
         let passes = settings.passes.max(1);
+        let skew = self.problem.is_skew();
         let mut anew = true;
         for pass in 1..=passes.max(MOST_PASSES) {
-            let report = match self.problem.forces.is_empty() {
-                true if anew => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
-                true => self.solver.newton_again(&mut self.problem, FACTORISATIONS, ACCURACY),
-                false => self.solver.dense(&mut self.problem),
+            let report = match skew {
+                false if anew => self.solver.newton(&mut self.problem, FACTORISATIONS, ACCURACY),
+                false => self.solver.newton_again(&mut self.problem, FACTORISATIONS, ACCURACY),
+                true => self.solver.dense(&mut self.problem),
             };
             let factorisations = self.report.factorisations + report.factorisations;
             self.report = Report { factorisations, ..report };
@@ -683,6 +762,9 @@ impl Partition {
 
     /// Impulses and bounds of the solution to the rows of the step; true if any of them push.
     pub fn give_back(&mut self, rows: &mut Rows) -> bool {
+        for (&k, tie) in self.ties.iter().zip(&self.problem.ties[self.owners.len()..]) {
+            rows.ties[k as usize].lambda = tie.lambda;
+        }
         if self.lent {
             self.lent = false;
             std::mem::swap(&mut rows.rows, &mut self.problem.rows);

@@ -5,7 +5,7 @@ use tippe_mechanics::cause::Cause;
 use tippe_mechanics::model::kinetic;
 use tippe_mechanics::set::Set;
 
-impl Clock<'_> {
+impl Clock {
     /// Sets things. Memories of contacts of bodies that are set are forgotten; kinetic and potential energy that comes with it is booked as
     /// work. Inputs that are set here are not told to the observer; those of a [`super::Hook`] are.
     pub fn set(&mut self, sets: &[Set]) {
@@ -13,7 +13,7 @@ impl Clock<'_> {
         for set in sets {
             match *set {
                 Set::Input { input, value } => {
-                    if let Some(&(state, [low, high])) = self.inputs.get(input) {
+                    if let Some(&(state, [low, high])) = self.heard.inputs.get(input) {
                         self.state.actions.states[state] = value.clamp(low, high);
                     }
                 }

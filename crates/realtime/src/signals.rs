@@ -10,10 +10,10 @@ use tippe_mechanics::model::{JointPlace, SignalSource};
 use tippe_mechanics::observe::ContactSample;
 use tippe_scene::SensorKind;
 
-impl Clock<'_> {
+impl Clock {
     /// Values of the model's signals. Forces are the means of the step; at the start those that act there.
     pub(super) fn signals(&mut self, contacts: &[ContactSample]) -> Vec<f64> {
-        let model = self.model;
+        let model = &self.model.clone();
         if self.state.steps == 0 {
             self.load();
             self.coast();
@@ -42,7 +42,7 @@ impl Clock<'_> {
                 | SignalSource::GrainLoad { .. } => f64::NAN,
             });
         }
-        self.grain_signals(&mut values);
+        self.subsystem_signals(&mut values);
         values
     }
 
@@ -78,7 +78,7 @@ impl Clock<'_> {
     /// {torque, force} each joint of mechanism `m` exerts on its body 2 about the origin of its frame 2, resolved in world: those of
     /// the links, then of the loops.
     fn reactions(&self, m: usize) -> Vec<Six> {
-        let (model, h) = (self.model, self.h);
+        let (model, h) = (&self.model.clone(), self.h);
         let (mechanism, machine) = (&model.mechanisms[m], &self.machines[m]);
         let links = mechanism.links.len();
         // on the links' centres of mass: free motion, then what elements and couplings do to coordinates
@@ -93,22 +93,19 @@ impl Clock<'_> {
             }
         }
         if self.state.steps > 0 {
-            for (own, row) in self.elements.rows.iter().zip(&self.rows.rows[self.elements.first..]) {
-                let coordinates = model.elements[own.element as usize].kind.attached().coordinates;
-                let Some(at) = coordinates.first().filter(|at| at.mechanism as usize == m) else { continue };
-                if let Some(l) = link_of(at.coordinate as usize) {
-                    let J = &row.J[0];
-                    let wrench = Six::new(Vec3::new(J[0], J[1], J[2]), Vec3::new(J[3], J[4], J[5]));
-                    on[l] = on[l] + wrench * (row.lambda / h);
+            for own in self.elements.along.iter().filter(|own| own.at.mechanism as usize == m) {
+                let i = own.at.coordinate as usize;
+                if let Some(l) = link_of(i) {
+                    on[l] = on[l] + machine.dual[i] * own.factor * (self.impulse_at(own.place) / h);
                 }
             }
             for partition in self.partitions.iter().filter(|p| p.active) {
-                for (group, (k, slot, _)) in partition.problem.groups.iter().zip(&partition.owners) {
+                for (tie, (k, slot, _)) in partition.problem.ties.iter().zip(&partition.owners) {
                     let coupling = (*slot as usize).checked_sub(links + mechanism.loops.len());
                     let Some(c) = coupling.filter(|_| *k as usize == m) else { continue };
                     for term in &mechanism.couplings[c].coupling.terms {
                         if let Some(l) = link_of(term.coordinate) {
-                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * group.lambda[0] / h);
+                            on[l] = on[l] + machine.dual[term.coordinate] * (term.factor * tie.lambda[0] / h);
                         }
                     }
                 }
@@ -118,13 +115,13 @@ impl Clock<'_> {
             Six::new(wrench.angular + (from - to).cross(wrench.linear), wrench.linear)
         };
         for (l, link) in mechanism.links.iter().enumerate() {
-            let own = &self.kin[link.body as usize];
+            let own = &self.paths[link.body as usize].kin;
             on[l] = if link.reversed {
                 // the body is on side 1: what acts on side 2 is the reaction, at the origin there
                 let parent = match link.parent {
                     Parent::World => Kinematics::WORLD,
-                    Parent::Body(body) => self.kin[body as usize],
-                    Parent::Link(p) => self.kin[mechanism.links[p as usize].body as usize],
+                    Parent::Body(body) => self.paths[body as usize].kin,
+                    Parent::Link(p) => self.paths[mechanism.links[p as usize].body as usize].kin,
                 };
                 -at(on[l], own.p, parent.p + parent.R * link.p_p1)
             } else {
@@ -159,8 +156,9 @@ impl Clock<'_> {
                     if !self.is_free(b) {
                         return (self.motion(b), Six::ZERO);
                     }
-                    let (now, start) = (self.motion(b), &self.kin[b]);
-                    let after = if self.state.steps == 0 { self.coasted[b] } else { Six::new(now.w, now.v) };
+                    let (now, start) = (self.motion(b), &self.paths[b].kin);
+                    let after =
+                        if self.state.steps == 0 { self.paths[b].free_velocity } else { Six::new(now.w, now.v) };
                     (now, (after - Six::new(start.w, start.v)) * (1.0 / self.h))
                 };
                 spec.acceleration([side(0), side(1)], component)

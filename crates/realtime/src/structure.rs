@@ -7,7 +7,7 @@ use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::model::ChangeAction;
 use tippe_mechanics::structure::Parts;
 
-impl Clock<'_> {
+impl Clock {
     /// Joints whose reaction in this step passed what they bear let go.
     pub(super) fn break_joints(&mut self) {
         for (m, mechanism) in self.model.mechanisms.iter().enumerate() {
@@ -26,7 +26,7 @@ impl Clock<'_> {
                     self.state.machines[m].counted = None;
                     self.state.still.fill(0);
                     let (time, source) = (self.state.time + self.h, Some(joint.name.clone()));
-                    self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+                    self.shown.events.push(Event { time, kind: EventKind::Change, source, contact: None });
                 }
             }
         }
@@ -34,7 +34,7 @@ impl Clock<'_> {
 
     /// Makes the changes whose time has come, or whose condition rose through zero in the last step.
     pub(super) fn restructure(&mut self) {
-        let (model, time) = (self.model, self.state.time);
+        let (model, time) = (&self.model.clone(), self.state.time);
         for (k, change) in model.changes.iter().enumerate() {
             let timely = change.at.is_some_and(|at| at <= time + 1e-9 * self.h);
             if self.state.structure.done[k] || !(timely || self.state.elements.due[k]) {
@@ -64,7 +64,7 @@ impl Clock<'_> {
             // what rested may have lost what it rested on
             state.still.fill(0);
             let source = Some(change.name.clone());
-            self.events.push(Event { time, kind: EventKind::Change, source, contact: None });
+            self.shown.events.push(Event { time, kind: EventKind::Change, source, contact: None });
         }
     }
 }

@@ -105,6 +105,8 @@ pub struct Scene {
     pub ignores: Vec<Ignore>,
     /// Joints.
     pub joints: Vec<Part>,
+    /// Relations of coordinates of joints.
+    pub constraints: Vec<Constraint>,
     /// Force elements.
     pub forces: Vec<Part>,
     /// Named scalars for equations.
@@ -311,13 +313,23 @@ impl Default for Run {
     }
 }
 
+/// What a limit in a file is that is absent: none.
+pub fn endless() -> f64 {
+    f64::INFINITY
+}
+
+/// True for a limit that files leave out.
+pub fn is_endless(limit: &f64) -> bool {
+    limit.is_infinite()
+}
+
 /// Declares an enum of names: the word in the file, the variant, what it is.
 macro_rules! named {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
-            $($(#[$inner])* $variant,)+
+            $($(#[$inner])* #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -343,7 +355,7 @@ macro_rules! named {
 }
 
 mod mechanism;
-pub use mechanism::{Action, Change, Component, ComponentCrossing, Frame};
+pub use mechanism::{Action, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame};
 
 named! {
     /// The clocks: ways to advance a scene in time.
@@ -383,8 +395,10 @@ named! {
 
 named! {
     /// What becomes of parts that only force elements join.
+    #[derive(Default)]
     Coupled {
         /// One matrix.
+        #[default]
         Merged = "merged",
         /// Each its own, joined by a Schur complement of the rows between them.
         Kept = "kept",

@@ -1,6 +1,6 @@
 //! Material data: what things are made of and how they touch.
 //!
-//! Values of the palettes behind seed 001 (Modia3D's solid and contact-pair palettes; Neumayr and Otter 2019); glass is soda-lime
+//! Values of Modia3D's solid and contact-pair palettes (Neumayr and Otter 2019); glass is soda-lime
 //! glass, density and modulus of EN 572-1, Poisson's ratio within the 0.20 to 0.23 that are published. A pair that is not listed
 //! is the arithmetic mean of the two self-pairs where both exist; otherwise it is an error.
 
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn derived_constants_match_the_notes() {
-        // modelica-contact.md 3.3
+    fn derived_constants_match_their_closed_form() {
+        // c = E/(1 - nu^2) of each side, 1/E* = 1/c_1 + 1/c_2, by hand
         let e = |a: &str, b: &str| {
             let (a, b) = (find(a).unwrap(), find(b).unwrap());
             effective_modulus(a.young, a.poisson, b.young, b.poisson)

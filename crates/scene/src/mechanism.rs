@@ -16,6 +16,45 @@ pub struct Frame {
     pub places: Places,
 }
 
+/// A relation of any number of coordinates, a sum of terms that is held at a limit or kept on one side of it: a rope
+/// over pulleys, a whippletree.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Constraint {
+    /// Name, unique in the scene.
+    pub name: String,
+    /// Its terms, in order.
+    pub terms: Vec<ConstraintTerm>,
+    /// Which way it holds.
+    pub holds: ConstraintHolds,
+    /// What the sum is, is at most or is at least [m, or rad where all coordinates are angles].
+    pub limit: f64,
+    /// Where things were written.
+    pub places: Places,
+}
+
+/// A coordinate times a factor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConstraintTerm {
+    /// Joint.
+    pub joint: String,
+    /// Index of its coordinate.
+    pub coordinate: usize,
+    /// Factor [-, or m/rad for an angle in a sum of lengths].
+    pub factor: f64,
+}
+
+/// Which way a constraint holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConstraintHolds {
+    /// The sum is the limit.
+    #[default]
+    Equals,
+    /// It is at most the limit: a rope.
+    AtMost,
+    /// It is at least the limit.
+    AtLeast,
+}
+
 /// A component with states of its own, written as equations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Component {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use tippe::realtime::{Clock, Settings, Solve, State};
+use tippe::realtime::{Clock, Settings, Solver, State};
 use tippe::{Model, scene::Scene};
 
 /// Seconds of processor time of this thread.
@@ -124,8 +124,8 @@ fn main() -> Result<(), String> {
     let (scene, dt, steps, every) = scene_of(&text).ok_or("not a token file")?;
     let scene = Scene::parse("peer.toml", &scene, &[]).map_err(|e| format!("{e:?}"))?;
     let model = Model::compile(&scene).map_err(|e| format!("{e:?}"))?;
-    let solve = if config == "sweeps" { Solve::Sweeps } else { Solve::Direct };
-    let settings = Settings { step: dt, threads: 1, solve, ..Settings::default() };
+    let solver = if config == "sweeps" { Solver::Sweeps } else { Solver::Direct };
+    let settings = Settings { step: dt, threads: 1, solver, ..Settings::default() };
     let state = State::start(&model);
     let mut clock = Clock::resume(&model, &state, &settings);
     let free: Vec<usize> = (0..model.bodies.len()).filter(|&b| model.bodies[b].mass.is_finite()).collect();

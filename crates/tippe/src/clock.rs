@@ -4,14 +4,16 @@ use crate::model::Model;
 use crate::observe::{Observe, Summary};
 use crate::scene::{Clock, Scene, SceneError};
 use crate::{granular, precise, realtime};
-use tippe_mechanics::bed::substeps;
+use serde::{Deserialize, Serialize};
+use tippe_mechanics::grains::substeps;
 pub use tippe_mechanics::set::Set;
 
 /// A run has at most this many steps of one length: the fewest grains take a day for them.
 const MOST_STEPS: f64 = 1e12;
 
-/// How to run a clock, and which.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run a clock, and which. In files what one clock has and the others have not tells them apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Settings {
     /// The precise clock.
     Precise(precise::Settings),
@@ -71,6 +73,19 @@ impl Settings {
         }
     }
 
+    /// What no clock can run with.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Settings::Realtime(settings) if !(settings.step > 0.0 && settings.step.is_finite()) => {
+                Err(format!("a step of {} s", settings.step))
+            }
+            Settings::Realtime(settings) if !(1..=8).contains(&settings.points) => {
+                Err(format!("{} contact points per pair of shapes; 1 to 8 are possible", settings.points))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Says why a run from time zero to `until` [s] would record more than anybody can keep.
     pub fn too_many_points(&self, until: f64) -> Option<String> {
         match self {
@@ -91,7 +106,7 @@ impl Settings {
     pub fn grain_step(&self, model: &Model) -> Option<f64> {
         let own = model.grains.as_ref()?;
         Some(match self {
-            Settings::Precise(settings) => settings.grain_step(own),
+            Settings::Precise(settings) => settings.handover_interval(own.settings.step),
             Settings::Realtime(settings) => settings.step / substeps(settings.step, own),
             Settings::Granular(settings) => settings.step.unwrap_or(own.settings.step),
         })
@@ -193,6 +208,18 @@ pub enum Failure {
     /// The granular clock could not go on.
     #[error(transparent)]
     Granular(#[from] granular::Failure),
+    /// A clock without steps of its own was asked for one.
+    #[error("the {} clock has no steps of its own. help: advance to a time, or take the realtime clock", .clock.name())]
+    NoSteps {
+        /// The clock.
+        clock: Clock,
+    },
+    /// A clock in which nothing can be set was asked to.
+    #[error("nothing can be set in the {} clock while it runs", .clock.name())]
+    NothingToSet {
+        /// The clock.
+        clock: Clock,
+    },
     /// State and settings belong to different clocks.
     #[error("a state of the {} clock cannot go on in the {} clock", .state.name(), .settings.name())]
     Mixed {
@@ -212,24 +239,12 @@ pub fn simulate(
     settings: &Settings,
     observe: &mut dyn Observe,
 ) -> Result<Summary, Failure> {
-    simulate_with(model, state, until, settings, &mut [], observe)
-}
-
-/// [`simulate`] with hooks, which the realtime clock alone has.
-pub fn simulate_with(
-    model: &Model,
-    state: &mut State,
-    until: f64,
-    settings: &Settings,
-    hooks: &mut [&mut dyn realtime::Hook],
-    observe: &mut dyn Observe,
-) -> Result<Summary, Failure> {
     match (state, settings) {
         (State::Precise(state), Settings::Precise(settings)) => {
             Ok(precise::simulate(model, state, until, settings, observe)?)
         }
         (State::Realtime(state), Settings::Realtime(settings)) => {
-            Ok(realtime::simulate_with(model, state, until, settings, hooks, observe)?)
+            Ok(realtime::simulate(model, state, until, settings, observe)?)
         }
         (State::Granular(state), Settings::Granular(settings)) => {
             Ok(granular::simulate(model, state, until, settings, observe)?)

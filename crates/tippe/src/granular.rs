@@ -17,24 +17,29 @@ use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
-use tippe_mechanics::bed::{PUFF, SetMeasures, WallRecord};
+use tippe_mechanics::grains::{EMITTER_INTERVAL, SetMeasures, WallRecord};
 use tippe_scene::text::plain;
+use tippe_scene::{endless, is_endless};
 
 /// Grain steps between two reports of progress.
 const BATCH: u64 = 2_000_000;
 
-/// How to run the granular clock.
-#[derive(Clone, Debug, PartialEq)]
+/// How to run the granular clock. In files what is infinite, or not given, is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Step [s]; the scene's if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// Time between communication points [s]; they are the steps nearest to it.
+    #[serde(default = "endless", skip_serializing_if = "is_endless")]
     pub output_interval: f64,
     /// Time between snapshots of all grains [s].
     pub snapshot_interval: f64,
     /// More times to record around: the steps before and after them [s], rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_at: Vec<f64>,
     /// Threads; 0 for all there are. The result does not depend on it.
+    #[serde(skip)]
     pub threads: usize,
 }
 
@@ -287,7 +292,7 @@ impl<'a> Clock<'a> {
     }
 
     fn steps_to(&mut self, goal: u64) -> Result<(), GrainError> {
-        let puff = (PUFF / self.h).ceil().max(1.0) as u64;
+        let puff = (EMITTER_INTERVAL / self.h).ceil().max(1.0) as u64;
         while self.state.steps < goal {
             let mut count = if self.placed { 1 } else { goal - self.state.steps };
             if !(self.state.emitters.is_empty() && self.state.sinks.is_empty()) {

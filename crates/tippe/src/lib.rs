@@ -5,6 +5,7 @@ pub mod clock;
 pub mod granular;
 pub mod linear;
 pub mod run;
+pub mod simulation;
 pub mod statics;
 
 pub use tippe_geometry as geometry;
@@ -19,6 +20,7 @@ pub use tippe_scene::{equation, material};
 
 pub use linear::{Linearization, linearize};
 pub use precise::{Failure, Settings, State, Whole, simulate};
+pub use simulation::Simulation;
 pub use statics::{Equilibrium, equilibrium};
 pub use tippe_mechanics::{
     BodyState, Cause, ContactSample, Event, EventContact, EventKind, GrainSummary, Ledger, MechanismSummary, Model,

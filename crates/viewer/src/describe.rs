@@ -258,7 +258,7 @@ impl Description {
             joints: joints(model),
             springs: springs(model),
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
-            inputs: if clock == Clock::Realtime { inputs(scene, model) } else { Vec::new() },
+            inputs: if clock == Clock::Realtime { inputs(model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
             ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
@@ -323,17 +323,13 @@ fn joints(model: &Model) -> Vec<DescribedJoint> {
     described.collect()
 }
 
-fn inputs(scene: &Scene, model: &Model) -> Vec<DescribedInput> {
-    let start = |name: &str| {
-        let signal = scene.signals.iter().find(|signal| signal.name == name);
-        signal.map(|signal| signal.number("start"))
-    };
+fn inputs(model: &Model) -> Vec<DescribedInput> {
     let finite = |x: f64| Some(x).filter(|x| x.is_finite());
-    let described = model.network.inputs().map(|(name, _, [low, high])| DescribedInput {
-        name: name.to_owned(),
-        start: start(name).unwrap_or(0.0),
-        low: finite(low),
-        high: finite(high),
+    let described = model.signal_inputs().map(|(input, _)| DescribedInput {
+        name: input.name.clone(),
+        start: input.start,
+        low: finite(input.limits[0]),
+        high: finite(input.limits[1]),
     });
     described.collect()
 }

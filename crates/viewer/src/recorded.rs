@@ -307,7 +307,7 @@ fn first_times(tables: &RunTables, rows: usize, block_rows: usize) -> Result<Vec
 mod tests {
     use super::*;
     use tippe::cause::Accounts;
-    use tippe::run::{Manifest, RunWriter, SceneCopy, SettingsCopy, Subjects};
+    use tippe::run::{Manifest, RunWriter, SceneCopy, Subjects};
     use tippe::{Observe, Sample, clock};
 
     fn recorded(folder: &Path) {
@@ -327,7 +327,7 @@ mod tests {
             start: 0.0,
             until: 0.3,
             restart: None,
-            settings: SettingsCopy::from(&settings),
+            settings,
             warnings: vec![],
             subjects: Subjects::of(&model),
             hash: None,

@@ -1,4 +1,4 @@
-//! Octree cells as intervals on the Morton curve (modelica-contact.md 9.2, after Lavrov).
+//! Octree cells as intervals on the Morton curve (Elmqvist and others 2015, 5.2, after Lavrov).
 //!
 //! A box takes the octree level at which it covers at most two cells a side; each of its one to eight cells is an interval of
 //! codes. Cells are nested or apart, so after sorting by start every interval that meets this one starts before its end.

@@ -164,13 +164,14 @@ pub fn manifold(
         (Ellipsoid { .. }, _) | (_, Ellipsoid { .. }) => out.single(&s, id(Kind::Witness, 0, 0)),
         (HalfSpace, HalfSpace) => out.single(&s, id(Kind::Witness, 0, 0)),
         (HeightGrid(grid), _) => {
-            if !terrain::grid_convex(grid, X_w1, shape2, X_w2, &s, margin, limit.min(MAX_POINTS), out) {
+            let over = terrain::Over { shape: shape2, X_ws: X_w2, nearest: &s };
+            if !terrain::grid_convex(grid, X_w1, &over, margin, limit.min(MAX_POINTS), out) {
                 out.single(&s, id(Kind::Witness, 0, 0));
             }
         }
         (_, HeightGrid(grid)) => {
-            let back = s.flipped();
-            if terrain::grid_convex(grid, X_w2, shape1, X_w1, &back, margin, limit.min(MAX_POINTS), out) {
+            let over = terrain::Over { shape: shape1, X_ws: X_w1, nearest: &s.flipped() };
+            if terrain::grid_convex(grid, X_w2, &over, margin, limit.min(MAX_POINTS), out) {
                 out.normal = -out.normal;
             } else {
                 out.single(&s, id(Kind::Witness, 0, 0));

@@ -12,17 +12,24 @@ use crate::{Pose, Shape, Vec3};
 /// Triangles steeper than this against the normal carry no points (cosine) [-].
 const STEEP: f64 = 0.5;
 
-/// Grid 1 against the convex shape 2 with their nearest points `s`; false if no flat or straight parts meet.
+/// A convex shape over a grid.
+pub(super) struct Over<'a> {
+    pub shape: &'a Shape,
+    pub X_ws: &'a Pose,
+    /// Nearest points, the grid being 1.
+    pub nearest: &'a Separation,
+}
+
+/// Grid 1 against the convex shape 2; false if no flat or straight parts meet.
 pub(super) fn grid_convex(
     grid: &HeightGrid,
     X_w1: &Pose,
-    shape2: &Shape,
-    X_w2: &Pose,
-    s: &Separation,
+    over: &Over<'_>,
     margin: f64,
     limit: usize,
     out: &mut Manifold,
 ) -> bool {
+    let Over { shape: shape2, X_ws: X_w2, nearest: s } = *over;
     let (n, o_w) = (s.normal, X_w2.position);
     let (core2, radius2) = core_of(shape2);
     let size = core2.size() + radius2;

@@ -1,4 +1,4 @@
-//! Minkowski portal refinement as improved by Neumayr and Otter (2017) for Modia3D (modelica-contact.md 5.1), by name.
+//! Minkowski portal refinement as improved by Neumayr and Otter (2017) for Modia3D, by name.
 //!
 //! r_k are points of {a - b}; r0 lies inside. A portal of three points is pushed outwards until the ray from r0 through the origin
 //! leaves through a face of the body. The sign is always right; the value is the distance to the plane where that ray

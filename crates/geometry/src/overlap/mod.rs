@@ -1,4 +1,4 @@
-//! Overlap of two solids: volume, centroid, mean normal, projected area, extent (seed 002, 5.3 and 6).
+//! Overlap of two solids: volume, centroid, mean normal, projected area, extent (Elmqvist and others 2015, 5.3 and 6).
 //!
 //! For an overlap body B with the part S1 of its boundary on solid 1, the area vector sum A n over S1 (outward from 1) gives
 //! the mean normal and the projected area. Moving solid 2 by dx changes the volume by dV = -area normal . dx.

@@ -1,4 +1,4 @@
-//! Signed distances against the 1000 reference pairs of truth D01.
+//! Signed distances against 1000 reference pairs, bracketed from both sides (`tests/data/D01_signed_distance.jsonl`).
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -406,25 +406,25 @@ fn damaged_files_never_panic() {
         let (format, seed) = &seeds[k % seeds.len()];
         let mut bytes = seed.clone();
         for _ in 0..1 + random.below(4) {
-            let at = random.below(bytes.len().max(1) as u64) as usize;
+            let at = random.below(bytes.len().max(1));
             match random.below(6) {
                 0 if at < bytes.len() => bytes[at] = random.next() as u8,
                 1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
                 2 => bytes.truncate(at),
                 3 => {
-                    let run = random.below(40) as usize;
+                    let run = random.below(40);
                     let to = (at + run).min(bytes.len());
                     let copy = bytes[at.min(to)..to].to_vec();
-                    let into = random.below(bytes.len() as u64 + 1) as usize;
+                    let into = random.below(bytes.len() + 1);
                     bytes.splice(into..into, copy);
                 }
                 4 if at < bytes.len() => {
-                    let to = (at + random.below(40) as usize).min(bytes.len());
+                    let to = (at + random.below(40)).min(bytes.len());
                     bytes.drain(at..to);
                 }
                 _ if at < bytes.len() => {
                     let words: [&[u8]; 8] = [b"-1", b"1e999", b"nan", b"\xff\xfe", b"99999999999", b"0", b"\n", b"\""];
-                    bytes.splice(at..at, words[random.below(8) as usize].iter().copied());
+                    bytes.splice(at..at, words[random.below(8)].iter().copied());
                 }
                 _ => {}
             }

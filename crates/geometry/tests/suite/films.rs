@@ -193,7 +193,7 @@ fn cells_of_a_turned_grid_add_up() {
         let position = random.direction() * size * [0.0, 1.0, 100.0][k % 3];
         let mut block = || {
             let mut range = || {
-                let (a, b) = (random.below(N as u64) as usize, random.below(N as u64) as usize);
+                let (a, b) = (random.below(N), random.below(N));
                 (a.min(b), a.max(b) + 1)
             };
             let r = [range(), range(), range()];

@@ -1,4 +1,4 @@
-//! Regions of the overlap of meshes: truth C01 to C04, boolmesh, derivatives, what coincides.
+//! Regions of the overlap of meshes: exact references (`tests/data`, C01 to C04), boolmesh, derivatives, what coincides.
 
 use crate::distance_truth::{number, pose, vector};
 use crate::random::Random;
@@ -292,10 +292,10 @@ fn lattice_cases(count: u64, seed: u64) {
     let meshes = [cuboid(Vec3::splat(0.5)), cuboid(Vec3::new(0.5, 0.25, 0.75)), tetra, ell, ball(0.5, 4)];
     let solids = meshes.each_ref().map(surface);
     for case in 0..count {
-        let (i, j) = (r.below(5) as usize, r.below(5) as usize);
+        let (i, j) = (r.below(5), r.below(5));
         let pose = |r: &mut Random| {
             let mut x = Vec3::new(step(r), step(r), step(r));
-            let mut q = quarter[r.below(5) as usize];
+            let mut q = quarter[r.below(5)];
             match r.below(4) {
                 0 => x += r.vector(-1e-15, 1e-15),
                 1 => q = (q * Quat::from_xyzw(1e-9, 0.0, -1e-12, 1.0)).normalize(),

@@ -1,4 +1,5 @@
-//! Overlaps against truth C01 (caps and lenses), C02 (boxes), C04 (tetrahedra), and against their own derivatives.
+//! Overlaps against references in exact or 25-digit arithmetic (`tests/data`: C01 caps and lenses, C02 boxes, C04 tetrahedra), and
+//! against their own derivatives.
 
 use crate::distance_truth::{number, pose, vector};
 use crate::random::Random;

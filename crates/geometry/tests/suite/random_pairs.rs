@@ -44,7 +44,7 @@ fn shape(r: &mut Random) -> Shape {
 /// Right angles, small turns of them, or anything.
 fn rotation(r: &mut Random) -> Quat {
     let h = std::f64::consts::FRAC_1_SQRT_2;
-    let axis = [Vec3::X, Vec3::Y, Vec3::Z][r.below(3) as usize];
+    let axis = [Vec3::X, Vec3::Y, Vec3::Z][r.below(3)];
     let quarter = Quat::from_xyzw(axis.x * h, axis.y * h, axis.z * h, h);
     match r.below(6) {
         0 => Quat::IDENTITY,
@@ -181,7 +181,7 @@ fn verdict(c: &(Shape, Pose, Shape, Pose), r: &mut Random, thorough: bool) -> Re
             return Err(format!("gap {} but {} along {:?}; own normal {:?}", s.gap, best.0, best.1, s.normal));
         }
     }
-    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of truth D01.
+    // Scale and shift. Bodies that share an axis leave a ring of normals equal to 1e-7: within the tolerance of the reference pairs.
     let k = libm::pow(10.0, r.uniform(-3.0, 3.0));
     let shift = r.direction() * k * 3.0;
     let place = |X: &Pose| Pose::new(X.rotation, X.position * k + shift);

@@ -106,7 +106,7 @@ fn booleans_of_boxes_are_exact_also_where_faces_touch() {
     assert!(matches!(Solid::Union { of: vec![] }.mesh(), Err(SolidError::Nothing { .. })));
 }
 
-/// Cylinder of 6 slots and 6 locking arcs, as in the notes on Booleans.
+/// Cylinder of 6 slots and 6 locking arcs: a Geneva wheel.
 fn geneva(slots: u32) -> Solid {
     let disc = Solid::cylinder(0.05, 0.01, 128);
     let slot = Solid::cuboid(Vec3::new(0.05, 0.006, 0.02)).at(Vec3::X * 0.05);

@@ -82,6 +82,7 @@ fn length_and_inverse(dd: f64) -> (f64, f64) {
 
 /// Force of the tangential chain and its memory (module equations). `soften` is how much the patch has shrunk [-].
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "an inner loop in vector instructions: numbers stay in registers")]
 pub(crate) fn tangential(
     k_t: f64,
     gamma_t: f64,

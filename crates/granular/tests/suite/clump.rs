@@ -3,10 +3,15 @@
 
 use crate::settings;
 use tippe_geometry::{Pose, Quat, Vec3};
-use tippe_granular::{ClumpMass, ClumpSphere, Domain, Grain, Grains, Probe, Settings, Sink, Wall};
+use tippe_granular::{ClumpMass, ClumpSphere, ClumpStart, Domain, Grain, Grains, Probe, Settings, Sink, Wall};
 
 fn sphere(x: f64, y: f64, z: f64, radius: f64) -> ClumpSphere {
     ClumpSphere { position: Vec3::new(x, y, z), radius }
+}
+
+/// A clump of class 0 that begins like this.
+fn start(X_wb: Pose, velocity: Vec3, spin: Vec3) -> ClumpStart {
+    ClumpStart { class: 0, X_wb, velocity, spin }
 }
 
 #[test]
@@ -17,7 +22,7 @@ fn a_free_dumbbell_precesses_at_l_over_i() {
     let mass = ClumpMass::of_spheres(&spheres, 2500.0);
     let mut grains = Grains::new();
     let (v, spin) = (Vec3::new(0.1, 0.0, 0.5), Vec3::new(20.0, 0.0, 60.0));
-    grains.insert_clump(&spheres, &mass, 0, &Pose::IDENTITY, v, spin, &s).unwrap();
+    grains.insert_clump(&spheres, &mass, &start(Pose::IDENTITY, v, spin), &s).unwrap();
     let axis_of = |c: &tippe_granular::Clump| c.X_wc.vector(mass.X_bc.vector_into(Vec3::Z));
     let (L, start) = (grains.clumps()[0].momentum, axis_of(&grains.clumps()[0]));
     let energy = grains.kinetic_energy();
@@ -46,7 +51,7 @@ fn an_asymmetric_clump_keeps_energy_and_momentum_while_it_tumbles() {
     let mass = ClumpMass::of_spheres(&spheres, 2500.0);
     let mut grains = Grains::new();
     let spin = Vec3::new(1.0, 80.0, 2.0);
-    grains.insert_clump(&spheres, &mass, 0, &Pose::IDENTITY, Vec3::ZERO, spin, &s).unwrap();
+    grains.insert_clump(&spheres, &mass, &start(Pose::IDENTITY, Vec3::ZERO, spin), &s).unwrap();
     let (L, energy) = (grains.clumps()[0].momentum, grains.kinetic_energy());
     grains.advance(&s, &mut [], 50_000).unwrap();
     assert!((grains.clumps()[0].momentum - L).length() < 1e-13 * L.length());
@@ -62,7 +67,7 @@ fn a_clump_of_one_sphere_is_a_grain() {
     let mut clump = Grains::new();
     let spheres = [sphere(0.0, 0.0, 0.0, 0.0025)];
     let mass = ClumpMass::of_spheres(&spheres, 2500.0);
-    clump.insert_clump(&spheres, &mass, 0, &Pose::at(Vec3::Z * 0.005), v, Vec3::ZERO, &s).unwrap();
+    clump.insert_clump(&spheres, &mass, &start(Pose::at(Vec3::Z * 0.005), v, Vec3::ZERO), &s).unwrap();
     for grains in [&mut single, &mut clump] {
         grains.advance(&s, &mut [Wall::plane(Vec3::ZERO, Vec3::Z)], 20_000).unwrap();
     }
@@ -78,7 +83,7 @@ fn a_dumbbell_comes_to_rest_on_both_feet_and_the_books_balance() {
     let mass = ClumpMass::of_spheres(&spheres, 2500.0);
     let mut grains = Grains::new();
     let X_wb = Pose::new(Quat::from_rotation_y(0.4), Vec3::Z * 0.006);
-    grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::ZERO, Vec3::ZERO, &s).unwrap();
+    grains.insert_clump(&spheres, &mass, &start(X_wb, Vec3::ZERO, Vec3::ZERO), &s).unwrap();
     let mut walls = [Wall::plane(Vec3::ZERO, Vec3::Z)];
     grains.advance(&s, &mut walls, 150_000).unwrap();
     assert!((walls[0].force.z / (-mass.mass * 9.81) - 1.0).abs() < 1e-6, "{}", walls[0].force.z);
@@ -100,7 +105,7 @@ fn clumps_in_a_periodic_box_with_the_same_bits_after_a_restart() {
         let cell = Vec3::new(f64::from(k % 4), f64::from(k / 4 % 4), f64::from(k / 16)) * 0.009 + 0.005;
         let X_wb = Pose::new(Quat::from_rotation_z(f64::from(k)), cell);
         let v = Vec3::new(0.3, 0.1 * f64::from(k % 3), 0.0);
-        grains.insert_clump(&spheres, &mass, 0, &X_wb, v, Vec3::Y * 5.0, &s).unwrap();
+        grains.insert_clump(&spheres, &mass, &start(X_wb, v, Vec3::Y * 5.0), &s).unwrap();
     }
     let mut walls = vec![Wall::plane(Vec3::ZERO, Vec3::Z)];
     grains.advance(&s, &mut walls, 3000).unwrap();
@@ -126,7 +131,7 @@ fn a_sink_swallows_whole_clumps() {
     let mut grains = Grains::new();
     for z in [0.001, 0.02] {
         let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
-        grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::ZERO, Vec3::ZERO, &s).unwrap();
+        grains.insert_clump(&spheres, &mass, &start(X_wb, Vec3::ZERO, Vec3::ZERO), &s).unwrap();
     }
     let mut sink = Sink::new(Vec3::new(-1.0, -1.0, -1.0), Vec3::new(1.0, 1.0, 0.0), 0.05);
     let mut seen = Vec::new();
@@ -150,7 +155,7 @@ fn flow_counts_a_clump_once() {
     let mut grains = Grains::new();
     for z in [0.01, 0.03, 0.15] {
         let X_wb = Pose::new(Quat::IDENTITY, Vec3::Z * z);
-        grains.insert_clump(&spheres, &mass, 0, &X_wb, Vec3::Z * -0.5, Vec3::ZERO, &s).unwrap();
+        grains.insert_clump(&spheres, &mass, &start(X_wb, Vec3::Z * -0.5, Vec3::ZERO), &s).unwrap();
     }
     let probe = Probe { low: Vec3::new(-1.0, -1.0, 0.0), high: Vec3::new(1.0, 1.0, 0.1) };
     let flow = grains.probe(&probe, &s).flow.z;

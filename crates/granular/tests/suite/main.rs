@@ -21,22 +21,14 @@ pub fn settings(restitution: f64, friction: f64, step: f64, gravity: f64) -> Set
     Settings::uniform(SOFT, law(restitution, friction), step, Vec3::new(0.0, 0.0, -gravity))
 }
 
-/// Numbers in [0, 1), the same on every machine.
-pub struct Random(pub u64);
+#[path = "../../../numerics/tests/suite/random.rs"]
+mod random;
+pub use random::Random;
 
 impl Random {
-    /// The next number.
-    pub fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// A vector of the cube from -1 to 1.
     pub fn vector(&mut self) -> Vec3 {
-        Vec3::from_array([0; 3].map(|_| 2.0 * self.uniform() - 1.0))
+        Vec3::from_array([0; 3].map(|_| 2.0 * self.uniform(0.0, 1.0) - 1.0))
     }
 }
 

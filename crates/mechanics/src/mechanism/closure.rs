@@ -5,7 +5,7 @@
 //! M^-1 G^T is found row by row with the articulated bodies at hand, O(n) each. The matrix is only semidefinite where rows
 //! are redundant (Bricard, Bennett, planar linkages in space): multipliers of least size are taken.
 
-use super::{ClosureRow, Mechanism, Mode, Parent, Side, Work};
+use super::{ClosureRow, Coupled, Mechanism, Mode, Parent, Side, Work};
 use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
@@ -27,6 +27,8 @@ impl Mechanism {
         work: &mut Work,
     ) {
         work.rows.clear();
+        work.ends.clear();
+        work.terms.clear();
         for (owner, closing) in self.loops.iter().enumerate() {
             if !work.active[owner] {
                 continue;
@@ -48,6 +50,7 @@ impl Mechanism {
                 let mut made = ClosureRow { owner, phi: row.phi, holonomic: row.holonomic, ..ClosureRow::default() };
                 made.convective = row.convective;
                 made.on_2 = row.J[1];
+                let first = work.ends.len();
                 for (k, side) in closing.sides.iter().enumerate() {
                     let J = row.J[k];
                     made.rate += J.angular.dot(frames[k].w) + J.linear.dot(frames[k].v);
@@ -57,21 +60,28 @@ impl Mechanism {
                     let on = Six { angular: J.angular + arm.cross(J.linear), linear: J.linear };
                     // the frame's origin accelerates by w x (w x arm) when the centre of mass does not
                     made.convective += J.linear.dot(kin.w.cross(kin.w.cross(arm)));
-                    made.on[k] = (Some(link), on);
+                    work.ends.push((link, on));
                     let (mass, I_c) = body(self.links[link as usize].body);
                     made.scale +=
                         on.linear.length_squared() / mass + turning_scale(&I_c, kin.R.transpose() * on.angular);
                 }
+                made.ends = first..work.ends.len();
                 work.rows.push(made);
             }
         }
-        for (k, coupling) in self.couplings.iter().enumerate() {
-            let (phi, rate) = (coupling.coupling.phi(q), coupling.coupling.rate(u));
+        for (k, Coupled { coupling, .. }) in self.couplings.iter().enumerate() {
+            if !work.taut[k] {
+                continue;
+            }
+            let first = work.terms.len();
+            work.terms.extend(coupling.terms.iter().map(|term| (term.coordinate, term.factor)));
             work.rows.push(ClosureRow {
                 owner: self.loops.len() + k,
                 holonomic: true,
-                phi,
-                rate,
+                phi: coupling.phi(q),
+                rate: coupling.rate(u),
+                terms: first..work.terms.len(),
+                bounds: coupling.holds.sense().map(|_| coupling.holds.bounds()),
                 ..ClosureRow::default()
             });
         }
@@ -140,15 +150,11 @@ impl Mechanism {
         tau.fill(0.0);
         for r in 0..m {
             let row = &work.rows[r];
-            for (link, on) in row.on {
-                if let Some(k) = link {
-                    loads[k as usize] = loads[k as usize] + on;
-                }
+            for &(link, on) in work.ends_of(row) {
+                loads[link as usize] = loads[link as usize] + on;
             }
-            if row.owner >= self.loops.len() {
-                for term in &self.couplings[row.owner - self.loops.len()].coupling.terms {
-                    tau[term.coordinate] += term.factor;
-                }
+            for &(coordinate, factor) in work.terms_of(row) {
+                tau[coordinate] += factor;
             }
             let (u_dot, a) = (&mut answers_u[r * n..][..n], &mut answers_a[r * links..][..links]);
             for &tree in of(r) {
@@ -169,7 +175,7 @@ impl Mechanism {
             for s in 0..=r {
                 // rows that pull at different trees do not feel each other
                 let value = match of(r).iter().any(|tree| of(s).contains(tree)) {
-                    true => self.row_rate(&work.rows[s], u_dot, a),
+                    true => work.row_rate(&work.rows[s], u_dot, a),
                     false => 0.0,
                 };
                 work.A[r * m + s] = value;
@@ -203,13 +209,11 @@ impl Mechanism {
                     pulled.push(tree);
                 }
             };
-            for k in row.on.iter().filter_map(|(link, _)| *link) {
-                add(k as usize);
+            for &(link, _) in work.ends_of(row) {
+                add(link as usize);
             }
-            if let Some(coupling) = row.owner.checked_sub(self.loops.len()) {
-                for term in &self.couplings[coupling].coupling.terms {
-                    add(self.links.partition_point(|link| link.first <= term.coordinate) - 1);
-                }
+            for &(coordinate, _) in work.terms_of(row) {
+                add(self.link_of(coordinate));
             }
             from.push(pulled.len());
         }
@@ -224,14 +228,6 @@ impl Mechanism {
         }
     }
 
-    /// G x of one row for rates (or rates of rates) of the coordinates and motions of the links.
-    fn row_rate(&self, row: &ClosureRow, u: &[f64], a: &[Six]) -> f64 {
-        if row.owner >= self.loops.len() {
-            return self.couplings[row.owner - self.loops.len()].coupling.rate(u);
-        }
-        row.on.iter().filter_map(|(link, on)| link.map(|k| on.dot(&a[k as usize]))).sum()
-    }
-
     /// G itself, row by row; after [`Self::measure_rows`]. `moved` is room, one for every link.
     pub fn gradients(&self, work: &Work, moved: &mut [Six], G: &mut Vec<f64>) {
         let n = self.coordinates;
@@ -242,14 +238,14 @@ impl Mechanism {
             unit[i] = 1.0;
             self.displace(&unit, work, moved);
             for (r, row) in work.rows.iter().enumerate() {
-                G[r * n + i] = self.row_rate(row, &unit, moved);
+                G[r * n + i] = work.row_rate(row, &unit, moved);
             }
             unit[i] = 0.0;
         }
     }
 
     /// Adds M^-1 G^T x to rates of the coordinates and motions of the links.
-    fn add_answers(&self, x: &[f64], work: &Work, u: &mut [f64], mut a: Option<&mut [Six]>) {
+    pub(super) fn add_answers(&self, x: &[f64], work: &Work, u: &mut [f64], mut a: Option<&mut [Six]>) {
         let (n, links) = (self.coordinates, self.links.len());
         for (r, &value) in x.iter().enumerate() {
             if value == 0.0 {
@@ -275,6 +271,7 @@ impl Mechanism {
     pub fn close(&self, work: &mut Work, u_dot: &mut [f64]) {
         if work.rows.is_empty() {
             work.lambda.clear();
+            work.decides = false;
             return;
         }
         let mut a = std::mem::take(&mut work.free);
@@ -283,7 +280,8 @@ impl Mechanism {
         // Redundant rows stay so where the trials of a step leave the loops open, and a dead point makes no other row redundant:
         // how many count is found where the loops are closed, and kept.
         let given = work.modes.iter().map(|mode| *mode != Mode::Free);
-        let structure = work.active.iter().copied().chain(given);
+        let one_way = self.couplings.iter().zip(&work.taut).filter(|(c, _)| c.coupling.holds.sense().is_some());
+        let structure = work.active.iter().copied().chain(given).chain(one_way.map(|(_, taut)| *taut));
         let known =
             work.counted.as_ref().filter(|(_, of)| of.iter().copied().eq(structure.clone())).map(|(rank, _)| *rank);
         let structure = if known.is_none() { structure.collect() } else { Vec::new() };
@@ -294,11 +292,15 @@ impl Mechanism {
         work.right.clear();
         for r in 0..work.rows.len() {
             let row = &work.rows[r];
-            work.right.push(-row.convective - self.row_rate(row, u_dot, &a));
+            let wanted = -row.convective - work.row_rate(row, u_dot, &a);
+            work.right.push(wanted);
         }
         let mut lambda = std::mem::take(&mut work.lambda);
         lambda.resize(work.rows.len(), 0.0);
-        work.solver.solve(&work.right, &mut lambda);
+        match work.decides {
+            true => self.decide(work, u_dot, &mut lambda),
+            false => work.solver.solve(&work.right, &mut lambda),
+        }
         self.add_answers(&lambda, work, u_dot, Some(&mut a));
         for (link, a) in work.links.iter_mut().zip(&a) {
             link.a = *a;
@@ -313,7 +315,7 @@ impl Mechanism {
         let mut right = std::mem::take(&mut work.right);
         right.clear();
         right.extend(work.rows.iter().map(|row| match rates || row.holonomic {
-            true => -self.row_rate(row, change, motions),
+            true => -work.row_rate(row, change, motions),
             false => 0.0,
         }));
         let mut x = vec![0.0; right.len()];
@@ -352,6 +354,15 @@ impl Mechanism {
             }
         }
         largest
+    }
+}
+
+impl Work {
+    /// G x of one row for rates (or rates of rates) of the coordinates and motions of the links.
+    pub(super) fn row_rate(&self, row: &ClosureRow, u: &[f64], a: &[Six]) -> f64 {
+        let links: f64 = self.ends_of(row).iter().map(|(link, on)| on.dot(&a[*link as usize])).sum();
+        let coordinates: f64 = self.terms_of(row).iter().map(|(coordinate, factor)| factor * u[*coordinate]).sum();
+        links + coordinates
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod closure;
 mod forest;
+mod one_way;
 
 pub use forest::LinkMotion;
 
 use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Row, Six};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::Semidefinite;
 
@@ -87,10 +89,23 @@ pub struct Side {
 /// A coupling of coordinates.
 #[derive(Clone, Debug)]
 pub struct Coupled {
-    /// The joint of the scene, by model index.
-    pub source: u32,
+    /// What it is called.
+    pub name: String,
+    /// Where it stands in the scene.
+    pub source: CoupledBy,
     /// The relation.
     pub coupling: Coupling,
+}
+
+/// What of a scene couples coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoupledBy {
+    /// A joint, by model index.
+    Joint(u32),
+    /// A constraint, by its index in the scene.
+    Constraint(u32),
+    /// A coordinate that is held.
+    Lock,
 }
 
 /// What decides the rate of one coordinate.
@@ -117,16 +132,25 @@ pub struct Work {
     pub modes: Vec<Mode>,
     /// Loops that hold.
     pub active: Vec<bool>,
+    /// Couplings that hold: those that hold one way do where they touch their limit and carry something.
+    pub taut: Vec<bool>,
+    /// The next [`Mechanism::close`] decides which of the couplings in `taut` that hold one way carry something.
+    pub decides: bool,
     /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
     pub held_at: Vec<Option<(Vec3, Quat)>>,
     e: Vec<f64>,
     /// Rows of the active loops and couplings.
     pub rows: Vec<ClosureRow>,
+    /// What the rows pull at: links, with {torque, force} on their centres of mass; and coordinates, with their
+    /// factors.
+    ends: Vec<(u32, Six)>,
+    terms: Vec<(usize, f64)>,
     /// Multipliers of the rows [N or N m].
     pub lambda: Vec<f64>,
     /// Number of rows that are not redundant.
     pub rank: usize,
-    /// The number kept between steps, and which loops were active and which coordinates given when it was found.
+    /// The number kept between steps, and which loops were active, which coordinates given and which couplings taut
+    /// when it was found.
     pub counted: Option<(usize, Vec<bool>)>,
     fresh: Vec<Row>,
     /// Answers of coordinates and links to a unit multiplier, row by row.
@@ -154,8 +178,12 @@ pub struct Work {
 pub struct ClosureRow {
     /// Loop (or loops + coupling) it belongs to.
     pub owner: usize,
-    /// {torque, force} on the centres of mass of up to two links.
-    pub on: [(Option<u32>, Six); 2],
+    /// The links it pulls at, among [`Work::ends_of`].
+    ends: Range<usize>,
+    /// The coordinates it pulls at, among [`Work::terms_of`].
+    terms: Range<usize>,
+    /// Smallest and largest multiplier; the row of a loop has no bounds.
+    pub bounds: Option<[f64; 2]>,
     /// {torque, force} on side 2 about the origin of its frame.
     pub on_2: Six,
     /// Violation [m, or - for directions].
@@ -175,6 +203,16 @@ const NEAR: f64 = 1e-4;
 const MUCH_NEARER: f64 = 1.0 / 16.0;
 
 impl Work {
+    /// {torque, force} that a unit multiplier of a row exerts on the centres of mass of links: any number of them.
+    pub fn ends_of(&self, row: &ClosureRow) -> &[(u32, Six)] {
+        &self.ends[row.ends.clone()]
+    }
+
+    /// Force or torque that it exerts on coordinates: any number of them.
+    pub fn terms_of(&self, row: &ClosureRow) -> &[(usize, f64)] {
+        &self.terms[row.terms.clone()]
+    }
+
     /// A step is about to be tried.
     pub fn begin(&mut self) {
         self.pivots = [f64::INFINITY, 0.0];
@@ -202,6 +240,11 @@ impl Mechanism {
         !(self.loops.is_empty() && self.couplings.is_empty())
     }
 
+    /// The link a coordinate belongs to.
+    pub fn link_of(&self, coordinate: usize) -> usize {
+        self.links.partition_point(|link| link.first <= coordinate) - 1
+    }
+
     /// Room for the recursions.
     pub fn work(&self) -> Work {
         let (mut tree_of, mut trees) = (Vec::with_capacity(self.links.len()), Vec::<Vec<u32>>::new());
@@ -225,6 +268,7 @@ impl Mechanism {
             L: vec![[0.0; 21]; self.links.len()],
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],
+            taut: vec![true; self.couplings.len()],
             held_at: vec![None; self.loops.len()],
             e: vec![0.0; self.coordinates],
             loads: vec![Six::default(); self.links.len()],

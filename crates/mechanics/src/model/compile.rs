@@ -136,6 +136,7 @@ impl Compiler<'_> {
             network: Default::default(),
             sensors: Vec::new(),
             changes: Vec::new(),
+            inputs: Vec::new(),
             signals: Vec::new(),
             grains: None,
         };
@@ -148,6 +149,7 @@ impl Compiler<'_> {
                 model.by_bodies.insert((a.min(b), a.max(b)), None);
             }
         }
+        model.inputs = super::inputs::inputs(&model);
         self.name_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);

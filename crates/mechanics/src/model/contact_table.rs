@@ -15,15 +15,15 @@ use tippe_scene::{self as scene, Between, Clock, ContactSpec, LawChoice, ShapeSp
 
 /// Defaults of the contact laws, used where neither pair nor scene says anything.
 mod default {
-    /// cor_min of seed 001 eq. (7) [-].
+    /// cor_min of Neumayr and Otter 2019, eq. (7) [-].
     pub const RESTITUTION_MIN: f64 = 0.001;
-    /// d_max of seed 001 eq. (10) [s/m].
+    /// d_max of Neumayr and Otter 2019, eq. (10) [s/m].
     pub const DAMPING_MAX: f64 = 1000.0;
     /// v_min of the regularised friction laws [m/s].
     pub const SLIP_SPEED: f64 = 0.01;
-    /// omega_min of seed 001 eq. (3d) [rad/s].
+    /// omega_min of Neumayr and Otter 2019, eq. (3d) [rad/s].
     pub const SPIN_SPEED: f64 = 0.01;
-    /// v_eps of Coulomb-Contensou friction [m/s]; results are converged below 1e-3 (modelica-contact.md V21).
+    /// v_eps of Coulomb-Contensou friction [m/s]; the times of scene `tippe_top` are converged below 1e-3.
     pub const CONTENSOU_SPEED: f64 = 1e-4;
 }
 

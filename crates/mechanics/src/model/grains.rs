@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Quat, Shape, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Domain, Emitter, Grain, GrainError, Grains, HastyWall, Material, PairLaw, Probe,
-    Probed, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
+    ClumpMass, ClumpSphere, ClumpStart, Cohesion, Domain, Emitter, Grain, GrainError, Grains, HastyWall, Material,
+    PairLaw, Probe, Probed, RAYLEIGH_SHARE_MAX, Random, Rolling, Settings, Sink, Surface, Wall, WallMesh,
 };
 use tippe_scene::text::plain;
 use tippe_scene::{Between, Clock, ClumpSpec, GrainMethod, GrainsSpec, Packing, Place, Scene};
@@ -181,6 +181,11 @@ fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
 }
 
 impl ModelGrains {
+    /// Name of the first set, for messages about all grains.
+    pub fn name(&self) -> String {
+        self.sets.first().map_or_else(String::new, |set| set.name.clone())
+    }
+
     /// The settings of a run with this step [s], or with the scene's.
     pub fn settings(&self, step: Option<f64>) -> Result<Settings, GrainError> {
         let settings = Settings { step: step.unwrap_or(self.settings.step), ..self.settings.clone() };
@@ -326,7 +331,8 @@ impl ModelGrains {
             grains.insert(grain, &self.settings)?;
         }
         for GrainClump { form, class, X_wb, velocity, spin } in self.clumps.iter() {
-            grains.insert_clump(&form.0, &form.1, *class, X_wb, *velocity, *spin, &self.settings)?;
+            let start = ClumpStart { class: *class, X_wb: *X_wb, velocity: *velocity, spin: *spin };
+            grains.insert_clump(&form.0, &form.1, &start, &self.settings)?;
         }
         Ok(grains)
     }

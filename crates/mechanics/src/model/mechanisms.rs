@@ -4,12 +4,13 @@ use super::compile::Compiler;
 use super::forces::hung;
 use super::starts::is_started;
 use super::{Drive, MechanismStart, Model, ModelJoint, ModelSignal, SignalSource};
+use crate::joint::coupling::{Coupling, Holds, Term};
 use crate::joint::{self, Axis2, Joint, Make};
-use crate::mechanism::{Coupled, Link, Loop, Mechanism, Parent, Side};
+use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
 use tippe_format::part::{CoordinateOf, Wrong};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_scene::{Part, did_you_mean};
+use tippe_scene::{ConstraintHolds, Part, did_you_mean};
 
 /// Where the coordinates or rows of a joint are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +124,7 @@ impl Compiler<'_> {
         }
         if self.errors.is_empty() {
             self.couple(model);
+            self.constrain(model);
         }
         for k in 0..model.mechanisms.len() {
             if self.errors.is_empty() {
@@ -236,7 +238,9 @@ impl Compiler<'_> {
         // joints that come and go are rows, joints that are locked have coordinates
         let loosened = named(|a| if let Action::Attach(j) | Action::Release(j) = a { Some(j) } else { None });
         let locked = named(|a| if let Action::Lock(j) | Action::Unlock(j) = a { Some(j) } else { None });
-        let coupled: Vec<&str> = self.scene.joints.iter().flat_map(coupled).map(|of| of.joint.as_str()).collect();
+        let constrained = self.scene.constraints.iter().flat_map(|c| c.terms.iter().map(|term| term.joint.as_str()));
+        let coupled: Vec<&str> =
+            (self.scene.joints.iter().flat_map(coupled)).map(|of| of.joint.as_str()).chain(constrained).collect();
         let needed = |f: &Found| {
             let spec = &self.scene.joints[f.index];
             hung(spec).iter().any(|(_, parts)| !parts.is_empty())
@@ -306,6 +310,14 @@ impl Compiler<'_> {
                 .filter_map(|of| found.iter().find(|f| self.scene.joints[f.index].name == of.joint))
                 .flat_map(|f| f.ends.iter().filter_map(free))
                 .collect();
+            for pair in ends.windows(2) {
+                join(pair[0], pair[1], &mut root);
+            }
+        }
+        for spec in &self.scene.constraints {
+            let joints = spec.terms.iter();
+            let joints = joints.filter_map(|term| found.iter().find(|f| self.scene.joints[f.index].name == term.joint));
+            let ends: Vec<usize> = joints.flat_map(|f| f.ends.iter().filter_map(free)).collect();
             for pair in ends.windows(2) {
                 join(pair[0], pair[1], &mut root);
             }
@@ -414,39 +426,92 @@ impl Compiler<'_> {
             let mut coordinates = [0; 2];
             let mut mechanism = None;
             for (k, named) in coupled(spec).iter().enumerate().take(2) {
-                let name = &named.joint;
-                let place = model.joints.iter().find(|j| j.name == *name).and_then(|j| j.place);
-                let Some(JointPlace::Link { mechanism: of, link }) = place else {
-                    self.fail(
-                        spec.places.of("joints"),
-                        format!("\"{}\" couples joint \"{name}\", which has no coordinates", spec.name),
-                        "name joints with coordinates, that do not close loops",
-                    );
-                    return;
-                };
-                mechanism = Some(of);
-                let link = &model.mechanisms[of as usize].links[link as usize];
-                let list = link.joint.coordinate_list();
-                let coordinate = list.iter().position(|coordinate| coordinate.name == named.coordinate);
-                let Some(coordinate) = coordinate.filter(|_| !link.joint.has_base()) else {
-                    self.fail(
-                        spec.places.of("joints"),
-                        format!("\"{}\" couples a coordinate joint \"{name}\" does not have", spec.name),
-                        "couple joints that turn about or move along an axis",
-                    );
-                    return;
-                };
-                coordinates[k] = link.first + coordinate;
+                let list = model.joints.iter().find(|j| j.name == named.joint).map(|j| j.joint.coordinate_list());
+                let index = list.and_then(|list| list.iter().position(|c| c.name == named.coordinate));
+                match coordinate_of(model, &named.joint, index.unwrap_or(usize::MAX)) {
+                    Ok((of, at)) => (mechanism, coordinates[k]) = (Some(of), at),
+                    Err((wrong, help)) => {
+                        self.fail(spec.places.of("joints"), format!("\"{}\" couples {wrong}", spec.name), help);
+                        return;
+                    }
+                }
             }
             let coupling = make(spec, coordinates);
             if let Some(number) = mechanism {
                 let m = &mut model.mechanisms[number as usize];
                 let place = JointPlace::Loop { mechanism: number, index: (m.loops.len() + m.couplings.len()) as u32 };
-                m.couplings.push(Coupled { source: index as u32, coupling });
+                let (name, source) = (spec.name.clone(), CoupledBy::Joint(index as u32));
+                m.couplings.push(Coupled { name, source, coupling });
                 model.joints[index].place = Some(place);
             }
         }
     }
+
+    /// Constraints of the scene.
+    fn constrain(&mut self, model: &mut Model) {
+        for (index, spec) in self.scene.constraints.iter().enumerate() {
+            let place = spec.places.entity;
+            let mut terms: Vec<Term> = Vec::with_capacity(spec.terms.len());
+            let (mut mechanism, mut length) = (None, false);
+            for term in &spec.terms {
+                let (of, coordinate) = match coordinate_of(model, &term.joint, term.coordinate) {
+                    Ok(found) => found,
+                    Err((wrong, help)) => {
+                        self.fail(place, format!("constraint \"{}\" has a term of {wrong}", spec.name), help);
+                        return;
+                    }
+                };
+                if term.factor == 0.0 || !term.factor.is_finite() {
+                    let message = format!("constraint \"{}\" has a term with the factor {}", spec.name, term.factor);
+                    self.fail(place, message, "a factor is a number other than 0; leave out the term");
+                    return;
+                }
+                if terms.iter().any(|other| other.coordinate == coordinate) || mechanism.is_some_and(|m| m != of) {
+                    let message = format!("constraint \"{}\" has two terms of joint \"{}\"", spec.name, term.joint);
+                    self.fail(place, message, "add their factors");
+                    return;
+                }
+                let m = &model.mechanisms[of as usize];
+                let link = &m.links[m.link_of(coordinate)];
+                length |= !link.joint.is_rotation(coordinate - link.first);
+                mechanism = Some(of);
+                terms.push(Term { coordinate, factor: term.factor, start: 0.0 });
+            }
+            let Some(number) = mechanism else {
+                let message = format!("constraint \"{}\" has no term", spec.name);
+                self.fail(place, message, "name coordinates of joints, such as \"slide.position\"");
+                return;
+            };
+            if !spec.limit.is_finite() {
+                let message = format!("constraint \"{}\" has the limit {}", spec.name, spec.limit);
+                self.fail(place, message, "a limit is a finite number");
+                return;
+            }
+            let holds = match spec.holds {
+                ConstraintHolds::Equals => Holds::Equal,
+                ConstraintHolds::AtMost => Holds::AtMost,
+                ConstraintHolds::AtLeast => Holds::AtLeast,
+            };
+            let coupling = Coupling { terms, length, limit: spec.limit, holds };
+            let (name, source) = (spec.name.clone(), CoupledBy::Constraint(index as u32));
+            model.mechanisms[number as usize].couplings.push(Coupled { name, source, coupling });
+        }
+    }
+}
+
+/// The mechanism and the coordinate that a joint and one of its coordinates name; or what is wrong, and what to try.
+fn coordinate_of(model: &Model, name: &str, coordinate: usize) -> Result<(u32, usize), (String, &'static str)> {
+    let place = model.joints.iter().find(|j| j.name == *name).and_then(|j| j.place);
+    let Some(JointPlace::Link { mechanism, link }) = place else {
+        let help = "name joints with coordinates, that do not close loops";
+        return Err((format!("joint \"{name}\", which has no coordinates"), help));
+    };
+    let link = &model.mechanisms[mechanism as usize].links[link as usize];
+    if coordinate >= link.count || link.joint.has_base() {
+        let help = "couple joints that turn about or move along an axis";
+        return Err((format!("a coordinate joint \"{name}\" does not have"), help));
+    }
+    Ok((mechanism, link.first + coordinate))
 }
 
 /// Origin of a frame in the pose as written, resolved in world [m].

@@ -6,12 +6,14 @@ mod drives;
 mod forces;
 mod grain_measures;
 mod grains;
+mod inputs;
 mod mechanisms;
 mod starts;
 
 pub use crate::contact::collider::Collider;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
+pub use inputs::{InputPlace, ModelInput};
 pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
 pub use tippe_parts::sensor::Sensor as ModelSensor;
@@ -70,6 +72,8 @@ pub struct Model {
     pub sensors: Vec<ModelSensor>,
     /// Structural changes.
     pub changes: Vec<ModelChange>,
+    /// Numbers from outside: signals first, then what may be added to force elements.
+    pub inputs: Vec<ModelInput>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
     /// Grains, in a model compiled for a clock that moves them.

@@ -6,7 +6,7 @@ use super::forces::hung;
 use super::mechanisms::{Placed, centre};
 use crate::joint::{Joint, Six, hangs_on, start_rates, starts};
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Mechanism, Mode, Parent, Side, Work};
+use crate::mechanism::{CoupledBy, Mechanism, Mode, Parent, Side, Work};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_scene::Part;
 
@@ -109,6 +109,10 @@ impl Compiler<'_> {
         let hung = self.hang(model, &mechanism, &mut start, &mut given);
         for coupling in 0..mechanism.couplings.len() {
             let m = &mut model.mechanisms[number];
+            // what a constraint bounds are the coordinates themselves
+            if matches!(m.couplings[coupling].source, CoupledBy::Constraint(_)) {
+                continue;
+            }
             for term in &mut m.couplings[coupling].coupling.terms {
                 term.start = start.q[term.coordinate];
             }
@@ -118,10 +122,15 @@ impl Compiler<'_> {
         for (k, closing) in mechanism.loops.iter().enumerate() {
             work.active[k] = self.scene.joints[closing.source as usize].flag("active");
         }
+        // couplings that hold one way may be slack
+        for (taut, coupled) in work.taut.iter_mut().zip(&mechanism.couplings) {
+            *taut = coupled.coupling.holds.sense().is_none();
+        }
         if !self.close_loops(model, &mechanism, &mut start, [&given, &driven], &mut work) {
             return;
         }
         self.start_rates(model, &mechanism, &mut start, &hung, &mut work);
+        self.check_one_way(&mechanism, &start);
         self.warn_of_rows(model, &mechanism, &start, &mut work);
         start.rows = work.rows.len();
         start.redundant = work.rows.len() - work.rank;
@@ -316,6 +325,37 @@ impl Compiler<'_> {
         }
     }
 
+    /// Constraints that hold one way must do so at the start; where their terms still close, they stop in the first
+    /// instant.
+    fn check_one_way(&mut self, mechanism: &Mechanism, start: &MechanismStart) {
+        for coupled in &mechanism.couplings {
+            let (coupling, CoupledBy::Constraint(k)) = (&coupled.coupling, coupled.source) else { continue };
+            let Some(sense) = coupling.holds.sense() else { continue };
+            let (name, place) = (&coupled.name, self.scene.constraints[k as usize].places.entity);
+            let unit = if coupling.length { "m" } else { "rad" };
+            let (phi, rate) = (coupling.phi(&start.q), coupling.rate(&start.u));
+            if sense * phi > 0.0 && !coupling.touches_closely(&start.q) {
+                self.fail(
+                    place,
+                    format!(
+                        "constraint \"{name}\" starts with its sum at {:.9} {unit}, {:.3e} {unit} beyond its limit {} {unit}",
+                        phi + coupling.limit,
+                        phi.abs(),
+                        coupling.limit
+                    ),
+                    "look at the start values of its coordinates, or at the limit",
+                );
+            } else if coupling.touches(&start.q) && coupling.closing(&start.u) > 0.0 {
+                let message = format!(
+                    "constraint \"{name}\" starts at its limit while its sum moves beyond it at {:.3e} {unit}/s: it stops in the first instant",
+                    rate.abs()
+                );
+                let help = "give its coordinates rates that fit, if that is not meant";
+                self.warnings.push(self.scene.error(place, message, help).to_string());
+            }
+        }
+    }
+
     /// Newton's method on the coordinates, least change in the metric of the masses; given start values are kept if the
     /// loops close with them, else those of coordinates whose motion is driven.
     fn close_loops(
@@ -362,18 +402,27 @@ impl Compiler<'_> {
             let worst = work.rows.iter().max_by(|a, b| a.phi.abs().total_cmp(&b.phi.abs()));
             if let Some(row) = worst {
                 let source = match mechanism.loops.get(row.owner) {
-                    Some(closing) => closing.source,
+                    Some(closing) => CoupledBy::Joint(closing.source),
                     None => mechanism.couplings[row.owner - mechanism.loops.len()].source,
                 };
-                let spec = &self.scene.joints[source as usize];
-                self.fail(
-                    spec.places.entity,
-                    format!(
-                        "joint \"{}\" cannot close: after {ITERATIONS} iterations its frames are {:.3e} m apart or askew",
-                        spec.name, violation
-                    ),
-                    "look at the lengths and start values of the loop it closes",
-                );
+                let (place, message, help) = match source {
+                    CoupledBy::Constraint(k) => {
+                        let spec = &self.scene.constraints[k as usize];
+                        let message =
+                            format!("constraint \"{}\" cannot be met: its sum is {violation:.3e} off", spec.name);
+                        (spec.places.entity, message, "look at the start values of its coordinates")
+                    }
+                    CoupledBy::Joint(source) => {
+                        let spec = &self.scene.joints[source as usize];
+                        let message = format!(
+                            "joint \"{}\" cannot close: after {ITERATIONS} iterations its frames are {violation:.3e} m apart or askew",
+                            spec.name
+                        );
+                        (spec.places.entity, message, "look at the lengths and start values of the loop it closes")
+                    }
+                    CoupledBy::Lock => return false,
+                };
+                self.fail(place, message, help);
             }
             return false;
         }

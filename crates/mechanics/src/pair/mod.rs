@@ -147,7 +147,7 @@ impl PairLaws {
         let radius_guess = constant_radius.unwrap_or(size);
         let mut radius = constant_radius;
         if let NormalLaw::Modia3d { linear, .. } = &mut law {
-            // seed 001 table 1: the ball's radius decides, two non-balls get a linear spring
+            // Neumayr and Otter 2019, table 1: the ball's radius decides, two non-balls get a linear spring
             radius = radius.or(ball(0).or(ball(1)).map(|(_, r)| r));
             *linear = radius.is_none();
         }

@@ -4,8 +4,9 @@
 //! convex, with a continuous slope. Its second derivative is the matrix of the linear problem with the rows inside their bounds: a step is the
 //! solution of that, taken as far as f falls. Rows however many are no more unknowns, but friction of hard rows makes kinks that hold it up.
 
+use super::bounded::Bounded;
 use super::newton::Status;
-use super::{Problem, Report, Solver, group_rate};
+use super::{Problem, Report, Solver};
 
 /// Slopes of f looked at along a step, at most ...
 const LOOKS: usize = 40;
@@ -23,7 +24,7 @@ impl Solver {
                 return true;
             }
             // exact rows hold after the first step, and then all along
-            if round > 0 || problem.groups.is_empty() {
+            if round > 0 || problem.ties.is_empty() {
                 self.go_down(problem);
             }
         }
@@ -40,9 +41,7 @@ impl Solver {
             let v = self.slip(problem, k, n);
             let size = v.iter().map(|v| v * v).sum::<f64>().sqrt();
             self.states.push(match row.ball {
-                0 if v[0] <= row.compliance * row.lower => Status::Bound(row.lower),
-                0 if v[0] >= row.compliance * row.upper => Status::Bound(row.upper),
-                0 => Status::Free,
+                0 => Bounded::of_row(&row, self.yields[k]).at_velocity(v[0]),
                 _ if row.upper <= 0.0 => Status::Bound(0.0),
                 _ if size > row.compliance * row.upper => {
                     Status::Rim { d: v.map(|v| v / size), across: row.upper / size }
@@ -51,6 +50,13 @@ impl Solver {
             });
             self.states.resize(k + n, Status::Later);
             k += n;
+        }
+        self.states.resize(k + 6 * problem.ties.len(), Status::Free);
+        for (t, tie) in problem.ties.iter().enumerate() {
+            for r in tie.bounded() {
+                let (at, v) = (k + 6 * t + r, tie.target[r] - tie.rate(&problem.ends, r, &problem.u));
+                self.states[at] = Bounded::of_tie(tie, r, self.yields[at]).at_velocity(v);
+            }
         }
     }
 
@@ -72,11 +78,14 @@ impl Solver {
         let (x, u) = (&self.x, &problem.u);
         self.lines.clear();
         self.lines.extend(problem.rows.iter().map(|row| [row.target - Problem::rate(row, u), -Problem::rate(row, x)]));
-        for group in &problem.groups {
-            let line = |r: usize| [group.target[r] - group_rate(group, r, u), -group_rate(group, r, x)];
-            self.lines.extend((0..group.count).map(line));
+        for tie in &problem.ties {
+            let line = |r: usize| {
+                let rate = |u: &[f64]| tie.rate(&problem.ends, r, u);
+                [tie.target[r] - rate(u), -rate(x)]
+            };
+            self.lines.extend((0..tie.count).map(line));
         }
-        let (rows, exact) = self.lines.split_at(problem.rows.len());
+        let (rows, tied) = self.lines.split_at(problem.rows.len());
         let slope = |alpha: f64| {
             let mut sum = first + alpha * second;
             let mut k = 0;
@@ -95,10 +104,10 @@ impl Solver {
                 };
                 k += count;
             }
-            let eps = problem.groups.iter().flat_map(|group| &group.compliance[..group.count]);
+            let own = problem.ties.iter().flat_map(|tie| (0..tie.count).map(move |r| (tie, r)));
             // those without compliance do not move along d
-            for ([v, s], eps) in exact.iter().zip(eps).filter(|(_, eps)| **eps > 0.0) {
-                sum += (v + alpha * s) / eps * s;
+            for ([v, s], (tie, r)) in tied.iter().zip(own).filter(|(_, (tie, r))| tie.compliance[*r] > 0.0) {
+                sum += ((v + alpha * s) / tie.compliance[r]).clamp(tie.lower[r], tie.upper[r]) * s;
             }
             sum
         };

@@ -139,6 +139,7 @@ impl Lanes {
 
     /// Takes the contact that begins at row `k`, if one does, and adds what its impulses do to `added`. Gives the number of its rows.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "an inner loop: what the caller holds apart is borrowed apart")]
     pub(super) fn take(
         &mut self,
         problem: &Problem,

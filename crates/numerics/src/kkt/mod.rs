@@ -1,13 +1,16 @@
 //! Velocities of bodies under rows: the mixed complementarity problem of one time step, solved in body velocities.
 //!
 //! With the bodies' masses M (blocks of 6), momenta p without rows, and rows J of compliance eps and target b,
-//!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper                      (seed 004, eq. 16 and 22)
+//!   M u = p + J^T lambda,    J u + eps lambda = b,   lower <= lambda <= upper    (CM Labs, theory guide of Vortex, eq. 16 and 22)
 //! where a row at a bound gives up its equation: J u + eps lambda <= b at the upper one, >= at the lower one. Rows of a
 //! ball share the bound |lambda| <= radius (isotropic friction). The impulses minimise the convex
 //!   q(lambda) = w^T M^-1 w/2 + sum (eps lambda^2/2 - b lambda),   w = p + J^T lambda,   within their bounds.
 //!
+//! Rows come in two layouts. A [`Row`] has two ends and is part of the matrix of its two bodies: contacts, springs. A
+//! [`Tie`] is up to six rows with any number of ends, and borders that matrix: joints, couplings, ropes over pulleys.
+//!
 //! - [`Solver::newton`]: direct. The equations of the rows f that are not at a bound are solved in velocities: one block LDL^T of
-//!   M + J_f^T eps^-1 J_f, bordered by the exact rows (eps = 0 allowed, no bounds). Block pivoting first: all rows that do not fit
+//!   M + J_f^T eps^-1 J_f, bordered by the ties (eps = 0 allowed). Block pivoting first: all rows that do not fit
 //!   change sides at once, which finds the sets of stacks in a few factorisations. Where that does not settle, Newton's method on
 //!   the impulses, projected, or, with many more rows than velocities, on the velocities (`descent.rs`); passes where both fail. Last step's impulses are the start.
 //!   Rows between parts that are kept apart enter by a Schur complement.
@@ -16,6 +19,7 @@
 //!
 //! [`Problem::residual`] judges both.
 
+mod bounded;
 mod descent;
 mod joined;
 mod lanes;
@@ -117,32 +121,148 @@ impl Follow {
     pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0, most: f64::INFINITY, centred: false };
 }
 
-/// Up to six exact rows over up to four bodies.
+/// One end of a tie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
-    /// Its bodies; [`GROUND`] for none.
-    pub bodies: [u32; 4],
-    /// Derivatives, row by row, body by body.
-    pub J: [Block; 4],
+pub struct End {
+    /// Its body.
+    pub body: u32,
+    /// Derivatives of the tie's rows by the velocity of the body, row by row.
+    pub J: Block,
+}
+
+impl End {
+    /// The end of a tie of one row.
+    pub fn of_row(body: u32, J: &[f64; 6]) -> End {
+        let mut end = End { body, J: [0.0; 36] };
+        end.J[..6].copy_from_slice(J);
+        end
+    }
+
+    /// Derivatives of row `r`.
+    #[inline]
+    pub fn row(&self, r: usize) -> [f64; 6] {
+        std::array::from_fn(|i| self.J[6 * r + i])
+    }
+}
+
+/// Some of the ends of a problem, one after the other: first and end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The first.
+    pub first: u32,
+    /// The one behind the last.
+    pub end: u32,
+}
+
+impl Ends {
+    /// These ends.
+    #[inline]
+    pub fn of(self, ends: &[End]) -> &[End] {
+        &ends[self.first as usize..self.end as usize]
+    }
+
+    /// Their number.
+    pub fn len(self) -> usize {
+        (self.end - self.first) as usize
+    }
+
+    /// True for none.
+    pub fn is_empty(self) -> bool {
+        self.first == self.end
+    }
+}
+
+/// Up to six rows over any number of bodies, each with bounds of its own. Rows without bounds are exact where their
+/// compliance is zero; that of rows with bounds is raised to [`LEAST_COMPLIANCE`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// Its ends, each body once.
+    pub ends: Ends,
+    /// Where its impulses act along other directions than J^T: the momenta that unit impulses give, by body. Such a
+    /// problem is one for [`Solver::dense`]. Empty for J^T.
+    pub pushes: Ends,
     /// Number of rows.
     pub count: usize,
     /// b by row.
     pub target: [f64; 6],
-    /// eps by row, usually zero.
+    /// eps by row.
     pub compliance: [f64; 6],
-    /// The impulses: answer.
+    /// Smallest impulses.
+    pub lower: [f64; 6],
+    /// Largest impulses.
+    pub upper: [f64; 6],
+    /// The impulses: start value (NaN: unknown) and answer.
     pub lambda: [f64; 6],
+    /// Joins parts that are kept apart: not in their factors, but in a Schur complement of all such rows.
+    pub apart: bool,
 }
 
-impl Default for Group {
+impl Default for Tie {
     fn default() -> Self {
-        Group {
-            bodies: [GROUND; 4],
-            J: [[0.0; 36]; 4],
+        Tie {
+            ends: Ends::default(),
+            pushes: Ends::default(),
             count: 0,
             target: [0.0; 6],
             compliance: [0.0; 6],
+            lower: [f64::NEG_INFINITY; 6],
+            upper: [f64::INFINITY; 6],
             lambda: [0.0; 6],
+            apart: false,
+        }
+    }
+}
+
+impl Tie {
+    /// True if row `r` has a bound.
+    #[inline]
+    pub fn is_bounded(&self, r: usize) -> bool {
+        self.lower[r] > f64::NEG_INFINITY || self.upper[r] < f64::INFINITY
+    }
+
+    /// The rows that have bounds.
+    #[inline]
+    pub(crate) fn bounded(&self) -> impl Iterator<Item = usize> + use<> {
+        let tie = *self;
+        (0..tie.count).filter(move |&r| tie.is_bounded(r))
+    }
+
+    /// J u of row `r`.
+    #[inline]
+    pub(crate) fn rate(&self, ends: &[End], r: usize, u: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for end in self.ends.of(ends) {
+            let u = &u[6 * end.body as usize..][..6];
+            for i in 0..6 {
+                sum += end.J[6 * r + i] * u[i];
+            }
+        }
+        sum
+    }
+
+    /// J M^-1 J^T of row `r`.
+    pub(crate) fn yields(&self, ends: &[End], r: usize, inverse: &[Block]) -> f64 {
+        let ends = self.ends.of(ends);
+        ends.iter()
+            .map(|end| Row { bodies: [end.body, GROUND], J: [end.row(r), [0.0; 6]], ..Row::default() }.yields(inverse))
+            .sum()
+    }
+
+    /// eps of row `r` as it is felt, with what its bodies yield.
+    pub(crate) fn felt(&self, r: usize, yields: f64) -> f64 {
+        if self.is_bounded(r) { self.compliance[r].max(LEAST_COMPLIANCE * yields) } else { self.compliance[r] }
+    }
+
+    /// Adds J^T lambda.
+    #[inline]
+    pub(crate) fn push(&self, ends: &[End], lambda: &[f64; 6], momentum: &mut [f64]) {
+        for end in self.ends.of(ends) {
+            let m = &mut momentum[6 * end.body as usize..][..6];
+            for r in 0..self.count {
+                for i in 0..6 {
+                    m[i] += end.J[6 * r + i] * lambda[r];
+                }
+            }
         }
     }
 }
@@ -160,10 +280,10 @@ pub struct Problem {
     pub u: Vec<f64>,
     /// Rows with compliance.
     pub rows: Vec<Row>,
-    /// Exact rows.
-    pub groups: Vec<Group>,
-    /// Rows, ascending, whose impulse acts along other directions than J^T: such a problem is one for [`Solver::dense`].
-    pub forces: Vec<(u32, [[f64; 6]; 2])>,
+    /// Rows with any number of ends.
+    pub ties: Vec<Tie>,
+    /// The ends of all ties.
+    pub ends: Vec<End>,
 }
 
 /// How a solution was found.
@@ -185,15 +305,16 @@ pub struct Report {
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     ldl: BlockLdl,
-    /// Bodies of its pattern; the other vertices are groups.
+    /// Bodies of its pattern; the other vertices are ties.
     bodies: usize,
     vertices: Vec<Vertex>,
     edges: Vec<(u32, u32)>,
     fresh: Vec<(u32, u32)>,
     /// Edge of each row, `u32::MAX` for rows of one body.
     row_edge: Vec<u32>,
-    /// First edge of each group; its bodies follow in order.
-    group_edge: Vec<u32>,
+    /// First edge of each tie; its ends follow in order. `u32::MAX` for ties apart.
+    tie_edge: Vec<u32>,
+    /// What rows do: of all rows, then of all ties, six each.
     states: Vec<newton::Status>,
     /// True if there are factors of this problem, made with the sets `factored`.
     has_factors: bool,
@@ -211,6 +332,7 @@ pub struct Solver {
     best: Vec<f64>,
     first: Vec<f64>,
     slack: Vec<f64>,
+    /// What rows yield, compliance included: of all rows, then of all ties, six each (zero without bounds).
     yields: Vec<f64>,
     rubble: substep::Rubble,
     joined: joined::Joined,
@@ -224,8 +346,19 @@ impl Problem {
         self.momentum.clear();
         self.u.clear();
         self.rows.clear();
-        self.groups.clear();
-        self.forces.clear();
+        self.ties.clear();
+        self.ends.clear();
+    }
+
+    /// True if the impulse of some tie acts along another direction than J^T.
+    pub fn is_skew(&self) -> bool {
+        self.ties.iter().any(|tie| !tie.pushes.is_empty())
+    }
+
+    /// Appends a tie of one row with these ends; those of one body are added up.
+    pub fn push_tie(&mut self, ends: &[(u32, [f64; 6])], tie: Tie) {
+        let own = join_ends(&mut self.ends, ends);
+        self.ties.push(Tie { ends: own, count: 1, ..tie });
     }
 
     /// J u of a row.
@@ -249,8 +382,9 @@ impl Problem {
         for row in &self.rows {
             push(row, row.lambda, &mut momentum);
         }
-        for group in &self.groups {
-            push_group(group, &group.lambda, &mut momentum);
+        for tie in &self.ties {
+            let along = if tie.pushes.is_empty() { tie.ends } else { tie.pushes };
+            Tie { ends: along, ..*tie }.push(&self.ends, &tie.lambda, &mut momentum);
         }
         let mut worst: f64 = 0.0;
         for (k, W) in self.inverse.iter().enumerate() {
@@ -280,10 +414,17 @@ impl Problem {
                 k += 1;
             }
         }
-        for group in &self.groups {
-            for i in 0..group.count {
-                let rate = group_rate(group, i, &self.u);
-                worst = worst.max((group.target[i] - rate - group.compliance[i] * group.lambda[i]).abs());
+        for tie in &self.ties {
+            for r in 0..tie.count {
+                let yields = tie.yields(&self.ends, r, &self.inverse);
+                let eps = tie.felt(r, yields);
+                let w = tie.target[r] - tie.rate(&self.ends, r, &self.u) - eps * tie.lambda[r];
+                let scale = eps + yields;
+                let back = match tie.is_bounded(r) {
+                    true => ((tie.lambda[r] + w / scale).clamp(tie.lower[r], tie.upper[r]) - tie.lambda[r]) * scale,
+                    false => w,
+                };
+                worst = worst.max(back.abs());
             }
         }
         worst
@@ -306,58 +447,47 @@ pub(crate) fn push(row: &Row, lambda: f64, momentum: &mut [f64]) {
     }
 }
 
-/// Adds J^T lambda of a group.
-#[inline]
-pub(crate) fn push_group(group: &Group, lambda: &[f64; 6], momentum: &mut [f64]) {
-    for (&body, J) in group.bodies.iter().zip(&group.J) {
-        if body != GROUND {
-            let m = &mut momentum[6 * body as usize..][..6];
-            for r in 0..group.count {
-                for i in 0..6 {
-                    m[i] += J[6 * r + i] * lambda[r];
-                }
-            }
+/// Appends the ends of a row, those of one body added up; none for [`GROUND`].
+pub fn join_ends(all: &mut Vec<End>, ends: &[(u32, [f64; 6])]) -> Ends {
+    let first = all.len();
+    for (body, J) in ends.iter().filter(|(body, _)| *body != GROUND) {
+        match all[first..].iter_mut().find(|end| end.body == *body) {
+            Some(end) => end.J.iter_mut().zip(J).for_each(|(sum, J)| *sum += J),
+            None => all.push(End::of_row(*body, J)),
         }
     }
+    Ends { first: first as u32, end: all.len() as u32 }
 }
 
-/// J u of row `r` of a group.
-#[inline]
-pub(crate) fn group_rate(group: &Group, r: usize, u: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for (&body, J) in group.bodies.iter().zip(&group.J) {
-        if body != GROUND {
-            let u = &u[6 * body as usize..][..6];
-            for i in 0..6 {
-                sum += J[6 * r + i] * u[i];
-            }
-        }
-    }
-    sum
-}
-
-/// Writes the exact rows of a group into its vertex and its edges (body, group), which follow each other from `edge` on.
-pub fn border(ldl: &mut BlockLdl, vertex: usize, edge: usize, group: &Group, inverse: &[Block]) {
+/// Writes the rows of a tie that hold their equation into its vertex and its edges (body, tie), which follow each other
+/// from `edge` on; what stands for the others is the equation 0 = 0.
+pub fn border(
+    ldl: &mut BlockLdl,
+    [vertex, edge]: [usize; 2],
+    tie: &Tie,
+    ends: &[End],
+    inverse: &[Block],
+    holds: impl Fn(usize) -> bool,
+) {
     let mut D: Block = [0.0; 36];
     for i in 0..6 {
         D[7 * i] = -1.0;
     }
     let mut yields = [0.0; 6];
-    let joined = group.bodies.iter().zip(&group.J).filter(|(b, _)| **b != GROUND);
-    for (edge, (&body, J)) in (edge..).zip(joined) {
+    for (edge, end) in (edge..).zip(tie.ends.of(ends)) {
         // the block of the edge is J^T
         let mut block: Block = [0.0; 36];
-        let W = &inverse[body as usize];
-        for r in 0..group.count {
+        let W = &inverse[end.body as usize];
+        for r in (0..tie.count).filter(|&r| holds(r)) {
             for i in 0..6 {
-                block[6 * i + r] = J[6 * r + i];
-                yields[r] += J[6 * r + i] * J[6 * r + i] * W[7 * i];
+                block[6 * i + r] = end.J[6 * r + i];
+                yields[r] += end.J[6 * r + i] * end.J[6 * r + i] * W[7 * i];
             }
         }
         *ldl.edge(edge) = Wide::from(&block);
     }
-    for r in 0..group.count {
-        D[7 * r] = -(group.compliance[r] + SOFTENING * yields[r]);
+    for r in (0..tie.count).filter(|&r| holds(r)) {
+        D[7 * r] = -tie.compliance[r].max(SOFTENING * yields[r]);
     }
     *ldl.diagonal(vertex) = Wide::from(&D);
 }

@@ -1,12 +1,13 @@
 //! Block pivoting, and where it does not settle one of two Newton methods, or both.
 //!
-//! On the impulses, projected (Bertsekas 1982; machine-modules.md 6.4): rows inside their bounds, or at one they want to leave, hold their
+//! On the impulses, projected (Bertsekas 1982, Projected Newton methods for optimization problems with simple constraints): rows inside their bounds, or at one they want to leave, hold their
 //! equation; the linear problem of these is solved in velocities; the step is taken along its projection onto the bounds as far as the energy q falls. That
 //! finds what sticks and what slides, and loses its way among many more rows than there are velocities.
 //!
 //! On the velocities: `descent.rs`.
 
-use super::{GROUND, Problem, Report, Row, Solver, Vertex, Wide, border, group_rate, push, push_group};
+use super::bounded::{Bounded, SLACK};
+use super::{GROUND, Problem, Report, Row, Solver, Tie, Vertex, Wide, border, push};
 
 /// Rounds of refinement after each factorisation.
 const REFINEMENTS: usize = 2;
@@ -14,8 +15,6 @@ const REFINEMENTS: usize = 2;
 const ROUNDS: usize = 8;
 /// With them each round must leave this share of the last one's change, or less [-].
 const CONTRACTION: f64 = 0.3;
-/// An impulse may leave its bounds by this share of them before its row changes sides [-].
-const SLACK: f64 = 1e-12;
 
 /// Impulses this close to the radius of their ball, as a share of it, are taken to slide at the start [-].
 const NEAR: f64 = 1e-6;
@@ -62,7 +61,7 @@ pub(super) enum Status {
 
 impl Solver {
     /// Solves until no velocity is off by more than `tolerance` (or rounding); at most `limit` linear problems of either kind. Impulses in the rows and
-    /// groups are the start and the answer.
+    /// ties are the start and the answer.
     pub fn newton(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.has_factors = false;
         self.pattern(problem);
@@ -82,7 +81,7 @@ impl Solver {
     fn find_sets(&mut self, problem: &mut Problem, limit: usize, tolerance: f64) -> Report {
         self.first_impulses(problem);
         self.held.clear();
-        self.held.resize(problem.rows.len(), false);
+        self.held.resize(problem.rows.len() + 6 * problem.ties.len(), false);
         let mut report = Report::default();
         let solved = |problem: &Problem| problem.u.iter().all(|u| u.is_finite());
         if self.pivot(problem, limit, tolerance, &mut report) && solved(problem) {
@@ -108,7 +107,9 @@ impl Solver {
         let found = if solved(problem) { self.last_passes(problem) } else { f64::INFINITY };
         keep_impulses(problem, &mut self.best);
         problem.rows.iter_mut().for_each(|row| row.lambda = 0.0_f64.clamp(row.lower, row.upper));
-        problem.groups.iter_mut().for_each(|group| group.lambda = [0.0; 6]);
+        for tie in &mut problem.ties {
+            tie.lambda = std::array::from_fn(|r| 0.0_f64.clamp(tie.lower[r], tie.upper[r]));
+        }
         if self.last_passes(problem) > found {
             put_back_impulses(problem, &self.best);
             velocities(problem, true);
@@ -233,17 +234,19 @@ impl Solver {
                     Status::Free
                 }
             } else {
-                let wants = row.target - Problem::rate(row, &problem.u) - row.compliance * row.lambda;
-                match old {
-                    Status::Free if row.lambda < row.lower - slack => Status::Bound(row.lower),
-                    Status::Free if row.lambda > row.upper + slack => Status::Bound(row.upper),
-                    Status::Bound(at) if at == row.lower && wants > noise => Status::Free,
-                    Status::Bound(at) if at == row.upper && wants < -noise => Status::Free,
-                    old => old,
-                }
+                let v = row.target - Problem::rate(row, &problem.u);
+                Bounded::of_row(row, self.yields[k]).other_side(old, noise, v)
             };
             wrong += usize::from(std::mem::discriminant(&old) != std::mem::discriminant(&self.states[k]));
             k += n;
+        }
+        for (t, tie) in problem.ties.iter().enumerate() {
+            for r in tie.bounded() {
+                let (at, old) = (k + 6 * t + r, self.states[k + 6 * t + r]);
+                let v = tie.target[r] - tie.rate(&problem.ends, r, &problem.u);
+                self.states[at] = Bounded::of_tie(tie, r, self.yields[at]).other_side(old, noise, v);
+                wrong += usize::from(std::mem::discriminant(&old) != std::mem::discriminant(&self.states[at]));
+            }
         }
         wrong
     }
@@ -258,7 +261,7 @@ impl Solver {
         let n = problem.mass.len();
         self.vertices.clear();
         self.vertices.resize(n, Vertex::Body);
-        self.vertices.resize(n + problem.groups.len(), Vertex::Rows);
+        self.vertices.resize(n + problem.ties.len(), Vertex::Rows);
         let mut edges = std::mem::take(&mut self.fresh);
         edges.clear();
         let mut last = (GROUND, GROUND);
@@ -272,10 +275,12 @@ impl Solver {
         edges.sort_unstable();
         edges.dedup();
         let pairs = edges.len();
-        self.group_edge.clear();
-        for (g, group) in problem.groups.iter().enumerate() {
-            self.group_edge.push(edges.len() as u32);
-            edges.extend(group.bodies.iter().filter(|&&b| b != GROUND).map(|&b| (b, (n + g) as u32)));
+        self.tie_edge.clear();
+        for (t, tie) in problem.ties.iter().enumerate() {
+            self.tie_edge.push(if tie.apart { u32::MAX } else { edges.len() as u32 });
+            if !tie.apart {
+                edges.extend(tie.ends.of(&problem.ends).iter().map(|end| (end.body, (n + t) as u32)));
+            }
         }
         self.row_edge.clear();
         let mut known = (last, u32::MAX);
@@ -309,6 +314,17 @@ impl Solver {
                 met = true;
             }
         }
+        let rows = problem.rows.len();
+        for (t, tie) in problem.ties.iter().enumerate() {
+            for r in tie.bounded() {
+                let at = rows + 6 * t + r;
+                let reached = tie.lambda[r] <= tie.lower[r] || tie.lambda[r] >= tie.upper[r];
+                if self.states[at] == Status::Free && reached {
+                    self.held[at] = true;
+                    met = true;
+                }
+            }
+        }
         if !met {
             self.held.fill(false);
         }
@@ -317,7 +333,9 @@ impl Solver {
     /// Impulses and velocities to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity
     /// without rows would need, as far as their bodies yield, and passes see to the rest.
     fn first_impulses(&mut self, problem: &mut Problem) {
+        let unknown = |tie: &Tie| tie.bounded().any(|r| tie.lambda[r].is_nan());
         let fresh = problem.rows.iter().any(|row| row.lambda.is_nan())
+            || problem.ties.iter().any(unknown)
             || problem.u.len() != problem.momentum.len()
             || !problem.u.iter().all(|u| u.is_finite());
         if fresh {
@@ -342,6 +360,18 @@ impl Solver {
             }
             into_ball(problem, k);
             k += n;
+        }
+        let Problem { ties, ends, u, .. } = problem;
+        for (t, tie) in ties.iter_mut().enumerate() {
+            for r in 0..tie.count {
+                if tie.lambda[r].is_nan() {
+                    tie.lambda[r] = match tie.is_bounded(r) {
+                        true => (tie.target[r] - tie.rate(ends, r, u)) / self.yields[k + 6 * t + r],
+                        false => 0.0,
+                    };
+                }
+                tie.lambda[r] = tie.lambda[r].clamp(tie.lower[r], tie.upper[r]);
+            }
         }
         if fresh {
             velocities(problem, true);
@@ -377,20 +407,21 @@ impl Solver {
                 k += n;
                 continue;
             }
-            let wants = || v(row) - row.compliance * row.lambda;
-            let held = self.held[k];
-            self.states.push(if row.lambda <= row.lower && (held || wants() <= 0.0) {
-                Status::Bound(row.lower)
-            } else if row.lambda >= row.upper && (held || wants() >= 0.0) {
-                Status::Bound(row.upper)
-            } else {
-                Status::Free
-            });
+            let own = Bounded::of_row(row, self.yields[k]);
+            self.states.push(own.at_impulse(self.held[k], || v(row)));
             k += 1;
+        }
+        self.states.resize(k + 6 * problem.ties.len(), Status::Free);
+        for (t, tie) in problem.ties.iter().enumerate() {
+            for r in tie.bounded() {
+                let at = k + 6 * t + r;
+                let v = || tie.target[r] - tie.rate(&problem.ends, r, &problem.u);
+                self.states[at] = Bounded::of_tie(tie, r, self.yields[at]).at_impulse(self.held[at], v);
+            }
         }
     }
 
-    /// M + J_f^T W J_f, bordered by the exact rows.
+    /// M + J_f^T W J_f, bordered by the ties.
     fn assemble(&mut self, problem: &Problem) {
         let n = problem.mass.len();
         self.ldl.clear();
@@ -424,8 +455,15 @@ impl Solver {
             }
             k += n;
         }
-        for (g, group) in problem.groups.iter().enumerate() {
-            border(&mut self.ldl, n + g, self.group_edge[g] as usize, group, &problem.inverse);
+        for (t, tie) in problem.ties.iter().enumerate() {
+            let states = &self.states[k + 6 * t..][..6];
+            let at = [n + t, self.tie_edge[t] as usize];
+            match tie.apart {
+                true => border(&mut self.ldl, at, &Tie::default(), &[], &[], |_| false),
+                false => {
+                    border(&mut self.ldl, at, tie, &problem.ends, &problem.inverse, |r| states[r] == Status::Free);
+                }
+            }
         }
     }
 
@@ -468,6 +506,13 @@ impl Solver {
                 _ => {}
             }
             k += n;
+        }
+        for (t, tie) in problem.ties.iter_mut().enumerate() {
+            for r in tie.bounded() {
+                if let Status::Bound(lambda) = self.states[k + 6 * t + r] {
+                    tie.lambda[r] = lambda;
+                }
+            }
         }
         // factors of other rims: impulses that balance each other come to rest last
         let borrowed = rounds > REFINEMENTS;
@@ -551,25 +596,26 @@ impl Solver {
             }
             k += count;
         }
-        for (g, group) in problem.groups.iter_mut().enumerate() {
+        let Problem { ties, ends, u, .. } = problem;
+        for (t, tie) in ties.iter_mut().enumerate() {
             if changed {
-                for i in 0..group.count {
+                for i in (0..tie.count).filter(|i| self.states[k + 6 * t + i] == Status::Free) {
                     // the block system has (u, -lambda)
-                    group.lambda[i] -= self.x[6 * (n + g) + i];
+                    tie.lambda[i] -= self.x[6 * (n + t) + i];
                 }
             }
-            push_group(group, &group.lambda, r);
+            tie.push(ends, &tie.lambda, r);
         }
         for (r, W) in r.chunks_exact(6).zip(&problem.inverse) {
             for i in 0..6 {
                 most = most.max(r[i].abs() * W[7 * i]);
             }
         }
-        r.resize(6 * (n + problem.groups.len()), 0.0);
-        for (g, group) in problem.groups.iter().enumerate() {
-            for i in 0..group.count {
-                let miss = group.target[i] - group_rate(group, i, &problem.u) - group.compliance[i] * group.lambda[i];
-                r[6 * (n + g) + i] = miss;
+        r.resize(6 * (n + ties.len()), 0.0);
+        for (t, tie) in ties.iter().enumerate() {
+            for i in (0..tie.count).filter(|i| self.states[k + 6 * t + i] == Status::Free) {
+                let miss = tie.target[i] - tie.rate(ends, i, u) - tie.compliance[i] * tie.lambda[i];
+                r[6 * (n + t) + i] = miss;
                 most = most.max(miss.abs());
             }
         }
@@ -614,27 +660,20 @@ impl Solver {
                 k += n;
                 continue;
             }
-            let span = if row.upper.is_finite() { row.upper.abs() } else { 0.0 }.max(if row.lower.is_finite() {
-                row.lower.abs()
-            } else {
-                0.0
-            });
-            let fits = match self.states[k] {
-                Status::Free => {
-                    let slack = SLACK * span + noise / self.yields[k];
-                    row.lambda >= row.lower - slack && row.lambda <= row.upper + slack
-                }
-                _ => {
-                    let v = row.target - Problem::rate(row, &problem.u);
-                    let low = row.lambda == row.lower && v <= row.compliance * row.lower + noise;
-                    let high = row.lambda == row.upper && v >= row.compliance * row.upper - noise;
-                    low || high
-                }
-            };
-            if !fits {
+            let v = || row.target - Problem::rate(row, &problem.u);
+            if !Bounded::of_row(row, self.yields[k]).fits(self.states[k], noise, v) {
                 return false;
             }
             k += 1;
+        }
+        for (t, tie) in problem.ties.iter().enumerate() {
+            for r in tie.bounded() {
+                let at = k + 6 * t + r;
+                let v = || tie.target[r] - tie.rate(&problem.ends, r, &problem.u);
+                if !Bounded::of_tie(tie, r, self.yields[at]).fits(self.states[at], noise, v) {
+                    return false;
+                }
+            }
         }
         true
     }
@@ -654,8 +693,8 @@ impl Solver {
                     row.lambda = row.lambda.clamp(row.lower, row.upper);
                 }
             }
-            for (g, group) in problem.groups.iter_mut().enumerate() {
-                group.lambda = std::array::from_fn(|r| at(rows + 6 * g + r));
+            for (t, tie) in problem.ties.iter_mut().enumerate() {
+                tie.lambda = std::array::from_fn(|r| at(rows + 6 * t + r).clamp(tie.lower[r], tie.upper[r]));
             }
             for k in 0..rows {
                 into_ball(problem, k);
@@ -670,21 +709,21 @@ impl Solver {
     }
 }
 
-/// Impulses of all rows, then of all groups.
+/// Impulses of all rows, then of all ties.
 fn keep_impulses(problem: &Problem, kept: &mut Vec<f64>) {
     kept.clear();
     kept.extend(problem.rows.iter().map(|row| row.lambda));
-    kept.extend(problem.groups.iter().flat_map(|group| group.lambda));
+    kept.extend(problem.ties.iter().flat_map(|tie| tie.lambda));
 }
 
 /// Those that [`keep_impulses`] kept.
 fn put_back_impulses(problem: &mut Problem, kept: &[f64]) {
-    let (rows, groups) = kept.split_at(problem.rows.len());
+    let (rows, ties) = kept.split_at(problem.rows.len());
     for (row, kept) in problem.rows.iter_mut().zip(rows) {
         row.lambda = *kept;
     }
-    for (group, kept) in problem.groups.iter_mut().zip(groups.chunks_exact(6)) {
-        group.lambda.copy_from_slice(kept);
+    for (tie, kept) in problem.ties.iter_mut().zip(ties.chunks_exact(6)) {
+        tie.lambda.copy_from_slice(kept);
     }
 }
 
@@ -692,6 +731,11 @@ fn put_back_impulses(problem: &mut Problem, kept: &[f64]) {
 fn within_bounds(problem: &mut Problem) {
     for row in problem.rows.iter_mut().filter(|row| !row.shared) {
         row.lambda = row.lambda.clamp(row.lower, row.upper);
+    }
+    for tie in &mut problem.ties {
+        for r in tie.bounded() {
+            tie.lambda[r] = tie.lambda[r].clamp(tie.lower[r], tie.upper[r]);
+        }
     }
 }
 
@@ -710,7 +754,7 @@ fn into_ball(problem: &mut Problem, k: usize) {
 
 /// u = M^-1 (p + J^T lambda), with or without impulses; returns q.
 fn velocities(problem: &mut Problem, pushed: bool) -> f64 {
-    let Problem { inverse, momentum, u, rows, groups, .. } = problem;
+    let Problem { inverse, momentum, u, rows, ties, ends, .. } = problem;
     u.clear();
     u.extend_from_slice(momentum);
     let mut q = 0.0;
@@ -719,10 +763,10 @@ fn velocities(problem: &mut Problem, pushed: bool) -> f64 {
             push(row, row.lambda, u);
             q += row.lambda * (0.5 * row.compliance * row.lambda - row.target);
         }
-        for group in groups.iter() {
-            push_group(group, &group.lambda, u);
-            for r in 0..group.count {
-                q += group.lambda[r] * (0.5 * group.compliance[r] * group.lambda[r] - group.target[r]);
+        for tie in ties.iter() {
+            tie.push(ends, &tie.lambda, u);
+            for r in 0..tie.count {
+                q += tie.lambda[r] * (0.5 * tie.compliance[r] * tie.lambda[r] - tie.target[r]);
             }
         }
     }

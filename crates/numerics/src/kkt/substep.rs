@@ -12,7 +12,7 @@
 //! hand for all of them.
 
 use super::lanes::{Lanes, Turn};
-use super::{Block, Follow, GROUND, Group, Problem, Report, Row, Solver};
+use super::{Block, End, Follow, GROUND, Problem, Report, Row, Solver, Tie};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
@@ -85,8 +85,9 @@ pub(super) struct Rubble {
     /// What free motion adds to the velocities in a substep, and what rows added in the last one.
     free: Vec<f64>,
     added: Vec<f64>,
-    /// Exact rows and inverse masses by scaled velocities; impulses, summed up.
-    groups: Vec<Group>,
+    /// Ties and inverse masses by scaled velocities; impulses, summed up.
+    ties: Vec<Tie>,
+    ends: Vec<End>,
     inverse: Vec<Block>,
     sums: Vec<[f64; 6]>,
 }
@@ -95,6 +96,7 @@ impl Solver {
     /// Goes from the velocities `u0` through a step of length `h` in `count` substeps; `follows` are the bounds of friction, by row, and
     /// body b of a row is body `places[b]` of the problem (b itself where there is no such place). The displacement of the bodies is left in `moved`. Impulses in the rows (over the whole step) are the start and the answer; bounds that
     /// follow others are those of the answer.
+    #[expect(clippy::too_many_arguments, reason = "a problem, what its rows follow, and a buffer of the caller")]
     pub fn substeps(
         &mut self,
         problem: &mut Problem,
@@ -139,7 +141,7 @@ impl Step<'_> {
         let share = 1.0 / count as f64;
         let dt = h * share;
         rubble.gather(problem, follows, places, [h, share]);
-        let Problem { inverse, momentum, u, rows, groups, .. } = problem;
+        let Problem { inverse, momentum, u, rows, ties, .. } = problem;
         u.clear();
         u.extend_from_slice(u0);
         u.resize(6 * (n + 1), 0.0);
@@ -161,8 +163,8 @@ impl Step<'_> {
             }
             let backward = step % 2 == 1;
             for relax in [false, true] {
-                for group in rubble.groups.iter_mut() {
-                    super::sweep::settle(&rubble.inverse, group, u);
+                for tie in rubble.ties.iter_mut() {
+                    super::sweep::settle(&rubble.inverse, tie, &rubble.ends, u);
                 }
                 let elapsed = dt * (step + usize::from(relax)) as f64;
                 let turn = Turn { moved: moved.as_chunks().0, dt, elapsed, relax };
@@ -176,9 +178,9 @@ impl Step<'_> {
             for (added, u) in rubble.added.iter_mut().zip(u.iter()) {
                 *added += u;
             }
-            for (sum, group) in rubble.sums.iter_mut().zip(&rubble.groups) {
+            for (sum, tie) in rubble.sums.iter_mut().zip(&rubble.ties) {
                 for r in 0..6 {
-                    sum[r] += group.lambda[r];
+                    sum[r] += tie.lambda[r];
                 }
             }
         }
@@ -198,8 +200,8 @@ impl Step<'_> {
                 (rows[k].lower, rows[k].upper) = (-bound, bound);
             }
         }
-        for (group, sum) in groups.iter_mut().zip(&rubble.sums) {
-            group.lambda = *sum;
+        for (tie, sum) in ties.iter_mut().zip(&rubble.sums) {
+            tie.lambda = *sum;
         }
     }
 }
@@ -268,16 +270,17 @@ impl Rubble {
             }
             run.store(added, &before, &x);
         }
-        self.gather_groups(problem, share);
+        self.gather_ties(problem, share);
     }
 
-    /// Exact rows by scaled velocities: there the inverse inertia is 1.
-    fn gather_groups(&mut self, problem: &Problem, share: f64) {
+    /// Ties by scaled velocities: there the inverse inertia is 1. Their impulses are those of a substep.
+    fn gather_ties(&mut self, problem: &Problem, share: f64) {
         self.sums.clear();
-        self.sums.resize(problem.groups.len(), [0.0; 6]);
+        self.sums.resize(problem.ties.len(), [0.0; 6]);
         self.inverse.clear();
-        self.groups.clear();
-        if problem.groups.is_empty() {
+        self.ties.clear();
+        self.ends.clear();
+        if problem.ties.is_empty() {
             return;
         }
         for W in &problem.inverse {
@@ -287,16 +290,24 @@ impl Rubble {
                 _ => 0.0,
             }));
         }
-        for group in &problem.groups {
-            let mut group = Group { lambda: group.lambda.map(|x| x * share), ..*group };
-            for (J, body) in group.J.iter_mut().zip(group.bodies).filter(|(_, b)| *b != GROUND) {
-                for row in J.chunks_exact_mut(6).take(group.count) {
-                    let a = transposed(&self.roots[body as usize], [row[0], row[1], row[2]]);
-                    row[..3].copy_from_slice(&a);
-                }
+        self.ends.extend_from_slice(&problem.ends);
+        for end in &mut self.ends {
+            for row in end.J.chunks_exact_mut(6) {
+                let a = transposed(&self.roots[end.body as usize], [row[0], row[1], row[2]]);
+                row[..3].copy_from_slice(&a);
             }
-            super::sweep::shift_group(&self.inverse, &group, &group.lambda, &mut self.added);
-            self.groups.push(group);
+        }
+        for tie in &problem.ties {
+            let part = |x: [f64; 6]| x.map(|x| x * share);
+            let mut own = Tie { lower: part(tie.lower), upper: part(tie.upper), ..*tie };
+            own.lambda = tie.lambda.map(|x| if x.is_nan() { 0.0 } else { x * share });
+            for r in 0..tie.count {
+                let eps =
+                    tie.felt(r, if tie.is_bounded(r) { tie.yields(&problem.ends, r, &problem.inverse) } else { 0.0 });
+                own.compliance[r] = eps / share;
+            }
+            super::sweep::shift_tie(&self.inverse, &own, &self.ends, &own.lambda, &mut self.added);
+            self.ties.push(own);
         }
     }
 

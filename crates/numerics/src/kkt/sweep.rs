@@ -1,6 +1,6 @@
-//! Projected Gauss-Seidel: one row (or disc, or exact group) after the other takes the impulse that satisfies it.
+//! Projected Gauss-Seidel: one row (or disc, or tie) after the other takes the impulse that satisfies it.
 
-use super::{LEAST_COMPLIANCE, Problem, Solver, group_rate};
+use super::{End, LEAST_COMPLIANCE, Problem, Solver, Tie};
 
 impl Solver {
     /// What every row yields, its compliance included; compliances are raised to what can be felt.
@@ -12,16 +12,27 @@ impl Solver {
             row.compliance = row.compliance.max(LEAST_COMPLIANCE * sum);
             self.yields.push(sum + row.compliance);
         }
+        let Problem { inverse, ties, ends, .. } = problem;
+        for tie in ties {
+            let first = self.yields.len();
+            self.yields.resize(first + 6, 0.0);
+            for r in tie.bounded() {
+                let sum = tie.yields(ends, r, inverse);
+                tie.compliance[r] = tie.felt(r, sum);
+                self.yields[first + r] = sum + tie.compliance[r];
+            }
+        }
     }
 
-    /// One pass over all groups and rows; the velocities are those of the impulses before and after. Returns the largest change
+    /// One pass over all ties and rows; the velocities are those of the impulses before and after. Returns the largest
+    /// change
     /// of a velocity.
     pub(super) fn pass(&mut self, problem: &mut Problem, backward: bool) -> f64 {
-        let Problem { inverse, u, rows, groups, .. } = problem;
+        let Problem { inverse, u, rows, ties, ends, .. } = problem;
         let mut largest: f64 = 0.0;
-        for g in 0..groups.len() {
-            let g = if !backward { g } else { groups.len() - 1 - g };
-            largest = largest.max(settle(inverse, &mut groups[g], u));
+        for t in 0..ties.len() {
+            let t = if !backward { t } else { ties.len() - 1 - t };
+            largest = largest.max(settle(inverse, &mut ties[t], ends, u));
         }
         let mut k = 0;
         while k < rows.len() {
@@ -96,28 +107,25 @@ fn shift(inverse: &[super::Block], bodies: &[u32; 2], J: &[[f64; 6]; 2], lambda:
     }
 }
 
-pub(super) fn shift_group(inverse: &[super::Block], group: &super::Group, lambda: &[f64; 6], u: &mut [f64]) {
-    for (&body, J) in group.bodies.iter().zip(&group.J) {
-        if body != super::GROUND {
-            let push: [f64; 6] = std::array::from_fn(|i| (0..group.count).map(|r| J[6 * r + i] * lambda[r]).sum());
-            let du = times(&inverse[body as usize], &push);
-            let u = &mut u[6 * body as usize..][..6];
-            for i in 0..6 {
-                u[i] += du[i];
-            }
+/// u += M^-1 J^T lambda of a tie.
+pub(super) fn shift_tie(inverse: &[super::Block], tie: &Tie, ends: &[End], lambda: &[f64; 6], u: &mut [f64]) {
+    for End { body, J } in tie.ends.of(ends) {
+        let push: [f64; 6] = std::array::from_fn(|i| (0..tie.count).map(|r| J[6 * r + i] * lambda[r]).sum());
+        let du = times(&inverse[*body as usize], &push);
+        let u = &mut u[6 * *body as usize..][..6];
+        for i in 0..6 {
+            u[i] += du[i];
         }
     }
 }
 
-/// Satisfies the rows of one group together: (J M^-1 J^T + eps) dlambda = miss. Returns the largest miss.
-pub(super) fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut [f64]) -> f64 {
-    let n = group.count;
+/// Satisfies the rows of one tie: together, (J M^-1 J^T + eps) dlambda = miss, or one after the other where there are
+/// bounds. Returns the largest miss (with bounds the largest change of a velocity).
+pub(super) fn settle(inverse: &[super::Block], tie: &mut Tie, ends: &[End], u: &mut [f64]) -> f64 {
+    let n = tie.count;
     let mut A = [0.0; 36];
-    for (&body, J) in group.bodies.iter().zip(&group.J) {
-        if body == super::GROUND {
-            continue;
-        }
-        let W = &inverse[body as usize];
+    for End { body, J } in tie.ends.of(ends) {
+        let W = &inverse[*body as usize];
         for s in 0..n {
             let WJ = times(W, &std::array::from_fn(|i| J[6 * s + i]));
             for r in 0..n {
@@ -127,9 +135,26 @@ pub(super) fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut
     }
     let mut miss = [0.0; 6];
     let mut largest: f64 = 0.0;
+    if tie.bounded().next().is_some() {
+        for r in 0..n {
+            let yields = A[7 * r] + tie.compliance[r];
+            // nothing moves it
+            if yields == 0.0 {
+                continue;
+            }
+            let missing = tie.target[r] - tie.rate(ends, r, u) - tie.compliance[r] * tie.lambda[r];
+            let wanted = (tie.lambda[r] + missing / yields).clamp(tie.lower[r], tie.upper[r]);
+            let mut change = [0.0; 6];
+            change[r] = wanted - tie.lambda[r];
+            tie.lambda[r] = wanted;
+            shift_tie(inverse, tie, ends, &change, u);
+            largest = largest.max(yields * change[r].abs());
+        }
+        return largest;
+    }
     for r in 0..n {
-        A[7 * r] = A[7 * r] * (1.0 + 1e-12) + group.compliance[r];
-        miss[r] = group.target[r] - group_rate(group, r, u) - group.compliance[r] * group.lambda[r];
+        A[7 * r] = A[7 * r] * (1.0 + 1e-12) + tie.compliance[r];
+        miss[r] = tie.target[r] - tie.rate(ends, r, u) - tie.compliance[r] * tie.lambda[r];
         largest = largest.max(miss[r].abs());
     }
     // Cholesky in place, forward, backward
@@ -156,8 +181,8 @@ pub(super) fn settle(inverse: &[super::Block], group: &mut super::Group, u: &mut
         miss[i] /= A[7 * i];
     }
     for r in 0..n {
-        group.lambda[r] += miss[r];
+        tie.lambda[r] += miss[r];
     }
-    shift_group(inverse, group, &miss, u);
+    shift_tie(inverse, tie, ends, &miss, u);
     largest
 }

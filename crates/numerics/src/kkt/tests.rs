@@ -1,3 +1,5 @@
+mod ties;
+
 use super::*;
 
 /// Numbers in [0, 1) from a linear congruence.
@@ -171,8 +173,7 @@ fn a_chain_of_exact_rows_carries_a_load() {
         body(&mut problem, mass, 0.01 * mass, [0.0, 0.0, 0.0, 0.0, 0.0, -g * h]);
     }
     for k in 0..links as u32 {
-        let mut group = Group { count: 3, ..Group::default() };
-        group.bodies[0] = k;
+        let first = problem.ends.len() as u32;
         // point 0.1 m above the centre: v + w x r
         let point = |z: f64| {
             let mut J = [0.0; 36];
@@ -182,18 +183,18 @@ fn a_chain_of_exact_rows_carries_a_load() {
             (J[1], J[6]) = (z, -z);
             J
         };
-        group.J[0] = point(0.1);
+        problem.ends.push(End { body: k, J: point(0.1) });
         if k > 0 {
-            group.bodies[1] = k - 1;
-            group.J[1] = point(-0.1).map(|x| -x);
+            problem.ends.push(End { body: k - 1, J: point(-0.1).map(|x| -x) });
         }
-        problem.groups.push(group);
+        let ends = Ends { first, end: problem.ends.len() as u32 };
+        problem.ties.push(Tie { ends, count: 3, ..Tie::default() });
     }
     let mut solver = Solver::default();
     let report = solver.newton(&mut problem, 10, 0.0);
     assert!(report.converged && report.factorisations == 1);
     let weight = (load + (links - 1) as f64) * g * h;
-    assert!((problem.groups[0].lambda[2] / weight - 1.0).abs() < 1e-12, "{}", problem.groups[0].lambda[2]);
+    assert!((problem.ties[0].lambda[2] / weight - 1.0).abs() < 1e-12, "{}", problem.ties[0].lambda[2]);
     assert!(problem.u.iter().all(|u| u.abs() < 1e-14), "{:?}", problem.u);
 }
 
@@ -201,16 +202,16 @@ fn a_chain_of_exact_rows_carries_a_load() {
 fn redundant_exact_rows_share_the_load() {
     let mut problem = Problem::default();
     body(&mut problem, 2.0, 0.1, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0]);
-    for _ in 0..2 {
-        let mut group = Group { count: 6, ..Group::default() };
-        group.bodies[0] = 0;
+    for k in 0..2 {
+        let mut end = End { body: 0, J: [0.0; 36] };
         for r in 0..6 {
-            group.J[0][7 * r] = 1.0;
+            end.J[7 * r] = 1.0;
         }
-        problem.groups.push(group);
+        problem.ends.push(end);
+        problem.ties.push(Tie { ends: Ends { first: k, end: k + 1 }, count: 6, ..Tie::default() });
     }
     let report = Solver::default().newton(&mut problem, 10, 0.0);
-    let sum = problem.groups[0].lambda[5] + problem.groups[1].lambda[5];
+    let sum = problem.ties[0].lambda[5] + problem.ties[1].lambda[5];
     assert!(
         report.converged && (sum - 2.0).abs() < 1e-9 && problem.u[5].abs() < 1e-12,
         "{report:?} {sum} {:?}",
@@ -218,7 +219,7 @@ fn redundant_exact_rows_share_the_load() {
     );
 }
 
-/// A motor with a limit: E04's first steps.
+/// A motor with a limit: first steps of scene `driven_hinge`.
 #[test]
 fn a_bounded_row_without_compliance_holds_or_gives_way() {
     let (J, b, limit, target, h) = (0.2, 0.5, 2.0, 6.0, 1.0 / 60.0);
@@ -473,17 +474,20 @@ fn rows_that_push_elsewhere_are_pivoted() {
         assert!(report.converged && report.pivoting == Some(Method::ProjectedNewton), "{report:?}");
         let off = same.u.iter().zip(&skew.u).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-8, "{off:e}");
-        let k = (dice.next() * problem.rows.len() as f64) as u32;
-        let force = problem.rows[k as usize].J.map(|J| J.map(|x| x + 0.3 * dice.around()));
-        problem.forces.push((k, force));
+        let k = (dice.next() * problem.rows.len() as f64) as usize;
+        let own = problem.rows.remove(k);
+        let force = own.J.map(|J| J.map(|x| x + 0.3 * dice.around()));
+        problem.push_tie(&[0, 1].map(|s| (own.bodies[s], own.J[s])), ties::alone(&own));
+        problem.ties[0].pushes = join_ends(&mut problem.ends, &[0, 1].map(|s| (own.bodies[s], force[s])));
         let report = solver.dense(&mut problem);
         assert!(report.converged, "{report:?}");
         assert!(matches!(report.pivoting, Some(Method::BlockPivoting | Method::Lemke)), "{report:?}");
         let mut momentum = problem.momentum.clone();
-        for (i, row) in problem.rows.iter().enumerate() {
-            let own = if i as u32 == k { Row { J: force, ..*row } } else { *row };
-            push(&own, row.lambda, &mut momentum);
+        for row in &problem.rows {
+            push(row, row.lambda, &mut momentum);
         }
+        let lambda = problem.ties[0].lambda[0];
+        push(&Row { J: force, ..own }, lambda, &mut momentum);
         for (i, u) in problem.u.iter().enumerate() {
             assert!((momentum[i] * problem.inverse[i / 6][7 * (i % 6)] - u).abs() < 1e-9);
         }
@@ -492,6 +496,7 @@ fn rows_that_push_elsewhere_are_pivoted() {
             let natural = row.lambda - (row.lambda - w).clamp(row.lower, row.upper);
             assert!(natural.abs() < 1e-9, "{natural:e}");
         }
+        assert!(problem.residual() < 1e-8, "{:e}", problem.residual());
     }
 }
 

@@ -157,7 +157,7 @@ fn contacts(random: &mut Random, bodies: usize, contacts: usize, ratio: f64) -> 
 
 #[test]
 fn contacts_with_friction_boxes() {
-    // M17: normals alone, then boxes of mu = 0.5 times the normal impulses
+    // normals alone, then boxes of mu = 0.5 times the normal impulses
     let mut random = Random(3);
     for (bodies, count, ratio, mean) in
         [(10, 10, 1.0, 8.0), (20, 40, 1.0, 12.0), (20, 40, 1e4, 16.0), (40, 100, 1.0, 14.0), (40, 100, 1e4, 25.0)]

@@ -1,5 +1,4 @@
-//! Linear complementarity against truth E06 (50 problems solved in 50 digits) and the cases M07, M12, M16 of the
-//! machine modules.
+//! Linear complementarity against 50 problems solved in 50 digits (`tests/data/E06_mlcp.txt`), and small cases with known solutions.
 
 use tippe_numerics::mlcp::{Method, Problem, Solution, Sweep, relative_residual, residual, solve, sweep};
 
@@ -91,7 +90,7 @@ fn the_sweeps_reach_their_tolerance_on_symmetric_problems() {
 
 #[test]
 fn five_rows_with_every_kind_of_bound() {
-    // M07
+    // solved by hand: (0.29361702, 0, 0.6, -0.5, 0.65106383)
     let problem = Problem {
         n: 5,
         a: vec![
@@ -140,7 +139,7 @@ fn chain(n: usize, m: f64, last: f64) -> (Problem, f64) {
 
 #[test]
 fn a_heavy_weight_on_a_chain_needs_a_direct_solver() {
-    // M12: relative error of the top tension after 50 and 1000 passes of Gauss-Seidel, from 0
+    // relative error of the top tension after 50 and 1000 passes of Gauss-Seidel, from 0
     let table = [
         (20, 1.0, 1.0, [0.6020642, 0.0016903552]),
         (20, 1.0, 1e2, [0.9331141, 0.57862559]),
@@ -166,7 +165,7 @@ fn a_heavy_weight_on_a_chain_needs_a_direct_solver() {
 
 #[test]
 fn two_masses_on_one_row() {
-    // M16: closing at 1 m/s, 1/(1/a + 1/b)
+    // closing at 1 m/s, 1/(1/a + 1/b)
     for (m, impulse) in [(1.0, 0.5), (10.0, 10.0 / 11.0), (1000.0, 1000.0 / 1001.0)] {
         let problem = Problem { n: 1, a: vec![1.0 + 1.0 / m], b: vec![-1.0], lower: vec![0.0], upper: vec![INF] };
         let found = solve(&problem, None).unwrap();

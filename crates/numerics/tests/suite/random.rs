@@ -1,9 +1,11 @@
-//! Small seeded generator: the same cases on every machine.
+//! One small generator for the tests of all crates: the same cases on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(pub u64);
 
+#[allow(dead_code)] // not every crate asks for everything
 impl Random {
+    /// The next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -12,6 +14,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// A whole number below n.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }

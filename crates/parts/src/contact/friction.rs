@@ -21,7 +21,7 @@
 //! it ends. The spin torque is held to mu N b before L is taken: under a corner b is so small that any spin is too fast for
 //! its spring, and that alone is no slip.
 //!
-//! The other forms are those of the seeds, by name; they have no states and all of them creep.
+//! The other forms are published ones, by name (docs/theory/sources.md); they have no states and all of them creep.
 
 use super::normal::regularised;
 use serde::{Deserialize, Serialize};
@@ -51,24 +51,24 @@ pub enum FrictionLaw {
     None,
     /// Elastic stick, Coulomb-Contensou slip.
     Mindlin,
-    /// Seed 001 eq. (3c), (3d), (4): mu N v/reg(v, v_min), and mu_r on the whole relative rotation.
+    /// Neumayr and Otter 2019, eq. (3c), (3d), (4): mu N v/reg(v, v_min), and mu_r on the whole relative rotation.
     Regularised {
         /// v_min [m/s].
         slip_speed: f64,
         /// omega_min [rad/s].
         spin_speed: f64,
     },
-    /// Seed 003: mu F_elastic v/sqrt(v^2 + v_eps^2).
+    /// Bardaro and others 2017, section 3.1: mu F_elastic v/sqrt(v^2 + v_eps^2).
     Sqrt {
         /// v_eps [m/s].
         slip_speed: f64,
     },
-    /// Seed 002 section 6.2.2: a curve through mu_s near v_s that falls to mu_k.
+    /// Elmqvist and others 2015, section 6.2.2: a curve through mu_s near v_s that falls to mu_k.
     Nassauer {
         /// v_s [m/s].
         slip_speed: f64,
     },
-    /// Seed 000 eq. 10-13: mu_s below v_G, mu_k above, |f| <= F_max; the direction is made continuous over v_G/1000.
+    /// Hofmann and others 2014, eq. 10-13: mu_s below v_G, mu_k above, |f| <= F_max; the direction is made continuous over v_G/1000.
     CollisionLib {
         /// v_G [m/s].
         slip_speed: f64,
@@ -243,7 +243,7 @@ impl FrictionLaw {
     }
 }
 
-/// Seed 002 eq. of 6.2.2: (2 mus* - muk) x^2/(x^4 + 1) + muk - muk/(x^2 + 1), mus* = mus (1 - 0.09 (muk/mus)^4).
+/// Elmqvist and others 2015, 6.2.2: (2 mus* - muk) x^2/(x^4 + 1) + muk - muk/(x^2 + 1), mus* = mus (1 - 0.09 (muk/mus)^4).
 pub fn nassauer_coefficient(c: &FrictionConstants, x: f64) -> f64 {
     let ratio = if c.mu_static > 0.0 { c.mu / c.mu_static } else { 0.0 };
     let mus = c.mu_static * (1.0 - 0.09 * ratio * ratio * ratio * ratio);
@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn nassauer_peak_is_the_published_one() {
-        // truth B11: mu_s 0.6, mu_k 0.4: peak 0.6023989 at x = 1.143166, value 0.589333 at x = 1
+        // extremum of the curve in 25 digits: mu_s 0.6, mu_k 0.4: peak 0.6023989 at x = 1.143166, value 0.589333 at x = 1
         let c = FrictionConstants { mu: 0.4, mu_static: 0.6, ..Default::default() };
         assert!((nassauer_coefficient(&c, 1.1431660701489632) - 0.6023989091519688).abs() < 1e-12);
         assert!((nassauer_coefficient(&c, 1.0) - 0.5893333333333334).abs() < 1e-12);

@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-/// Speed below which restitution fades out unless the scene says otherwise [m/s] (seed 001, figure captions: v_min = 0.01).
+/// Speed below which restitution fades out unless the scene says otherwise [m/s] (Neumayr and Otter 2019, figure captions: v_min = 0.01).
 pub const BLEND_SPEED: f64 = 0.01;
 /// Smallest restitution the damped laws can return; smaller ones are raised to it and reported.
 pub const RESTITUTION_MIN: f64 = 0.01;
@@ -66,7 +66,7 @@ pub enum NormalLaw {
         /// Speed below which the restitution fades out [m/s].
         blend_speed: f64,
     },
-    /// Seed 001 as published, eq. (3b), (6), (7), (10).
+    /// Neumayr and Otter 2019 as published, eq. (3b), (6), (7), (10).
     Modia3d {
         /// Given restitution [-].
         restitution: f64,
@@ -79,7 +79,7 @@ pub enum NormalLaw {
         /// True for pairs without a sphere: linear spring with c_geo = 1.
         linear: bool,
     },
-    /// Seed 000 eq. 2-4: K depth^n, with a linear damper clamped to +-K depth^n.
+    /// Hofmann and others 2014, eq. 2-4: K depth^n, with a linear damper clamped to +-K depth^n.
     CollisionLib {
         /// K [N/m^n].
         stiffness: f64,
@@ -88,12 +88,12 @@ pub enum NormalLaw {
         /// D [N s/m].
         damping: f64,
     },
-    /// Seed 002 section 6: E k sqrt(V d) (1 + c v), V the overlap volume, d its extent.
+    /// Elmqvist and others 2015, section 6: E k sqrt(V d) (1 + c v), V the overlap volume, d its extent.
     Volume {
         /// c [s/m].
         damping: f64,
     },
-    /// Seed 003 section 3.1: k_e sqrt(V d) + D v, the damper not clamped.
+    /// Bardaro and others 2017, section 3.1: k_e sqrt(V d) + D v, the damper not clamped.
     Bardaro {
         /// k_e [N/m^2].
         stiffness: f64,
@@ -224,7 +224,7 @@ pub fn returned_restitution(b: f64) -> f64 {
     tippe_numerics::root::solve_increasing(0.0, (1.0 - 1e-16) / b, |e| -b * e - libm::log1p(-b * e) - right)
 }
 
-/// reg(v, s) of seed 001 eq. (4): |v| above s, a C2 curve with minimum s/3 below.
+/// reg(v, s) of Neumayr and Otter 2019, eq. (4): |v| above s, a C2 curve with minimum s/3 below.
 pub fn regularised(v: f64, s: f64) -> f64 {
     let a = v.abs();
     if a >= s { a } else { a * a / s * (1.0 - a / (3.0 * s)) + s / 3.0 }
@@ -362,7 +362,8 @@ fn clamped(elastic: f64, damping: f64, energy: f64) -> NormalForce {
     NormalForce { elastic, damping: damping.max(-elastic), energy }
 }
 
-/// Seed 001 eq. (6), (7), (10), with cor_reg kept at or above cor_min (erratum 3 of the truth index).
+/// Neumayr and Otter 2019, eq. (6), (7), (10), with cor_reg kept at or above cor_min: their (7) falls to zero with speed where
+/// cor < cor_min, as for billiard tables with cor = 0.
 pub fn modia3d_damping(cor: f64, touch_speed: f64, v_min: f64, cor_min: f64, d_max: f64) -> f64 {
     let v = touch_speed.abs();
     let cor_reg = (cor + (cor_min - cor) * libm::exp(libm::log(0.01) * v / v_min)).max(cor_min);
@@ -429,7 +430,7 @@ mod tests {
 
     #[test]
     fn exact_damping_matches_the_table() {
-        // modelica-contact.md 4.4, last column; truth INDEX errata 2
+        // roots of ln((1 + b)/(1 - e b)) = b (1 + e) in 25 digits
         for (e, b) in [(0.9, 0.16648195), (0.7, 0.63482828), (0.5, 1.43275053), (0.3, 3.08708198), (0.1, 9.99815940)] {
             assert!((exact_damping(e) - b).abs() < 1e-8, "{e} {}", exact_damping(e));
             assert!((returned_restitution(exact_damping(e)) - e).abs() < 1e-12);
@@ -439,7 +440,7 @@ mod tests {
 
     #[test]
     fn flores_damping_returns_less_than_asked() {
-        // modelica-contact.md 4.4: cor 0.7 gives 0.68318
+        // b = 8 (1 - e)/(5 e) with e = 0.7 returns the root of -b e - ln(1 - b e) = b - ln(1 + b)
         assert!((returned_restitution(8.0 * 0.3 / (5.0 * 0.7)) - 0.6831841997306839).abs() < 1e-12);
     }
 

@@ -15,10 +15,6 @@
 //!   slip:   f = -mu N v/|v|: Coulomb-Contensou over the true patch, for it is the sum over its points.
 //! g = sqrt(A/A_0): springs of constant stiffness behind a gear. Slip begins at L = 1.3 and ends where springs can go on with its force.
 
-mod columns;
-
-pub use columns::{Blow, Path, SurfacePoint};
-
 use super::collider::Collider;
 use super::friction::{Friction, FrictionConstants, FrictionInput, FrictionLaw, Springs, patch_gamma};
 use super::normal::{NormalConstants, NormalForce, NormalGeometry, NormalLaw, NormalMemory};
@@ -81,6 +77,11 @@ thread_local! {
 struct Room {
     surfaces: SurfaceWork,
     loads: Vec<Load>,
+}
+
+/// Lends the thread's buffers for overlaps of surfaces.
+pub fn with_surface_work<T>(work: impl FnOnce(&mut SurfaceWork) -> T) -> T {
+    with_room(|room| work(&mut room.surfaces))
 }
 
 /// Lends the thread's buffers. They are taken, not borrowed: while a heavy pair is shared out, its thread may turn to another pair.
@@ -260,8 +261,16 @@ impl SurfacePair {
         0.5 * std::f64::consts::PI * self.size
     }
 
-    /// The foundation with k = 1 N/m^3; its points are in `work`.
-    fn press_in(&self, X: &[Pose; 2], work: &mut SurfaceWork) -> Foundation {
+    /// The half-space of the pair, if it has one: on which side it is, and the surface of the solid on the other side.
+    pub fn half_space(&self) -> Option<(usize, &Surface)> {
+        match &self.kind {
+            Kind::Ground { ground, surface, .. } => Some((*ground, surface)),
+            _ => None,
+        }
+    }
+
+    /// The foundation between the surfaces at these poses, with k = 1 N/m^3; its points are in `work`.
+    pub fn press_in(&self, X: &[Pose; 2], work: &mut SurfaceWork) -> Foundation {
         match &self.kind {
             Kind::Both([s1, s2]) => foundation(s1, &X[0], s2, &X[1], Vec3::ZERO, work),
             Kind::Ground { ground, surface, .. } => {
@@ -295,13 +304,13 @@ impl SurfacePair {
         }
     }
 
-    /// True of surfaces of which one has passed the middle of the other.
-    fn is_beyond(&self, sum: &Foundation) -> bool {
+    /// True if one surface has passed the middle of the other, so that part of the foundation pulls them deeper.
+    pub fn is_beyond(&self, sum: &Foundation) -> bool {
         sum.beyond > BEYOND && sum.depth > DEEP * self.size
     }
 
     /// Normals of points and regions come from the ground where there is one: +1 if that is from 1 to 2.
-    fn sense(&self) -> f64 {
+    pub fn sense(&self) -> f64 {
         if matches!(self.kind, Kind::Ground { ground: 1, .. } | Kind::Terrain { ground: 1, .. }) { -1.0 } else { 1.0 }
     }
 
@@ -309,6 +318,11 @@ impl SurfacePair {
     fn far(&self, X_ws: &[Pose; 2]) -> Option<f64> {
         let far = (X_ws[1].position - X_ws[0].position).length_squared();
         (self.bound.is_finite() && far > self.bound * self.bound * 1.0001).then(|| far.sqrt())
+    }
+
+    /// True if the bounding balls are apart by more than `margin` [m].
+    pub fn is_apart_by(&self, margin: f64, X_ws: &[Pose; 2]) -> bool {
+        self.far(X_ws).is_some_and(|distance| distance > self.bound + margin)
     }
 
     /// Gap or minus the largest depth, normal, and a point on each.
@@ -321,7 +335,7 @@ impl SurfacePair {
     }
 
     /// The same, or `limit` [m] if they are farther apart.
-    fn nearest(&self, X_ws: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
+    pub fn nearest(&self, X_ws: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
         with_room(|room| {
             let sum = self.press_in(X_ws, &mut room.surfaces);
             if sum.depth > 0.0 {
@@ -335,8 +349,8 @@ impl SurfacePair {
         })
     }
 
-    /// Distance of surfaces that share no volume, or `limit` [m] if they are farther apart.
-    fn apart(&self, X: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
+    /// Distance of surfaces that share no volume, normal, and a point on each; `limit` [m] if they are farther apart.
+    pub fn apart(&self, X: &[Pose; 2], limit: f64) -> (f64, Vec3, Vec3, Vec3) {
         match &self.kind {
             Kind::Both([s1, s2]) | Kind::Terrain { surfaces: [s1, s2], .. } => {
                 let between = (X[1].position - X[0].position).try_normalize();
@@ -406,7 +420,7 @@ impl SurfacePair {
     }
 
     /// The polygons over which surfaces that are apart by `gap` [m] along `n` meet when they are brought together.
-    fn patch_met(&self, X_ws: &[Pose; 2], gap: f64, n: Vec3) -> Vec<PatchPolygon> {
+    pub fn patch_met(&self, X_ws: &[Pose; 2], gap: f64, n: Vec3) -> Vec<PatchPolygon> {
         let shift = n * (gap + MET * self.size);
         let mut patch = self.patch_here(&[X_ws[0], Pose::new(X_ws[1].rotation, X_ws[1].position - shift)]);
         for p in patch.iter_mut().filter(|p| p.side == 1) {
@@ -687,7 +701,7 @@ impl SurfacePair {
             reading.torques[1] += (point - sides[1].p).cross(force);
         };
         if !law.has_springs() {
-            // the seeds' curves at every point: spin is what their sum makes of it
+            // the published curves at every point: spin is what their sum makes of it
             let mut lost = 0.0;
             for l in loads {
                 let v = relative(sides, l.point);

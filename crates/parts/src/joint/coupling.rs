@@ -1,7 +1,11 @@
-//! Couplings of joint coordinates: gear, rack and pinion, belt. One row each, linear in coordinates:
-//!   phi = sum_k c_k (q_k - q_k0) = 0,   phi' = sum_k c_k u_k,   phi'' = sum_k c_k u_k'
-//! so that c_k is also the force or torque that a unit multiplier exerts on coordinate k. The coordinates must be those
-//! whose rate is their derivative: not the Gibbs vectors of spherical and free joints.
+//! Couplings of joint coordinates: gear, rack and pinion, belt, rope. One row each, linear in any number of
+//! coordinates:
+//!   phi = sum_k c_k (q_k - q_k0) - L,   phi' = sum_k c_k u_k,   phi'' = sum_k c_k u_k'
+//! so that c_k is also the force or torque that a unit multiplier exerts on coordinate k. A coupling holds both ways,
+//! phi = 0, or one way:
+//!   at most    phi <= 0,  lambda <= 0,  phi lambda = 0   (a rope of length L),
+//!   at least   phi >= 0,  lambda >= 0,  phi lambda = 0.
+//! The coordinates must be those whose rate is their derivative: not the Gibbs vectors of spherical and free joints.
 
 use super::{ACTIVE, Glyph, JOINT, JointSpec, Make};
 use tippe_format::equation::Dimension;
@@ -94,14 +98,57 @@ pub struct Term {
     pub start: f64,
 }
 
+/// Which way a coupling holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holds {
+    /// phi = 0.
+    #[default]
+    Equal,
+    /// phi <= 0.
+    AtMost,
+    /// phi >= 0.
+    AtLeast,
+}
+
+impl Holds {
+    /// s with s phi <= 0 and s lambda <= 0; `None` where both ways are held.
+    pub fn sense(self) -> Option<f64> {
+        match self {
+            Holds::Equal => None,
+            Holds::AtMost => Some(1.0),
+            Holds::AtLeast => Some(-1.0),
+        }
+    }
+
+    /// Smallest and largest multiplier.
+    pub fn bounds(self) -> [f64; 2] {
+        match self {
+            Holds::Equal => [f64::NEG_INFINITY, f64::INFINITY],
+            Holds::AtMost => [f64::NEG_INFINITY, 0.0],
+            Holds::AtLeast => [0.0, f64::INFINITY],
+        }
+    }
+}
+
 /// A linear relation of coordinates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coupling {
     /// Its terms; each coordinate once.
     pub terms: Vec<Term>,
     /// phi is a length [m], else an angle [rad].
     pub length: bool,
+    /// L [m or rad].
+    pub limit: f64,
+    /// Which way it holds.
+    pub holds: Holds,
 }
+
+/// A coupling that holds one way touches its limit where phi is this share of its terms short of it, and this much [m
+/// or rad]. Rounding of coordinates leaves 1e-16; an opening that small closes unseen.
+const TOUCHES: f64 = 1e-10;
+/// Its terms neither open nor close it where phi' is this share of them, and this much [m/s or rad/s]. The realtime
+/// clock solves velocities to 1e-10.
+const RESTS: f64 = 1e-8;
 
 impl Coupling {
     /// Angles in proportion: q1 - q10 = ratio (q2 - q20). For two outer gears with n1 and n2 teeth the ratio is -n2/n1,
@@ -125,12 +172,36 @@ impl Coupling {
 
     fn of_two(coordinates: [usize; 2], factors: [f64; 2], start: [f64; 2], length: bool) -> Self {
         let terms = [0, 1].map(|k| Term { coordinate: coordinates[k], factor: factors[k], start: start[k] });
-        Coupling { terms: terms.to_vec(), length }
+        Coupling { terms: terms.to_vec(), length, ..Coupling::default() }
     }
 
     /// Violation [m] if `length`, else [rad].
     pub fn phi(&self, q: &[f64]) -> f64 {
-        self.terms.iter().map(|term| term.factor * (q[term.coordinate] - term.start)).sum()
+        self.terms.iter().map(|term| term.factor * (q[term.coordinate] - term.start)).sum::<f64>() - self.limit
+    }
+
+    /// How far it is beyond its limit, less what counts as touching it: negative where it is free [m or rad].
+    pub fn beyond(&self, q: &[f64]) -> f64 {
+        let size: f64 = self.terms.iter().map(|term| (term.factor * (q[term.coordinate] - term.start)).abs()).sum();
+        self.holds.sense().unwrap_or(1.0) * self.phi(q) - TOUCHES * (1.0 + size)
+    }
+
+    /// True where it touches its limit.
+    pub fn touches(&self, q: &[f64]) -> bool {
+        let size: f64 = self.terms.iter().map(|term| (term.factor * (q[term.coordinate] - term.start)).abs()).sum();
+        self.holds.sense().unwrap_or(1.0) * self.phi(q) >= -TOUCHES * (1.0 + size)
+    }
+
+    /// True where it is beyond its limit by no more than counts as touching it.
+    pub fn touches_closely(&self, q: &[f64]) -> bool {
+        self.touches(q) && self.beyond(q) <= 0.0
+    }
+
+    /// How fast it closes beyond what counts as rest: 0 at rest, negative where it opens [m/s or rad/s].
+    pub fn closing(&self, u: &[f64]) -> f64 {
+        let size: f64 = self.terms.iter().map(|term| (term.factor * u[term.coordinate]).abs()).sum();
+        let speed = self.holds.sense().unwrap_or(1.0) * self.rate(u);
+        if speed.abs() <= RESTS * (1.0 + size) { 0.0 } else { speed }
     }
 
     /// Its rate, and with the rates of the rates its second derivative.

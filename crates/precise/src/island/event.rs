@@ -1,6 +1,7 @@
 //! What happens at the crossings of a step: contact sets, memories, modes of friction, episodes and the log.
 
 use super::super::crossing::{CROWD, Crossing};
+use super::super::watch::Watch;
 use super::Memory;
 use super::{
     Bound, Episode, Event, EventContact, EventKind, Failure, Island, Method, Model, Outcome, Reading, STIFF,
@@ -29,11 +30,16 @@ impl Island {
         let crossings = std::mem::take(&mut self.crossings);
         let changed = crossings.iter().any(|c| matches!(c.what, What::Touch | What::Leave));
         let mut restart = false;
+        let taut = self.dynamics.taut_one_way();
+        let mut switched = Vec::new();
         let mut shortest = f64::INFINITY;
         for crossing in &crossings {
             let k = crossing.pair;
             if matches!(crossing.what, What::Watch | What::Instant) {
                 if crossing.what == What::Watch {
+                    if let Watch::OneWay(machine, coupling) = self.dynamics.actions.watches[k] {
+                        switched.push((machine, coupling));
+                    }
                     self.dynamics.trip(model, k, self.stepper.t0, &mut self.stepper.y0);
                 } else {
                     self.dynamics.actions.edge = self.stepper.t0 * (1.0 + 4.0 * f64::EPSILON);
@@ -96,12 +102,30 @@ impl Island {
             self.stepper.resume(&mut Bound { model, dynamics: &mut self.dynamics }, t, &y);
             self.settle(model);
             self.settle_elements(model);
+            self.log_switched(model, &taut, &switched, outcome);
         }
         if !self.method.is_fixed() {
             self.h = self.h.min(shortest);
         }
         self.crossings.clear();
         Ok(())
+    }
+
+    /// Logs couplings that switched beside those whose own watch tripped, or that switched back at once: `taut` were
+    /// taut before, those of `switched` are in the log.
+    fn log_switched(&self, model: &Model, taut: &[(usize, usize)], switched: &[(usize, usize)], outcome: &mut Outcome) {
+        let now = self.dynamics.taut_one_way();
+        let mut all: Vec<(usize, usize)> = taut.iter().chain(&now).chain(switched).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        for own in all {
+            let expected = taut.contains(&own) != switched.contains(&own);
+            if now.contains(&own) != expected {
+                let (_, source) = self.dynamics.one_way_event(model, own.0, own.1);
+                let kind = if expected { EventKind::Slack } else { EventKind::Taut };
+                outcome.events.push(Event { time: self.stepper.t0, kind, source: Some(source), contact: None });
+            }
+        }
     }
 
     /// Contacts whose sticking friction is beyond its limit right now begin to slip.

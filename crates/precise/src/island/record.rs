@@ -122,7 +122,7 @@ impl Island {
             dynamics,
             stepper,
             method: record.method,
-            automatic: settings.method.is_none(),
+            automatic: settings.integrator == tippe_scene::Integrator::Auto,
             h: record.h,
             error_old: record.error_old,
             decision: record.decision,

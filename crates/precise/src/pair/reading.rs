@@ -249,6 +249,7 @@ impl Pair {
     }
 
     /// [`Self::read_into`] for flat solids: the force acts at the centroid of what they share.
+    #[expect(clippy::too_many_arguments, reason = "to be cut: a pair and where it stands")]
     fn read_patch(
         &self,
         patch: &Patch,

@@ -8,7 +8,7 @@
 
 use crate::model::{Drive, Model, SignalSource};
 use crate::observe::{Observe, Progress, Sample, Summary};
-use crate::{BodyState, Event, EventKind, clock, precise, realtime};
+use crate::{BodyState, Event, EventKind, Simulation, clock, precise, realtime};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,8 +95,8 @@ impl Track {
         let settings =
             precise::Settings { output_interval: f64::INFINITY, record_at: times.collect(), ..settings.clone() };
         let mut watch = Watch::new(grid, Means::Impulses(BTreeMap::new()), go_on);
-        let mut state = precise::State::start(model);
-        let summary = precise::simulate(model, &mut state, grid.end(), &settings, &mut watch)?;
+        let mut simulation = Simulation::new(model.clone(), clock::Settings::Precise(settings));
+        let summary = simulation.advance(grid.end(), &mut watch)?;
         Ok(watch.finish(summary))
     }
 
@@ -109,8 +109,8 @@ impl Track {
     ) -> Result<Track, clock::Failure> {
         let settings = realtime::Settings { output_interval: settings.step, ..settings.clone() };
         let mut watch = Watch::new(grid, Means::Steps(settings.step), go_on);
-        let mut state = realtime::State::start(model);
-        let summary = realtime::simulate(model, &mut state, grid.end(), &settings, &mut watch)?;
+        let mut simulation = Simulation::new(model.clone(), clock::Settings::Realtime(settings));
+        let summary = simulation.advance(grid.end(), &mut watch)?;
         Ok(watch.finish(summary))
     }
 

@@ -526,6 +526,7 @@ impl<'a> Parser<'a> {
             EventKind::Change => "change",
             EventKind::Crossing => "component",
             EventKind::MotorLimit | EventKind::MotorHold => "motor",
+            EventKind::Taut | EventKind::Slack => "constraint",
             _ => "joint",
         };
         self.argument(what, sources.iter()).map(|k| EventOf::Source(sources[k].clone()))

@@ -95,7 +95,7 @@ impl Replay {
     fn push(&mut self, line: Line<'_>, model: &Model) -> Result<(), String> {
         match line {
             Line::Input { step, input, value } => {
-                let known = model.network.inputs().position(|(name, ..)| name == input);
+                let known = model.signal_inputs().position(|(own, _)| own.name == input);
                 let input = known.ok_or_else(|| format!("the scene has no input `{input}`"))?;
                 self.changes.push(Heard { step, input, value });
             }

@@ -1,8 +1,7 @@
 //! How to repeat a run, and how it ended.
 
 use super::{RunError, Subjects};
-use crate::scene::Integrator;
-use crate::{clock, granular, precise, realtime};
+use crate::clock::Settings;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -34,7 +33,7 @@ pub struct Manifest {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub restart: Option<String>,
     /// All settings of the clock, as used.
-    pub settings: SettingsCopy,
+    pub settings: Settings,
     /// What the scene reader and the model had to say.
     pub warnings: Vec<String>,
     /// Bodies, signals of the model, sources of events.
@@ -42,153 +41,6 @@ pub struct Manifest {
     /// Hash of the final state, 16 hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hash: Option<String>,
-}
-
-/// The settings of a run that its result depends on, by clock: what one has and the other has not tells them apart.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SettingsCopy {
-    /// Of the precise clock.
-    Precise(PreciseCopy),
-    /// Of the realtime clock.
-    Realtime(RealtimeCopy),
-    /// Of the granular clock.
-    Granular(GranularCopy),
-}
-
-/// Settings of the precise clock. Numbers that are infinite in its settings are absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PreciseCopy {
-    /// Relative tolerance [-].
-    pub tolerance: f64,
-    /// Integrator by name; `auto` chooses for every island.
-    pub integrator: String,
-    /// Step of the fixed-step methods [s].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub step: Option<f64>,
-    /// Largest step [s].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub max_step: Option<f64>,
-    /// Time between communication points [s].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub output_interval: Option<f64>,
-    /// More times to record at [s].
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub record_at: Vec<f64>,
-}
-
-/// Settings of the realtime clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RealtimeCopy {
-    /// Step [s].
-    pub step: f64,
-    /// Time between communication points [s].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub output_interval: Option<f64>,
-    /// Friction bound.
-    pub friction: realtime::FrictionBound,
-    /// Solutions per step at most [-].
-    pub passes: usize,
-    /// Points per pair of shapes [-].
-    pub points: usize,
-    /// Solver.
-    pub solver: realtime::Solve,
-    /// Parts that only force elements join.
-    #[serde(default)]
-    pub coupled: realtime::Coupled,
-    /// Small steps per step where partitions are swept [-].
-    pub sweeps: usize,
-    /// Whether partitions at rest are left alone.
-    #[serde(default)]
-    pub sleeping: bool,
-}
-
-/// Settings of the granular clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GranularCopy {
-    /// Step [s]; the scene's if missing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub step: Option<f64>,
-    /// Time between communication points [s].
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub output_interval: Option<f64>,
-    /// Time between snapshots of all grains [s].
-    pub snapshot_interval: f64,
-}
-
-impl From<&clock::Settings> for SettingsCopy {
-    fn from(settings: &clock::Settings) -> SettingsCopy {
-        let finite = |x: f64| x.is_finite().then_some(x);
-        match settings {
-            clock::Settings::Precise(settings) => SettingsCopy::Precise(PreciseCopy {
-                tolerance: settings.tolerance,
-                integrator: settings.method.map_or("auto", |method| method.name()).to_owned(),
-                step: settings.step,
-                max_step: finite(settings.max_step),
-                output_interval: finite(settings.output_interval),
-                record_at: settings.record_at.clone(),
-            }),
-            clock::Settings::Granular(settings) => SettingsCopy::Granular(GranularCopy {
-                step: settings.step,
-                output_interval: finite(settings.output_interval),
-                snapshot_interval: settings.snapshot_interval,
-            }),
-            clock::Settings::Realtime(settings) => SettingsCopy::Realtime(RealtimeCopy {
-                step: settings.step,
-                output_interval: finite(settings.output_interval),
-                friction: settings.friction,
-                passes: settings.passes,
-                points: settings.points,
-                solver: settings.solve,
-                coupled: settings.coupled,
-                sweeps: settings.sweeps,
-                sleeping: settings.sleeping,
-            }),
-        }
-    }
-}
-
-impl SettingsCopy {
-    /// The settings to run again with; an error names what this program does not know.
-    pub fn settings(&self) -> Result<clock::Settings, String> {
-        match self {
-            SettingsCopy::Precise(copy) => {
-                let integrator = Integrator::from_name(&copy.integrator)
-                    .ok_or_else(|| format!("its manifest names an unknown integrator `{}`", copy.integrator))?;
-                Ok(clock::Settings::Precise(precise::Settings {
-                    tolerance: copy.tolerance,
-                    method: precise::method(integrator),
-                    step: copy.step,
-                    max_step: copy.max_step.unwrap_or(f64::INFINITY),
-                    output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
-                    record_at: copy.record_at.clone(),
-                    ..precise::Settings::default()
-                }))
-            }
-            SettingsCopy::Granular(copy) => Ok(clock::Settings::Granular(granular::Settings {
-                step: copy.step,
-                output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
-                snapshot_interval: copy.snapshot_interval,
-                record_at: Vec::new(),
-                threads: 0,
-            })),
-            SettingsCopy::Realtime(copy) if !(copy.step > 0.0 && copy.step.is_finite()) => {
-                Err(format!("its manifest has a step of {} s", copy.step))
-            }
-            SettingsCopy::Realtime(copy) => Ok(clock::Settings::Realtime(realtime::Settings {
-                step: copy.step,
-                output_interval: copy.output_interval.unwrap_or(f64::INFINITY),
-                friction: copy.friction,
-                passes: copy.passes,
-                points: copy.points.clamp(1, 8),
-                solve: copy.solver,
-                coupled: copy.coupled,
-                sweeps: copy.sweeps,
-                sleeping: copy.sleeping,
-                threads: 0,
-            })),
-        }
-    }
 }
 
 /// A scene inside a run.

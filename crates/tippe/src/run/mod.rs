@@ -44,7 +44,7 @@ pub use expect::{Case, Questions, Runs, Verdict, cases};
 pub use expression::{Expression, ExpressionError};
 pub use folder::Run;
 pub use inputs::Replay;
-pub use manifest::{GranularCopy, Manifest, PreciseCopy, RealtimeCopy, SceneCopy, SettingsCopy, Status, fingerprint};
+pub use manifest::{Manifest, SceneCopy, Status, fingerprint};
 pub use patches::{Patch, Polygon};
 pub use reach::ReachLine;
 pub use recording::{Recording, Wanted};

@@ -57,7 +57,7 @@ impl Subjects {
             bodies: model.bodies.iter().map(subject).collect(),
             signals: model.signals.iter().map(signal).collect(),
             sources: sources(model),
-            inputs: model.network.inputs().map(|(name, ..)| name.to_owned()).collect(),
+            inputs: model.signal_inputs().map(|(input, _)| input.name.clone()).collect(),
         }
     }
 
@@ -81,14 +81,15 @@ impl Subjects {
     }
 }
 
-/// Joints, what acts in them, components and changes.
+/// Joints, constraints, what acts in joints, components and changes.
 fn sources(model: &Model) -> Vec<String> {
     let joints = model.joints.iter().map(|joint| &joint.name);
+    let couplings = model.mechanisms.iter().flat_map(|mechanism| &mechanism.couplings).map(|coupled| &coupled.name);
     let forces = model.elements.iter().map(|element| &element.name);
     let blocks = model.network.blocks.iter().map(|block| &block.name);
     let changes = model.changes.iter().map(|change| &change.name);
     let mut seen = BTreeSet::new();
-    let all = joints.chain(forces).chain(blocks).chain(changes);
+    let all = joints.chain(couplings).chain(forces).chain(blocks).chain(changes);
     all.filter(|name| !name.is_empty() && seen.insert(name.as_str())).cloned().collect()
 }
 

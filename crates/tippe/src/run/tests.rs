@@ -356,10 +356,7 @@ fn manifest() -> Manifest {
         start: 0.0,
         until: 1.5,
         restart: None,
-        settings: SettingsCopy::from(&clock::Settings::Precise(crate::Settings {
-            max_step: 0.1,
-            ..crate::Settings::default()
-        })),
+        settings: clock::Settings::Precise(crate::Settings { max_step: 0.1, ..crate::Settings::default() }),
         warnings: vec![],
         subjects: subjects(),
         hash: None,
@@ -556,9 +553,9 @@ fn settings_survive_the_manifest() {
     let scene = Scene::parse("s.toml", text, &[]).unwrap();
     for clock in [Clock::Precise, Clock::Realtime] {
         let settings = clock::Settings::from_scene(&scene, clock);
-        let json = serde_json::to_string(&SettingsCopy::from(&settings)).unwrap();
-        let copy: SettingsCopy = serde_json::from_str(&json).unwrap();
-        assert_eq!(copy.settings().unwrap(), settings, "{json}");
+        let json = serde_json::to_string(&settings).unwrap();
+        let copy: clock::Settings = serde_json::from_str(&json).unwrap();
+        assert_eq!(copy, settings, "{json}");
     }
 }
 
@@ -575,7 +572,7 @@ fn folder_round_trip() {
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.manifest, written);
     assert_eq!(run.manifest.status, Status::Complete);
-    let clock::Settings::Precise(settings) = run.manifest.settings.settings().unwrap() else { panic!("another clock") };
+    let clock::Settings::Precise(settings) = &run.manifest.settings else { panic!("another clock") };
     assert_eq!(settings.max_step, 0.1);
     assert_eq!(run.manifest.hash.as_deref(), Some("000000000000002a"));
     assert_eq!(run.report().unwrap(), report());

@@ -15,17 +15,21 @@ fn paths_named_in_the_architecture_exist() {
 
 #[test]
 fn links_between_documents_lead_somewhere() {
-    for document in ["README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
-        let text = fs::read_to_string(root().join(document)).unwrap();
+    let pages =
+        ["README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md"];
+    for document in pages {
+        let path = root().join(document);
+        let text = fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            assert!(link.starts_with("https://") || root().join(link).exists(), "{document}: {link}");
+            let there = link.starts_with("https://") || path.parent().unwrap().join(link).exists();
+            assert!(there, "{document}: {link}");
         }
     }
 }
 
 #[test]
 fn documents_are_short_enough_to_read() {
-    for (document, most) in [("ARCHITECTURE.md", 210), ("CONVENTIONS.md", 150)] {
+    for (document, most) in [("ARCHITECTURE.md", 220), ("CONVENTIONS.md", 150), ("CHANGELOG.md", 60)] {
         let lines = fs::read_to_string(root().join(document)).unwrap().lines().count();
         assert!(lines <= most, "{document} has {lines} lines");
     }
@@ -84,4 +88,109 @@ fn public_numbers_are_documented_with_their_unit() {
         }
     }
     assert!(silent.is_empty(), "no unit:\n{}", silent.join("\n"));
+}
+
+/// Path from the root and text of every file below a folder with one of these extensions.
+fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = entry.file_name().unwrap().to_string_lossy().into_owned();
+            if entry.is_dir() && !["node_modules", "target", "dist"].contains(&name.as_str()) {
+                folders.push(entry);
+            } else if extensions.iter().any(|e| name.ends_with(&format!(".{e}"))) {
+                let path = entry.strip_prefix(root()).unwrap().display().to_string();
+                found.push((path, fs::read_to_string(&entry).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Files between back quotes in the book exist.
+#[test]
+fn paths_named_in_the_book_exist() {
+    let mut missing = Vec::new();
+    for (page, text) in texts("docs", &["md"]).into_iter().chain(texts("bench", &["md"])) {
+        for word in text.split('`').skip(1).step_by(2) {
+            let ours = ["crates/", "scenes/", "schema/"].iter().any(|start| word.starts_with(start));
+            if ours && !word.contains([' ', '*', '\n']) && !root().join(word).exists() {
+                missing.push(format!("{page}: {word}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no such file:\n{}", missing.join("\n"));
+}
+
+/// `docs/theory/PAGE.md, eq. 5 and 6` in a comment: the page has equations (5) and (6).
+#[test]
+fn equations_cited_in_the_code_exist() {
+    let mut wrong = Vec::new();
+    let mut cited = 0;
+    for (path, text) in texts("crates", &["rs"]) {
+        for rest in text.split("docs/theory/").skip(1) {
+            let Some((page, rest)) = rest.split_once(".md") else { continue };
+            if !page.chars().all(|c| c.is_ascii_lowercase() || c == '-') {
+                continue;
+            }
+            let Ok(theory) = fs::read_to_string(root().join(format!("docs/theory/{page}.md"))) else {
+                wrong.push(format!("{path}: there is no page {page}"));
+                continue;
+            };
+            let sentence = rest.split([')', '\n']).next().unwrap_or("");
+            let Some((_, numbers)) = sentence.split_once("eq") else { continue };
+            for number in numbers.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty()) {
+                cited += 1;
+                if !theory.contains(&format!("({number})")) {
+                    wrong.push(format!("{path}: {page} has no equation ({number})"));
+                }
+            }
+        }
+    }
+    assert!(cited >= 6, "only {cited} equations are cited");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Theory pages are read in a terminal and in reviews: no walls.
+#[test]
+fn lines_of_the_theory_are_short() {
+    for (page, text) in texts("docs/theory", &["md"]) {
+        for (k, line) in text.lines().enumerate() {
+            let length = line.chars().count();
+            assert!(length <= 160, "{page}:{}: {length} characters", k + 1);
+        }
+        let longest = text.split("\n\n").map(|block| {
+            let prose = block.lines().filter(|line| !line.starts_with(['|', '-', ' ', '#']));
+            prose.count()
+        });
+        let longest = longest.max().unwrap_or(0);
+        assert!(longest <= 9, "{page} has a paragraph of {longest} lines");
+    }
+}
+
+/// Comments, scenes and pages cite what a reader can find: papers, and files of this repository.
+#[test]
+fn nothing_outside_of_the_repository_is_cited() {
+    let outside = [
+        "machine-modules",
+        "modelica-contact",
+        "peers-realtime",
+        "style-anchors",
+        "seed 00",
+        "Seed 00",
+        "source = \"truth ",
+    ];
+    let mut found = Vec::new();
+    let folders = [("crates", &["rs", "md", "ts", "py", "json"][..]), ("docs", &["md"]), ("scenes", &["toml"])];
+    for (path, text) in folders.into_iter().flat_map(|(folder, extensions)| texts(folder, extensions)) {
+        if path.ends_with("suite/documents.rs") {
+            continue;
+        }
+        for word in outside.iter().filter(|word| text.contains(**word)) {
+            found.push(format!("{path}: {word}"));
+        }
+    }
+    assert!(found.is_empty(), "not in this repository:\n{}", found.join("\n"));
 }

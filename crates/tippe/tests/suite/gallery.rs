@@ -1,7 +1,6 @@
 //! What scenes of the gallery show that an `[[expect]]` cannot say.
 
 use tippe::model::Drive;
-use tippe::precise::method;
 use tippe::run::{Questions, Recording, Subjects, cases};
 use tippe::scene::{Integrator, Scene, gallery};
 use tippe::{EventKind, Model, Settings, State, Summary, simulate};
@@ -75,7 +74,7 @@ fn momentum_in_the_pool_is_what_the_obstacles_gave() {
 
 fn evaluations(name: &str, integrator: Integrator) -> Summary {
     let scene = scene(name, &[]);
-    let settings = Settings { method: method(integrator), ..Settings::from_scene(&scene) };
+    let settings = Settings { integrator, ..Settings::from_scene(&scene) };
     run(&scene, &settings).1
 }
 

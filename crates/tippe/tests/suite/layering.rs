@@ -1,4 +1,4 @@
-//! Doors know the library, the library knows geometry and numerics, and these know nobody.
+//! Who may depend on whom: one table, checked against the manifests and the sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,98 @@ pub fn sources(crates: &[&str]) -> Vec<(String, String)> {
     out
 }
 
+/// Every crate and those of ours it may depend on. Clocks are siblings; doors know the front, and the front nobody above.
+pub const ALLOWED: &[(&str, &[&str])] = &[
+    ("geometry", &[]),
+    ("numerics", &[]),
+    ("granular", &["geometry"]),
+    ("format", &["geometry"]),
+    ("parts", &["format", "geometry", "numerics"]),
+    ("scene", &["format", "parts", "geometry", "granular"]),
+    ("mechanics", &["format", "parts", "scene", "geometry", "numerics", "granular"]),
+    ("precise", &["format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
+    ("realtime", &["format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
+    ("tippe", &["format", "parts", "scene", "mechanics", "precise", "realtime", "geometry", "numerics", "granular"]),
+    ("viewer", &["tippe", "geometry"]),
+    ("cli", &["tippe", "viewer"]),
+    ("python", &["tippe", "viewer", "cli"]),
+];
+
+/// Their names.
+pub const CRATES: &[&str] = &[
+    "geometry",
+    "numerics",
+    "granular",
+    "format",
+    "parts",
+    "scene",
+    "mechanics",
+    "precise",
+    "realtime",
+    "tippe",
+    "viewer",
+    "cli",
+    "python",
+];
+
+/// Package of a crate.
+fn package(name: &str) -> String {
+    if name == "tippe" { name.to_owned() } else { format!("tippe-{name}") }
+}
+
+#[test]
+fn all_crates_are_in_the_table() {
+    let listed: Vec<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(listed, CRATES);
+    let mut found: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let mut listed = listed;
+    found.sort();
+    listed.sort();
+    assert_eq!(found, listed, "ALLOWED in layering.rs");
+}
+
+#[test]
+fn manifests_follow_the_table() {
+    let mut wrong = Vec::new();
+    for (name, allowed) in ALLOWED {
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let section = manifest.split("[dependencies]").nth(1).unwrap_or("");
+        let section = section.split("\n[").next().unwrap_or("");
+        let names = section.lines().filter_map(|line| line.split(['=', '.', ' ']).next());
+        for dependency in names.filter(|word| *word == "tippe" || word.starts_with("tippe-")) {
+            if !allowed.iter().any(|other| package(other) == dependency) {
+                wrong.push(format!("crates/{name} depends on {dependency}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "against ALLOWED in layering.rs:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn sources_follow_the_table() {
+    let mut wrong = Vec::new();
+    for (name, allowed) in ALLOWED {
+        for (path, text) in sources(&[name]) {
+            let code = crate::house::code(&text);
+            for other in CRATES.iter().filter(|other| *other != name && !allowed.contains(other)) {
+                let word = format!("{}::", package(other).replace('-', "_"));
+                let names = code
+                    .match_indices(&word)
+                    .any(|(k, _)| !code[..k].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'));
+                if names {
+                    wrong.push(format!("{path} names {}", package(other)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "against ALLOWED in layering.rs:\n{}", wrong.join("\n"));
+}
+
 fn nobody_says(crates: &[&str], words: &[&str]) {
     for (path, text) in sources(crates) {
         for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
@@ -39,40 +131,16 @@ fn nobody_says(crates: &[&str], words: &[&str]) {
     }
 }
 
+/// Mathematics has no 3-vectors, the library no terminal, clocks and laws no file format.
 #[test]
-fn geometry_and_numerics_know_nobody() {
-    nobody_says(&["geometry"], &["tippe_numerics", "tippe::"]);
-    nobody_says(&["numerics"], &["tippe_geometry", "tippe::", "glamx"]);
-    for name in ["geometry", "numerics"] {
-        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
-        let own = format!("tippe-{name}");
-        for line in manifest.lines().filter(|line| line.starts_with("tippe")) {
-            assert!(line.starts_with(&own), "{name} depends on {line}");
-        }
-    }
+fn each_floor_keeps_to_its_own() {
+    nobody_says(&["numerics"], &["glamx"]);
+    nobody_says(&["tippe"], &["clap::", "indicatif"]);
+    nobody_says(&["parts", "mechanics", "precise", "realtime"], &["toml::", "parquet"]);
 }
 
+/// Grains are a subsystem like any other: the clocks know the slot, not what is in it.
 #[test]
-fn the_library_knows_no_door() {
-    nobody_says(&["tippe"], &["tippe_cli", "clap::", "indicatif"]);
-}
-
-#[test]
-fn the_command_line_has_no_physics() {
-    nobody_says(&["cli"], &["tippe_geometry", "tippe_numerics"]);
-}
-
-/// Inside the library: contact laws know neither scenes nor clocks (but a user's law comes from a scene), the clock knows
-/// no file format.
-#[test]
-fn contact_knows_no_clock_and_the_clock_no_file() {
-    let lines = |part: &str, words: &[&str]| {
-        for (path, text) in sources(&["tippe"]).into_iter().filter(|(path, _)| path.contains(part)) {
-            for word in words {
-                assert!(!text.contains(word), "{path} knows {word}");
-            }
-        }
-    };
-    lines("src/contact/", &["crate::precise", "crate::run"]);
-    lines("src/precise/", &["crate::run", "toml::", "parquet"]);
+fn clocks_know_no_subsystem_by_name() {
+    nobody_says(&["precise", "realtime"], &["GrainRecord", "GrainCoupling", "ModelGrains", "model.grains"]);
 }

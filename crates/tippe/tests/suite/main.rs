@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod capability;
+mod common;
 mod documents;
 mod gallery;
+mod house;
 mod implied;
 mod layering;
 mod mechanisms;
@@ -11,6 +13,7 @@ mod program;
 mod random_scenes;
 mod realtime;
 mod realtime_elements;
+mod ropes;
 mod scene_grains;
 mod scene_solids;
 mod silence;

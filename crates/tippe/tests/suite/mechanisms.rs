@@ -1,7 +1,7 @@
 //! Mechanisms built in a program, against independent answers and against each other.
 
 use tippe::joint::named;
-use tippe::scene::{Attachment, Body, Clock, Part, Scene};
+use tippe::scene::{Attachment, Body, Clock, Integrator, Part, Scene};
 use tippe::{Model, Settings, State, simulate};
 use tippe_geometry::{Mat3, Vec3};
 
@@ -14,7 +14,7 @@ fn on(body: &str) -> Attachment {
     Attachment { body: body.into(), frame: String::new() }
 }
 
-/// n rods of one length and mass, hinged end to end, released horizontal (truth A01, A02).
+/// n rods of one length and mass, hinged end to end, released horizontal (as in scenes `double_pendulum` and `chain`).
 fn chain(n: usize, length: f64, mass: f64, rows: bool) -> Scene {
     let inertia = mass * length * length / 12.0;
     let mut scene = Scene { gravity: Vec3::new(0.0, -9.81, 0.0), ..Scene::default() };
@@ -47,7 +47,7 @@ fn end(scene: &Scene, until: f64, tolerance: f64) -> tippe::Summary {
 
 #[test]
 fn a_double_pendulum_in_coordinates_and_in_rows() {
-    // truth A01 at 3 s: tip of the second rod
+    // the reference of scene `double_pendulum` at 3 s: tip of the second rod
     let tip = Vec3::new(1.3304368251440482, -1.3986448605192046, 0.0);
     for rows in [false, true] {
         let summary = end(&chain(2, 1.0, 1.0, rows), 3.0, 1e-10);
@@ -208,26 +208,25 @@ fn a_restart_at_any_time_changes_no_bit() {
 #[test]
 fn integrators_keep_their_order_on_a_mechanism() {
     let truth = end(&chain(2, 1.0, 1.0, false), 0.5, 1e-12).bodies[1].position;
-    let error = |method: tippe_numerics::Method, step: f64| {
+    let error = |integrator: Integrator, step: f64| {
         let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
-        let settings = Settings { method: Some(method), step: Some(step), ..Settings::default() };
+        let settings = Settings { integrator, step: Some(step), ..Settings::default() };
         let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
         (summary.bodies[1].position - truth).length()
     };
-    use tippe_numerics::Method;
-    for (method, order) in [(Method::Rk4, 4.0), (Method::Heun, 2.0), (Method::Euler, 1.0)] {
-        let seen = libm::log2(error(method, 0.005) / error(method, 0.0025));
-        assert!((seen - order).abs() < 0.4, "{}: order {seen}", method.name());
+    for (integrator, order) in [(Integrator::Rk4, 4.0), (Integrator::Heun, 2.0), (Integrator::Euler, 1.0)] {
+        let seen = libm::log2(error(integrator, 0.005) / error(integrator, 0.0025));
+        assert!((seen - order).abs() < 0.4, "{}: order {seen}", integrator.name());
     }
-    for method in [Method::Dopri5, Method::Rodas4] {
+    for integrator in [Integrator::Dopri5, Integrator::Rodas4] {
         // the error follows the tolerance
         let error = |tolerance: f64| {
             let model = Model::compile(&chain(2, 1.0, 1.0, false)).unwrap();
-            let settings = Settings { method: Some(method), tolerance, ..Settings::default() };
+            let settings = Settings { integrator, tolerance, ..Settings::default() };
             let summary = simulate(&model, &mut State::start(&model), 0.5, &settings, &mut ()).unwrap();
             (summary.bodies[1].position - truth).length()
         };
         let (coarse, fine) = (error(1e-5), error(1e-8));
-        assert!(fine < coarse / 50.0 && fine < 1e-7, "{}: {coarse:e} {fine:e}", method.name());
+        assert!(fine < coarse / 50.0 && fine < 1e-7, "{}: {coarse:e} {fine:e}", integrator.name());
     }
 }

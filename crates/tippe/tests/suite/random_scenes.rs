@@ -1,29 +1,14 @@
 //! Random valid scenes, stepped for a while, end finite or with a named failure.
 
+use crate::common::random::Random;
 use std::fmt::Write;
 use tippe::scene::Scene;
 use tippe::{Model, Observe, Progress, Settings, State, simulate};
 
-/// SplitMix64: the same scenes everywhere.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From low to high.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// From low to high, every size as likely.
     fn size(&mut self, low: f64, high: f64) -> f64 {
-        libm::exp(self.between(libm::log(low), libm::log(high)))
+        libm::exp(self.uniform(libm::log(low), libm::log(high)))
     }
 
     fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
@@ -31,7 +16,7 @@ impl Random {
     }
 
     fn vector(&mut self, size: f64) -> String {
-        let mut x = || self.between(-size, size);
+        let mut x = || self.uniform(-size, size);
         format!("[{:e}, {:e}, {:e}]", x(), x(), x())
     }
 }
@@ -48,8 +33,8 @@ fn scene(seed: u64) -> String {
     let friction_law =
         r.one_of(&["mindlin", "mindlin", "regularised", "sqrt", "nassauer", "collisionlib", "contensou", "none"]);
     let _ = write!(text, "[contact]\nlaw = \"{law}\"\nfriction_law = \"{friction_law}\"\n");
-    let _ = write!(text, "restitution = {:e}\nfriction = {:e}\n", r.between(0.0, 1.0), r.between(0.0, 1.5));
-    let _ = write!(text, "rolling = {:e}\nk_red = {:e}\n", r.between(0.0, 0.1), r.size(1e-4, 1.0));
+    let _ = write!(text, "restitution = {:e}\nfriction = {:e}\n", r.uniform(0.0, 1.0), r.uniform(0.0, 1.5));
+    let _ = write!(text, "rolling = {:e}\nk_red = {:e}\n", r.uniform(0.0, 0.1), r.size(1e-4, 1.0));
     if matches!(law, "collisionlib" | "bardaro" | "linear") {
         let _ = write!(text, "stiffness = {:e}\ndamping = {:e}\n", r.size(1e2, 1e7), r.size(1e-2, 1e3));
     }
@@ -77,12 +62,12 @@ fn scene(seed: u64) -> String {
         // side by side, some just in touch with the floor
         let height = if r.next().is_multiple_of(3) { largest } else { largest + r.size(1e-6, 1.0) };
         let x = 5.2 * k as f64 * r.size(0.2, 1.0);
-        let _ = writeln!(text, "position = [{x:e}, {:e}, {height:e}]", r.between(-0.5, 0.5));
+        let _ = writeln!(text, "position = [{x:e}, {:e}, {height:e}]", r.uniform(-0.5, 0.5));
         let speed = r.size(1e-6, 100.0);
         let _ = writeln!(text, "velocity = {}", r.vector(speed));
         let spin = r.size(1e-3, 1000.0);
         let _ = writeln!(text, "angular_velocity = {}", r.vector(spin));
-        let _ = writeln!(text, "orientation = {{ axis = [1, {:e}, 0.3], angle = {:e} }}", r.between(-1.0, 1.0), spin);
+        let _ = writeln!(text, "orientation = {{ axis = [1, {:e}, 0.3], angle = {:e} }}", r.uniform(-1.0, 1.0), spin);
     }
     text
 }

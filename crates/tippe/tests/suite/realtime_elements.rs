@@ -144,7 +144,7 @@ fn a_spring_and_damper_on_a_slider() {
 
 #[test]
 fn overdamped_and_pushed() {
-    // eps = 1/(h (k h + c)): the recursion of truth E05 with other numbers, and a constant force
+    // eps = 1/(h (k h + c)): the recursion of scene `kelvin_voigt` with other numbers, and a constant force
     for (m, k, c, x0, force, h) in [(0.5, 300.0, 60.0, 0.02, 0.0, 1.0 / 60.0), (4.0, 900.0, 12.0, -0.03, 30.0, 0.01)] {
         let scene = parse(&format!(
             r#"

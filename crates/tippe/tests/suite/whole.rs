@@ -93,7 +93,7 @@ fn whole(scene: &str) -> Whole {
 
 #[test]
 fn bouncing_to_rest_from_outside() {
-    // truth B03: start of all contacts; the last one stays
+    // as in scene `zeno`: start of all contacts; the last one stays
     let starts = [
         0.2019275109384609,
         0.47792514910199513,
@@ -123,7 +123,7 @@ fn bouncing_to_rest_from_outside() {
 
 #[test]
 fn two_balls_from_outside() {
-    // truth B05
+    // as in scene `two_balls`
     let (events, states) = integrate(&mut whole("two_balls"), 0.2, 1e-11, &[0.1]);
     let hit: Vec<&Passed> = events.iter().filter(|e| e.time > 0.19).collect();
     assert_eq!(hit.len(), 2, "{:?}", events.iter().map(|e| e.time).collect::<Vec<_>>());

@@ -451,6 +451,7 @@ impl Lot {
     }
 
     /// The four quarters of a part about its centroid, with this weight.
+    #[expect(clippy::too_many_arguments, reason = "an inner loop that calls itself: numbers stay in registers")]
     fn quarter(
         &mut self,
         plane: &Plane<'_>,

@@ -68,6 +68,7 @@ pub(super) fn is_left(of: Of, p: Vec3, a: Vec3, b: Vec3) -> bool {
 }
 
 /// Sign of (x1 - x0)(v1 - v0) - (y1 - y0)(u1 - u0), exactly.
+#[expect(clippy::too_many_arguments, reason = "the eight numbers of a determinant")]
 fn cross_sign(x1: f64, x0: f64, y1: f64, y0: f64, u1: f64, u0: f64, v1: f64, v0: f64) -> f64 {
     let (dx, dy, du, dv) = (two_diff(x1, x0), two_diff(y1, y0), two_diff(u1, u0), two_diff(v1, v0));
     let det = dx[0] * dv[0] - dy[0] * du[0];

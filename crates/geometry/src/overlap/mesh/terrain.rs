@@ -73,6 +73,7 @@ pub(super) struct Terrain {
 
 impl Terrain {
     /// Fills regions and points; the grid is body 1.
+    #[expect(clippy::too_many_arguments, reason = "two solids with their poses, and two buffers of the caller")]
     pub fn run(
         &mut self,
         grid: &HeightGrid,

@@ -1,4 +1,4 @@
-//! Grains among the bodies of the precise and the realtime clock (docs/theory/grains.md, eqs. 23 and 24).
+//! Grains among bodies as a subsystem of the precise and the realtime clock (docs/theory/grains.md, eqs. 23 and 24).
 //!
 //! When bodies have made their way through an interval the grains follow it in substeps of their own: every wall goes from where its
 //! body was to where it is now, at constant velocity and spin. What they give the bodies acts in the next interval.
@@ -69,19 +69,35 @@ impl GrainRecord {
             grains,
         })
     }
+
+    /// Values of the model's signals of grains, by signal: loads are means of the last interval.
+    pub fn signals(&self, model: &Model, own: &ModelGrains) -> Vec<(u32, f64)> {
+        let sets = SetMeasures::of(own, &self.grains);
+        let probed = own.probed(&self.grains);
+        let value = |source: SignalSource| match source {
+            SignalSource::Grains { set, measure } => Some(sets[set as usize].value(measure)),
+            SignalSource::Sink { sink, measure } => Some(measure.value(&self.sinks[sink as usize])),
+            SignalSource::Probe { probe, measure } => Some(measure.value(&probed[probe as usize])),
+            SignalSource::GrainLoad { body, component } => {
+                let Six { angular: torque, linear: force } = self.loads[body as usize];
+                Some([force, torque][component as usize / 3][component as usize % 3])
+            }
+            _ => None,
+        };
+        let signals = (0..).zip(&model.signals);
+        signals.filter_map(|(k, signal)| value(signal.source).map(|value| (k, value))).collect()
+    }
 }
 
-/// The grains at work.
-pub struct Bed<'a> {
-    model: &'a Model,
-    own: &'a ModelGrains,
+/// Grains that follow the bodies.
+pub struct GrainCoupling {
     settings: tippe_granular::Settings,
     /// Length of an interval [s].
     pub interval: f64,
     /// Substeps of an interval.
     substeps: u64,
-    /// Intervals between two puffs of the emitters and gulps of the sinks.
-    puff: u64,
+    /// Intervals between two times at which emitters give and sinks take.
+    emitter_intervals: u64,
     walls: Vec<Wall>,
     pool: Option<rayon::ThreadPool>,
     tally: GrainSummary,
@@ -92,49 +108,53 @@ pub struct Bed<'a> {
     hasty_wall: Option<HastyWall>,
 }
 
-impl<'a> Bed<'a> {
-    /// Of a model that has grains, going on from a record in intervals [s] on so many threads.
-    pub fn resume(model: &'a Model, record: Option<&GrainRecord>, interval: f64, threads: usize) -> Option<Bed<'a>> {
-        let (own, record) = (model.grains.as_ref()?, record?);
+impl GrainCoupling {
+    /// Going on from a record in intervals [s] on so many threads.
+    pub fn resume(own: &ModelGrains, record: &GrainRecord, interval: f64, threads: usize) -> GrainCoupling {
         let substeps = substeps(interval, own);
         let step = interval / substeps;
-        Some(Bed {
-            model,
-            own,
+        GrainCoupling {
             settings: tippe_granular::Settings { step, ..own.settings.clone() },
             interval,
             substeps: substeps as u64,
-            puff: (PUFF / interval - 1e-6).ceil().max(1.0) as u64,
+            emitter_intervals: (EMITTER_INTERVAL / interval - 1e-6).ceil().max(1.0) as u64,
             walls: WallRecord::restore(own, &record.walls),
             pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
             tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
             rebuilds: record.grains.rebuilds,
             hasty: None,
             hasty_wall: None,
-        })
+        }
     }
 
     /// Grains follow the bodies from where they were to where they are. Returns the work of the free ones on them [J].
-    pub fn follow(&mut self, record: &mut GrainRecord, path: &[[Pose; 2]]) -> Result<f64, GrainError> {
+    pub fn follow(
+        &mut self,
+        model: &Model,
+        own: &ModelGrains,
+        record: &mut GrainRecord,
+        path: &[[Pose; 2]],
+    ) -> Result<f64, GrainError> {
         let H = self.interval;
-        for (wall, own) in self.walls.iter_mut().zip(&self.own.walls) {
-            let [from, to] = path[own.body as usize].map(|X_wc| X_wc.then(&own.X_cs));
+        for (wall, of) in self.walls.iter_mut().zip(&own.walls) {
+            let [from, to] = path[of.body as usize].map(|X_wc| X_wc.then(&of.X_cs));
             let turn = Mat3::from_quat(to.rotation * from.rotation.conjugate());
             wall.X_ws = from;
             wall.velocity = (to.position - from.position) / H;
             wall.spin = rotation_vector(&turn) / H;
             (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         }
-        let (puffs, time) = (record.intervals.is_multiple_of(self.puff), self.puff as f64 * H);
+        let due = record.intervals.is_multiple_of(self.emitter_intervals);
+        let time = self.emitter_intervals as f64 * H;
         let few = record.grains.len() <= FEW;
         let mut went = || {
-            if puffs {
+            if due {
                 for sink in &mut record.sinks {
                     sink.swallow(&mut record.grains, &self.settings, time);
                 }
                 for emitter in &mut record.emitters {
                     emitter.emit(&mut record.grains, &self.walls, &self.settings, time)?;
-                    Grains::check_memory(record.grains.len(), self.own.memory)?;
+                    Grains::check_memory(record.grains.len(), own.memory)?;
                 }
             }
             record.grains.advance(&self.settings, &mut self.walls, self.substeps)
@@ -149,14 +169,14 @@ impl<'a> Bed<'a> {
         self.tally.particle_steps += self.substeps * record.grains.len() as u64;
         record.loads.fill(Six::default());
         let mut exchanged = 0.0;
-        for (wall, own) in self.walls.iter().zip(&self.own.walls) {
-            let b = own.body as usize;
+        for (wall, of) in self.walls.iter().zip(&own.walls) {
+            let b = of.body as usize;
             let [from, to] = path[b];
             // about the centre of mass, in the middle of the interval
-            let arm = 0.5 * (from.then(&own.X_cs).position - from.position + to.then(&own.X_cs).position - to.position);
+            let arm = 0.5 * (from.then(&of.X_cs).position - from.position + to.then(&of.X_cs).position - to.position);
             let torque = (wall.angular_impulse + arm.cross(wall.impulse)) / H;
             record.loads[b] = record.loads[b] + Six::new(torque, wall.impulse / H);
-            if self.model.bodies[b].drive == Drive::Free {
+            if model.bodies[b].drive == Drive::Free {
                 exchanged += wall.work;
             }
         }
@@ -173,43 +193,20 @@ impl<'a> Bed<'a> {
         ledger
     }
 
-    /// Values of the model's signals of grains, by signal: loads are means of the last interval.
-    pub fn signals(&self, record: &GrainRecord) -> Vec<(u32, f64)> {
-        let sets = SetMeasures::of(self.own, &record.grains);
-        let probed = self.own.probed(&record.grains);
-        let value = |source: SignalSource| match source {
-            SignalSource::Grains { set, measure } => Some(sets[set as usize].value(measure)),
-            SignalSource::Sink { sink, measure } => Some(measure.value(&record.sinks[sink as usize])),
-            SignalSource::Probe { probe, measure } => Some(measure.value(&probed[probe as usize])),
-            SignalSource::GrainLoad { body, component } => {
-                let Six { angular: torque, linear: force } = record.loads[body as usize];
-                Some([force, torque][component as usize / 3][component as usize % 3])
-            }
-            _ => None,
-        };
-        let signals = (0..).zip(&self.model.signals);
-        signals.filter_map(|(k, signal)| value(signal.source).map(|value| (k, value))).collect()
-    }
-
     /// Shows all grains where a snapshot is due at time t [s].
-    pub fn show(&self, record: &mut GrainRecord, t: f64, observe: &mut dyn Observe) {
-        let due = 1 + ((t + 0.5 * self.interval) / self.own.snapshot_interval) as u64;
+    pub fn show(&self, own: &ModelGrains, record: &mut GrainRecord, t: f64, observe: &mut dyn Observe) {
+        let due = 1 + ((t + 0.5 * self.interval) / own.snapshot_interval) as u64;
         if due > record.snapshots {
             record.snapshots = due;
             observe.grains(&record.grains);
         }
     }
 
-    /// Name for what cannot go on.
-    pub fn name(&self) -> String {
-        self.own.sets.first().map_or_else(String::new, |set| set.name.clone())
-    }
-
     /// What went wrong without an end to the run.
-    pub fn warnings(&self, record: &GrainRecord) -> Vec<String> {
+    pub fn warnings(&self, model: &Model, own: &ModelGrains, record: &GrainRecord) -> Vec<String> {
         let mut warnings: Vec<String> = self.hasty.iter().map(Hasty::to_string).collect();
-        warnings.extend(self.hasty_wall.iter().map(|hasty| self.own.describe_hasty(self.model, hasty)));
-        warnings.extend(self.own.starved(&record.emitters));
+        warnings.extend(self.hasty_wall.iter().map(|hasty| own.describe_hasty(model, hasty)));
+        warnings.extend(own.starved(&record.emitters));
         warnings
     }
 
@@ -228,8 +225,8 @@ impl<'a> Bed<'a> {
     }
 }
 
-/// Time between two puffs of an emitter or gulps of a sink, about [s].
-pub const PUFF: f64 = 1e-3;
+/// Time between two times at which emitters give grains and sinks take them, about [s]: grains that fall from a metre move 4 mm in it.
+pub const EMITTER_INTERVAL: f64 = 1e-3;
 /// Sectors in which the slope of a pile is measured.
 const SECTORS: usize = 12;
 
