@@ -14,5 +14,6 @@ mod realtime_elements;
 mod scene_grains;
 mod scene_solids;
 mod silence;
+mod simulation;
 mod statics;
 mod whole;
