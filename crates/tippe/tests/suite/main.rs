@@ -17,5 +17,6 @@ mod ropes;
 mod scene_grains;
 mod scene_solids;
 mod silence;
+mod simulation;
 mod statics;
 mod whole;
