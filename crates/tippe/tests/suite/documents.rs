@@ -29,7 +29,7 @@ fn links_between_documents_lead_somewhere() {
 
 #[test]
 fn documents_are_short_enough_to_read() {
-    for (document, most) in [("ARCHITECTURE.md", 220), ("CONVENTIONS.md", 150), ("CHANGELOG.md", 60)] {
+    for (document, most) in [("ARCHITECTURE.md", 250), ("CONVENTIONS.md", 150), ("CHANGELOG.md", 60)] {
         let lines = fs::read_to_string(root().join(document)).unwrap().lines().count();
         assert!(lines <= most, "{document} has {lines} lines");
     }
