@@ -149,11 +149,11 @@ impl Compiler<'_> {
                 model.by_bodies.insert((a.min(b), a.max(b)), None);
             }
         }
-        model.inputs = super::inputs::inputs(&model);
         self.name_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
         }
+        model.inputs = super::inputs::inputs(&model);
         if (self.clock == Clock::Granular || !self.scene.grains.is_empty()) && self.errors.is_empty() {
             self.grains(&mut model);
         }
