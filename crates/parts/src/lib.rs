@@ -10,3 +10,4 @@ pub mod kinematics;
 pub mod network;
 pub mod sensor;
 pub mod signal;
+pub mod six;

@@ -1,8 +1,8 @@
 //! Sensors: what they measure between two frames, and how scenes know them.
 
 use crate::element::Anchor;
-use crate::joint::Six;
 use crate::kinematics::Kinematics;
+use crate::six::Six;
 use tippe_format::key::{Ends, Form, Key, Spec, key};
 use tippe_geometry::Quat;
 

@@ -394,6 +394,13 @@ impl Clock {
         }
     }
 
+    /// Goes on from another state of the same model.
+    pub fn restore(&mut self, state: &State) {
+        state.copy_to(&mut self.state);
+        let (step, threads) = (self.settings.step, self.settings.threads);
+        self.subsystem = Subsystem::resume(&self.model, self.state.subsystem.as_ref(), step, threads);
+    }
+
     /// One step.
     pub fn step(&mut self) {
         self.step_with(&mut []);

@@ -91,7 +91,7 @@ impl Simulation {
     pub fn restore(&mut self, state: &State) -> Result<(), Failure> {
         match (&mut self.engine, state) {
             (Engine::Realtime(clock, good), State::Realtime(state)) => {
-                state.copy_to(&mut clock.state);
+                clock.restore(state);
                 state.copy_to(good);
                 clock.begin(&mut ());
                 Ok(())

@@ -4,9 +4,9 @@ use super::{
     Acting, Action, Anchor, Attached, Effect, ElementAccount, FORCE, InStep, Output, Push, Seen, WORK, Wrench,
 };
 use super::{Build, Element, ElementSpec};
-use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::network::Formula;
+use crate::six::Six;
 use tippe_format::key::{Form, Spec, key, word};
 use tippe_format::part::{Equation, Part};
 use tippe_geometry::{Mat3, Vec3};

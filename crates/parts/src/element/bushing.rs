@@ -9,8 +9,8 @@ use super::{
     Strut, UNBOUNDED,
 };
 use super::{Build, Element, ElementSpec, NewPose};
-use crate::joint::Six;
 use crate::kinematics::rotation_vector;
+use crate::six::Six;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, flag, key, per_axis};
 use tippe_format::part::Part;

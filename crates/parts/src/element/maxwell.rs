@@ -8,7 +8,7 @@ use super::{
     StepAhead, Strut, UNBOUNDED,
 };
 use super::{Build, Element, ElementSpec};
-use crate::joint::Six;
+use crate::six::Six;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, key, number};
 use tippe_format::part::Part;
@@ -36,7 +36,8 @@ pub const SPEC: ElementSpec = ElementSpec {
             key("between", Form::Attachments(Ends::Bodies), "The two ends: BODY, BODY.FRAME or `world`")
                 .required("such as between = [\"world\", \"mass\"]"),
             key("at", Form::Points, "The two ends in the pose as written, world [m]"),
-            number("stiffness", Dimension::new(0, 1, -2), Range::Positive, "Stiffness of the spring [N/m]").required(""),
+            number("stiffness", Dimension::new(0, 1, -2), Range::Positive, "Stiffness of the spring [N/m]")
+                .required(""),
             number("damping", Dimension::new(0, 1, -1), Range::Positive, "Damping of the damper [N s/m]").required(""),
             number(
                 "rest",

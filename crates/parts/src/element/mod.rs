@@ -37,9 +37,9 @@ pub use written::{
 
 use crate::cause::Cause;
 use crate::event::EventKind;
-use crate::joint::Six;
 use crate::kinematics::Kinematics;
 use crate::network::{Formula, Source};
+use crate::six::Six;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Vec3};
 

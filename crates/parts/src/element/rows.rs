@@ -4,7 +4,7 @@
 //! and 4.5; with phi the stretch at the beginning):
 //!   J u+ + eps lambda = b,   eps = 1/(h (k h + c)),   b = -gamma phi/h,   gamma = k h/(k h + c).
 
-use crate::joint::Six;
+use crate::six::Six;
 use tippe_geometry::Vec3;
 
 /// What a fixed step adds to what an element sees at its beginning.

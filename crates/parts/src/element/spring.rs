@@ -6,8 +6,8 @@ use super::{
     Strut, UNBOUNDED, WORK,
 };
 use super::{Build, Element, ElementSpec, NewPose};
-use crate::joint::Six;
 use crate::network::Formula;
+use crate::six::Six;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, flag, key, number};
 use tippe_format::part::Part;

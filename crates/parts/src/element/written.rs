@@ -1,7 +1,8 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, friction, joint_spring, maxwell, motion, position, speed, spring, stop, torque,
+    Anchor, At, Element, applied, bushing, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
+    torque,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};

@@ -235,21 +235,22 @@ fn a_rope_has_any_number_of_terms() {
 
 #[test]
 fn what_a_constraint_cannot_be_is_named() {
-    let wrong = |change: &dyn Fn(&mut Constraint)| {
+    let wrong = |change: fn(&mut Constraint)| {
         let mut scene = sliders(["0"; 3]);
         let mut constraint = rope("rope", 1.0);
         change(&mut constraint);
         scene.constraints.push(constraint);
         Model::compile(&scene).map(|_| ()).unwrap_err().to_string()
     };
-    let cases: [(&dyn Fn(&mut Constraint), &str); 7] = [
-        (&|c| c.terms[0].joint = "nowhere".into(), "joint \"nowhere\", which has no coordinates"),
-        (&|c| c.terms[0].coordinate = 1, "a coordinate joint \"slide_0\" does not have"),
-        (&|c| c.terms[1].joint = "slide_0".into(), "two terms of joint \"slide_0\""),
-        (&|c| c.terms[1].factor = 0.0, "a term with the factor 0"),
-        (&|c| c.terms.clear(), "has no term"),
-        (&|c| c.limit = f64::NAN, "has the limit NaN"),
-        (&|c| c.limit = -0.5, "5.000e-1 m beyond its limit -0.5 m"),
+    type Change = fn(&mut Constraint);
+    let cases: [(Change, &str); 7] = [
+        (|c| c.terms[0].joint = "nowhere".into(), "joint \"nowhere\", which has no coordinates"),
+        (|c| c.terms[0].coordinate = 1, "a coordinate joint \"slide_0\" does not have"),
+        (|c| c.terms[1].joint = "slide_0".into(), "two terms of joint \"slide_0\""),
+        (|c| c.terms[1].factor = 0.0, "a term with the factor 0"),
+        (|c| c.terms.clear(), "has no term"),
+        (|c| c.limit = f64::NAN, "has the limit NaN"),
+        (|c| c.limit = -0.5, "5.000e-1 m beyond its limit -0.5 m"),
     ];
     for (change, text) in cases {
         let said = wrong(change);
