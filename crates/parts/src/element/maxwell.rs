@@ -31,7 +31,7 @@ pub struct Maxwell {
 pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "maxwell",
-        about: "A spring and a damper one behind the other: tension = stiffness (length - rest - stretch), damping stretch' = tension",
+        about: "A spring and a damper one behind the other, whose stretch is a state",
         keys: &[&[
             key("between", Form::Attachments(Ends::Bodies), "The two ends: BODY, BODY.FRAME or `world`")
                 .required("such as between = [\"world\", \"mass\"]"),

@@ -101,3 +101,7 @@ class Kinds:
     def bushing(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """Six springs and dampers between two frames, along and about the axes of frame 1."""
         return self.force(name, "bushing", between=[first, second], **keys)
+
+    def maxwell(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
+        """A spring and a damper one behind the other, whose stretch is a state."""
+        return self.force(name, "maxwell", between=[first, second], **keys)
