@@ -30,7 +30,7 @@ pub struct Applied {
     pub on: Anchor,
     /// Resolved in the frame, not in world.
     pub local: bool,
-    /// Force (results 0 to 2) [N] and torque (3 to 5) [N m]; its own quantities are those of [`NAMES`].
+    /// Force (results 0 to 2) [N] and torque (3 to 5) [N m]; its own quantities are those of `NAMES`.
     pub formula: Formula,
 }
 

@@ -29,7 +29,7 @@ pub struct Spring {
     pub damping: f64,
     /// l0 [m].
     pub rest: f64,
-    /// Tension [N] instead; its own quantities are those of [`NAMES`].
+    /// Tension [N] instead; its own quantities are those of `NAMES`.
     pub law: Option<Formula>,
     /// It can only pull.
     pub rope: bool,
