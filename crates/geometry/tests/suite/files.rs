@@ -408,7 +408,7 @@ fn damaged_files_never_panic() {
         for _ in 0..1 + random.below(4) {
             let at = random.below(bytes.len().max(1));
             match random.below(6) {
-                0 if at < bytes.len() => bytes[at] = random.next() as u8,
+                0 if at < bytes.len() => bytes[at] = random.bits() as u8,
                 1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
                 2 => bytes.truncate(at),
                 3 => {

@@ -6,7 +6,7 @@ pub struct Random(pub u64);
 #[allow(dead_code)] // not every crate asks for everything
 impl Random {
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,11 +16,11 @@ impl Random {
 
     /// A whole number below n.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.bits() % n as u64) as usize
     }
 
     /// Uniform in [a, b).
     pub fn uniform(&mut self, a: f64, b: f64) -> f64 {
-        a + (b - a) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        a + (b - a) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

@@ -12,7 +12,7 @@ impl Random {
     }
 
     fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.next() as usize % words.len()]
+        words[self.bits() as usize % words.len()]
     }
 
     fn vector(&mut self, size: f64) -> String {
@@ -38,20 +38,20 @@ fn scene(seed: u64) -> String {
     if matches!(law, "collisionlib" | "bardaro" | "linear") {
         let _ = write!(text, "stiffness = {:e}\ndamping = {:e}\n", r.size(1e2, 1e7), r.size(1e-2, 1e3));
     }
-    if !r.next().is_multiple_of(4) {
+    if !r.bits().is_multiple_of(4) {
         text.push_str("[[body]]\nname = \"floor\"\nfixed = true\nmaterial = \"steel\"\n");
         let floor = r
             .one_of(&["{ kind = \"half_space\" }", "{ kind = \"box\", size = [9, 9, 0.1], position = [0, 0, -0.05] }"]);
         let _ = writeln!(text, "shape = {floor}");
     }
-    let n = 1 + r.next() as usize % 6;
+    let n = 1 + r.bits() as usize % 6;
     for k in 0..n {
         let _ = write!(text, "[[body]]\nname = \"body_{k}\"\n");
         let material = r.one_of(&["steel", "dry_wood", "aluminium"]);
         let _ = writeln!(text, "material = \"{material}\"");
         let a = r.size(5e-3, 0.5);
         let mut largest = a;
-        let shape = if r.next().is_multiple_of(3) {
+        let shape = if r.bits().is_multiple_of(3) {
             let (b, c) = (a * r.size(0.2, 5.0), a * r.size(0.2, 5.0));
             largest = a.max(b).max(c);
             format!("{{ kind = \"ellipsoid\", semi_axes = [{a:e}, {b:e}, {c:e}] }}")
@@ -60,7 +60,7 @@ fn scene(seed: u64) -> String {
         };
         let _ = writeln!(text, "shape = {shape}");
         // side by side, some just in touch with the floor
-        let height = if r.next().is_multiple_of(3) { largest } else { largest + r.size(1e-6, 1.0) };
+        let height = if r.bits().is_multiple_of(3) { largest } else { largest + r.size(1e-6, 1.0) };
         let x = 5.2 * k as f64 * r.size(0.2, 1.0);
         let _ = writeln!(text, "position = [{x:e}, {:e}, {height:e}]", r.uniform(-0.5, 0.5));
         let speed = r.size(1e-6, 100.0);
