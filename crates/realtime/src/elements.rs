@@ -172,13 +172,12 @@ impl Clock {
     }
 
     /// What element `k` does as things are now.
-    pub(super) fn effect_now(&self, k: usize) -> Effect {
-        let (mut sight, mut action) = (Sight::default(), Action::default());
-        self.place_sight(k, true, &self.state.actions.states, &mut sight);
+    pub(super) fn effect_now(&self, k: usize, sight: &mut Sight, action: &mut Action) -> Effect {
+        self.place_sight(k, true, &self.state.actions.states, sight);
         let look = |source| self.look_up(source);
         let element = &self.model.elements[k];
         action.clear(sight.coordinates.len(), element.states.len());
-        element.kind.act(&self.seen(k, &sight, &look), &mut action);
+        element.kind.act(&self.seen(k, sight, &look), action);
         action.effect
     }
 
@@ -532,7 +531,7 @@ impl Clock {
             }
             if !model.elements[e].states.is_empty() {
                 // its own states lose energy inside
-                damped += h * self.effect_now(e).powers[0];
+                damped += h * self.effect_now(e, &mut elements.now, &mut elements.action).powers[0];
             }
             let stored = self.stored_now(e, &mut elements.now);
             *before += elements.stored[e];

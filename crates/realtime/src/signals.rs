@@ -2,7 +2,7 @@
 
 use super::Clock;
 use tippe_geometry::Vec3;
-use tippe_mechanics::element::InStep;
+use tippe_mechanics::element::{Action, InStep, Sight};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Parent;
@@ -21,6 +21,7 @@ impl Clock {
         }
         self.evaluate(true);
         let reactions: Vec<Vec<Six>> = (0..self.machines.len()).map(|m| self.reactions(m)).collect();
+        let (mut sight, mut action) = (Sight::default(), Action::default());
         let mut values = Vec::with_capacity(model.signals.len());
         for signal in &model.signals {
             values.push(match signal.source {
@@ -29,7 +30,9 @@ impl Clock {
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => self.joint_signal(joint, signal.source, &reactions),
                 SignalSource::Output { element, output: 0 } => self.elements.outputs[element as usize][0],
-                SignalSource::Output { element, output } => self.effect_now(element as usize).outputs[output as usize],
+                SignalSource::Output { element, output } => {
+                    self.effect_now(element as usize, &mut sight, &mut action).outputs[output as usize]
+                }
                 SignalSource::Energy { element, account } => {
                     self.state.actions.energies[model.elements[element as usize].accounts.start + account as usize]
                 }
@@ -138,9 +141,10 @@ impl Clock {
 
     /// Outputs of elements at the start, where no step has found them.
     fn first_outputs(&mut self) {
+        let (mut sight, mut action) = (Sight::default(), Action::default());
         for k in 0..self.model.elements.len() {
             if self.elements.entry[k] == Some(InStep::Rows) {
-                self.elements.outputs[k] = self.effect_now(k).outputs;
+                self.elements.outputs[k] = self.effect_now(k, &mut sight, &mut action).outputs;
             }
         }
     }
