@@ -1,7 +1,6 @@
 //! Mechanics: model, joints, force elements, contact laws, mechanisms, books and events. What both clocks stand on; it knows neither.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
-pub mod capability;
 pub mod contact;
 pub mod grains;
 pub mod input;
@@ -19,8 +18,9 @@ pub use tippe_parts::{cause, element, event, joint, kinematics, network};
 
 pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};
+pub use kinematics::BodyState;
 pub use ledger::Ledger;
-pub use model::Model;
+pub use model::{Model, capability};
 pub use observe::{
-    BodyState, ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Reach, Sample, Solutions, Summary,
+    ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Reach, Sample, Solutions, Summary,
 };

@@ -1,22 +1,10 @@
 //! What a simulation shows while it runs, and what it says at the end.
 
+use crate::kinematics::BodyState;
 use crate::{Event, EventKind, Ledger};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use tippe_geometry::{Quat, Vec3};
-
-/// Motion of one body, at its origin.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BodyState {
-    /// Body origin (not the centre of mass), resolved in world [m].
-    pub position: Vec3,
-    /// Rotation taking body components to world components.
-    pub orientation: Quat,
-    /// Velocity of the body origin relative to world, resolved in world [m/s].
-    pub velocity: Vec3,
-    /// Angular velocity relative to world, resolved in world [rad/s].
-    pub angular_velocity: Vec3,
-}
+use tippe_geometry::Vec3;
 
 /// One touching pair at a communication point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a program sets between two stretches of a run.
 
+use crate::kinematics::BodyState;
 use crate::model::{Drive, JointPlace, Model, SignalSource};
-use crate::observe::BodyState;
 use tippe_scene::text::did_you_mean;
 
 /// Something a program sets between two stretches of a run.

@@ -2,7 +2,6 @@
 
 use crate::element::ElementMode;
 use crate::model::Model;
-use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Quat, Vec3};
 
@@ -19,6 +18,19 @@ pub struct ActionRecord {
     pub on: Vec<bool>,
     /// Structural changes that have been made.
     pub done: Vec<bool>,
+}
+
+impl ActionRecord {
+    /// That of a model at its start, with the structural changes that hold there.
+    pub fn start(model: &Model, done: Vec<bool>) -> ActionRecord {
+        ActionRecord {
+            energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
+            modes: vec![Default::default(); model.elements.len()],
+            states: model.states.iter().map(|state| state.start).collect(),
+            on: vec![true; model.elements.len()],
+            done,
+        }
+    }
 }
 
 /// Coordinates of one mechanism at one instant.
@@ -58,16 +70,5 @@ impl MachineRecord {
                 counted: None,
             })
             .collect()
-    }
-}
-
-/// Elements and states of the network at the start of a model.
-pub fn first_actions(model: &Model, structure: &Structure) -> ActionRecord {
-    ActionRecord {
-        energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
-        modes: vec![Default::default(); model.elements.len()],
-        states: model.states.iter().map(|state| state.start).collect(),
-        on: vec![true; model.elements.len()],
-        done: structure.done.clone(),
     }
 }

@@ -8,6 +8,19 @@ const TURN: f64 = 0.1;
 /// Substeps of the free rotation at most.
 const MOST_TURNS: f64 = 64.0;
 
+/// Motion of one body, at its origin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Body origin (not the centre of mass), resolved in world [m].
+    pub position: Vec3,
+    /// Rotation taking body components to world components.
+    pub orientation: Quat,
+    /// Velocity of the body origin relative to world, resolved in world [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity relative to world, resolved in world [rad/s].
+    pub angular_velocity: Vec3,
+}
+
 /// Motion of a frame (of a body: at its centre of mass), resolved in world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kinematics {

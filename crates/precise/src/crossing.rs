@@ -4,9 +4,10 @@
 //! that change. Each change is located by bracketing; a pair that is apart at both ends is searched by conservative
 //! advancement for a dip in between, so that nothing tunnels.
 
-use super::dynamics::{Dynamics, vector};
+use super::dynamics::Dynamics;
+use super::layout::{SPEED_FLOOR, vector};
 use super::pair::{Pair, Reading};
-use super::system::{SPEED_FLOOR, STEP_SHARE};
+use super::system::STEP_SHARE;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
 use tippe_mechanics::contact::friction::Springs;

@@ -3,8 +3,8 @@
 //! acts, what touches over an area goes by its slopes while differences are taken, without a reading and without the rounding of one.
 
 use super::dynamics::Dynamics;
-use super::pair::{POWERS, Pair, Reading, SPRING_STATES};
-use super::slopes::Slopes;
+use super::pair::{POWERS, Reading, SPRING_STATES};
+use super::slopes::{Slopes, goes_by_slopes};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
@@ -41,11 +41,6 @@ impl Held {
     fn sloped(&self, pair: u32) -> Option<usize> {
         self.slopes.binary_search_by_key(&pair, |slopes| slopes.pair).ok()
     }
-}
-
-/// True for a pair that touches over an area: differences of it go by its slopes.
-pub(super) fn goes_by_slopes(pair: &Pair) -> bool {
-    pair.is_patch() && pair.last.gap <= 0.0
 }
 
 impl Dynamics {

@@ -12,13 +12,13 @@
 
 use super::actions::{Actions, LocalElement};
 use super::differences::Held;
+use super::layout::{ACCOUNTS, Account, BODY_STATES, INTEGRATED, set, vector};
 use super::machine::Machine;
 use super::pair::{Memory, Pair, Reading, SPRING_STATES};
 use super::skin::Skin;
 use super::slopes::Slopes;
 use rayon::prelude::*;
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_mechanics::cause::Cause;
 use tippe_mechanics::contact::friction::{Modes, Springs};
 use tippe_mechanics::element::At;
 use tippe_mechanics::event::Episode;
@@ -31,12 +31,6 @@ use tippe_mechanics::state::ActionRecord;
 use tippe_mechanics::structure::Structure;
 use tippe_numerics::BlockPattern;
 
-/// States of a body without contact springs.
-pub const BODY_STATES: usize = 12;
-/// Integrals of the ledger per body.
-pub const ACCOUNTS: usize = 10;
-/// Those that are integrated behind the states: all but the last, which events book.
-const INTEGRATED: usize = 9;
 /// From this many readings on threads share them, this many at a time.
 pub(super) const SHARED: usize = 32;
 /// See `SHARED`.
@@ -45,39 +39,6 @@ const CHUNK: usize = 8;
 const MARGIN: f64 = 0.05;
 /// A flat solid that touches down at a tangential speed above this share of its closing speed slips at first [-].
 const SLOW: f64 = 1e-6;
-
-/// What the integrals of the ledger count, in order [J], and the impulse [N s].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Account {
-    /// Normal contact damping.
-    Damping,
-    /// Sliding friction.
-    Sliding,
-    /// Spin friction.
-    Spin,
-    /// Rolling resistance.
-    Rolling,
-    /// Elastic energy of laws without a closed form for it.
-    Elastic,
-    /// Work of prescribed motions.
-    Work,
-    /// Impulse from bodies that are not free, along x [N s]; y and z follow.
-    Impulse,
-    /// Plastic impacts of couplings that become taut.
-    Fastening = INTEGRATED as isize,
-}
-
-impl Account {
-    /// Where the ledger books what contacts and prescribed motions integrate.
-    pub const CAUSES: [(Account, Cause); 6] = [
-        (Account::Damping, Cause::ContactDamping),
-        (Account::Sliding, Cause::Sliding),
-        (Account::Spin, Cause::Spin),
-        (Account::Rolling, Cause::Rolling),
-        (Account::Work, Cause::Work),
-        (Account::Fastening, Cause::Fastening),
-    ];
-}
 
 /// Islands with so many pairs keep a skin.
 const MANY_PAIRS: usize = 12;
@@ -882,16 +843,6 @@ impl Dynamics {
         }
         [kinetic, potential, elastic, held]
     }
-}
-
-pub(super) fn vector(y: &[f64], k: usize) -> Vec3 {
-    Vec3::new(y[k], y[k + 1], y[k + 2])
-}
-
-pub(super) fn set(y: &mut [f64], k: usize, v: Vec3) {
-    y[k] = v.x;
-    y[k + 1] = v.y;
-    y[k + 2] = v.z;
 }
 
 /// A sum in doubled precision (Knuth's two-sum).

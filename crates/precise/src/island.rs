@@ -9,20 +9,23 @@ mod record;
 pub use record::{IslandRecord, PairRecord};
 
 use super::crossing::{Crossing, Search, What};
-use super::dynamics::{Account, Dynamics, set, vector};
+use super::dynamics::Dynamics;
+use super::failure::{Failure, Trouble};
+use super::layout::{ACCOUNTS, Account, set, vector};
 use super::pair::{Memory, Reading};
+use super::settings::{Settings, method};
 use super::system::{Bound, STEP_SHARE};
 use super::watch::Watch;
-use super::{Failure, Settings, Trouble, method};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::contact::friction::Springs;
 use tippe_mechanics::event::{Episode, Event, EventContact, EventKind};
+use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::kinematics::Kinematics;
-use tippe_mechanics::model::Model;
-use tippe_mechanics::observe::{BodyState, ContactSample};
+use tippe_mechanics::model::{Model, body_state};
+use tippe_mechanics::observe::ContactSample;
 use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
 use tippe_numerics::ode::{interpolate, interpolate_all};
@@ -106,7 +109,7 @@ pub struct Motion {
     /// Acceleration [m/s^2], for the reach of the next horizon.
     pub a: Vec3,
     /// Integrals of the ledger [J], in the order of [`Account`].
-    pub accounts: [f64; super::dynamics::ACCOUNTS],
+    pub accounts: [f64; ACCOUNTS],
 }
 
 /// Counts of one island.
@@ -142,7 +145,7 @@ pub struct IslandSample {
     /// Kinetic, potential, elastic energy [J].
     pub energies: [f64; 3],
     /// Integrals of the ledger, summed over its bodies [J].
-    pub accounts: [f64; super::dynamics::ACCOUNTS],
+    pub accounts: [f64; ACCOUNTS],
 }
 
 /// What one horizon of one island brought.
@@ -368,12 +371,12 @@ impl Island {
     }
 
     /// Integrals of the ledger that body `k` keeps, at theta of the last step [J].
-    fn accounts(&self, k: usize, theta: f64) -> [f64; super::dynamics::ACCOUNTS] {
+    fn accounts(&self, k: usize, theta: f64) -> [f64; ACCOUNTS] {
         let d = &self.dynamics;
         let node = d.node_of[k];
         if d.first_of[node] != k {
             // the first body keeps the books of its mechanism
-            return [0.0; super::dynamics::ACCOUNTS];
+            return [0.0; ACCOUNTS];
         }
         let mut accounts = d.carried[node];
         let own = d.accounts(&self.stepper.y0, node).len();
@@ -797,7 +800,7 @@ impl Island {
     fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
         let n = self.dynamics.bodies.len();
         let mut bodies = Vec::with_capacity(n);
-        let mut accounts = [0.0; super::dynamics::ACCOUNTS];
+        let mut accounts = [0.0; ACCOUNTS];
         let theta = self.theta(t);
         let mut y = vec![0.0; self.stepper.y0.len()];
         interpolate_all(&self.stepper.dense, theta, &mut y);
@@ -808,10 +811,10 @@ impl Island {
             let (state, own) = if self.dynamics.link_of[k].is_some() {
                 let kin = &self.dynamics.kinematics[k];
                 let q = Quat::from_mat3(&kin.R).normalize();
-                (super::body_state(model, body, kin.p, q, kin.v, kin.w), self.accounts(k, theta))
+                (body_state(model, body, kin.p, q, kin.v, kin.w), self.accounts(k, theta))
             } else {
                 let m = self.motion(model, k, t);
-                (super::body_state(model, body, m.p, m.q, m.v, m.w), m.accounts)
+                (body_state(model, body, m.p, m.q, m.v, m.w), m.accounts)
             };
             bodies.push(state);
             for (sum, a) in accounts.iter_mut().zip(own) {

@@ -5,12 +5,15 @@ mod actions;
 mod crossing;
 mod differences;
 mod dynamics;
+mod failure;
 mod generalised;
 mod island;
+mod layout;
 mod machine;
 mod pair;
 mod reach;
 mod set;
+mod settings;
 mod signals;
 mod skin;
 mod slopes;
@@ -21,23 +24,26 @@ pub mod tangent;
 mod watch;
 mod whole;
 
-use dynamics::{Account, SHARED};
+use dynamics::SHARED;
+pub use failure::{Failure, Trouble};
 use island::{Island, IslandRecord, Motion, Outcome};
+use layout::Account;
 use pair::Pair;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+pub use settings::Settings;
 use subsystem::{Handover, Look};
 use tippe_geometry::{Aabb, Quat, Vec3};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::Event;
+use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
-use tippe_mechanics::observe::{BodyState, ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
-use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
+use tippe_mechanics::observe::{ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
+use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
-use tippe_mechanics::subsystem::{Subsystem, SubsystemKind};
+use tippe_mechanics::subsystem::Subsystem;
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
-use tippe_scene::{Integrator, Scene, endless, is_endless};
 pub use whole::{Input, Whole};
 
 /// First horizon [s].
@@ -51,181 +57,11 @@ const GROWTH: f64 = 1.3;
 /// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
 const SHORTEST_HORIZON: f64 = 1e-14;
 
-/// A run has at most this many communication points [-].
-const MOST_POINTS: f64 = 1e9;
 /// A horizon ends where it has this many communication points [-], or fewer where there are many bodies, so that they are
 /// handed over before they fill the memory.
 const POINTS_OF_HORIZON: f64 = 1e5;
 /// States of bodies at the communication points of a horizon, about [-].
 const STATES_OF_HORIZON: f64 = 4e6;
-
-/// How to run the precise clock. In files what is infinite, or not given, is absent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Relative tolerance [-].
-    pub tolerance: f64,
-    /// Integrator; [`Integrator::Auto`] chooses for every island.
-    pub integrator: Integrator,
-    /// Step of the fixed-step integrators [s].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<f64>,
-    /// Largest step [s].
-    #[serde(default = "endless", skip_serializing_if = "is_endless")]
-    pub max_step: f64,
-    /// Time between communication points [s]; infinite for none but start and end. See [`Settings::too_many_points`].
-    #[serde(default = "endless", skip_serializing_if = "is_endless")]
-    pub output_interval: f64,
-    /// More times to record at, ascending [s].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub record_at: Vec<f64>,
-    /// Threads; 0 for all there are. The result does not depend on it.
-    #[serde(skip)]
-    pub threads: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            tolerance: 1e-6,
-            integrator: Integrator::Auto,
-            step: None,
-            max_step: f64::INFINITY,
-            output_interval: f64::INFINITY,
-            record_at: Vec::new(),
-            threads: 0,
-        }
-    }
-}
-
-impl Settings {
-    /// The scene's own settings.
-    pub fn from_scene(scene: &Scene) -> Self {
-        Settings {
-            tolerance: scene.run.tolerance,
-            integrator: scene.run.integrator,
-            step: scene.run.step,
-            max_step: scene.run.max_step.unwrap_or(f64::INFINITY),
-            output_interval: scene.run.output_interval,
-            ..Settings::default()
-        }
-    }
-}
-
-impl Settings {
-    /// Says why a run from time zero to `until` [s] would record more than anybody can keep.
-    pub fn too_many_points(&self, until: f64) -> Option<String> {
-        let points = until / self.output_interval;
-        (points > MOST_POINTS).then(|| {
-            format!(
-                "an output interval of {:e} s until {until} s makes {points:.1e} points; a run has at most {MOST_POINTS:e}",
-                self.output_interval
-            )
-        })
-    }
-}
-
-/// The method of an integrator; none where every island chooses.
-fn method(integrator: Integrator) -> Option<Method> {
-    match integrator {
-        Integrator::Auto => None,
-        Integrator::Dopri5 => Some(Method::Dopri5),
-        Integrator::Rodas4 => Some(Method::Rodas4),
-        Integrator::Rk4 => Some(Method::Rk4),
-        Integrator::Heun => Some(Method::Heun),
-        Integrator::Euler => Some(Method::Euler),
-    }
-}
-
-/// Why a simulation stopped before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// The step shrank to nothing.
-    StepTooSmall,
-    /// A position or velocity is no longer a finite number.
-    NotFinite,
-    /// Events without end at one instant.
-    Storm,
-    /// Steps without end in one horizon.
-    Stall,
-    /// A body leaves every box it is given.
-    Runaway,
-    /// A subsystem that follows the bodies cannot go on.
-    Subsystem(SubsystemKind),
-}
-
-/// A simulation that could not go on: when, who, how much, what to try.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// When [s].
-    pub time: f64,
-    /// The step that was tried [s].
-    pub step: f64,
-    /// What happened.
-    pub trouble: Trouble,
-    /// The body that asked for the smallest step.
-    pub body: String,
-    /// The component that asked for it instead, if one did.
-    pub component: Option<String>,
-    /// The most loaded contact of its island, the joint the body hangs by, the force element that acts on it most: in
-    /// words.
-    pub suspects: Vec<String>,
-    /// Bodies of its island touch or may touch.
-    pub contacts: bool,
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (what, help) = match self.trouble {
-            Trouble::StepTooSmall if self.contacts => (
-                "needs steps too small to go on",
-                "look at its contact parameters (a jump in a law?), loosen the tolerance, or lower k_red",
-            ),
-            Trouble::StepTooSmall => (
-                "needs steps too small to go on",
-                "look at the forces on it (a jump, a pole?) and at its joints (a linkage that jams or folds?), or loosen the tolerance",
-            ),
-            Trouble::NotFinite => (
-                "has a position or velocity that is not a finite number",
-                "use a smaller step or integrator = \"auto\"",
-            ),
-            Trouble::Storm => {
-                ("has events without end at one instant", "use another friction law, or a lower tolerance")
-            }
-            Trouble::Stall if self.contacts => (
-                "needs millions of steps for next to no time",
-                "look at its friction (slip that hardly moves?), loosen the tolerance, or lower k_red",
-            ),
-            Trouble::Stall => (
-                "needs millions of steps for next to no time",
-                "look for fast vibrations and for friction of joints that hardly move, or loosen the tolerance",
-            ),
-            Trouble::Subsystem(kind) => kind.trouble(),
-            Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
-        };
-        let (whose, name, what, help) = match &self.component {
-            Some(name) => {
-                let what =
-                    if self.trouble == Trouble::NotFinite { "has a state that is not a finite number" } else { what };
-                let help = "look for a division by zero or a state that grows without bound in its equations";
-                ("component ", name, what, help)
-            }
-            None if matches!(self.trouble, Trouble::Subsystem(_)) => ("", &self.body, what, help),
-            None => ("body ", &self.body, what, help),
-        };
-        write!(
-            f,
-            "at t = {} s {whose}\"{name}\" {what} (step {:.3e} s)",
-            tippe_scene::text::plain(self.time),
-            self.step
-        )?;
-        for suspect in &self.suspects {
-            write!(f, "; {suspect}")?;
-        }
-        write!(f, ". help: {help}")
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// Everything that survives: dropping anything else changes no bit of what follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -347,7 +183,7 @@ impl<'a> Clock<'a> {
             pairs: Vec::new(),
             motions: Vec::new(),
             machines: MachineRecord::starts(model),
-            actions: first_actions(model, &state.structure),
+            actions: ActionRecord::start(model, state.structure.done.clone()),
             structure: state.structure.clone(),
             subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
             handover: state.handover.clone(),
@@ -418,7 +254,7 @@ impl<'a> Clock<'a> {
                     v: s.velocity + s.angular_velocity.cross(arm),
                     w: s.angular_velocity,
                     a: model.gravity,
-                    accounts: [0.0; dynamics::ACCOUNTS],
+                    accounts: [0.0; layout::ACCOUNTS],
                 }
             })
             .collect();
@@ -731,7 +567,7 @@ impl<'a> Clock<'a> {
             self.summary.rhs_evaluations += c.evaluations;
             self.summary.solutions.pairs += c.pairs;
             self.summary.solutions.contacts += c.contacts;
-            let explicit = method(self.settings.integrator).unwrap_or(Method::Dopri5).name();
+            let explicit = settings::method(self.settings.integrator).unwrap_or(Method::Dopri5).name();
             for (name, steps) in [(explicit, c.steps - c.implicit), (Method::Rodas4.name(), c.implicit)] {
                 if steps > 0 {
                     *self.summary.steps_by_integrator.entry(name.to_owned()).or_default() += steps;

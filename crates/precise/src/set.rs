@@ -1,6 +1,8 @@
 //! What a program sets between two stretches of a run: numbers from outside, motion of bodies and joints.
 
-use super::{Clock, Failure, Settings, State};
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{Clock, State};
 use tippe_geometry::Mat3;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;

@@ -11,9 +11,9 @@
 //! At the start of a step, where g = 0 and the frame turns with the body, phi = 2 g and
 //!   dg' = dw/2 - dg x w     (w in world axes;  dg' = R dw/2 with w in the body's own).
 
-use super::dynamics::{Account, BODY_STATES, Dynamics, vector};
+use super::dynamics::Dynamics;
+use super::layout::{Account, BODY_STATES, SPEED_FLOOR, vector};
 use super::pair::{POWERS, Pair, Reading, SPRING_STATES};
-use super::system::SPEED_FLOOR;
 use rayon::prelude::*;
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_mechanics::contact::friction::Springs;
@@ -109,6 +109,11 @@ pub(super) struct Slopes {
     sides: [[Three; 4]; 2],
     /// By the springs.
     springs: [Given; SPRING_STATES],
+}
+
+/// True for a pair that touches over an area: differences of it go by its slopes.
+pub(super) fn goes_by_slopes(pair: &Pair) -> bool {
+    pair.is_patch() && pair.last.gap <= 0.0
 }
 
 impl Slopes {

@@ -2,14 +2,16 @@
 //! subsystem apart. All islands step exactly there; from there on bodies feel what it will do by what it did in the last two
 //! intervals.
 
-use super::{Clock, Failure, Settings, Trouble};
+use super::Clock;
+use super::failure::{Failure, Trouble};
+use super::settings::Settings;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::rotation_vector;
 use tippe_mechanics::ledger::Ledger;
-use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::model::{Drive, Model, prescribed};
 use tippe_mechanics::observe::Observe;
 use tippe_mechanics::subsystem::{Subsystem, SubsystemKind, SubsystemRecord};
 
@@ -151,7 +153,7 @@ impl Clock<'_> {
         let model = self.model;
         let mut path: Vec<[Pose; 2]> = (0..model.bodies.len())
             .map(|b| {
-                let kin = super::prescribed(model, b, t);
+                let kin = prescribed(model, b, t);
                 [from[b], Pose::new(Quat::from_mat3(&kin.R), kin.p)]
             })
             .collect();

@@ -1,17 +1,16 @@
 //! What the integrator sees of an island: rates, the size of an error, increments for the Jacobian.
 
-use super::differences::goes_by_slopes;
-use super::dynamics::{Account, BODY_STATES, Dynamics, set, vector};
+use super::dynamics::Dynamics;
+use super::layout::{Account, BODY_STATES, SPEED_FLOOR, set, vector};
 use super::machine::Machine;
 use super::pair::SPRING_STATES;
+use super::slopes::goes_by_slopes;
 use tippe_geometry::Vec3;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::gibbs_rate;
 use tippe_mechanics::model::Model;
 use tippe_numerics::{BlockPattern, Jacobian, System};
 
-/// Speed below which the velocity error of a body is measured against this [m/s].
-pub(super) const SPEED_FLOOR: f64 = 0.01;
 /// Differences of states on which nothing but contacts that go by their slopes presses, as a share of size and speed [-].
 const LARGE: f64 = 1e-5;
 /// Rounding of the depth of a flat patch as a share of its place and extent: no error of its springs is told from what this makes of them [-].

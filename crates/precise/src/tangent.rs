@@ -4,15 +4,15 @@
 //! full exchange on G chooses them. A displacement of the independent ones is completed by Newton's method on the rows, their
 //! rates by G u = 0. Sticking contacts take their springs along: f moves by what its rate would be per unit of speed.
 
-use super::dynamics::{set, vector};
+use super::layout::{set, vector};
 use super::whole::Whole;
 use serde::Serialize;
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_mechanics::joint::Six;
+use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::SignalSource;
-use tippe_mechanics::model::prescribed;
-use tippe_mechanics::observe::BodyState;
+use tippe_mechanics::model::{body_state, prescribed};
 use tippe_numerics::dense::{pivot_columns, solve};
 
 /// A state, input or output of a linear system.
@@ -471,7 +471,7 @@ impl Tangent {
         let mut all: Vec<BodyState> = (0..model.bodies.len())
             .map(|b| {
                 let kin = prescribed(model, b, self.time);
-                super::body_state(model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
+                body_state(model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
             })
             .collect();
         for (k, &body) in d.bodies.iter().enumerate() {
@@ -480,7 +480,7 @@ impl Tangent {
                 Some(_) => Quat::from_mat3(&kin.R).normalize(),
                 None => d.frames[k].orientation(0.0, vector(&self.whole.inner, d.offset_of[k] + 3)).normalize(),
             };
-            all[body as usize] = super::body_state(model, body as usize, kin.p, q, kin.v, kin.w);
+            all[body as usize] = body_state(model, body as usize, kin.p, q, kin.v, kin.w);
         }
         all
     }

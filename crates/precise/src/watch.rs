@@ -1,7 +1,8 @@
 //! Watches: numbers that rise through zero where a joint sticks or slips, a drive meets its limit, a stop is touched, a
 //! component jumps, a structural change is due, a coupling that holds one way becomes taut or slack.
 
-use super::dynamics::{Account, Dynamics};
+use super::dynamics::Dynamics;
+use super::layout::Account;
 use super::system::Bound;
 use tippe_mechanics::element::{Acting, Seen};
 use tippe_mechanics::event::EventKind;

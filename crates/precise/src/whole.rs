@@ -12,11 +12,14 @@
 //! The equations are those of the precise clock: y is written into the states of one island that holds everything.
 
 use super::Clock;
-use super::dynamics::{Dynamics, set, vector};
+use super::State;
+use super::dynamics::Dynamics;
+use super::failure::Failure;
 use super::island::{Motion, PairRecord};
+use super::layout::{set, vector};
 use super::pair::SPRING_STATES;
+use super::settings::Settings;
 use super::system::Bound;
-use super::{Failure, Settings, State};
 use std::ops::Range;
 use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::contact::friction::Springs;

@@ -1,6 +1,7 @@
 //! What goes wrong in a step: states that are not finite, motions that jump.
 
-use super::{Clock, Failure};
+use super::Clock;
+use super::failure::Failure;
 use tippe_geometry::Mat3;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::kinetic;

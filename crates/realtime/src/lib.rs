@@ -10,6 +10,7 @@ mod books;
 mod contacts;
 mod elements;
 mod equations;
+mod failure;
 mod failures;
 mod free;
 mod hook;
@@ -22,6 +23,8 @@ mod path;
 mod rates;
 mod samples;
 mod set;
+mod settings;
+mod share;
 mod signals;
 mod structure;
 mod subsystem;
@@ -29,6 +32,7 @@ mod summary;
 
 use contacts::{Detected, Hold, Memory};
 pub use contacts::{Grip, Touch};
+pub use failure::Failure;
 use hook::Listened;
 pub use hook::{CustomRow, Hook, View};
 use impact::Struck;
@@ -40,7 +44,8 @@ use partition::{Partition, Rows};
 pub use path::BodyPath;
 use samples::Shown;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex};
+pub use settings::{STEP, Settings};
+use std::sync::Arc;
 use tippe_geometry::{Mat3, Quat};
 pub use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;
@@ -50,101 +55,10 @@ use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::model::prescribed;
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
-use tippe_mechanics::state::{ActionRecord, MachineRecord, first_actions};
+use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
 use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
-use tippe_scene::Scene;
 pub use tippe_scene::{Coupled, FrictionBound, Solver};
-use tippe_scene::{endless, is_endless};
-
-/// Default step [s].
-pub const STEP: f64 = 1.0 / 60.0;
-
-/// How to run the realtime clock. In files an output interval without end is absent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Step h [s].
-    pub step: f64,
-    /// Time between communication points [s]; they are the steps nearest to it.
-    #[serde(default = "endless", skip_serializing_if = "is_endless")]
-    pub output_interval: f64,
-    /// Threads; 0 for all there are. The result does not depend on it.
-    #[serde(skip)]
-    pub threads: usize,
-    /// Friction bound.
-    pub friction: FrictionBound,
-    /// Solutions per step with the friction bounds of the last one, at most.
-    pub passes: usize,
-    /// Points per pair of shapes, 1 to 8.
-    pub points: usize,
-    /// How partitions are solved.
-    pub solver: Solver,
-    /// What becomes of parts that only force elements and rows of hooks join.
-    #[serde(default)]
-    pub coupled: Coupled,
-    /// Small steps per step where partitions are swept.
-    pub sweeps: usize,
-    /// Partitions that came to rest are left alone until something reaches them.
-    #[serde(default)]
-    pub sleeping: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            step: STEP,
-            output_interval: STEP,
-            threads: 0,
-            friction: FrictionBound::Cone,
-            passes: 3,
-            points: 4,
-            solver: Solver::Auto,
-            coupled: Coupled::Merged,
-            sweeps: 10,
-            sleeping: false,
-        }
-    }
-}
-
-impl Settings {
-    /// The scene's own settings.
-    pub fn from_scene(scene: &Scene) -> Self {
-        let own = &scene.realtime;
-        Settings {
-            step: own.step,
-            output_interval: scene.run.output_interval,
-            friction: own.friction,
-            passes: own.passes,
-            points: own.points,
-            solver: own.solver,
-            coupled: own.coupled,
-            sweeps: own.sweeps,
-            sleeping: own.sleeping,
-            threads: 0,
-        }
-    }
-}
-
-/// Why a simulation stopped.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// When [s].
-    pub time: f64,
-    /// What kind of thing: `body`, `component`.
-    pub kind: &'static str,
-    /// Who.
-    pub name: String,
-    /// What, how much, what to try.
-    pub what: String,
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at t = {} s {} \"{}\" {}", tippe_scene::text::plain(self.time), self.kind, self.name, self.what)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// Everything that survives a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -237,7 +151,7 @@ impl State {
             machines: MachineRecord::starts(model),
             contacts: Vec::new(),
             holds: Vec::new(),
-            actions: first_actions(model, &structure),
+            actions: ActionRecord::start(model, structure.done.clone()),
             elements: elements::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),
@@ -280,25 +194,6 @@ pub fn simulate_with(
     }
     clock.state.copy_to(state);
     Ok(clock.summary())
-}
-
-/// All lots, by this thread and those of the pool: whoever is done takes the next. This thread begins at once, before
-/// others are awake; what a lot does must not ask for threads itself.
-fn share<L: Send>(pool: &rayon::ThreadPool, lots: impl ExactSizeIterator<Item = L> + Send, work: impl Fn(L) + Sync) {
-    let threads = pool.current_num_threads().min(lots.len());
-    let lots = Mutex::new(lots);
-    let next = || lots.lock().ok()?.next();
-    let go = || {
-        while let Some(lot) = next() {
-            work(lot);
-        }
-    };
-    pool.in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| go());
-        }
-        go();
-    });
 }
 
 /// The clock at work: all but `state` can be dropped between steps. Its parts are named after the verb that writes

@@ -1,12 +1,14 @@
 //! Rows of a step, the partitions they tie together, and their solution.
 
+use super::Clock;
 use super::contacts::Hold;
 use super::joints::flat;
-use super::{Clock, Coupled, FrictionBound, share};
+use super::share::share;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::model::Drive;
 use tippe_numerics::kkt::{self, Block, Follow, GROUND, Problem, Report, Row, Solver, Tie};
+use tippe_scene::{Coupled, FrictionBound};
 
 /// From this many rows on they are solved by several threads.
 const SHARED: usize = 32;

@@ -5,9 +5,10 @@ use super::summary::Tally;
 use super::{Clock, Failure};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_mechanics::event::Event;
+use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Drive, body_state, kinetic, prescribed};
-use tippe_mechanics::observe::{BodyState, ContactSample, Observe, Progress, Sample, Summary};
+use tippe_mechanics::observe::{ContactSample, Observe, Progress, Sample, Summary};
 
 /// What a run shows: all verbs add events and counts, `record` hands them on.
 #[derive(Debug, Default)]

@@ -8,11 +8,12 @@
 
 use crate::cause::Cause;
 use crate::kinematics::BodyMotion;
+use crate::kinematics::BodyState;
 use crate::kinematics::Kinematics;
 use crate::ledger::Ledger;
 use crate::model::{Drive, Model, ModelGrains, Pace, SignalSource, body_state, kinetic, prescribed};
 use crate::observe::hash;
-use crate::observe::{BodyState, GrainSummary, Observe, Progress, Sample, Summary};
+use crate::observe::{GrainSummary, Observe, Progress, Sample, Summary};
 use crate::scene::Scene;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};

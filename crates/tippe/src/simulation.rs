@@ -1,8 +1,9 @@
 //! A simulation: model, settings, state and clock in one value, the same for all three clocks.
 
 use crate::clock::{self, Failure, Set, Settings, State};
+use crate::kinematics::BodyState;
 use crate::model::Model;
-use crate::observe::{BodyState, Observe, Summary};
+use crate::observe::{Observe, Summary};
 use crate::realtime::{self, Hook};
 use crate::scene::{Scene, SceneErrors};
 use std::sync::Arc;

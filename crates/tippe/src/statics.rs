@@ -7,9 +7,9 @@
 //! motion, large tau Newton's method. A step must gain work: the mean of the forces at its two ends on the way between them.
 
 use crate::element::{self, Element, NewPose};
+use crate::kinematics::BodyState;
 use crate::linear::{Eigenmode, linearize_here};
 use crate::model::SignalSource;
-use crate::observe::BodyState;
 use crate::precise::tangent::{Tangent, work};
 use crate::scene::Scene;
 use crate::{Model, Whole};

@@ -1,10 +1,10 @@
 //! Scene to model: every reference resolved, every number checked, everything missing computed and said so.
 
+use super::capability;
 use super::contact_table::{ClassKey, class_key};
 use super::{Body, Collider, Drive, Model, ProgramLaw};
-use crate::capability;
 use crate::contact::surfaces::SurfacePair;
-use crate::observe::BodyState;
+use crate::kinematics::BodyState;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;

@@ -1,5 +1,6 @@
 //! The model: a scene compiled, validated, immutable, indexed.
 
+pub mod capability;
 mod compile;
 mod contact_table;
 mod drives;
@@ -22,10 +23,9 @@ use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};
 use crate::element::{At, Element};
 use crate::joint::{Joint, JointSpec};
-use crate::kinematics::{Frame, Kinematics};
+use crate::kinematics::{BodyState, Frame, Kinematics};
 use crate::mechanism::Mechanism;
 use crate::network::{Formula, Network};
-use crate::observe::BodyState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Quat, Vec3};

@@ -3,7 +3,7 @@
 use super::event::remember;
 use super::{Bound, MachineRecord, Memory, interpolate_all};
 use super::{Crossing, Dynamics, Frame, Island, Model, Motion, Settings, Springs, Stepper, Structure, What};
-use crate::dynamics::ACCOUNTS;
+use crate::layout::ACCOUNTS;
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::element::{ElementMode, MOST_ACCOUNTS};
 use tippe_mechanics::state::ActionRecord;

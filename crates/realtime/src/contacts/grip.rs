@@ -1,12 +1,13 @@
 //! Friction of a pair in a step, at its centre of pressure.
 
-use super::super::{Clock, FrictionBound};
+use super::super::Clock;
 use super::near::Near;
 use super::touch::{LOAD_MIN, Touch};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::contact::friction::patch_lever;
+use tippe_scene::FrictionBound;
 
 /// Slip above which the first tangent of a friction box is along it [m/s]; below, it is along the friction of the last
 /// step.

@@ -17,7 +17,8 @@ use near::Near;
 pub use near::{Pairs, RADIUS_MAX};
 pub use touch::{Memory, Touch};
 
-use super::{Clock, share};
+use super::Clock;
+use super::share::share;
 use columns::SurfacePoint;
 use rayon::prelude::*;
 use tippe_geometry::{Manifold, Pose, Vec3, manifold};

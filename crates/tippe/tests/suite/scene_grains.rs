@@ -1,8 +1,9 @@
 //! Grains: every way to place them, written back, and what can be wrong with them.
 
 use tippe::geometry::Vec3;
+use tippe::kinematics::BodyState;
 use tippe::model::Drive;
-use tippe::observe::{BodyState, Summary};
+use tippe::observe::Summary;
 use tippe::scene::{Clock, Packing, Scene};
 use tippe::{Cause, Model, clock};
 

@@ -1,6 +1,6 @@
 //! What each clock can do with each kind of element a scene may have: one table, asked when a scene is compiled.
 
-use crate::model::{Drive, Model};
+use super::{Drive, Model};
 use std::borrow::Cow;
 use tippe_geometry::Shape;
 use tippe_geometry::shape::{ContactKind, contact_kind};
