@@ -21,6 +21,7 @@ mod structure;
 mod subsystem;
 mod system;
 pub mod tangent;
+mod touch;
 mod watch;
 mod whole;
 

@@ -1,8 +1,8 @@
 //! The books of a step: energies of rows by cause, and what the fixed step itself loses or makes, by name.
 
 use super::Clock;
-use super::partition::Owner;
 use super::rates::dot;
+use super::rows::Owner;
 use tippe_mechanics::Ledger;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::joint::Six;

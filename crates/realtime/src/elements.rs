@@ -2,7 +2,7 @@
 
 use super::Clock;
 use super::joints::{coordinate_row, flat};
-use super::partition::{Owner, Rows};
+use super::rows::{Owner, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{

@@ -1,7 +1,10 @@
 //! Hooks: what a program may look at and change inside a step.
 
-use super::partition::Rows;
-use super::{BodyPath, Clock, Failure, Grip, Owner, Touch};
+use super::Clock;
+use super::contacts::{Grip, Touch};
+use super::failure::Failure;
+use super::path::BodyPath;
+use super::rows::{Owner, Rows};
 use tippe_geometry::Vec3;
 use tippe_mechanics::input::{Heard, Pull};
 use tippe_mechanics::joint::Six;

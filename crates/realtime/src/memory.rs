@@ -5,8 +5,8 @@
 
 use super::Clock;
 use super::contacts::{Grip, Hold, Memory, Touch};
-use super::partition::{Owner, Rows};
 use super::rates::{depth_of, energy_of, rate, rate_with};
+use super::rows::{Owner, Rows};
 use tippe_geometry::Vec3;
 use tippe_mechanics::Ledger;
 use tippe_mechanics::cause::Cause;

@@ -1,14 +1,14 @@
-//! Rows of a step, the partitions they tie together, and their solution.
+//! Partitions: the bodies that the rows of a step tie together, and the solution of each.
 
 use super::Clock;
-use super::contacts::Hold;
 use super::joints::flat;
+use super::rows::{Owner, Rows};
+use super::settings::Settings;
 use super::share::share;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
-use tippe_mechanics::model::Drive;
 use tippe_numerics::kkt::{self, Block, Follow, GROUND, Problem, Report, Row, Solver, Tie};
-use tippe_scene::{Coupled, FrictionBound};
+use tippe_scene::{Coupled, Solver as SolverChoice};
 
 /// From this many rows on they are solved by several threads.
 const SHARED: usize = 32;
@@ -36,67 +36,8 @@ const MOST_PASSES: usize = 20;
 const REST_TIME: f64 = 0.5;
 /// Parts are kept apart if at most so many rows join them.
 const COUPLING: usize = 48;
-/// Overlap is pushed out at most at this speed [m/s].
-const PUSH_SPEED: f64 = 1.0;
-/// Overlaps below this are rounding [m].
-const NOTHING: f64 = 1e-12;
-/// Bodies that turn farther in a step have no middle of it [rad].
-const FAR: f64 = 0.5;
 /// Shares of that speed that are tried one after the other where it throws things [-].
 const GENTLER: [f64; 3] = [0.25, 0.25, 0.0];
-
-/// What a row belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// Normal of a touch.
-    Normal(u32),
-    /// Tangent 1 or 2 of a grip.
-    Tangent(u32, u8),
-    /// Spin about the normal of a grip, times its lever.
-    Twist(u32),
-    /// Rolling about tangent 1 or 2 of a grip.
-    Roll(u32, u8),
-    /// A force element.
-    Element(u32),
-    /// Damping of a taut chain.
-    Bend,
-    /// A hook's.
-    Custom(u32),
-}
-
-impl Owner {
-    /// True for rows of a grip: they follow the normals of their pair and act between the same bodies.
-    fn is_friction(self) -> bool {
-        matches!(self, Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..))
-    }
-}
-
-/// All rows of a step, with model indices of bodies.
-#[derive(Clone, Debug, Default)]
-pub struct Rows {
-    /// The rows.
-    pub rows: Vec<Row>,
-    /// What they belong to.
-    pub owners: Vec<Owner>,
-    /// For bounds that follow the normal impulses of a pair: their rows and the factor.
-    pub follows: Vec<Follow>,
-    /// How many of them, the first ones, are rows of contacts.
-    pub contacts: usize,
-    /// Where rows between other bodies begin: the first row, and its bodies.
-    pub runs: Vec<(u32, [u32; 2])>,
-    /// Hooks have seen them: they may be other ones.
-    pub seen: bool,
-    /// Rows with any number of ends, one each, and what they belong to.
-    pub ties: Vec<Tie>,
-    /// See `ties`.
-    pub tie_owners: Vec<Owner>,
-    /// What bodies whose motion is given add to the rate of each tie; the target has it already.
-    pub tie_given: Vec<f64>,
-    /// The ends of the ties, by model index.
-    pub ends: Vec<kkt::End>,
-    /// Room for the ends of one tie.
-    room: Vec<(u32, [f64; 6])>,
-}
 
 /// Bodies that rows and joints tie together.
 #[derive(Debug, Default)]
@@ -138,283 +79,7 @@ pub struct Partition {
     solver: Solver,
 }
 
-impl Rows {
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.owners.clear();
-        self.follows.clear();
-        self.ties.clear();
-        self.tie_owners.clear();
-        self.tie_given.clear();
-        self.ends.clear();
-        self.runs.clear();
-        (self.contacts, self.seen) = (0, false);
-    }
-
-    /// Appends a row; ends whose motion is given go into the target.
-    #[inline(always)]
-    pub fn push(&mut self, ends: &[End; 2], J: [Six; 2], mut row: Row, owner: Owner, follows: Follow) {
-        let mut given = 0.0;
-        row.bodies = [GROUND; 2];
-        if !matches!(owner, Owner::Normal(_)) {
-            row.gap = f64::NAN;
-        }
-        for s in 0..2 {
-            match ends[s] {
-                End::Free(b) => (row.bodies[s], row.J[s]) = (b, flat(J[s])),
-                End::Given(u) => given += J[s].dot(&u),
-                End::Still => {}
-            }
-        }
-        row.target -= given;
-        row.given = given;
-        if !owner.is_friction() && self.runs.last().is_none_or(|(_, bodies)| *bodies != row.bodies) {
-            self.runs.push((self.rows.len() as u32, row.bodies));
-        }
-        self.rows.push(row);
-        self.owners.push(owner);
-        self.follows.push(follows);
-    }
-
-    /// Appends a row with any number of ends; those whose motion is given go into the target. Its impulse acts along
-    /// J^T, or along `pushes`, if there are any.
-    pub fn push_tie(&mut self, ends: &[(End, Six)], pushes: &[(End, Six)], tie: Tie, owner: Owner) {
-        let mut given = 0.0;
-        let mut tie = Tie { count: 1, ..tie };
-        self.room.clear();
-        for (end, J) in ends {
-            match end {
-                End::Free(b) => self.room.push((*b, flat(*J))),
-                End::Given(u) => given += J.dot(u),
-                End::Still => {}
-            }
-        }
-        tie.ends = kkt::join_ends(&mut self.ends, &self.room);
-        self.room.clear();
-        let free = |(end, F): &(End, Six)| if let End::Free(b) = end { Some((*b, flat(*F))) } else { None };
-        self.room.extend(pushes.iter().filter_map(free));
-        tie.pushes = kkt::join_ends(&mut self.ends, &self.room);
-        tie.target[0] -= given;
-        self.ties.push(tie);
-        self.tie_owners.push(owner);
-        self.tie_given.push(given);
-    }
-
-    /// Hooks have seen the rows, and may have changed them.
-    pub fn look_again(&mut self) {
-        self.seen = true;
-        self.runs.clear();
-        for (k, (row, owner)) in self.rows.iter().zip(&self.owners).enumerate() {
-            if !owner.is_friction() && self.runs.last().is_none_or(|(_, bodies)| *bodies != row.bodies) {
-                self.runs.push((k as u32, row.bodies));
-            }
-        }
-    }
-}
-
-/// What a row has at one of its ends.
-#[derive(Clone, Copy, Debug)]
-pub enum End {
-    /// A body that moves freely, by model index.
-    Free(u32),
-    /// A body whose motion is given: its velocity.
-    Given(Six),
-    /// Nothing that moves.
-    Still,
-}
-
 impl Clock {
-    /// Rows of contacts, force elements and taut chains.
-    pub(super) fn assemble(&mut self) {
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.clear();
-        let mut touches = std::mem::take(&mut self.detected.touches);
-        let mut grips = std::mem::take(&mut self.detected.grips);
-        for (g, grip) in grips.iter_mut().enumerate() {
-            let (first, count) = grip.touches;
-            if touches[first].column && !touches[first].soft {
-                grip.bodies.iter().for_each(|&b| self.paths[b].rows_at_end = true);
-            }
-            let ends = self.ends(grip.bodies.map(Some));
-            for k in first..first + count {
-                self.normal_row(k as u32, &mut touches[k], &ends, &mut rows);
-            }
-            self.grip_rows(g as u32, grip, &touches[first..first + count], &ends, &mut rows);
-        }
-        self.detected.touches = touches;
-        self.detected.grips = grips;
-        rows.contacts = rows.rows.len();
-        self.element_rows(&mut rows);
-        for k in 0..self.machines.len() {
-            self.bend_rows(k, |bodies, J, compliance| {
-                let row = Row { compliance, lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..Row::default() };
-                self.push_row(&mut rows, bodies, J, row, Owner::Bend, Follow::NONE);
-            });
-        }
-        self.rows = rows;
-    }
-
-    /// Appends a row; bodies whose motion is given go into the target.
-    pub(super) fn push_row(
-        &self,
-        rows: &mut Rows,
-        bodies: [Option<usize>; 2],
-        J: [Six; 2],
-        row: Row,
-        owner: Owner,
-        follows: Follow,
-    ) {
-        rows.push(&self.ends(bodies), J, row, owner, follows);
-    }
-
-    /// Appends a row of any number of bodies, J u + eps lambda = b with lower <= lambda <= upper, where `tie` has b,
-    /// eps, the bounds and the impulse to start from (NaN: unknown) of its first row. Bodies whose motion is given go
-    /// into the target; a body may be named twice.
-    pub(super) fn push_tie(
-        &self,
-        rows: &mut Rows,
-        ends: &[(usize, Six)],
-        pushes: &[(usize, Six)],
-        tie: Tie,
-        owner: Owner,
-    ) {
-        let [ends, pushes] = [ends, pushes].map(|ends| {
-            let own = ends.iter().map(|(b, J)| (self.end(Some(*b)), *J));
-            own.collect::<Vec<(End, Six)>>()
-        });
-        rows.push_tie(&ends, &pushes, tie, owner);
-    }
-
-    /// What rows between these bodies have at their ends.
-    fn ends(&self, bodies: [Option<usize>; 2]) -> [End; 2] {
-        bodies.map(|b| self.end(b))
-    }
-
-    /// What a row has at this body.
-    fn end(&self, body: Option<usize>) -> End {
-        match body {
-            Some(b) if self.is_free(b) => End::Free(b as u32),
-            Some(b) if self.model.bodies[b].drive != Drive::Free => End::Given(self.paths[b].velocity()),
-            _ => End::Still,
-        }
-    }
-
-    /// Spring and damper evaluated at the end of the step, lambda = -h (k (phi + h J u+) + c J u+), c = k relaxation:
-    ///   eps = 1/(h (k h + c)),   gamma = k h/(k h + c),   b = -gamma phi/h;
-    /// a spring that the step resolves, at its beginning (q+ = q + h u+ then loses no energy):   eps = 1/(h c),   b = -k phi/c.
-    #[inline(always)]
-    fn normal_row(&self, k: u32, touch: &mut super::Touch, ends: &[End; 2], rows: &mut Rows) {
-        let h = self.h;
-        touch.row = rows.rows.len();
-        let J = [0, 1].map(|s| self.lever(touch.bodies[s], touch.point, touch.axes[0], s));
-        let paths = touch.bodies.map(|b| &self.paths[b]);
-        let ahead = if touch.soft { 0.0 } else { h };
-        // where they would come from after an impact is no depth of theirs
-        let phi = match touch.soft || self.struck.impacts.is_empty() {
-            true => touch.gap,
-            false => touch.gap + (0..2).map(|s| J[s].dot(&paths[s].impact_displacement)).sum::<f64>(),
-        };
-        // columns were read where tumbling brings them, which is not where the velocity of the end would
-        let phi = match touch.column && !touch.soft {
-            true => phi + h * (0..2).map(|s| J[s].angular.dot(paths[s].gyroscopic_velocity_change())).sum::<f64>(),
-            false => phi,
-        };
-        let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
-        let began = || (0..2).map(|s| J[s].dot(&paths[s].velocity_for_rows())).sum::<f64>();
-        let slender = touch.column && paths.iter().any(|path| path.is_slender());
-        let struck = touch.column && (touch.gap <= 0.0) != (phi <= 0.0);
-        let drift = touch.drift.unwrap_or(0.0);
-        // what tumbles, or was struck, opens no faster than it does then, whatever the rest of its patch does
-        let drift = if slender || struck { drift.min(began().max(0.0)) } else { drift };
-        // dampers of a patch that does not touch yet wait until it does
-        let drift = if touch.nears && phi > 0.0 { drift.min(-phi / h) } else { drift };
-        let damped = (touch.relaxation * drift - phi) / (h + touch.relaxation);
-        // surfaces that did not touch have no overlap, whatever straight lines say of slender ones that turn: they are stopped, not pushed out, nor are those
-        // that an impact has parted
-        let push = if slender && !touch.known || struck && phi > 0.0 { 0.0 } else { PUSH_SPEED };
-        let row = Row {
-            target: match touch.soft {
-                true => drift - phi / touch.relaxation,
-                // what does not touch is not damped
-                false if phi > 0.0 && touch.drift.is_none() => -phi / h,
-                // nor what was apart before an impact, and ends where the impact was at least
-                false if phi <= 0.0 && touch.gap > 0.0 && !self.is_linked(touch) => {
-                    damped.min(push).max((-phi / h).min(began()))
-                }
-                false if touch.lands && phi + h * began() > -NOTHING => damped.min(-phi / h).min(push),
-                false => damped.min(push),
-            },
-            compliance: 1.0 / (h * touch.stiffness * (ahead + touch.relaxation)),
-            lower: if touch.on { -touch.adhesion * h } else { 0.0 },
-            upper: if holds { touch.limit * h } else { 0.0 },
-            gap: phi,
-            lambda: if touch.known { touch.memory.normal } else { f64::NAN },
-            ..Row::default()
-        };
-        rows.push(ends, J, row, Owner::Normal(k), Follow::NONE);
-    }
-
-    /// Friction: springs that slide at the limit, for two directions and spin; resistance to rolling. Where a pair begins to touch it
-    /// sticks until its normal impulse is known.
-    #[inline(always)]
-    fn grip_rows(&self, g: u32, grip: &mut super::Grip, touches: &[super::Touch], ends: &[End; 2], rows: &mut Rows) {
-        let h = self.h;
-        grip.row = rows.rows.len();
-        let first = touches[0].row as u32;
-        let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
-        let load = if grip.known { load } else { f64::INFINITY };
-        let count = touches.len() as u32;
-        let follow = |factor: f64, most: f64| Follow { first, count, factor, most, centred: false };
-        let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
-        let gamma = h / (h + grip.relaxation);
-        let cone = self.settings.friction == FrictionBound::Cone;
-        let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
-        // where they touch goes with the smaller body: what sticks to a turntable along its tangent would creep outwards, w^2 r h/2
-        let [k1, k2] = grip.bodies.map(|b| &self.paths[b].kin);
-        let [small1, small2] = grip.bodies.map(|b| self.model.bodies[b].radius);
-        let along = if small1 < small2 { k1.v } else { k2.v };
-        let far = h * k1.w.length().max(k2.w.length()) > FAR;
-        grip.turning = if far { Vec3::ZERO } else { (k2.w.cross(along - k2.v) - k1.w.cross(along - k1.v)) * (0.5 * h) };
-        if mu > 0.0 {
-            let row = |spring: f64, lambda: f64, ball: u8| Row {
-                target: -gamma * spring / h,
-                compliance: 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
-                lower: -(mu * load).min(grip.limit * h),
-                upper: (mu * load).min(grip.limit * h),
-                ball,
-                shared: cone,
-                lambda: if grip.known { lambda } else { f64::NAN },
-                ..Row::default()
-            };
-            let Hold { spring, tangent, wound, twist, .. } = grip.memory;
-            for a in 0..2 {
-                let axis = grip.axes[a + 1];
-                let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
-                let mut row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
-                row.target -= grip.turning.dot(axis);
-                let follow = Follow { centred: touches[0].column, ..follow(mu, grip.limit * h) };
-                rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow);
-            }
-            let J = about(grip.axes[0] * grip.lever);
-            rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
-        }
-        if grip.rolling > 0.0 {
-            for a in 0..2 {
-                let axis = grip.axes[a + 1];
-                let row = Row {
-                    lower: -grip.rolling * load,
-                    upper: grip.rolling * load,
-                    ball: if a == 0 { 2 } else { 0 },
-                    shared: true,
-                    lambda: if grip.known { grip.memory.turn.dot(axis) } else { f64::NAN },
-                    ..Row::default()
-                };
-                let follow = follow(grip.rolling, f64::INFINITY);
-                rows.push(ends, about(axis), row, Owner::Roll(g, a as u8), follow);
-            }
-        }
-    }
-
     /// Bodies tied together by rows and joints, in order of their smallest body; problems of those where rows act.
     pub(super) fn split(&mut self) {
         let n = self.model.bodies.len();
@@ -683,20 +348,20 @@ impl Clock {
 
 impl Partition {
     /// Whether it is swept.
-    fn choose(&mut self, settings: &super::Settings) {
+    fn choose(&mut self, settings: &Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solver {
-            super::Solver::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
-            super::Solver::Direct => false,
-            super::Solver::Sweeps => true,
+            SolverChoice::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
+            SolverChoice::Direct => false,
+            SolverChoice::Sweeps => true,
         } && self.rubble
             && !self.problem.is_skew();
     }
 
     /// Solves with the friction bounds at hand, then with those of the solution. Where it is swept its rows have the
     /// bodies of the model, which stand at `places` of the problem.
-    fn solve(&mut self, settings: &super::Settings, places: &[u32]) {
+    fn solve(&mut self, settings: &Settings, places: &[u32]) {
         self.report = Report { converged: true, ..Report::default() };
         if self.swept {
             let Partition { solver, problem, follows, start, moved, .. } = self;
@@ -733,7 +398,7 @@ impl Partition {
     }
 
     /// The bounds of friction follow the solution until they settle.
-    fn settle(&mut self, settings: &super::Settings) {
+    fn settle(&mut self, settings: &Settings) {
         let passes = settings.passes.max(1);
         let skew = self.problem.is_skew();
         let mut anew = true;
