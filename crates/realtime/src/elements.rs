@@ -1,13 +1,15 @@
 //! Force elements in a step: loads at its beginning, rows that hold at its end, their modes, events and books. No kind is known by name.
 
 use super::Clock;
+use super::foresee::Part;
 use super::joints::{coordinate_row, flat};
-use super::rows::{Owner, Rows};
+use super::rates::dot;
+use super::rows::{Owner, Place, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, InStep, MOST_OUTPUTS,
-    RowEnd, RowList, Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, InStep, Instant,
+    MOST_OUTPUTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
@@ -15,7 +17,7 @@ use tippe_mechanics::ledger::Ledger;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::Model;
 use tippe_mechanics::network::Source;
-use tippe_numerics::kkt::{Follow, GROUND, Row, Tie};
+use tippe_numerics::kkt::{Follow, Row, Tie};
 
 /// Impulses this near to a bound are at it, as a share of it [-]: the solver's own tolerance.
 const AT_BOUND: f64 = 1e-7;
@@ -49,8 +51,10 @@ pub struct RowOfElement {
     pub element: u32,
     /// Which of its rows.
     pub part: u8,
-    /// Damping [N s/m or N m s/rad].
-    pub damping: f64,
+    /// What it holds.
+    pub law: RowLaw,
+    /// Of which instant of the step the rate of its damper is.
+    pub damper: Instant,
     /// Largest impulse of friction and drives, speed of impact of stops.
     pub bound: f64,
     /// Where it is among the rows of the step.
@@ -66,15 +70,6 @@ pub struct RowAlong {
     pub factor: f64,
     /// The row.
     pub place: Place,
-}
-
-/// Where a row of an element is: rows of up to two bodies have a layout of their own.
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// Among [`Rows::rows`].
-    Row(usize),
-    /// Among [`Rows::ties`].
-    Tie(usize),
 }
 
 /// A load of an element on a body.
@@ -199,8 +194,27 @@ impl Clock {
     pub(super) fn load(&mut self) {
         self.loads.fill(Six::ZERO);
         self.evaluate(false);
-        let (model, h) = (&self.model.clone(), self.h);
         let mut elements = std::mem::take(&mut self.elements);
+        self.enter_step(&mut elements);
+        self.foresee(&elements);
+        for k in 0..self.model.elements.len() {
+            if elements.entry[k] == Some(InStep::Load) {
+                self.load_element(k, &mut elements);
+            }
+        }
+        for load in &elements.loads {
+            self.loads[load.body as usize] = self.loads[load.body as usize] + load.on;
+        }
+        for Effort { at, effort, .. } in &elements.efforts {
+            self.machines[at.mechanism as usize].tau[at.coordinate as usize] += effort;
+        }
+        self.load_subsystem();
+        self.elements = elements;
+    }
+
+    /// What elements see at the beginning of the step, how they enter it, and the rates they give.
+    fn enter_step(&mut self, elements: &mut Elements) {
+        let (model, h) = (&self.model.clone(), self.h);
         elements.loads.clear();
         elements.efforts.clear();
         elements.held.clear();
@@ -217,41 +231,35 @@ impl Clock {
             let entry = element.kind.in_step(&seen, h);
             elements.entry[k] = Some(entry);
             elements.stored[k] = element.kind.stored(&seen);
-            let attached = element.kind.attached();
-            match entry {
-                InStep::Rows => {}
-                InStep::Rate(rate) => {
-                    for &at in attached.coordinates {
-                        self.machines[at.mechanism as usize].given[at.coordinate as usize] = Some(rate);
-                        elements.held.push(Effort { element: k as u32, at, effort: 0.0 });
-                    }
-                }
-                InStep::Load => {
-                    let action = &mut elements.action;
-                    action.clear(attached.coordinates.len(), element.states.len());
-                    element.kind.act(&seen, action);
-                    for &Wrench { frame, at, on } in &action.wrenches {
-                        if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
-                            let arm = at - self.paths[b as usize].kin.p;
-                            let on = Six::new(on.angular + arm.cross(on.linear), on.linear);
-                            elements.loads.push(Load { element: k as u32, body: b, on });
-                        }
-                    }
-                    let efforts = attached.coordinates.iter().zip(&action.efforts);
-                    elements.efforts.extend(efforts.map(|(&at, &effort)| Effort { element: k as u32, at, effort }));
-                    elements.effects[k] = action.effect;
-                    elements.outputs[k] = action.effect.outputs;
+            if let InStep::Rate(rate) = entry {
+                for &at in element.kind.attached().coordinates {
+                    self.machines[at.mechanism as usize].given[at.coordinate as usize] = Some(rate);
+                    elements.held.push(Effort { element: k as u32, at, effort: 0.0 });
                 }
             }
         }
-        for load in &elements.loads {
-            self.loads[load.body as usize] = self.loads[load.body as usize] + load.on;
+    }
+
+    /// Loads of element `k`: those that were foreseen, but for what becomes rows; else as they are.
+    fn load_element(&self, k: usize, elements: &mut Elements) {
+        let element = &self.model.elements[k];
+        let attached = element.kind.attached();
+        let Elements { action, loads, efforts, effects, outputs, sights, .. } = elements;
+        let look = |source| self.look_up(source);
+        action.clear(attached.coordinates.len(), element.states.len());
+        element.kind.act(&self.seen(k, &sights[k], &look), action);
+        effects[k] = action.effect;
+        outputs[k] = action.effect.outputs;
+        self.foresight.replace(k, element.kind.most(), action, &mut outputs[k]);
+        for &Wrench { frame, at, on } in &action.wrenches {
+            if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
+                let arm = at - self.paths[b as usize].kin.p;
+                let on = Six::new(on.angular + arm.cross(on.linear), on.linear);
+                loads.push(Load { element: k as u32, body: b, on });
+            }
         }
-        for Effort { at, effort, .. } in &elements.efforts {
-            self.machines[at.mechanism as usize].tau[at.coordinate as usize] += effort;
-        }
-        self.load_subsystem();
-        self.elements = elements;
+        let own = attached.coordinates.iter().zip(&action.efforts);
+        efforts.extend(own.map(|(&at, &effort)| Effort { element: k as u32, at, effort }));
     }
 
     /// Rows of force elements.
@@ -287,12 +295,41 @@ impl Clock {
                     }
                     RowEnd::Frame { .. } => None,
                 }));
-                let (element, part, damping, bound) = (k as u32, own.part, own.damping, own.bound);
-                elements.rows.push(RowOfElement { element, part, damping, bound, place });
+                let (element, damper) = (k as u32, Instant::End);
+                let ElementRow { part, law, bound, .. } = *own;
+                elements.rows.push(RowOfElement { element, part, law, damper, bound, place });
             }
         }
+        self.answer_rows(&mut elements, rows);
+        self.time_struts(&mut elements, rows);
         self.elements = elements;
         self.hold();
+    }
+
+    /// Rows of loads that answer to the motion.
+    fn answer_rows(&mut self, elements: &mut Elements, rows: &mut Rows) {
+        let (model, h) = (&self.model.clone(), self.h);
+        for answer in self.foresight.answers.iter().filter(|answer| answer.slope < 0.0) {
+            let (k, ends) = (answer.element, &mut elements.ends);
+            ends.clear();
+            let own = self.foresight.ends[answer.ends.clone()].iter().flat_map(|end| self.ends_of(k, end));
+            ends.extend(own.flatten());
+            let most = model.elements[k].kind.most() * h;
+            let [target, compliance] = answer.row(h);
+            let (law, bounds) = (RowLaw::Answer { target, compliance }, [-most, most]);
+            let part = answer.part.number();
+            let row = ElementRow { part, ends: 0..0, law, bounds, warm: false, bound: most };
+            let place = self.push_element_row(k, &row, f64::NAN, ends, rows);
+            if answer.part == Part::Coordinate {
+                elements.along.push(RowAlong {
+                    at: model.elements[k].kind.attached().coordinates[0],
+                    factor: 1.0,
+                    place,
+                });
+            }
+            let (element, damper) = (k as u32, Instant::End);
+            elements.rows.push(RowOfElement { element, part, law, damper, bound: most, place });
+        }
     }
 
     /// Appends a row with these ends.
@@ -305,6 +342,12 @@ impl Clock {
         rows: &mut Rows,
     ) -> Place {
         let (owner, [lower, upper]) = (Owner::Element(k as u32), own.bounds);
+        // the row of a strut is written when it is known how its bodies move
+        let (target, compliance) = match own.law {
+            RowLaw::Rate(rate) => (rate, 0.0),
+            RowLaw::Answer { target, compliance } => (target, compliance),
+            RowLaw::Strut(_) => (0.0, 0.0),
+        };
         let pair = match ends {
             [] => [(None, Six::ZERO); 2],
             [one] => [*one, (None, Six::ZERO)],
@@ -312,8 +355,8 @@ impl Clock {
             _ => {
                 let first = |value: f64, rest: f64| [value, rest, rest, rest, rest, rest];
                 let tie = Tie {
-                    target: first(own.target, 0.0),
-                    compliance: first(own.compliance, 0.0),
+                    target: first(target, 0.0),
+                    compliance: first(compliance, 0.0),
                     lower: first(lower, f64::NEG_INFINITY),
                     upper: first(upper, f64::INFINITY),
                     lambda: first(lambda, f64::NAN),
@@ -324,7 +367,7 @@ impl Clock {
                 return Place::Tie(rows.ties.len() - 1);
             }
         };
-        let row = Row { target: own.target, compliance: own.compliance, lower, upper, lambda, ..Row::default() };
+        let row = Row { target, compliance, lower, upper, lambda, ..Row::default() };
         self.push_row(rows, pair.map(|(body, _)| body), pair.map(|(_, J)| J), row, owner, Follow::NONE);
         Place::Row(rows.rows.len() - 1)
     }
@@ -339,30 +382,12 @@ impl Clock {
 
     /// Rate of a row of an element with these velocities of the bodies.
     fn rate_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
-        match place {
-            Place::Row(k) => {
-                let row = &self.rows.rows[k];
-                let ends = row.bodies.iter().zip(&row.J).filter(|(body, _)| **body != GROUND);
-                ends.fold(row.given, |rate, (&body, J)| rate + dot(J, velocity(body as usize)))
-            }
-            Place::Tie(k) => {
-                let ends = self.rows.ties[k].ends.of(&self.rows.ends);
-                ends.iter()
-                    .fold(self.rows.tie_given[k], |rate, end| rate + dot(&end.row(0), velocity(end.body as usize)))
-            }
-        }
-    }
-
-    /// Bounds of the impulse of a row of an element.
-    fn bounds_at(&self, place: Place) -> [f64; 2] {
-        match place {
-            Place::Row(k) => [self.rows.rows[k].lower, self.rows.rows[k].upper],
-            Place::Tie(k) => [self.rows.ties[k].lower[0], self.rows.ties[k].upper[0]],
-        }
+        let ends = self.rows.ends_at(place);
+        ends.fold(self.rows.given_at(place), |rate, (body, J)| rate + dot(&J, velocity(body)))
     }
 
     /// The ends of a row of element `k` on bodies: the body, and the derivative of the row's rate by its velocity.
-    fn ends_of(&self, k: usize, end: &RowEnd) -> [Option<(Option<usize>, Six)>; 2] {
+    pub(super) fn ends_of(&self, k: usize, end: &RowEnd) -> [Option<(Option<usize>, Six)>; 2] {
         let attached = self.model.elements[k].kind.attached();
         match *end {
             RowEnd::Frame { frame, at, axes } => {
@@ -389,7 +414,7 @@ impl Clock {
     }
 
     /// True if an element or a lock gives the coordinate its rate.
-    fn is_given(&self, at: At) -> bool {
+    pub(super) fn is_given(&self, at: At) -> bool {
         let (machine, i) = (&self.machines[at.mechanism as usize], at.coordinate as usize);
         machine.given[i].is_some() || matches!(machine.work.modes[i], Mode::Given(_))
     }
@@ -523,10 +548,14 @@ impl Clock {
             let (mut work, mut damped, mut is_one_sided) = (0.0, 0.0, false);
             while let Some(own) = elements.rows.get(next).filter(|own| own.element == element) {
                 let rate = self.rate_at(own.place, |b| mean[b]);
-                let start = self.rate_at(own.place, |b| self.paths[b].velocity());
+                let damping = if let RowLaw::Strut(strut) = own.law { strut.damping } else { 0.0 };
+                let of_damper = match own.damper {
+                    Instant::End => 2.0 * rate - self.rate_at(own.place, |b| self.paths[b].velocity()),
+                    Instant::Middle => rate,
+                };
                 work += self.impulse_at(own.place) * rate;
-                damped += h * own.damping * (2.0 * rate - start) * rate;
-                is_one_sided |= self.bounds_at(own.place).contains(&0.0);
+                damped += h * damping * of_damper * rate;
+                is_one_sided |= self.rows.bounds_at(own.place).contains(&0.0);
                 next += 1;
             }
             if !model.elements[e].states.is_empty() {
@@ -639,9 +668,4 @@ impl Clock {
         })
         .sum()
     }
-}
-
-fn dot(J: &[f64; 6], u: Six) -> f64 {
-    let u = flat(u);
-    (0..6).map(|i| J[i] * u[i]).sum()
 }

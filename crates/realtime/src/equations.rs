@@ -75,6 +75,11 @@ impl Clock {
         body.of_frame(anchor.p, &anchor.R)
     }
 
+    /// Value of a source at time t with these states, after [`Self::foresee_states`].
+    pub(super) fn look_ahead(&self, t: f64, room: &Room, states: &[f64], source: Source) -> f64 {
+        self.look(true, t, &room.values, states, source)
+    }
+
     /// Value of a source at time t with these values and states of the network.
     fn look(&self, now: bool, t: f64, values: &[f64], states: &[f64], source: Source) -> f64 {
         match source {
@@ -97,6 +102,26 @@ impl Clock {
     /// Value of a source at the beginning of the step; after [`Self::evaluate`].
     pub(super) fn look_up(&self, source: Source) -> f64 {
         self.look(false, self.state.time, &self.values, &self.state.actions.states, source)
+    }
+
+    /// States of components `ahead` [s] from now with the motion held as it stands, no crossing counted, and the values of
+    /// the network there.
+    pub(super) fn foresee_states(&self, ahead: f64, states: &mut Vec<f64>, room: &mut Room) {
+        states.clone_from(&self.state.actions.states);
+        let (start, end, small) = (self.state.time, self.state.time + ahead, NOW * self.h);
+        let mut t = start;
+        while t < end - small && !states.is_empty() {
+            let edge = t + small;
+            let stop = self.model.network.blocks.iter().map(|b| b.next_instant(edge)).fold(end, f64::min);
+            let mut next = stop - t;
+            while t < stop - small {
+                t += self.substep(t, stop - t, &mut next, edge, states, room);
+                states.copy_from_slice(&room.new);
+            }
+            t = stop;
+        }
+        let Room { values, rates, evaluation, .. } = room;
+        self.rates((true, end, end + small), states, values, rates, evaluation);
     }
 
     /// Values of all blocks, and rates of all states, at (t, states).

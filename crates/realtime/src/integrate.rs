@@ -13,7 +13,7 @@ use tippe_numerics::kkt::GROUND;
 /// [-].
 const UNSEEN_TRAVEL: f64 = 0.02;
 /// Speed, of the centre of mass and of the rim, below which a body is at rest [m/s].
-const REST_SPEED: f64 = 1e-4;
+pub const REST_SPEED: f64 = 1e-4;
 /// Turn that rows give a slender body in a step above which a warning tells that its orientation is uncertain [rad].
 const UNCERTAIN_TURN: f64 = 0.1;
 /// Energy that steps of taut chains may make of nothing, as a share of the largest kinetic energy [-]. With less,
@@ -46,6 +46,7 @@ impl Clock {
         velocity.extend(self.paths.iter().map(|path| path.free_velocity_for_rows()));
         self.solved.has_impulse.fill(false);
         self.read_solution(&mut velocity);
+        self.find_sliders(&velocity);
         for b in 0..self.model.bodies.len() {
             let body = &self.model.bodies[b];
             if !self.is_free(b) || body.mechanism.is_some() {

@@ -6,7 +6,7 @@ use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::joint::{Row, Six};
 use tippe_mechanics::kinematics::gibbs_rate;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
-use tippe_mechanics::mechanism::{Mode, Parent, Side, Work};
+use tippe_mechanics::mechanism::{Mechanism, Mode, Parent, Side, Work};
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::model::{inertia, prescribed};
 use tippe_mechanics::state::MachineRecord;
@@ -64,11 +64,16 @@ pub struct Machine {
     /// Largest violation of a loop.
     pub drift: f64,
     loads: Vec<Six>,
+    /// Indices of all links, no forces on coordinates, and motions: how the mechanism answers to a row.
+    all_links: Vec<u32>,
+    no_forces: Vec<f64>,
+    pub motions: Vec<Six>,
     all_loads: Vec<Six>,
     torque: Vec<f64>,
     fresh: Vec<Row>,
     stage_q: Vec<f64>,
-    stage_u: Vec<f64>,
+    /// Rates of a stage of the free motion, or those that a row gives.
+    pub stage_u: Vec<f64>,
     sum_q: Vec<f64>,
     sum_u: Vec<f64>,
     k_q: Vec<f64>,
@@ -101,6 +106,9 @@ impl Machine {
             hop: vec![0.0; n],
             drift: 0.0,
             loads: vec![Six::ZERO; links],
+            all_links: (0..links as u32).collect(),
+            no_forces: vec![0.0; n],
+            motions: vec![Six::ZERO; links],
             all_loads: Vec::with_capacity(links),
             torque: vec![0.0; links],
             fresh: Vec::new(),
@@ -124,6 +132,25 @@ impl Machine {
                 self.tension[row.owner - loops] = *lambda;
             }
         }
+    }
+
+    /// Gets ready to answer at the motion of `record`.
+    pub fn prepare(&mut self, model: &Model, k: usize, record: &MachineRecord, t: f64) {
+        self.stage_q.clone_from(&record.q);
+        self.stage_u.clone_from(&record.u);
+        self.bases_free.clone_from(&record.bases);
+        self.rates(model, k, t);
+    }
+
+    /// Rate that a row with these ends on links gives per impulse, loops open.
+    pub fn answer_to(&mut self, mechanism: &Mechanism, ends: impl Iterator<Item = (usize, Six)> + Clone) -> f64 {
+        self.loads.fill(Six::ZERO);
+        for (l, J) in ends.clone() {
+            self.loads[l] = self.loads[l] + J;
+        }
+        let Machine { all_links, loads, no_forces, work, stage_u, motions, .. } = self;
+        mechanism.answer(all_links, loads, no_forces, work, stage_u, motions);
+        ends.map(|(l, J)| J.dot(&self.motions[l])).sum()
     }
 
     /// The mechanism stays as it is in this step.
@@ -453,6 +480,7 @@ impl Clock {
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
         let record = &mut self.state.machines[k];
+        let at_mean = mechanism.links.iter().all(|link| self.paths[link.body as usize].at_mean);
         if !solved {
             record.q.clone_from(&machine.q_free);
             record.u.clone_from(&machine.u_free);
@@ -477,12 +505,19 @@ impl Clock {
                 for i in link.first..link.first + link.count {
                     record.u[i] = machine.dual[i].dot(&relative);
                     if !(link.joint.has_base() && i < link.first + 3) {
-                        record.q[i] += h * record.u[i];
+                        record.q[i] = match at_mean {
+                            true => machine.q_free[i] + 0.5 * h * (record.u[i] - machine.u_free[i]),
+                            false => record.q[i] + h * record.u[i],
+                        };
                     }
                 }
                 if link.joint.has_base() {
-                    let w = Vec3::new(record.u[link.first], record.u[link.first + 1], record.u[link.first + 2]);
-                    record.bases[l] = rotated(record.bases[l], w * h);
+                    let three = |u: &[f64]| Vec3::from_slice(&u[link.first..link.first + 3]);
+                    let w = three(&record.u);
+                    record.bases[l] = match at_mean {
+                        true => rotated(machine.bases_free[l], (w - three(&machine.u_free)) * (0.5 * h)),
+                        false => rotated(record.bases[l], w * h),
+                    };
                 }
             }
         }

@@ -12,6 +12,7 @@ mod elements;
 mod equations;
 mod failure;
 mod failures;
+mod foresee;
 mod free;
 mod hook;
 mod impact;
@@ -28,6 +29,7 @@ mod settings;
 mod share;
 mod signals;
 mod structure;
+mod struts;
 mod subsystem;
 mod summary;
 
@@ -226,6 +228,8 @@ pub struct Clock {
     /// Values of the equations: `load` and `integrate` write.
     values: Vec<f64>,
     room: equations::Room,
+    /// Loads that answer to the motion: `load` writes, `assemble` reads.
+    foresight: foresee::Foresight,
     /// Rows: `assemble` and hooks write, `solve` leaves the impulses in them, `integrate` and `book` read.
     rows: Rows,
     /// Partitions that rows tie together: `split` writes, `solve` leaves the solutions in them.
@@ -273,6 +277,7 @@ impl Clock {
             elements: elements::Elements::new(&model),
             values: vec![0.0; model.network.values],
             room: equations::Room::new(&model),
+            foresight: foresee::Foresight::default(),
             rows: Rows::default(),
             root: Vec::new(),
             parts: Vec::new(),

@@ -318,6 +318,12 @@ impl Clock {
         }
         partition.problem = problem;
         partition.choose(&self.settings);
+        // rows of hooks hold at the end of the step
+        if partition.rows.iter().any(|&k| matches!(self.rows.owners[k as usize], Owner::Custom(_)))
+            || partition.ties.iter().any(|&k| matches!(self.rows.tie_owners[k as usize], Owner::Custom(_)))
+        {
+            partition.bodies.iter().for_each(|&b| self.paths[b as usize].at_mean = false);
+        }
         if !partition.swept {
             partition.problem.rows.iter_mut().for_each(|row| row.bodies = row.bodies.map(local));
         }
@@ -343,6 +349,17 @@ impl Clock {
             _ => partitions.iter_mut().for_each(work),
         }
         self.partitions = partitions;
+    }
+}
+
+impl Clock {
+    /// True if some partition may be swept: a sweep moves bodies in steps of its own, at the velocities of their ends.
+    pub(super) fn may_sweep(&self) -> bool {
+        match self.settings.solver {
+            SolverChoice::Auto => self.model.bodies.len() > MANY,
+            SolverChoice::Direct => false,
+            SolverChoice::Sweeps => true,
+        }
     }
 }
 

@@ -56,6 +56,10 @@ pub struct BodyPath {
     pub load_spin: Vec3,
     /// True if rows of the body have their arms from where it will be at the end of the step.
     pub rows_at_end: bool,
+    /// True if the body moves at its mean velocity, q+ = q_free + h (u+ - u_free)/2: nothing meets it at the end of the step.
+    pub at_mean: bool,
+    /// True if a spring or damper acts on it.
+    pub sprung: bool,
     /// Length of the step [s].
     h: f64,
     /// True for a body that turns by itself: no joint and no given motion leads it, and its orientation matters.
@@ -86,6 +90,8 @@ impl BodyPath {
             free_orientation: Quat::IDENTITY,
             load_spin: Vec3::ZERO,
             rows_at_end: false,
+            at_mean: false,
+            sprung: false,
             h,
             has_own_rotation: body.oriented && body.mechanism.is_none() && body.drive == Drive::Free,
             since: 0.0,
@@ -104,6 +110,7 @@ impl BodyPath {
         self.impact_displacement = Six::ZERO;
         self.load_spin = Vec3::ZERO;
         self.rows_at_end = false;
+        (self.at_mean, self.sprung) = (false, false);
         self.since = 0.0;
         self.displacement = Six::ZERO;
         self.turned = None;
@@ -340,12 +347,13 @@ impl BodyPath {
     }
 
     /// Motion of a free body at the end of the step with the velocities `u` of the solution. Rows act at its end,
-    ///   q+ = q + h u+;   without rows (`pushed` is false) the path is a parabola.
+    ///   q+ = q + h u+;   without rows (`pushed` is false), and at its mean velocity, the path is a parabola.
     /// They and impacts add to the angular momentum:   I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free).
     pub fn end(&self, body: &Body, u: Six, pushed: bool) -> BodyMotion {
         let (h, hop, w_free) = (self.h, self.impact_displacement, self.free_velocity.angular);
         let slender = self.is_slender();
-        let shift = if pushed { u.linear * h } else { 0.5 * h * (self.kin.v + u.linear) };
+        let at_end = pushed && !self.at_mean;
+        let shift = if at_end { u.linear * h } else { 0.5 * h * (self.kin.v + u.linear) };
         let p = self.kin.p + shift + hop.linear;
         let given = u.angular - self.free_velocity_for_rows().angular;
         let hop_turn = if self.has_impact_orientation() { Vec3::ZERO } else { hop.angular };
@@ -355,7 +363,10 @@ impl BodyPath {
             return BodyMotion { p, q: rotated(q, hop_turn), v: u.linear, w: rotated(Quat::IDENTITY, hop_turn) * w };
         }
         // the free turn knows nothing of torques, the velocities do: as for the shift
-        let turn = (given + self.load_spin * if pushed { 1.0 } else { 0.5 }) * h + hop_turn;
+        let turn = match self.at_mean {
+            true => (given + self.load_spin) * (0.5 * h),
+            false => (given + self.load_spin * if at_end { 1.0 } else { 0.5 }) * h + hop_turn,
+        };
         let q = rotated(self.free_orientation, turn);
         let spatial = |q: Quat, x: Vec3| q * (body.I_c * (q.conjugate() * x));
         let w = if slender {

@@ -131,6 +131,33 @@ impl Rows {
         self.tie_given.push(given);
     }
 
+    /// Free bodies that a row of an element ties, and the derivatives of its rate by their velocities.
+    pub fn ends_at(&self, place: Place) -> impl Iterator<Item = (usize, [f64; 6])> + Clone {
+        let (row, tie) = match place {
+            Place::Row(k) => (Some(&self.rows[k]), None),
+            Place::Tie(k) => (None, Some(&self.ties[k])),
+        };
+        let of_row = row.into_iter().flat_map(|row| row.bodies.into_iter().zip(row.J));
+        let of_tie = tie.into_iter().flat_map(|tie| tie.ends.of(&self.ends)).map(|end| (end.body, end.row(0)));
+        of_row.filter(|(body, _)| *body != GROUND).chain(of_tie).map(|(body, J)| (body as usize, J))
+    }
+
+    /// What bodies whose motion is given add to the rate of a row of an element.
+    pub fn given_at(&self, place: Place) -> f64 {
+        match place {
+            Place::Row(k) => self.rows[k].given,
+            Place::Tie(k) => self.tie_given[k],
+        }
+    }
+
+    /// Bounds of the impulse of a row of an element.
+    pub fn bounds_at(&self, place: Place) -> [f64; 2] {
+        match place {
+            Place::Row(k) => [self.rows[k].lower, self.rows[k].upper],
+            Place::Tie(k) => [self.ties[k].lower[0], self.ties[k].upper[0]],
+        }
+    }
+
     /// Hooks have seen the rows, and may have changed them.
     pub fn look_again(&mut self) {
         self.seen = true;
@@ -141,6 +168,15 @@ impl Rows {
             }
         }
     }
+}
+
+/// Where a row of an element is: rows of up to two bodies have a layout of their own.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// Among [`Rows::rows`].
+    Row(usize),
+    /// Among [`Rows::ties`].
+    Tie(usize),
 }
 
 /// What a row has at one of its ends.

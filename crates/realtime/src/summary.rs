@@ -1,6 +1,7 @@
 //! Counts of a run, and its summary.
 
 use super::Clock;
+use std::collections::BTreeMap;
 use tippe_mechanics::Ledger;
 use tippe_mechanics::event::EventKind;
 use tippe_mechanics::observe::{MechanismSummary, Solutions, Summary, hash};
@@ -42,6 +43,8 @@ pub struct Tally {
     pub gain: (f64, f64),
     /// The first slender body that rows turned far in a step: when, who, how far [rad].
     pub whirl: Option<(f64, usize, f64)>,
+    /// Elements with springs that the step damps: which, and h omega of the fastest [-].
+    pub damped: BTreeMap<usize, f64>,
 }
 
 impl Clock {
@@ -120,6 +123,7 @@ impl Clock {
                 plain(time)
             ));
         }
+        warnings.extend(self.damped_springs());
         if let Some((time, body, far)) = tally.fast {
             warnings.push(format!(
                 "body \"{}\" travels {far:.2e} m in the step at t = {} s, more than its size {:.2e} m: use a smaller step",
@@ -138,5 +142,22 @@ impl Clock {
         }
         warnings.extend(tally.beyond.map(|beyond| model.pressed_through(beyond)));
         warnings
+    }
+
+    /// Springs that are faster than the step.
+    fn damped_springs(&self) -> Option<String> {
+        let damped = &self.shown.tally.damped;
+        let (&element, &turn) = damped.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        let name = &self.model.elements[element].name;
+        let others = match damped.len() {
+            1 => String::new(),
+            n => format!(" (the fastest of {n} such elements)"),
+        };
+        Some(format!(
+            "\"{name}\"{others} could swing by {turn:.3} rad in a step of {} s: the step damps what is that fast. help: a step \
+             below {:.1e} s keeps its energy; damped_by_step = true says that it need not",
+            plain(self.h),
+            self.h / turn
+        ))
     }
 }

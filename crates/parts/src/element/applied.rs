@@ -109,6 +109,10 @@ impl Acting for Applied {
         InStep::Load
     }
 
+    fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
+        if part < 3 { sum } else { libm::hypot(sum, force) }
+    }
+
     fn inputs(&self) -> &'static [Output] {
         INPUTS
     }

@@ -32,6 +32,8 @@ pub struct Bushing {
     pub turning_stiffness: Vec3,
     /// Diagonal of D_t [N m s/rad].
     pub turning_damping: Vec3,
+    /// Its forces in a fixed step are those of the end of the step.
+    pub damped_by_step: bool,
 }
 
 const KEYS: [&str; 4] = ["stiffness", "damping", "turning_stiffness", "turning_damping"];
@@ -55,6 +57,10 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Damping about x, y, z of frame 1 [N m s/rad]",
             ),
             flag("relaxed", "True if the written pose is free of force, false if coincident frames are").or_true(),
+            flag(
+                "damped_by_step",
+                "Realtime: its force is that of the end of the step, which damps it; for springs that stand for stiff constraints",
+            ),
         ]],
         check: |check| {
             if !KEYS.iter().any(|key| check.has(key)) {
@@ -90,7 +96,9 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         b = build.placed(b.body, build.pose(&a));
     }
     let [stiffness, damping, turning_stiffness, turning_damping] = KEYS.map(|key| part.vector(key).unwrap_or_default());
-    Some(Element::Bushing(Bushing { ends: [a, b], stiffness, damping, turning_stiffness, turning_damping }))
+    let damped_by_step = part.flag("damped_by_step");
+    let ends = [a, b];
+    Some(Element::Bushing(Bushing { ends, stiffness, damping, turning_stiffness, turning_damping, damped_by_step }))
 }
 
 impl Bushing {
@@ -133,25 +141,32 @@ impl Acting for Bushing {
     }
 
     /// Rows along the axes of frame 1; springs about the directions in which theta grows, dampers about the axes.
-    fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
+    fn rows(&self, seen: &Seen<'_>, _: &StepAhead<'_>, out: &mut RowList) {
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
         let (d, theta) = Bushing::offset(seen);
         let between = |along: Six| {
             [RowEnd::Frame { frame: 0, at: f2.p, axes: -along }, RowEnd::Frame { frame: 1, at: f2.p, axes: along }]
         };
-        let strut =
-            |stiffness, damping, phi| Strut { stiffness, damping, phi, bounds: UNBOUNDED, bound: f64::INFINITY };
+        let damped_by_step = self.damped_by_step;
+        let strut = |stiffness, damping, phi| Strut {
+            stiffness,
+            damping,
+            phi,
+            damped_by_step,
+            bounds: UNBOUNDED,
+            bound: f64::INFINITY,
+        };
         for i in 0..3 {
             let mut unit = Vec3::ZERO;
             unit[i] = 1.0;
             let axis = f1.R * unit;
             let along = between(Six::new(Vec3::ZERO, axis));
-            out.strut(i as u8, strut(self.stiffness[i], self.damping[i], d[i]), step.h, &along);
+            out.strut(i as u8, strut(self.stiffness[i], self.damping[i], d[i]), &along);
             let grows = f1.R * inverse_left_jacobian_transposed(theta, unit);
             let about = between(Six::new(grows, Vec3::ZERO));
-            out.strut(3 + i as u8, strut(self.turning_stiffness[i], 0.0, theta[i]), step.h, &about);
+            out.strut(3 + i as u8, strut(self.turning_stiffness[i], 0.0, theta[i]), &about);
             let about = between(Six::new(axis, Vec3::ZERO));
-            out.strut(6 + i as u8, strut(0.0, self.turning_damping[i], 0.0), step.h, &about);
+            out.strut(6 + i as u8, strut(0.0, self.turning_damping[i], 0.0), &about);
         }
     }
 

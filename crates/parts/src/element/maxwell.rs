@@ -110,13 +110,14 @@ impl Acting for Maxwell {
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
         let Some((along, phi)) = self.stretch(seen) else { return };
         let stiffness = self.stiffness / (1.0 + self.stiffness * step.h / self.damping);
-        let strut = Strut { stiffness, damping: 0.0, phi, bounds: UNBOUNDED, bound: f64::INFINITY };
+        let strut =
+            Strut { stiffness, damping: 0.0, phi, damped_by_step: true, bounds: UNBOUNDED, bound: f64::INFINITY };
         let [p1, p2] = [seen.frames[0].p, seen.frames[1].p];
         let ends = [
             RowEnd::Frame { frame: 0, at: p1, axes: Six::new(Vec3::ZERO, -along) },
             RowEnd::Frame { frame: 1, at: p2, axes: Six::new(Vec3::ZERO, along) },
         ];
-        out.strut(0, strut, step.h, &ends);
+        out.strut(0, strut, &ends);
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {

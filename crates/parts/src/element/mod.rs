@@ -25,8 +25,7 @@ pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
 pub use position::Position;
-use rows::Strut;
-pub use rows::{CoordinateAhead, ElementRow, RowEnd, RowList, Solved, StepAhead};
+pub use rows::{CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep};
 pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
@@ -445,6 +444,17 @@ pub trait Acting: std::fmt::Debug {
     fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
         let _ = (sum, part);
         force
+    }
+
+    /// The largest effort it can give [N or N m].
+    fn most(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// The effort along its coordinate that it would give without that limit, where it has one.
+    fn unlimited(&self, seen: &Seen<'_>) -> Option<f64> {
+        let _ = seen;
+        None
     }
 
     /// Its mode after a row was solved, and whether a change of it is an event.

@@ -114,8 +114,8 @@ impl Acting for Position {
         };
         let (stiffness, damping, most) = (self.stiffness, self.damping, self.limit * h);
         let phi = seen.coordinate().q - wanted;
-        let strut = Strut { stiffness, damping, phi, bounds: [-most, most], bound: most };
-        out.strut(0, strut, h, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
+        let strut = Strut { stiffness, damping, phi, damped_by_step: true, bounds: [-most, most], bound: most };
+        out.strut(0, strut, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }
 
     fn inputs(&self) -> &'static [Output] {

@@ -33,6 +33,8 @@ pub struct Spring {
     pub law: Option<Formula>,
     /// It can only pull.
     pub rope: bool,
+    /// Its force in a fixed step is that of the end of the step.
+    pub damped_by_step: bool,
 }
 
 /// How scenes know it.
@@ -58,6 +60,10 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Tension [N] over length, stretch, rate, instead of stiffness and damping",
             ),
             flag("rope", "True if it can only pull"),
+            flag(
+                "damped_by_step",
+                "Realtime: its force is that of the end of the step, which damps it; for springs that stand for stiff constraints",
+            ),
         ]],
         check: |check| {
             check.not_both("law", "stiffness");
@@ -100,6 +106,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         rest: part.find_number("rest").unwrap_or(length),
         law,
         rope: part.flag("rope"),
+        damped_by_step: part.flag("damped_by_step"),
     }))
 }
 
@@ -185,8 +192,9 @@ impl Acting for Spring {
             RowEnd::Frame { frame: 0, at: f1.p, axes: Six::new(Vec3::ZERO, -along) },
             RowEnd::Frame { frame: 1, at: f2.p, axes: Six::new(Vec3::ZERO, along) },
         ];
-        let strut = Strut { stiffness: self.stiffness, damping: self.damping, phi, bounds, bound: f64::INFINITY };
-        out.strut(0, strut, step.h, &ends);
+        let Spring { stiffness, damping, damped_by_step, .. } = *self;
+        let strut = Strut { stiffness, damping, phi, damped_by_step, bounds, bound: f64::INFINITY };
+        out.strut(0, strut, &ends);
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
@@ -215,7 +223,15 @@ mod tests {
 
     fn rope_at(x: f64, v: f64) -> Action {
         let world = Anchor { body: None, p: Vec3::ZERO, R: tippe_geometry::Mat3::IDENTITY };
-        let rope = Spring { ends: [world; 2], stiffness: 100.0, damping: 1.0, rest: 1.0, law: None, rope: true };
+        let rope = Spring {
+            ends: [world; 2],
+            stiffness: 100.0,
+            damping: 1.0,
+            rest: 1.0,
+            law: None,
+            rope: true,
+            damped_by_step: false,
+        };
         let frames = [
             Kinematics::WORLD,
             Kinematics { p: Vec3::new(x, 0.0, 0.0), v: Vec3::new(v, 0.0, 0.0), ..Kinematics::WORLD },

@@ -121,8 +121,9 @@ impl Stop {
         let depth = (-gap).max(closing * h - gap).max(rest).max(LEAST_DEPTH);
         let stiffness = self.stiffness * libm::pow(depth, n - 1.0);
         let damping = if resolved && gap < 0.0 { self.damping * stiffness * depth / speed } else { 0.0 };
-        let strut = Strut { stiffness, damping, phi: gap, bounds: [0.0, f64::INFINITY], bound: closing };
-        out.strut(part, strut, h, &[RowEnd::Coordinate { coordinate: 0, factor: sense }]);
+        let strut =
+            Strut { stiffness, damping, phi: gap, damped_by_step: false, bounds: [0.0, f64::INFINITY], bound: closing };
+        out.strut(part, strut, &[RowEnd::Coordinate { coordinate: 0, factor: sense }]);
     }
 }
 

@@ -38,6 +38,12 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     Some(Element::Torque(Torque { at: build.coordinate()?, value, limit }))
 }
 
+impl Torque {
+    fn wanted(&self, seen: &Seen<'_>) -> f64 {
+        seen.value(&self.value, &[])
+    }
+}
+
 impl Acting for Torque {
     fn attached(&self) -> Attached<'_> {
         Attached { coordinates: std::slice::from_ref(&self.at), formula: Some(&self.value), ..Attached::default() }
@@ -48,12 +54,20 @@ impl Acting for Torque {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        let effort = seen.value(&self.value, &[]).clamp(-self.limit, self.limit);
+        let effort = self.wanted(seen).clamp(-self.limit, self.limit);
         out.drive(effort, 0.0, effort * seen.coordinate().u);
     }
 
     fn in_step(&self, _: &Seen<'_>, _: f64) -> InStep {
         InStep::Load
+    }
+
+    fn most(&self) -> f64 {
+        self.limit
+    }
+
+    fn unlimited(&self, seen: &Seen<'_>) -> Option<f64> {
+        Some(self.wanted(seen))
     }
 
     fn inputs(&self) -> &'static [Output] {
