@@ -41,7 +41,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/numerics/src/ode/rosenbrock.rs", "attempt_rodas4", 87, "six stages written out, an inner loop"),
     ("crates/parts/src/contact/friction.rs", "mindlin", 92, "an inner loop: slip, spin, rolling of one law in order"),
     ("crates/precise/src/crossing.rs", "scan", 91, "to be cut: by kind of event"),
-    ("crates/precise/src/dynamics.rs", "new", 233, "to be cut: nodes, springs, quadratures, colours"),
     ("crates/precise/src/island/event.rs", "act", 100, "one arm for each kind of event"),
     ("crates/precise/src/system.rs", "error_norm", 103, "to be cut: bodies, mechanisms, contacts, quadratures"),
     ("crates/precise/src/system.rs", "increments", 93, "to be cut: bodies, mechanisms, springs"),
@@ -56,9 +55,7 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
 const LONG_FILES: &[(&str, usize, &str)] = &[
     ("crates/mechanics/src/model/grains.rs", 828, "to be cut with its function `grains`"),
     ("crates/parts/src/contact/surfaces.rs", 963, "to be cut: reading, force, friction"),
-    ("crates/precise/src/dynamics.rs", 917, "to be cut with its function `new`"),
     ("crates/precise/src/island.rs", 901, "to be cut: a step, its judgement, memory"),
-    ("crates/precise/src/lib.rs", 858, "to be cut: settings and state, horizons"),
     ("crates/realtime/src/partition.rs", 924, "to be cut: rows, partitions, solution"),
     ("crates/scene/src/lib.rs", 954, "the types of a scene, one after the other"),
 ];
