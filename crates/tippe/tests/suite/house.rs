@@ -40,12 +40,7 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/mechanics/src/pair/mod.rs", "of", 141, "to be cut: geometry, stiffness, damping, friction of a pair"),
     ("crates/numerics/src/ode/rosenbrock.rs", "attempt_rodas4", 87, "six stages written out, an inner loop"),
     ("crates/parts/src/contact/friction.rs", "mindlin", 92, "an inner loop: slip, spin, rolling of one law in order"),
-    ("crates/precise/src/crossing.rs", "scan", 91, "to be cut: by kind of event"),
     ("crates/precise/src/island/event.rs", "act", 100, "one arm for each kind of event"),
-    ("crates/precise/src/system.rs", "error_norm", 103, "to be cut: bodies, mechanisms, contacts, quadratures"),
-    ("crates/precise/src/system.rs", "increments", 93, "to be cut: bodies, mechanisms, springs"),
-    ("crates/precise/src/tangent.rs", "find_variables", 87, "to be cut: bodies, coordinates, states"),
-    ("crates/precise/src/whole.rs", "of", 82, "to be cut: pieces, pairs, inputs"),
     ("crates/realtime/src/joints.rs", "coast_machine", 109, "to be cut: Runge-Kutta, Euler step of taut chains"),
     ("crates/scene/src/include.rs", "enter", 113, "one arm for each list of a scene"),
     ("crates/tippe/src/run/compare.rs", "of", 81, "the list of what is compared, in order"),
@@ -55,7 +50,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
 const LONG_FILES: &[(&str, usize, &str)] = &[
     ("crates/mechanics/src/model/grains.rs", 828, "to be cut with its function `grains`"),
     ("crates/parts/src/contact/surfaces.rs", 963, "to be cut: reading, force, friction"),
-    ("crates/precise/src/island.rs", 901, "to be cut: a step, its judgement, memory"),
     ("crates/realtime/src/partition.rs", 924, "to be cut: rows, partitions, solution"),
     ("crates/scene/src/lib.rs", 954, "the types of a scene, one after the other"),
 ];
