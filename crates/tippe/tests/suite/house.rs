@@ -34,7 +34,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/mechanics/src/model/forces.rs", "blocks", 152, "one arm for each kind of component"),
     ("crates/mechanics/src/model/forces.rs", "changes", 92, "one arm for each kind of change"),
     ("crates/mechanics/src/model/forces.rs", "settle_homes", 101, "to be cut: who joins islands, by kind of thing"),
-    ("crates/mechanics/src/model/grains.rs", "grains", 206, "to be cut: classes, sets, walls, sinks, probes"),
     ("crates/mechanics/src/model/mechanisms.rs", "mechanism", 87, "to be cut: links, coordinates, rows"),
     ("crates/mechanics/src/model/starts.rs", "begin", 100, "to be cut: start values, closing of loops"),
     ("crates/mechanics/src/pair/mod.rs", "of", 141, "to be cut: geometry, stiffness, damping, friction of a pair"),
@@ -48,7 +47,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
 
 /// Files longer than [`FILE`]: file, lines at most, why.
 const LONG_FILES: &[(&str, usize, &str)] = &[
-    ("crates/mechanics/src/model/grains.rs", 828, "to be cut with its function `grains`"),
     ("crates/parts/src/contact/surfaces.rs", 963, "to be cut: reading, force, friction"),
     ("crates/realtime/src/partition.rs", 924, "to be cut: rows, partitions, solution"),
     ("crates/scene/src/lib.rs", 954, "the types of a scene, one after the other"),
