@@ -1,17 +1,17 @@
 //! Grains of a scene made ready: their step, their checks, what is recorded of them.
 
-use super::super::compile::Compiler;
-use super::super::grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
-use super::super::{Drive, Model, ModelSignal, SignalSource};
 use super::sets::Put;
 use super::{BOOKS_UP_TO, DEEP, GrainServo, GrainWall, ModelGrains, RAYLEIGH_SHARE};
+use crate::model::compile::Compiler;
+use crate::model::grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
+use crate::model::{Drive, Model, ModelSignal, SignalSource};
 use tippe_granular::{Cohesion, GrainError, Grains, Material, PairLaw, Probe, Rolling, Settings, Sink, Wall};
 use tippe_scene::text::plain;
 use tippe_scene::{Clock, GrainMethod, Place};
 
 impl Compiler<'_> {
     /// Grains, their laws, and the bodies as they meet them.
-    pub(in super::super) fn grains(&mut self, model: &mut Model) {
+    pub(in crate::model) fn grains(&mut self, model: &mut Model) {
         let Some(mut grains) = self.checked_grains(model) else { return };
         self.choose_books(&mut grains);
         if self.clock == Clock::Realtime {

@@ -1,7 +1,7 @@
 //! The grains of the `[[grains]]` of a scene, in place.
 
-use super::super::compile::Compiler;
 use super::{GrainClump, GrainSet};
+use crate::model::compile::Compiler;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Quat};
 use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random};

@@ -1,8 +1,8 @@
 //! What grains touch: bodies as walls, and the laws of all pairs of classes.
 
-use super::super::Model;
-use super::super::compile::Compiler;
 use super::{GrainWall, ModelGrains};
+use crate::model::Model;
+use crate::model::compile::Compiler;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape};
 use tippe_granular::{Material, PairLaw, Rolling, Surface, Wall, WallMesh};
