@@ -253,6 +253,24 @@ impl Kept {
         Some((memory, extra))
     }
 
+    /// Gives the pairs of a new chunk the memory they had; `order` has the old place of each grain.
+    fn hand_on(&self, chunk: &mut Chunk, order: &[u32]) {
+        if self.first.is_empty() {
+            return;
+        }
+        for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
+            if let Some((memory, extra)) = self.find(order[*first as usize], order[*mark as usize]) {
+                *mark |= TOUCH;
+                if let Some(slot) = chunk.memory.get_mut(s) {
+                    *slot = memory;
+                }
+                if let Some(slot) = chunk.extra.get_mut(s) {
+                    *slot = extra;
+                }
+            }
+        }
+    }
+
     fn walls_of(&self, place: u32, wall: u32) -> impl Iterator<Item = &(WallHistory, Extra)> {
         let first = self.walls.partition_point(|w| (w.0, w.1) < (place, wall));
         self.walls[first..].iter().take_while(move |w| (w.0, w.1) == (place, wall)).map(|w| &w.2)
@@ -291,54 +309,12 @@ impl Grains {
         let grid = Grid::new(&self.position, 2.0 * r_max + reach, settings);
         let mut kept = Kept::take(self);
         kept.walls.sort_by_key(|w| (w.0, w.1));
-
-        let mut gone = vec![false; self.clumps.len()];
-        for (k, clump) in self.clump.iter().enumerate().filter(|(_, c)| **c != NONE) {
-            gone[*clump as usize] |= !sizes.holds(&self.position[k]);
-        }
-
-        // sort; grains outside the domain fall out here
-        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.len());
-        for (k, p) in self.position.iter().enumerate() {
-            let clump = self.clump.get(k).copied().unwrap_or(NONE);
-            let stays = if clump == NONE { sizes.holds(p) } else { !gone[clump as usize] };
-            if stays {
-                keys.push((morton(grid.cell(p)), k as u32));
-            } else if clump == NONE && self.motion[k].linear[3] > 0.0 {
-                self.books.put_in -= self.energy_of(k, settings.gravity);
-            }
-        }
-        for index in (0..gone.len()).filter(|c| gone[*c]) {
-            if !self.clumps[index].ids.is_empty() {
-                self.dismiss(index, settings.gravity);
-            }
-        }
-        self.lost += (self.len() - keys.len()) as u64;
-        let bits = 3 * (32 - grid.count.iter().max().copied().unwrap_or(1).leading_zeros());
-        radix_sort(&mut keys, bits);
-        let order: Vec<u32> = keys.iter().map(|k| k.1).collect();
-        self.reorder(&order);
-        let cells = Cells::new(&keys, &self.position, &grid);
-        drop(keys);
-
-        // pairs, second grain in the chunk
+        let (order, cells) = self.sort_into_cells(&grid, &sizes, settings.gravity);
         let length = chunk_length(self.len());
-        let count = self.len().div_ceil(length);
         let job = Job { grains: self, grid: &grid, cells: &cells, sizes: &sizes, lists, reach, deepest };
-        let built: Vec<Result<Chunk, GrainError>> =
-            (0..count).into_par_iter().with_max_len(1).map(|c| job.rows(c * length, length)).collect();
-        let mut chunks = built.into_iter().collect::<Result<Vec<Chunk>, GrainError>>()?;
+        let mut chunks = job.chunks(length)?;
         drop(cells);
-
-        // the other half of pairs across chunks
-        for c in 0..count {
-            let start = (c * length) as u32;
-            let (before, after) = chunks.split_at_mut(c);
-            for pair in after[0].listed_own().iter().filter(|p| p[0] < start) {
-                before[pair[0] as usize / length].listed.push(*pair);
-            }
-        }
-
+        share_pairs(&mut chunks, length);
         // those that may touch soon, and history
         self.top_speeds = self
             .motion
@@ -352,20 +328,7 @@ impl Grains {
                 chunk.set_pace(c, &self.top_speeds, settings.step);
             }
             chunk.choose(&self.position, &sizes, self.skin, pull);
-            if kept.first.is_empty() {
-                return;
-            }
-            for (s, [first, mark]) in chunk.pairs.iter_mut().enumerate() {
-                if let Some((memory, extra)) = kept.find(order[*first as usize], order[*mark as usize]) {
-                    *mark |= TOUCH;
-                    if let Some(slot) = chunk.memory.get_mut(s) {
-                        *slot = memory;
-                    }
-                    if let Some(slot) = chunk.extra.get_mut(s) {
-                        *slot = extra;
-                    }
-                }
-            }
+            kept.hand_on(chunk, &order);
         });
         self.chunks = chunks;
         self.list_walls(walls, reach, lists == Lists::Full, |grain, wall| {
@@ -375,6 +338,36 @@ impl Grains {
         self.wall_travel = 0.0;
         self.rebuilds += 1;
         Ok(())
+    }
+
+    /// Sorts the grains by the codes of their cells: the place each had before, and the cells. Grains outside of the domain fall out here.
+    fn sort_into_cells(&mut self, grid: &Grid, sizes: &PeriodicSizes, gravity: Vec3) -> (Vec<u32>, Cells) {
+        let mut gone = vec![false; self.clumps.len()];
+        for (k, clump) in self.clump.iter().enumerate().filter(|(_, c)| **c != NONE) {
+            gone[*clump as usize] |= !sizes.holds(&self.position[k]);
+        }
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.len());
+        for (k, p) in self.position.iter().enumerate() {
+            let clump = self.clump.get(k).copied().unwrap_or(NONE);
+            let stays = if clump == NONE { sizes.holds(p) } else { !gone[clump as usize] };
+            if stays {
+                keys.push((morton(grid.cell(p)), k as u32));
+            } else if clump == NONE && self.motion[k].linear[3] > 0.0 {
+                self.books.put_in -= self.energy_of(k, gravity);
+            }
+        }
+        for index in (0..gone.len()).filter(|c| gone[*c]) {
+            if !self.clumps[index].ids.is_empty() {
+                self.dismiss(index, gravity);
+            }
+        }
+        self.lost += (self.len() - keys.len()) as u64;
+        let bits = 3 * (32 - grid.count.iter().max().copied().unwrap_or(1).leading_zeros());
+        radix_sort(&mut keys, bits);
+        let order: Vec<u32> = keys.iter().map(|k| k.1).collect();
+        self.reorder(&order);
+        let cells = Cells::new(&keys, &self.position, grid);
+        (order, cells)
     }
 
     /// Keeps the grains at the places in `order` only, in that order, and the pairs among them.
@@ -510,6 +503,17 @@ impl PeriodicSizes {
     }
 }
 
+/// Gives the chunk of the first grain the other half of pairs across chunks.
+fn share_pairs(chunks: &mut [Chunk], length: usize) {
+    for c in 0..chunks.len() {
+        let start = (c * length) as u32;
+        let (before, after) = chunks.split_at_mut(c);
+        for pair in after[0].listed_own().iter().filter(|p| p[0] < start) {
+            before[pair[0] as usize / length].listed.push(*pair);
+        }
+    }
+}
+
 /// What is needed to list pairs.
 struct Job<'a> {
     grains: &'a Grains,
@@ -522,6 +526,14 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// All chunks of this length, each with the pairs whose second grain it holds.
+    fn chunks(&self, length: usize) -> Result<Vec<Chunk>, GrainError> {
+        let count = self.grains.len().div_ceil(length);
+        let built: Vec<Result<Chunk, GrainError>> =
+            (0..count).into_par_iter().with_max_len(1).map(|c| self.rows(c * length, length)).collect();
+        built.into_iter().collect()
+    }
+
     /// The chunk from `start` on: pairs whose second grain it holds.
     fn rows(&self, start: usize, length: usize) -> Result<Chunk, GrainError> {
         let position = &self.grains.position;

@@ -157,65 +157,17 @@ impl Search<'_> {
             } else {
                 (Reading { gap: gap0, ..self.begin[k] }, Reading { gap: gap1, ..pair.last })
             };
-            if !pair.memory.touching {
-                if let Some(theta) = self.first_touch(k, &begin, &last, travel) {
-                    crossings.push(Crossing::new(t + theta * h, k, What::Touch));
-                    if last.gap > 0.0 && !self.is_stop(&crossings[crossings.len() - 1], h) {
-                        // touched and left within the step
-                        let (start, gap) = (theta.max(1e-6), self.gap_at(k, (theta + 1e-3).min(1.0)));
-                        let left = if gap < 0.0 {
-                            locate(start, gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x))
-                        } else {
-                            start
-                        };
-                        crossings.push(Crossing::new(t + left * h, k, What::Leave));
-                    }
-                }
-                continue;
-            }
             // a touch found a little early is still on its way
             let comes = begin.gap > 0.0 && last.gap < begin.gap;
-            if last.gap > pair.hysteresis && !comes {
-                let theta = if begin.gap < 0.0 {
-                    locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x))
-                } else {
-                    1.0
-                };
-                // springs that are still wound up let go first
-                let found = crossings.len();
-                if begin.gap < 0.0 && self.dynamics.pairs[k].springs.is_some() {
-                    let inside = theta * (1.0 - JUST_BEFORE);
-                    let last = self.read_at(k, inside);
-                    self.scan_modes(k, &begin, &last, inside, h, crossings);
-                    crossings.extract_if(found.., |c| matches!(c.what, What::Stick | What::Rest)).for_each(drop);
-                }
-                if crossings.len() == found {
-                    crossings.push(Crossing::new(t + theta * h, k, What::Leave));
-                }
-                continue;
-            }
-            if last.gap <= 0.0 && begin.gap <= 0.0 {
-                if pair.springs.is_some() {
-                    self.scan_modes(k, &begin, &last, 1.0, h, crossings);
-                }
-                if self.dynamics.pairs[k].has_memory() {
-                    self.scan_memory(k, &begin, &last, h, crossings);
-                }
-                let [fewest, most] = self.dynamics.pairs[k].regions_seen;
-                if fewest != most || begin.regions.number != most {
-                    self.scan_regions(k, &begin, &last, h, crossings);
-                }
+            if !pair.memory.touching {
+                self.scan_touch(k, [&begin, &last], travel, h, crossings);
+            } else if last.gap > pair.hysteresis && !comes {
+                self.scan_leave(k, [&begin, &last], h, crossings);
+            } else if last.gap <= 0.0 && begin.gap <= 0.0 {
+                self.scan_contact(k, [&begin, &last], h, crossings);
             }
         }
-        for k in 0..self.dynamics.actions.watches.len() {
-            let (begin, last) = (self.watched[k], self.watched_end[k]);
-            if begin <= 0.0 && last > 0.0 {
-                let (d, dense) = (self.dynamics, &self.stepper.dense);
-                let start = begin.min(-1e-300);
-                let theta = locate(0.0, start, 1.0, last, 1e-13, |x| d.watch_at(self.model, k, t, h, dense, x));
-                crossings.push(Crossing::new(t + theta * h, k, What::Watch));
-            }
-        }
+        self.scan_watches(h, crossings);
         for crossing in crossings.iter_mut().filter(|c| !matches!(c.what, What::Watch | What::Instant)) {
             let pair = &self.dynamics.pairs[crossing.pair];
             if pair.has_memory() && self.is_in_crowd(pair) {
@@ -227,6 +179,64 @@ impl Search<'_> {
             return None;
         }
         Some(if fixed { 1.0 } else { ((first - t) / h).min(1.0) })
+    }
+
+    /// The touch of a pair that is apart, and its end if that comes within the step.
+    fn scan_touch(&mut self, k: usize, ends: [&Reading; 2], travel: f64, h: f64, crossings: &mut Vec<Crossing>) {
+        let (t, [begin, last]) = (self.stepper.t0, ends);
+        let Some(theta) = self.first_touch(k, begin, last, travel) else { return };
+        let touch = Crossing::new(t + theta * h, k, What::Touch);
+        crossings.push(touch);
+        if last.gap > 0.0 && !self.is_stop(&touch, h) {
+            let (start, gap) = (theta.max(1e-6), self.gap_at(k, (theta + 1e-3).min(1.0)));
+            let left = if gap < 0.0 { locate(start, gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x)) } else { start };
+            crossings.push(Crossing::new(t + left * h, k, What::Leave));
+        }
+    }
+
+    /// The end of a contact; springs that are still wound up let go first.
+    fn scan_leave(&mut self, k: usize, [begin, last]: [&Reading; 2], h: f64, crossings: &mut Vec<Crossing>) {
+        let theta =
+            if begin.gap < 0.0 { locate(0.0, begin.gap, 1.0, last.gap, 1e-13, |x| self.gap_at(k, x)) } else { 1.0 };
+        let found = crossings.len();
+        if begin.gap < 0.0 && self.dynamics.pairs[k].springs.is_some() {
+            let inside = theta * (1.0 - JUST_BEFORE);
+            let last = self.read_at(k, inside);
+            self.scan_modes(k, [begin, &last], inside, h, crossings);
+            crossings.extract_if(found.., |c| matches!(c.what, What::Stick | What::Rest)).for_each(drop);
+        }
+        if crossings.len() == found {
+            crossings.push(Crossing::new(self.stepper.t0 + theta * h, k, What::Leave));
+        }
+    }
+
+    /// What changes in a contact that lasts: modes of its springs, its memory, regions of its overlap.
+    fn scan_contact(&mut self, k: usize, ends: [&Reading; 2], h: f64, crossings: &mut Vec<Crossing>) {
+        let pair = &self.dynamics.pairs[k];
+        if pair.springs.is_some() {
+            self.scan_modes(k, ends, 1.0, h, crossings);
+        }
+        if pair.has_memory() {
+            self.scan_memory(k, ends, h, crossings);
+        }
+        let [fewest, most] = pair.regions_seen;
+        if fewest != most || ends[0].regions.number != most {
+            self.scan_regions(k, ends, h, crossings);
+        }
+    }
+
+    /// Watches that rise through zero.
+    fn scan_watches(&mut self, h: f64, crossings: &mut Vec<Crossing>) {
+        let t = self.stepper.t0;
+        for k in 0..self.dynamics.actions.watches.len() {
+            let (begin, last) = (self.watched[k], self.watched_end[k]);
+            if begin <= 0.0 && last > 0.0 {
+                let (d, dense) = (self.dynamics, &self.stepper.dense);
+                let start = begin.min(-1e-300);
+                let theta = locate(0.0, start, 1.0, last, 1e-13, |x| d.watch_at(self.model, k, t, h, dense, x));
+                crossings.push(Crossing::new(t + theta * h, k, What::Watch));
+            }
+        }
     }
 
     /// True when stages of the attempted step felt a contact that its path from start to end does not come near: with a loose tolerance a
@@ -361,15 +371,7 @@ impl Search<'_> {
     }
 
     /// Stick to slip and back, rest to roll and back, until the share `end` of the step.
-    fn scan_modes(
-        &mut self,
-        k: usize,
-        begin: &Reading,
-        last: &Reading,
-        end: f64,
-        h: f64,
-        crossings: &mut Vec<Crossing>,
-    ) {
+    fn scan_modes(&mut self, k: usize, [begin, last]: [&Reading; 2], end: f64, h: f64, crossings: &mut Vec<Crossing>) {
         let modes = self.dynamics.pairs[k].memory.modes;
         let cases = [(modes.slipping, What::Slip, What::Stick), (modes.rolling, What::Roll, What::Rest)];
         for (kind, (moving, loosen, fasten)) in cases.into_iter().enumerate() {
@@ -391,7 +393,7 @@ impl Search<'_> {
     }
 
     /// Largest closing speed, and the start of a new compression.
-    fn scan_memory(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+    fn scan_memory(&mut self, k: usize, [begin, last]: [&Reading; 2], h: f64, crossings: &mut Vec<Crossing>) {
         let pair = &self.dynamics.pairs[k];
         let memory = pair.memory.normal.impact_speed;
         let rest = pair.laws.normal.rest_speed;
@@ -423,7 +425,7 @@ impl Search<'_> {
     }
 
     /// Where the number of regions first changes, by halving: it has no slope to go by.
-    fn scan_regions(&mut self, k: usize, begin: &Reading, last: &Reading, h: f64, crossings: &mut Vec<Crossing>) {
+    fn scan_regions(&mut self, k: usize, [begin, last]: [&Reading; 2], h: f64, crossings: &mut Vec<Crossing>) {
         let (mut low, mut high) = (0.0, 0.0);
         let (mut before, mut after) = (begin.regions, begin.regions);
         for i in 1..=REGION_LOOKS {

@@ -12,20 +12,18 @@
 
 use super::actions::{Actions, LocalElement};
 use super::differences::Held;
-use super::layout::{ACCOUNTS, Account, BODY_STATES, INTEGRATED, set, vector};
+use super::layout::{ACCOUNTS, Account, set, vector};
 use super::machine::Machine;
-use super::pair::{Pair, SPRING_STATES};
+use super::pair::Pair;
 use super::skin::Skin;
 use super::slopes::Slopes;
 use rayon::prelude::*;
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::contact::friction::Springs;
-use tippe_mechanics::element::At;
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::kinematics::Kinematics;
-use tippe_mechanics::model::prescribed;
-use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::model::{Model, prescribed};
 use tippe_mechanics::state::ActionRecord;
 use tippe_mechanics::structure::Structure;
 use tippe_numerics::BlockPattern;
@@ -39,8 +37,6 @@ const MARGIN: f64 = 0.05;
 
 /// Islands with so many pairs keep a skin.
 const MANY_PAIRS: usize = 12;
-/// From this many pairs on an island treats elastic, frictionless pairs of centred balls apart, in arrays of their own.
-const MANY: usize = 256;
 
 /// An elastic, frictionless pair of centred balls: everything its force needs in one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -167,241 +163,6 @@ pub struct Dynamics {
 }
 
 impl Dynamics {
-    /// The island of these bodies and pairs (ids of elements, ascending).
-    pub fn new(model: &Model, bodies: Vec<u32>, ids: &[(u32, u32)], tolerance: f64) -> Self {
-        let local = |body: u32| bodies.binary_search(&body).ok();
-        let body_of = |element: u32| model.colliders[element as usize].body;
-        let mut externals: Vec<u32> =
-            ids.iter().flat_map(|&(a, b)| [body_of(a), body_of(b)]).filter(|&b| local(b).is_none()).collect();
-        externals.sort_unstable();
-        externals.dedup();
-        let index = |body: u32| {
-            local(body).unwrap_or_else(|| bodies.len() + externals.binary_search(&body).unwrap_or_default())
-        };
-        // a mechanism is a node at the place of its first body
-        let n = bodies.len();
-        let mut node_of = Vec::with_capacity(n);
-        let mut links: Vec<Option<(u32, usize)>> = Vec::new();
-        let mut node_sizes: Vec<usize> = Vec::new();
-        for &body in &bodies {
-            match model.bodies[body as usize].mechanism {
-                None => {
-                    node_of.push(node_sizes.len());
-                    links.push(None);
-                    node_sizes.push(BODY_STATES);
-                }
-                Some((mechanism, _)) => {
-                    let known = links.iter().position(|l| l.is_some_and(|(m, _)| m == mechanism));
-                    let node = known.map_or(node_sizes.len(), |k| node_of[k]);
-                    if known.is_none() {
-                        node_sizes.push(2 * model.mechanisms[mechanism as usize].coordinates);
-                    }
-                    node_of.push(node);
-                    links.push(Some((mechanism, node)));
-                }
-            }
-        }
-        let nodes = node_sizes.len();
-        // states of the network's blocks follow those of the node they are at home in
-        let mut actions = Actions {
-            state_at: vec![usize::MAX; model.states.len()],
-            values: vec![0.0; model.network.values],
-            ..Actions::default()
-        };
-        let mut block_states: Vec<(usize, usize)> = Vec::new();
-        for (k, block) in model.network.blocks.iter().enumerate() {
-            let home = local(block.home);
-            if let Some(home) = home {
-                for state in block.states.clone() {
-                    block_states.push((state, node_of[home]));
-                }
-            }
-            if home.is_some() || block.of_time {
-                actions.blocks.push(k as u32);
-            }
-        }
-        for element in &model.elements {
-            if let Some(home) = element.bodies.first().and_then(|&b| local(b)) {
-                block_states.extend(element.states.clone().map(|state| (state, node_of[home])));
-            }
-        }
-        if !actions.blocks.iter().any(|&k| local(model.network.blocks[k as usize].home).is_some())
-            && !model.elements.iter().any(|e| e.bodies.first().is_some_and(|&b| local(b).is_some()))
-        {
-            actions.blocks.clear();
-        }
-        let mut pairs = Vec::with_capacity(ids.len());
-        for &id in ids {
-            let (b1, b2) = (body_of(id.0), body_of(id.1));
-            let node = node_of[local(b1).or(local(b2)).unwrap_or(0)];
-            if let Some(pair) = Pair::new(model, id, [index(b1), index(b2)], node) {
-                pairs.push(pair);
-            }
-        }
-        let mut acting = vec![Vec::new(); n];
-        for (k, pair) in pairs.iter().enumerate() {
-            let [a, b] = pair.sides;
-            for (side, body) in [(0, a), (1, b)] {
-                if body < n {
-                    acting[body].push((k as u32, side));
-                }
-            }
-        }
-        let mut inner = node_sizes.clone();
-        for &(_, node) in &block_states {
-            node_sizes[node] += 1;
-        }
-        let mut offsets = vec![0];
-        for k in 0..nodes {
-            offsets.push(offsets[k] + node_sizes[k]);
-        }
-        for (state, node) in block_states {
-            actions.state_at[state] = offsets[node] + inner[node];
-            inner[node] += 1;
-        }
-        // springs are nodes of their own behind the bodies: those of a pair that is apart cost next to nothing
-        for pair in pairs.iter_mut().filter(|p| p.laws.friction_law.has_springs()) {
-            let start = offsets[offsets.len() - 1];
-            pair.springs = Some(start);
-            offsets.push(start + SPRING_STATES);
-        }
-        let all_nodes = offsets.len() - 1;
-        let accounts = if externals.is_empty() && pairs.iter().all(Pair::is_conservative) { 0 } else { INTEGRATED };
-        let mut acting_starts = vec![0];
-        for list in &acting {
-            acting_starts.push(acting_starts[acting_starts.len() - 1] + list.len() as u32);
-        }
-        let mut simple = Vec::new();
-        let mut general = Vec::new();
-        for (k, pair) in pairs.iter().enumerate() {
-            let alone = |side: usize| side < n && links[side].is_none();
-            match pair.elastic_balls().filter(|_| pairs.len() > MANY && pair.sides.iter().all(|&s| alone(s))) {
-                None => general.push(k as u32),
-                Some((reach, stiffness)) => simple.push(Simple {
-                    pair: k as u32,
-                    reach,
-                    stiffness,
-                    offsets: pair.sides.map(|s| offsets[node_of[s]] as u32),
-                    sides: pair.sides.map(|s| s as u32),
-                    scale: pair.scale,
-                }),
-            }
-        }
-        let kinematics = bodies
-            .iter()
-            .chain(&externals)
-            .map(|&b| {
-                let start = &model.start[b as usize];
-                let R = Mat3::from_quat(start.orientation);
-                Kinematics { p: start.position + R * model.bodies[b as usize].p_bc, v: Vec3::ZERO, w: Vec3::ZERO, R }
-            })
-            .collect();
-        let moving_externals =
-            externals.iter().any(|&b| matches!(model.bodies[b as usize].drive, Drive::Prescribed { .. }));
-        let mut machines: Vec<Machine> = Vec::new();
-        for (k, &link) in links.iter().enumerate() {
-            if let Some((mechanism, node)) = link
-                && !machines.iter().any(|m| m.index == mechanism)
-            {
-                debug_assert!(node == node_of[k]);
-                let body_of = |l: &tippe_mechanics::mechanism::Link| local(l.body).unwrap_or_default();
-                let own = model.mechanisms[mechanism as usize].links.iter().map(body_of).collect();
-                machines.push(Machine::new(model, mechanism, offsets[node], own));
-            }
-        }
-        let link_of = bodies
-            .iter()
-            .map(|&body| {
-                let (mechanism, link) = model.bodies[body as usize].mechanism?;
-                let machine = machines.iter().position(|m| m.index == mechanism)?;
-                Some((machine as u32, link))
-            })
-            .collect();
-        let mut integral_starts = vec![0];
-        for node in 0..nodes {
-            let mut end = integral_starts[node] + accounts;
-            for (k, element) in model.elements.iter().enumerate() {
-                let Some(home) = element.bodies.first().and_then(|&b| local(b)) else { continue };
-                if node_of[home] == node {
-                    let machine = |at: &At| machines.iter().position(|m| m.index == at.mechanism).unwrap_or(0);
-                    actions.elements.push(LocalElement {
-                        element: k as u32,
-                        integral: end,
-                        machines: element.kind.attached().coordinates.iter().map(machine).collect(),
-                        mode: Default::default(),
-                        carried: Default::default(),
-                        on: true,
-                        effect: Default::default(),
-                        holds: false,
-                        holding: 0.0,
-                        sight: Default::default(),
-                    });
-                    end += element.accounts.len();
-                }
-            }
-            integral_starts.push(end);
-        }
-        integral_starts.resize(all_nodes + 1, integral_starts[nodes]);
-        if !actions.is_empty() {
-            actions.loads = vec![Six::default(); n];
-        }
-        actions.done = vec![false; model.changes.len()];
-        let mut dynamics = Dynamics {
-            actions,
-            gone: vec![false; n],
-            pushes: Vec::new(),
-            handover: f64::INFINITY,
-            efforts: Vec::new(),
-            integral_starts,
-            first_of: (0..nodes).map(|node| node_of.iter().position(|&k| k == node).unwrap_or(0)).collect(),
-            offset_of: node_of.iter().map(|&node| offsets[node]).collect(),
-            link_of,
-            machines,
-            accelerations: vec![Vec3::ZERO; n],
-            frames: vec![Frame { rotation: Quat::IDENTITY, rate: Vec3::ZERO }; n],
-            frame_time: 0.0,
-            carried: vec![[0.0; ACCOUNTS]; nodes],
-            tolerance,
-            pattern: BlockPattern { offsets, neighbours: vec![Vec::new(); all_nodes], priority: vec![0; all_nodes] },
-            node_of,
-            kinematics,
-            worst: 0,
-            worst_state: None,
-            gaps: vec![f64::INFINITY; pairs.len()],
-            is_simple: {
-                let mut is = vec![true; pairs.len()];
-                general.iter().for_each(|&k| is[k as usize] = false);
-                is
-            },
-            skin: Skin::new(model, bodies.iter().chain(&externals).copied(), pairs.len()),
-            held: Held::default(),
-            slopes: Vec::new(),
-            step: 0.0,
-            has_patches: pairs.iter().any(Pair::is_patch),
-            parallel: false,
-            read: [0; 2],
-            asked: vec![false; pairs.len()],
-            ends: pairs.iter().map(|p| p.sides.map(|s| s as u32)).collect(),
-            touching: vec![false; pairs.len()],
-            sprung: pairs.iter().any(|p| p.springs.is_some()),
-            simple,
-            general,
-            forces: vec![Vec3::ZERO; pairs.len()],
-            accounts,
-            moving_externals,
-            acting: acting.concat(),
-            acting_starts,
-            lengths: vec![0.0; n],
-            errors: vec![Six::default(); n],
-            turns: vec![1.0; n],
-            bodies,
-            externals,
-            pairs,
-        };
-        dynamics.find_watches(model);
-        dynamics
-    }
-
     /// Takes over which bodies are gone and which changes were made.
     pub fn remember(&mut self, structure: &Structure) {
         for (gone, &body) in self.gone.iter_mut().zip(&self.bodies) {

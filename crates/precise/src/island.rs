@@ -1,4 +1,5 @@
-//! One island on its own clock: steps; what happens at events is in `island/event.rs`, what lasts beyond a horizon in `island/record.rs`.
+//! One island on its own clock: steps; what happens at events is in `island/event.rs`, what lasts beyond a horizon in `island/record.rs`,
+//! who is to blame for a failure in `island/suspects.rs`.
 //!
 //! A step is attempted, its error judged, and searched for crossings. Those over which the right-hand side stays smooth are
 //! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
@@ -6,6 +7,7 @@
 mod event;
 mod record;
 mod sample;
+mod suspects;
 
 pub use record::{IslandRecord, PairRecord};
 pub use sample::IslandSample;
@@ -765,53 +767,5 @@ impl Island {
             exit = Some(exit.map_or(t, |e: f64| e.min(t)));
         }
         exit
-    }
-
-    fn failure(&self, model: &Model, time: f64, step: f64, trouble: Trouble) -> Failure {
-        let body = self.dynamics.bodies[self.dynamics.worst] as usize;
-        let pair = self
-            .dynamics
-            .pairs
-            .iter()
-            .filter(|p| p.last.gap <= 0.0)
-            .max_by(|a, b| a.last.force.total().total_cmp(&b.last.force.total()));
-        let held = self.dynamics.link_of[self.dynamics.worst].and_then(|(machine, link)| {
-            let mechanism = &model.mechanisms[self.dynamics.machines[machine as usize].index as usize];
-            mechanism.links[link as usize].source
-        });
-        let acts = |element: u32| {
-            let attached = model.elements[element as usize].kind.attached();
-            let mechanism = model.bodies[body].mechanism.map(|(m, _)| m);
-            attached.frames.iter().any(|a| a.body == Some(body as u32))
-                || attached.coordinates.iter().any(|at| Some(at.mechanism) == mechanism)
-        };
-        let element = (self.dynamics.actions.elements.iter().filter(|l| acts(l.element)))
-            .max_by(|a, b| a.effect.effort().abs().total_cmp(&b.effect.effort().abs()));
-        let mut suspects = Vec::new();
-        if let Some(p) = pair {
-            let name = |e: u32| &model.bodies[model.colliders[e as usize].body as usize].name;
-            let (a, b, depth) = (name(p.id.0), name(p.id.1), -p.last.gap);
-            suspects.push(format!("most loaded contact: \"{a}\" and \"{b}\", depth {depth:.3e} m"));
-        }
-        if let Some(joint) = held {
-            suspects.push(format!("it hangs by joint \"{}\"", model.joints[joint as usize].name));
-        }
-        if let Some(local) = element {
-            let name = &model.elements[local.element as usize].name;
-            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", local.effect.effort()));
-        }
-        // a state that is lost, or the one that held the step back
-        let lost = |k: &usize| {
-            let at = self.dynamics.actions.state_at[*k];
-            at != usize::MAX && !(self.stepper.y0[at].is_finite() && self.stepper.y1[at].is_finite())
-        };
-        let state = (0..self.dynamics.actions.state_at.len()).find(lost).or(self.dynamics.worst_state);
-        if let Some(k) = state {
-            let (name, at) = (&model.states[k].name, self.dynamics.actions.state_at[k]);
-            suspects = vec![format!("its state {name} is {:.6e}", self.stepper.y0[at])];
-        }
-        let component = state.map(|k| model.states[k].owner.clone());
-        let contacts = !self.dynamics.pairs.is_empty();
-        Failure { time, step, trouble, body: model.bodies[body].name.clone(), component, suspects, contacts }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 mod actions;
+mod assemble;
 mod crossing;
 mod differences;
 mod dynamics;

@@ -116,6 +116,160 @@ pub(super) fn goes_by_slopes(pair: &Pair) -> bool {
     pair.is_patch() && pair.last.gap <= 0.0
 }
 
+/// A pair where its slopes are taken.
+struct Base<'a> {
+    model: &'a Model,
+    pair: &'a Pair,
+    sides: [&'a Kinematics; 2],
+    springs: &'a Springs,
+    /// Side of the body that differences move, and the other, whose slopes follow.
+    m: usize,
+    o: usize,
+    /// What the pair gives there.
+    at: Given,
+}
+
+/// Ways in which differences move a body.
+struct Ways {
+    /// Deeper, along the slip, across it.
+    axes: [Vec3; 3],
+    /// The same, about which it turns.
+    turning: [Vec3; 3],
+    /// Shifts across the patch and along it [m].
+    shift: f64,
+    way: f64,
+    /// Turns about the patch and about its normal [rad].
+    turn: f64,
+    twist: f64,
+    /// Change of the velocity [m/s] and of the angular velocity [rad/s].
+    speed: f64,
+    spin: f64,
+}
+
+impl Base<'_> {
+    /// What the pair gives where its bodies move like this.
+    fn read(&self, sides: [&Kinematics; 2], springs: &Springs) -> Given {
+        let mut reading = self.pair.last;
+        self.pair.read_beside(self.model, sides, springs, &mut reading);
+        Given::of(self.pair, &reading)
+    }
+
+    /// What it gives where the body that differences move does so like this.
+    fn moved(&self, motion: &Kinematics) -> Given {
+        let mut both = self.sides;
+        both[self.m] = motion;
+        self.read(both, self.springs)
+    }
+
+    /// Ways for a body of this size [m] and a step that is so long [s].
+    fn ways(&self, size: f64, step: f64) -> Ways {
+        let (pair, here) = (self.pair, self.sides[self.m]);
+        let length = pair.scale.max(-pair.last.gap);
+        // deeper, along the slip, across it
+        let inward = if self.m == 1 { -pair.last.normal } else { pair.last.normal };
+        // what slips by rounding alone has no direction
+        let slip = pair.last.v_t.try_normalize().map(|s| s - s.dot(inward) * inward).and_then(Vec3::try_normalize);
+        let slip = slip.filter(|s| s.dot(inward).abs() < 1e-12).unwrap_or_else(|| inward.any_orthonormal_vector());
+        // a cross product turns round in a mirror, this does not
+        let across = inward.cross(slip);
+        let across = if across.dot(pair.last.point - self.sides[0].p) < 0.0 { -across } else { across };
+        let axes = [inward, slip, across];
+        // where solids just touch a turn one way is not that the other way: as they turn
+        let w_rel = here.w - self.sides[self.o].w;
+        let turning = axes.map(|a| if a.dot(w_rel) < 0.0 { -a } else { a });
+        let shift = (SHARE * length).max(ROUNDING * here.p.length());
+        let turn = (SHARE * length / size).max(ROUNDING);
+        let speed = (SPEED_SHARE * SPEED_FLOOR).max(ROUNDING * here.v.length());
+        let spin = (SPEED_SHARE * SPEED_FLOOR / size).max(ROUNDING * here.w.length());
+        // A patch that slides goes many times its depth in a step, where next to nothing changes. What rounding makes of the depth, over a shift as
+        // small as that across it, would have it change: along the patch the shift is as long as the way of a step, and the turn about its normal.
+        let way = (pair.last.v_t.length() * step).min(PATCH_SHARE * pair.last.patch_radius).max(shift);
+        let twist = (w_rel.dot(inward).abs() * step).min(PATCH_SHARE).max(turn);
+        Ways { axes, turning, shift, way, turn, twist, speed, spin }
+    }
+
+    /// Derivatives by shift, turn, velocity and angular velocity of the body that differences move.
+    fn by_motion(&self, ways: &Ways) -> [Three; 4] {
+        let &Ways { axes, turning, shift, way, turn, twist, speed, spin } = ways;
+        let [inward, slip, across] = axes;
+        let (at, here) = (&self.at, *self.sides[self.m]);
+        let shifted = |a: Vec3| self.moved(&Kinematics { p: here.p + a, ..here });
+        let turned =
+            |a: Vec3| self.moved(&Kinematics { R: Mat3::from_quat(Quat::from_scaled_axis(a)) * here.R, ..here });
+        let by_axes = [
+            [
+                shifted(shift * inward).slope(at, shift),
+                shifted(way * slip).slope(&shifted(-way * slip), 2.0 * way),
+                shifted(way * across).slope(&shifted(-way * across), 2.0 * way),
+            ],
+            [
+                turned(twist * turning[0]).slope(&turned(-twist * turning[0]), 2.0 * twist),
+                turned(turn * turning[1]).slope(at, turn),
+                turned(turn * turning[2]).slope(at, turn),
+            ],
+            axes.map(|a| {
+                // a contact that neither closes nor opens has a kink there
+                let back = self.moved(&Kinematics { v: here.v - speed * a, ..here });
+                self.moved(&Kinematics { v: here.v + speed * a, ..here }).slope(&back, 2.0 * speed)
+            }),
+            turning.map(|a| self.moved(&Kinematics { w: here.w + spin * a, ..here }).slope(at, spin)),
+        ];
+        // d/dx_k = sum_i (a_i)_k d/da_i
+        let by_world = |slopes: &Three, axes: &[Vec3; 3]| -> Three {
+            [0, 1, 2].map(|k| along(slopes, Vec3::new(axes[0][k], axes[1][k], axes[2][k])))
+        };
+        [
+            by_world(&by_axes[0], &axes),
+            by_world(&by_axes[1], &turning),
+            by_world(&by_axes[2], &axes),
+            by_world(&by_axes[3], &turning),
+        ]
+    }
+
+    /// Derivatives by the springs.
+    fn by_springs(&self) -> [Given; SPRING_STATES] {
+        let pair = self.pair;
+        [0, 1, 2, 3, 4, 5, 6].map(|k| {
+            if pair.springs.is_none() {
+                return Given::default();
+            }
+            let N = pair.last.force.total().max(1e-3 * pair.laws.normal.mass);
+            let lever = if k < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
+            let delta = FORCE_SHARE * N * lever;
+            let mut pulled = *self.springs;
+            match k {
+                0..3 => pulled.f[k] += delta,
+                3 => pulled.spin += delta,
+                _ => pulled.roll[k - 4] += delta,
+            }
+            self.read(self.sides, &pulled).slope(&self.at, delta)
+        })
+    }
+
+    /// Derivatives by the other body: what both do together changes nothing but directions.
+    fn by_other(&self, [O_p, O_phi, O_v, O_w]: &[Three; 4], O_s: &[Given; SPRING_STATES]) -> [Three; 4] {
+        let (here, there, springs) = (self.sides[self.m], self.sides[self.o], self.springs);
+        let r = here.p - there.p;
+        let negative = |slopes: &Three| slopes.map(|s| Given::default().plus(-1.0, &s));
+        let other_w: Three =
+            Vec3::AXES.map(|a| Given::default().plus(-1.0, &along(O_w, a)).plus(-1.0, &along(O_v, a.cross(r))));
+        let other_v = negative(O_v);
+        let other_phi: Three = Vec3::AXES.map(|a| {
+            self.at
+                .turned(a)
+                .plus(-1.0, &along(O_phi, a))
+                .plus(-1.0, &along(O_p, a.cross(r)))
+                .plus(-1.0, &along(O_v, a.cross(here.v)))
+                .plus(-1.0, &along(O_w, a.cross(here.w)))
+                .plus(-1.0, &along(&other_v, a.cross(there.v)))
+                .plus(-1.0, &along(&other_w, a.cross(there.w)))
+                .plus(-1.0, &along(&O_s[..3], a.cross(springs.f)))
+                .plus(-1.0, &along(&O_s[4..], a.cross(springs.roll)))
+        });
+        [negative(O_p), other_phi, other_v, other_w]
+    }
+}
+
 impl Slopes {
     /// Those of a pair about its last reading, where its bodies move like this; `sizes` of the bodies [m], infinite for one that is not free;
     /// `step` the time it is for [s].
@@ -128,104 +282,14 @@ impl Slopes {
         springs: &Springs,
         step: f64,
     ) -> Slopes {
-        let at = Given::of(pair, &pair.last);
-        let read = |sides: [&Kinematics; 2], springs: &Springs| {
-            let mut reading = pair.last;
-            pair.read_beside(model, sides, springs, &mut reading);
-            Given::of(pair, &reading)
-        };
         let m = usize::from(sizes[1].is_finite());
-        let o = 1 - m;
-        let moved = |motion: &Kinematics| {
-            let mut both = sides;
-            both[m] = motion;
-            read(both, springs)
-        };
-        let here = *sides[m];
-        let length = pair.scale.max(-pair.last.gap);
-        // deeper, along the slip, across it
-        let inward = if m == 1 { -pair.last.normal } else { pair.last.normal };
-        // what slips by rounding alone has no direction
-        let slip = pair.last.v_t.try_normalize().map(|s| s - s.dot(inward) * inward).and_then(Vec3::try_normalize);
-        let slip = slip.filter(|s| s.dot(inward).abs() < 1e-12).unwrap_or_else(|| inward.any_orthonormal_vector());
-        // a cross product turns round in a mirror, this does not
-        let across = inward.cross(slip);
-        let across = if across.dot(pair.last.point - sides[0].p) < 0.0 { -across } else { across };
-        let axes = [inward, slip, across];
-        // where solids just touch a turn one way is not that the other way: as they turn
-        let w_rel = here.w - sides[o].w;
-        let turning = axes.map(|a| if a.dot(w_rel) < 0.0 { -a } else { a });
-        let shift = (SHARE * length).max(ROUNDING * here.p.length());
-        let turn = (SHARE * length / sizes[m]).max(ROUNDING);
-        let speed = (SPEED_SHARE * SPEED_FLOOR).max(ROUNDING * here.v.length());
-        let spin = (SPEED_SHARE * SPEED_FLOOR / sizes[m]).max(ROUNDING * here.w.length());
-        // A patch that slides goes many times its depth in a step, where next to nothing changes. What rounding makes of the depth, over a shift as
-        // small as that across it, would have it change: along the patch the shift is as long as the way of a step, and the turn about its normal.
-        let way = (pair.last.v_t.length() * step).min(PATCH_SHARE * pair.last.patch_radius).max(shift);
-        let twist = (w_rel.dot(inward).abs() * step).min(PATCH_SHARE).max(turn);
-        let shifted = |a: Vec3| moved(&Kinematics { p: here.p + a, ..here });
-        let turned = |a: Vec3| moved(&Kinematics { R: Mat3::from_quat(Quat::from_scaled_axis(a)) * here.R, ..here });
-        let by_axes = [
-            [
-                shifted(shift * inward).slope(&at, shift),
-                shifted(way * slip).slope(&shifted(-way * slip), 2.0 * way),
-                shifted(way * across).slope(&shifted(-way * across), 2.0 * way),
-            ],
-            [
-                turned(twist * turning[0]).slope(&turned(-twist * turning[0]), 2.0 * twist),
-                turned(turn * turning[1]).slope(&at, turn),
-                turned(turn * turning[2]).slope(&at, turn),
-            ],
-            axes.map(|a| {
-                // a contact that neither closes nor opens has a kink there
-                let back = moved(&Kinematics { v: here.v - speed * a, ..here });
-                moved(&Kinematics { v: here.v + speed * a, ..here }).slope(&back, 2.0 * speed)
-            }),
-            turning.map(|a| moved(&Kinematics { w: here.w + spin * a, ..here }).slope(&at, spin)),
-        ];
-        // d/dx_k = sum_i (a_i)_k d/da_i
-        let by_world = |slopes: &Three, axes: &[Vec3; 3]| -> Three {
-            [0, 1, 2].map(|k| along(slopes, Vec3::new(axes[0][k], axes[1][k], axes[2][k])))
-        };
-        let O_p = by_world(&by_axes[0], &axes);
-        let O_phi = by_world(&by_axes[1], &turning);
-        let O_v = by_world(&by_axes[2], &axes);
-        let O_w = by_world(&by_axes[3], &turning);
-        let O_s = [0, 1, 2, 3, 4, 5, 6].map(|k| {
-            if pair.springs.is_none() {
-                return Given::default();
-            }
-            let N = pair.last.force.total().max(1e-3 * pair.laws.normal.mass);
-            let lever = if k < 3 { 1.0 } else { pair.last.radius.max(1e-6) };
-            let delta = FORCE_SHARE * N * lever;
-            let mut pulled = *springs;
-            match k {
-                0..3 => pulled.f[k] += delta,
-                3 => pulled.spin += delta,
-                _ => pulled.roll[k - 4] += delta,
-            }
-            read(sides, &pulled).slope(&at, delta)
-        });
-        let r = here.p - sides[o].p;
-        let negative = |slopes: &Three| slopes.map(|s| Given::default().plus(-1.0, &s));
-        let other_w: Three =
-            Vec3::AXES.map(|a| Given::default().plus(-1.0, &along(&O_w, a)).plus(-1.0, &along(&O_v, a.cross(r))));
-        let other_v = negative(&O_v);
-        let other_phi: Three = Vec3::AXES.map(|a| {
-            at.turned(a)
-                .plus(-1.0, &along(&O_phi, a))
-                .plus(-1.0, &along(&O_p, a.cross(r)))
-                .plus(-1.0, &along(&O_v, a.cross(here.v)))
-                .plus(-1.0, &along(&O_w, a.cross(here.w)))
-                .plus(-1.0, &along(&other_v, a.cross(sides[o].v)))
-                .plus(-1.0, &along(&other_w, a.cross(sides[o].w)))
-                .plus(-1.0, &along(&O_s[..3], a.cross(springs.f)))
-                .plus(-1.0, &along(&O_s[4..], a.cross(springs.roll)))
-        });
+        let base = Base { model, pair, sides, springs, m, o: 1 - m, at: Given::of(pair, &pair.last) };
+        let own = base.by_motion(&base.ways(sizes[m], step));
+        let by_springs = base.by_springs();
         let mut both = [[[Given::default(); 3]; 4]; 2];
-        both[m] = [O_p, O_phi, O_v, O_w];
-        both[o] = [negative(&O_p), other_phi, other_v, other_w];
-        Slopes { pair: index, sides: both, springs: O_s }
+        both[base.o] = base.by_other(&own, &by_springs);
+        both[m] = own;
+        Slopes { pair: index, sides: both, springs: by_springs }
     }
 
     /// What the pair, which gave `reading` where its bodies moved like `then` and its springs were the first, gives where they move like `now`

@@ -109,112 +109,8 @@ impl System for Bound<'_> {
         }
     }
 
-    /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
-    ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
-    /// for a flat patch with |e_phi x n| a on top, a half the extent of the smaller solid. That along the contact counts against the size again;
-    /// errors of surfaces, which have many normals, and of patches that stick against the depth in all directions.
     fn error_norm(&mut self, y0: &[f64], y1: &[f64], error: &[f64]) -> f64 {
-        let d = &mut *self.dynamics;
-        let tolerance = STEP_SHARE * d.tolerance;
-        let mut norm: f64 = 0.0;
-        let mut judge = |share: f64, k: usize, worst: &mut usize| {
-            if share > norm {
-                norm = share;
-                *worst = k;
-            }
-        };
-        for (k, &body) in d.bodies.iter().enumerate() {
-            d.lengths[k] = self.model.bodies[body as usize].size.max(1e-9);
-            d.turns[k] = 1.0;
-            if d.link_of[k].is_none() {
-                let o = d.offset_of[k];
-                d.errors[k] = Six::new(2.0 * vector(error, o + 3), vector(error, o));
-            }
-        }
-        for machine in &mut d.machines {
-            machine.displace(self.model, error, false);
-            for (displaced, &k) in machine.displaced.iter().zip(&machine.bodies) {
-                d.errors[k] = *displaced;
-            }
-        }
-        for s in &d.simple {
-            let gap = d.gaps[s.pair as usize];
-            if gap <= 0.0 {
-                for side in s.sides {
-                    let length = &mut d.lengths[side as usize];
-                    *length = length.min(s.scale.max(-gap));
-                }
-            }
-        }
-        for &k in &d.general {
-            let pair = &d.pairs[k as usize];
-            if d.gaps[k as usize] > 0.0 && !d.touching[k as usize] {
-                continue;
-            }
-            let length = pair.scale.max(-pair.last.gap);
-            for side in pair.sides.into_iter().filter(|&side| side < d.bodies.len()) {
-                if pair.holds_all_ways() {
-                    let size = self.model.bodies[d.bodies[side] as usize].size.max(1e-9);
-                    d.lengths[side] = d.lengths[side].min(length);
-                    d.turns[side] = d.turns[side].min(length / size);
-                } else if pair.last.gap <= 0.0 {
-                    let (e, r) = (&d.errors[side], pair.last.point - d.kinematics[side].p);
-                    let along = (e.linear + e.angular.cross(r)).dot(pair.last.normal);
-                    let rocking = e.angular.cross(pair.last.normal).length() * pair.half_extent();
-                    judge((along.abs() + rocking) / (length * tolerance), side, &mut d.worst);
-                }
-            }
-            if let Some(k) = pair.springs {
-                let N = pair.last.force.total().max(1e-3 * pair.laws.normal.mass);
-                let place = d.kinematics[d.first_of[pair.node]].p.length() + pair.reach();
-                let rounding = pair.laws.friction.kappa * pair.laws.friction.patch_stiffness * ROUNDING * place;
-                let limit = (tolerance * pair.laws.friction.mu.max(1e-3) * N).max(rounding);
-                let share = pair.last.friction.gear * vector(error, k).length() / limit;
-                judge(share, d.first_of[pair.node], &mut d.worst);
-            }
-        }
-        let mut hardest = (0.0, None);
-        for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-            let size = y0[at].abs().max(y1[at].abs()).max(self.model.states[k].scale);
-            let worst = d.worst;
-            let share = error[at].abs() / (size * tolerance);
-            judge(share, worst, &mut d.worst);
-            if share > hardest.0 {
-                hardest = (share, Some(k));
-            }
-        }
-        for (k, e) in d.errors.iter().enumerate() {
-            let share = (e.linear.length() / d.lengths[k]).max(e.angular.length() / d.turns[k]) / tolerance;
-            judge(share, k, &mut d.worst);
-        }
-        for machine in &mut d.machines {
-            // the projection takes errors across the rows away, all of them where drives leave no freedom: what is open holds the step
-            let of = |&k: &usize| self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
-            let size = machine.bodies.iter().map(of).fold(0.0, f64::max);
-            judge(machine.open(size) / d.tolerance, machine.bodies[0], &mut d.worst);
-            machine.displace(self.model, error, true);
-            for (e, &k) in machine.displaced.iter().zip(&machine.bodies) {
-                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
-                let kin = &d.kinematics[k];
-                let (speed, spin) = (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / size));
-                let share = (e.linear.length() / speed).max(e.angular.length() / spin) / tolerance;
-                judge(share, k, &mut d.worst);
-            }
-        }
-        for (k, &body) in d.bodies.iter().enumerate() {
-            if d.link_of[k].is_some() {
-                continue;
-            }
-            let o = d.offset_of[k];
-            let radius = self.model.bodies[body as usize].size.max(1e-9);
-            let size = |from: usize| vector(y0, from).length().max(vector(y1, from).length());
-            let speed = size(o + 6).max(SPEED_FLOOR);
-            let spin = size(o + 9).max(SPEED_FLOOR / radius);
-            let share = (vector(error, o + 6).length() / speed).max(vector(error, o + 9).length() / spin) / tolerance;
-            judge(share, k, &mut d.worst);
-        }
-        d.worst_state = hardest.1.filter(|_| hardest.0 >= norm);
-        norm
+        self.dynamics.error_norm(self.model, &Step { y0, y1, error })
     }
 
     fn hold(&mut self, at: Option<(f64, &[f64])>) {
@@ -227,25 +123,196 @@ impl System for Bound<'_> {
 
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
         let d = &mut *self.dynamics;
-        for (k, &body) in d.bodies.iter().enumerate() {
-            let radius = self.model.bodies[body as usize].size.max(1e-9);
-            let o = d.offset_of[k];
-            let mut length = radius;
-            let mut sloped = false;
-            for &(index, _) in &d.acting[d.acting_starts[k] as usize..d.acting_starts[k + 1] as usize] {
-                let pair = &d.pairs[index as usize];
-                let gap = d.gaps[index as usize];
-                if gap <= 0.0 || pair.memory.touching {
-                    sloped |= goes_by_slopes(pair);
-                    if !goes_by_slopes(pair) {
-                        length = length.min(pair.scale.max(-gap));
-                    }
+        d.increments_of_bodies(self.model, y, delta, central);
+        d.increments_of_states(self.model, y, delta);
+        d.increments_of_machines(self.model, y, delta, central);
+        d.increments_of_springs(y, delta);
+    }
+}
+
+/// An attempted step: states at its start and end, and what they are off by.
+struct Step<'a> {
+    y0: &'a [f64],
+    y1: &'a [f64],
+    error: &'a [f64],
+}
+
+/// The largest share so far of what a step may be off by.
+struct Judge {
+    /// What a step may be off by, as a share of size and speed [-].
+    tolerance: f64,
+    /// The largest share [-].
+    norm: f64,
+    /// Body it belongs to, by local index.
+    worst: usize,
+}
+
+impl Judge {
+    /// Looks at one share, that of body `k`.
+    fn see(&mut self, share: f64, k: usize) {
+        if share > self.norm {
+            self.norm = share;
+            self.worst = k;
+        }
+    }
+}
+
+impl Dynamics {
+    /// The error of a free body is measured against its size and speed. Where it touches, the error of the gap counts against the depth:
+    ///   |(e_p + e_phi x r) . n| / depth,    r from the centre of mass to the contact,
+    /// for a flat patch with |e_phi x n| a on top, a half the extent of the smaller solid. That along the contact counts against the size again;
+    /// errors of surfaces, which have many normals, and of patches that stick against the depth in all directions.
+    fn error_norm(&mut self, model: &Model, step: &Step<'_>) -> f64 {
+        let mut judge = Judge { tolerance: STEP_SHARE * self.tolerance, norm: 0.0, worst: self.worst };
+        self.find_errors_of_places(model, step.error);
+        self.shorten_to_depths_of_balls();
+        self.judge_contacts(model, step.error, &mut judge);
+        let (share, hardest) = self.judge_states(model, step, &mut judge);
+        for (k, e) in self.errors.iter().enumerate() {
+            let share = (e.linear.length() / self.lengths[k]).max(e.angular.length() / self.turns[k]) / judge.tolerance;
+            judge.see(share, k);
+        }
+        self.judge_machines(model, step.error, &mut judge);
+        self.judge_velocities(model, step, &mut judge);
+        self.worst = judge.worst;
+        self.worst_state = hardest.filter(|_| share >= judge.norm);
+        judge.norm
+    }
+
+    /// Errors of place of all bodies; the lengths they count against are their sizes.
+    fn find_errors_of_places(&mut self, model: &Model, error: &[f64]) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            self.lengths[k] = model.bodies[body as usize].size.max(1e-9);
+            self.turns[k] = 1.0;
+            if self.link_of[k].is_none() {
+                let o = self.offset_of[k];
+                self.errors[k] = Six::new(2.0 * vector(error, o + 3), vector(error, o));
+            }
+        }
+        for machine in &mut self.machines {
+            machine.displace(model, error, false);
+            for (displaced, &k) in machine.displaced.iter().zip(&machine.bodies) {
+                self.errors[k] = *displaced;
+            }
+        }
+    }
+
+    /// Errors of balls that touch as simple pairs count against their depths.
+    fn shorten_to_depths_of_balls(&mut self) {
+        for s in &self.simple {
+            let gap = self.gaps[s.pair as usize];
+            if gap <= 0.0 {
+                for side in s.sides {
+                    let length = &mut self.lengths[side as usize];
+                    *length = length.min(s.scale.max(-gap));
                 }
             }
+        }
+    }
+
+    /// Errors of the gaps of all other pairs, and of their springs.
+    fn judge_contacts(&mut self, model: &Model, error: &[f64], judge: &mut Judge) {
+        for &k in &self.general {
+            let pair = &self.pairs[k as usize];
+            if self.gaps[k as usize] > 0.0 && !self.touching[k as usize] {
+                continue;
+            }
+            let length = pair.scale.max(-pair.last.gap);
+            for side in pair.sides.into_iter().filter(|&side| side < self.bodies.len()) {
+                if pair.holds_all_ways() {
+                    let size = model.bodies[self.bodies[side] as usize].size.max(1e-9);
+                    self.lengths[side] = self.lengths[side].min(length);
+                    self.turns[side] = self.turns[side].min(length / size);
+                } else if pair.last.gap <= 0.0 {
+                    let (e, r) = (&self.errors[side], pair.last.point - self.kinematics[side].p);
+                    let along = (e.linear + e.angular.cross(r)).dot(pair.last.normal);
+                    let rocking = e.angular.cross(pair.last.normal).length() * pair.half_extent();
+                    judge.see((along.abs() + rocking) / (length * judge.tolerance), side);
+                }
+            }
+            if let Some(k) = pair.springs {
+                let N = pair.last.force.total().max(1e-3 * pair.laws.normal.mass);
+                let place = self.kinematics[self.first_of[pair.node]].p.length() + pair.reach();
+                let rounding = pair.laws.friction.kappa * pair.laws.friction.patch_stiffness * ROUNDING * place;
+                let limit = (judge.tolerance * pair.laws.friction.mu.max(1e-3) * N).max(rounding);
+                judge.see(pair.last.friction.gear * vector(error, k).length() / limit, self.first_of[pair.node]);
+            }
+        }
+    }
+
+    /// Errors of the states of the network and of elements; the largest share among them, and whose it is.
+    fn judge_states(&self, model: &Model, step: &Step<'_>, judge: &mut Judge) -> (f64, Option<usize>) {
+        let mut hardest = (0.0, None);
+        for (k, &at) in self.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
+            let size = step.y0[at].abs().max(step.y1[at].abs()).max(model.states[k].scale);
+            let share = step.error[at].abs() / (size * judge.tolerance);
+            judge.see(share, judge.worst);
+            if share > hardest.0 {
+                hardest = (share, Some(k));
+            }
+        }
+        hardest
+    }
+
+    /// How far loops are open, and errors of the velocities of bodies that joints hold.
+    fn judge_machines(&mut self, model: &Model, error: &[f64], judge: &mut Judge) {
+        for machine in &mut self.machines {
+            // the projection takes errors across the rows away, all of them where drives leave no freedom: what is open holds the step
+            let of = |&k: &usize| model.bodies[self.bodies[k] as usize].size.max(1e-9);
+            let size = machine.bodies.iter().map(of).fold(0.0, f64::max);
+            judge.see(machine.open(size) / self.tolerance, machine.bodies[0]);
+            machine.displace(model, error, true);
+            for (e, &k) in machine.displaced.iter().zip(&machine.bodies) {
+                let size = model.bodies[self.bodies[k] as usize].size.max(1e-9);
+                let kin = &self.kinematics[k];
+                let (speed, spin) = (kin.v.length().max(SPEED_FLOOR), kin.w.length().max(SPEED_FLOOR / size));
+                judge.see((e.linear.length() / speed).max(e.angular.length() / spin) / judge.tolerance, k);
+            }
+        }
+    }
+
+    /// Errors of the velocities of bodies that hang on nothing.
+    fn judge_velocities(&self, model: &Model, step: &Step<'_>, judge: &mut Judge) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            if self.link_of[k].is_some() {
+                continue;
+            }
+            let o = self.offset_of[k];
+            let radius = model.bodies[body as usize].size.max(1e-9);
+            let size = |from: usize| vector(step.y0, from).length().max(vector(step.y1, from).length());
+            let speed = size(o + 6).max(SPEED_FLOOR);
+            let spin = size(o + 9).max(SPEED_FLOOR / radius);
+            let (linear, angular) = (vector(step.error, o + 6).length(), vector(step.error, o + 9).length());
+            judge.see((linear / speed).max(angular / spin) / judge.tolerance, k);
+        }
+    }
+
+    /// Length that matters to body `k` of this size where its contacts do not go by slopes, and whether others do [m].
+    fn length_of_contacts(&self, k: usize, radius: f64) -> (f64, bool) {
+        let (mut length, mut sloped) = (radius, false);
+        for &(index, _) in &self.acting[self.acting_starts[k] as usize..self.acting_starts[k + 1] as usize] {
+            let pair = &self.pairs[index as usize];
+            let gap = self.gaps[index as usize];
+            if gap <= 0.0 || pair.memory.touching {
+                sloped |= goes_by_slopes(pair);
+                if !goes_by_slopes(pair) {
+                    length = length.min(pair.scale.max(-gap));
+                }
+            }
+        }
+        (length, sloped)
+    }
+
+    /// Increments of bodies that hang on nothing; the lengths of all become shares of their sizes.
+    fn increments_of_bodies(&mut self, model: &Model, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
+        for k in 0..self.bodies.len() {
+            let radius = model.bodies[self.bodies[k] as usize].size.max(1e-9);
+            let o = self.offset_of[k];
+            let (length, sloped) = self.length_of_contacts(k, radius);
             let touches = length < radius;
             // more than one: nothing but contacts that go by their slopes
-            d.lengths[k] = if sloped && !touches { f64::INFINITY } else { length / radius };
-            if d.link_of[k].is_some() {
+            self.lengths[k] = if sloped && !touches { f64::INFINITY } else { length / radius };
+            if self.link_of[k].is_some() {
                 continue;
             }
             let odd = turning_side(vector(y, o));
@@ -254,7 +321,7 @@ impl System for Bound<'_> {
             let w = vector(y, o + 9).length();
             // along a contact the slopes of the coordinates must cancel; taken one way they differ by the curvature of the law, and by its
             // kink where a contact that neither closes nor opens begins to do one or the other
-            if d.lengths[k] > 1.0 {
+            if self.lengths[k] > 1.0 {
                 // contacts are linear here, and differences large enough to tell their directions from each other
                 central[o..o + BODY_STATES].fill(true);
                 delta[o..o + 3].fill(LARGE * radius);
@@ -273,16 +340,24 @@ impl System for Bound<'_> {
                 delta[o + 9 + i] = toward((1e-7 * SPEED_FLOOR / radius).max(1e-13 * w), y[o + 9 + i], odd[i]);
             }
         }
-        for (k, &at) in d.actions.state_at.iter().enumerate() {
+    }
+
+    /// Increments of the states of the network and of elements.
+    fn increments_of_states(&self, model: &Model, y: &[f64], delta: &mut [f64]) {
+        for (k, &at) in self.actions.state_at.iter().enumerate() {
             if at != usize::MAX {
-                delta[at] = 1e-7 * y[at].abs().max(self.model.states[k].start.abs()).max(self.model.states[k].scale);
+                delta[at] = 1e-7 * y[at].abs().max(model.states[k].start.abs()).max(model.states[k].scale);
             }
         }
-        for machine in &d.machines {
-            let mechanism = &self.model.mechanisms[machine.index as usize];
+    }
+
+    /// Increments of coordinates and rates of mechanisms.
+    fn increments_of_machines(&self, model: &Model, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
+        for machine in &self.machines {
+            let mechanism = &model.mechanisms[machine.index as usize];
             let n = mechanism.coordinates;
-            let touched = machine.bodies.iter().map(|&k| d.lengths[k]).fold(1.0, f64::min);
-            let sloped = touched == 1.0 && machine.bodies.iter().any(|&k| d.lengths[k] > 1.0);
+            let touched = machine.bodies.iter().map(|&k| self.lengths[k]).fold(1.0, f64::min);
+            let sloped = touched == 1.0 && machine.bodies.iter().any(|&k| self.lengths[k] > 1.0);
             let turn = match touched {
                 _ if sloped => LARGE,
                 touched if touched < 1.0 => 3e-5 * touched,
@@ -291,7 +366,7 @@ impl System for Bound<'_> {
             central[machine.offset..machine.offset + n].fill(sloped);
             let (q, u) = machine.states(y);
             for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
-                let size = self.model.bodies[d.bodies[k] as usize].size.max(1e-9);
+                let size = model.bodies[self.bodies[k] as usize].size.max(1e-9);
                 for i in 0..link.count {
                     let length = if link.joint.is_rotation(i) { 1.0 } else { size };
                     let i = link.first + i;
@@ -301,14 +376,18 @@ impl System for Bound<'_> {
                 }
             }
         }
-        for pair in &d.pairs {
+    }
+
+    /// Increments of the springs of contacts.
+    fn increments_of_springs(&self, y: &[f64], delta: &mut [f64]) {
+        for pair in &self.pairs {
             if let Some(k) = pair.springs {
                 if !pair.memory.touching && pair.last.gap > 0.0 {
                     delta[k..k + SPRING_STATES].fill(0.0);
                     continue;
                 }
                 let N = pair.last.force.total().max(1e-3 * pair.laws.normal.mass);
-                let p = d.kinematics[d.first_of[pair.node]].p;
+                let p = self.kinematics[self.first_of[pair.node]].p;
                 let odd = turning_side(p);
                 let place = [p.x, p.y, p.z, p.x * p.y * p.z, odd.x, odd.y, odd.z];
                 for i in 0..7 {

@@ -4,6 +4,7 @@
 //! full exchange on G chooses them. A displacement of the independent ones is completed by Newton's method on the rows, their
 //! rates by G u = 0. Sticking contacts take their springs along: f moves by what its rate would be per unit of speed.
 
+use super::dynamics::Dynamics;
 use super::layout::{set, vector};
 use super::whole::Whole;
 use serde::Serialize;
@@ -52,6 +53,32 @@ pub struct Variable {
     factor: f64,
     /// Step of differences.
     step: f64,
+}
+
+/// A variable whose step of differences is not nothing.
+fn variable(name: String, unit: &str, at: usize, factor: f64, step: f64) -> Variable {
+    Variable { name, unit: unit.into(), at, factor, step: step.max(1e-12) }
+}
+
+/// Positions, and their rates in the same order.
+#[derive(Default)]
+struct Found {
+    positions: Vec<Variable>,
+    rates: Vec<Variable>,
+}
+
+/// Share of each body's size that matters to it: less where it touches less deep [-].
+fn shares_of_contacts(d: &Dynamics, sizes: &[f64]) -> Vec<f64> {
+    let mut shares = vec![SHARE; sizes.len()];
+    for (pair, &gap) in d.pairs.iter().zip(&d.gaps) {
+        if gap <= 0.0 || pair.memory.touching {
+            let depth = if gap < 0.0 { -gap } else { pair.scale };
+            for &k in pair.sides.iter().filter(|&&k| k < sizes.len()) {
+                shares[k] = shares[k].min(DEPTH_SHARE * depth / sizes[k]);
+            }
+        }
+    }
+    shares
 }
 
 /// Pose, acceleration and share of the model's inertia of one body.
@@ -121,92 +148,121 @@ impl Tangent {
         self.find_variables();
     }
 
+    /// Positions and rates of bodies that hang on nothing, then of mechanisms; states of the network.
     fn find_variables(&mut self) {
-        let (model, d) = (&self.whole.model, &mut self.whole.dynamics);
-        let (mut positions, mut rates) = (Vec::new(), Vec::new());
-        // length that matters to each body: its size, or how deep it touches
-        let sizes: Vec<f64> = d.bodies.iter().map(|&b| model.bodies[b as usize].size.max(1e-9)).collect();
-        let mut shares = vec![SHARE; sizes.len()];
-        for (pair, &gap) in d.pairs.iter().zip(&d.gaps) {
-            if gap <= 0.0 || pair.memory.touching {
-                let depth = if gap < 0.0 { -gap } else { pair.scale };
-                for &k in pair.sides.iter().filter(|&&k| k < sizes.len()) {
-                    shares[k] = shares[k].min(DEPTH_SHARE * depth / sizes[k]);
-                }
-            }
+        let d = &self.whole.dynamics;
+        let of_size = |&body: &u32| self.whole.model.bodies[body as usize].size.max(1e-9);
+        let sizes: Vec<f64> = d.bodies.iter().map(of_size).collect();
+        let shares = shares_of_contacts(d, &sizes);
+        let mut found = self.variables_of_bodies(&sizes, &shares);
+        for m in 0..self.whole.dynamics.machines.len() {
+            let lengths = self.lengths_of_coordinates(m, &sizes);
+            self.find_dependent(m, &lengths);
+            // a mechanism moves as a whole: the most delicate contact decides
+            let bodies = &self.whole.dynamics.machines[m].bodies;
+            let share = bodies.iter().map(|&k| shares[k]).fold(SHARE, f64::min);
+            self.variables_of_machine(m, &lengths, share, &mut found);
         }
-        let variable = |name: String, unit: &str, at: usize, factor: f64, step: f64| Variable {
-            name,
-            unit: unit.into(),
-            at,
-            factor,
-            step: step.max(1e-12),
-        };
+        self.freedom = found.positions.len();
+        self.variables = found.positions;
+        self.variables.extend(found.rates);
+        self.variables.extend(self.variables_of_network());
+    }
+
+    /// Three positions and three turns of each body that hangs on nothing, with their rates.
+    fn variables_of_bodies(&self, sizes: &[f64], shares: &[f64]) -> Found {
+        let (model, d) = (&self.whole.model, &self.whole.dynamics);
+        let mut found = Found::default();
         for k in (0..sizes.len()).filter(|&k| d.link_of[k].is_none()) {
             let (o, name) = (d.offset_of[k], &model.bodies[d.bodies[k] as usize].name);
             for (i, axis) in ["x", "y", "z"].into_iter().enumerate() {
-                positions.push(variable(format!("{name}.position.{axis}"), "m", o + i, 1.0, shares[k] * sizes[k]));
-                rates.push(variable(format!("{name}.velocity.{axis}"), "m/s", o + 6 + i, 1.0, RATE_SHARE * sizes[k]));
+                found.positions.push(variable(
+                    format!("{name}.position.{axis}"),
+                    "m",
+                    o + i,
+                    1.0,
+                    shares[k] * sizes[k],
+                ));
+                let rate = format!("{name}.velocity.{axis}");
+                found.rates.push(variable(rate, "m/s", o + 6 + i, 1.0, RATE_SHARE * sizes[k]));
             }
             for (i, axis) in ["x", "y", "z"].into_iter().enumerate() {
-                positions.push(variable(format!("{name}.turn.{axis}"), "rad", o + 3 + i, 0.5, shares[k]));
+                found.positions.push(variable(format!("{name}.turn.{axis}"), "rad", o + 3 + i, 0.5, shares[k]));
                 let rate = format!("{name}.angular_velocity.{axis}");
-                rates.push(variable(rate, "rad/s", o + 9 + i, 1.0, RATE_SHARE));
+                found.rates.push(variable(rate, "rad/s", o + 9 + i, 1.0, RATE_SHARE));
             }
         }
-        for (m, machine) in d.machines.iter_mut().enumerate() {
-            let mechanism = &model.mechanisms[machine.index as usize];
-            let n = mechanism.coordinates;
-            let free: Vec<bool> = machine.work.modes.iter().map(|&mode| mode == Mode::Free).collect();
-            let mut lengths = vec![1.0; n];
-            for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
-                for i in (0..link.count).filter(|&i| !link.joint.is_rotation(i)) {
-                    lengths[link.first + i] = sizes[k];
-                }
+        found
+    }
+
+    /// Length that matters to each coordinate of machine `m`: the size of the body it moves, or one radian.
+    fn lengths_of_coordinates(&self, m: usize, sizes: &[f64]) -> Vec<f64> {
+        let machine = &self.whole.dynamics.machines[m];
+        let mechanism = &self.whole.model.mechanisms[machine.index as usize];
+        let mut lengths = vec![1.0; mechanism.coordinates];
+        for (link, &k) in mechanism.links.iter().zip(&machine.bodies) {
+            for i in (0..link.count).filter(|&i| !link.joint.is_rotation(i)) {
+                lengths[link.first + i] = sizes[k];
             }
-            if mechanism.has_rows() {
-                let mut G = Vec::new();
-                mechanism.gradients(&machine.work, &mut machine.displaced, &mut G);
-                for (j, g) in G.iter_mut().enumerate() {
-                    *g *= if free[j % n] { lengths[j % n] } else { 0.0 };
+        }
+        lengths
+    }
+
+    /// Which coordinates of machine `m` depend on the others by its rows.
+    fn find_dependent(&mut self, m: usize, lengths: &[f64]) {
+        let machine = &mut self.whole.dynamics.machines[m];
+        let mechanism = &self.whole.model.mechanisms[machine.index as usize];
+        if !mechanism.has_rows() {
+            return;
+        }
+        let n = mechanism.coordinates;
+        let mut G = Vec::new();
+        mechanism.gradients(&machine.work, &mut machine.displaced, &mut G);
+        for (j, g) in G.iter_mut().enumerate() {
+            *g *= if machine.work.modes[j % n] == Mode::Free { lengths[j % n] } else { 0.0 };
+        }
+        self.dependent[m] = pivot_columns(&mut G, n, REDUNDANT);
+    }
+
+    /// Free and independent coordinates of machine `m`, with their rates; its bodies move by this share of their lengths.
+    fn variables_of_machine(&self, m: usize, lengths: &[f64], share: f64, found: &mut Found) {
+        let (model, machine) = (&self.whole.model, &self.whole.dynamics.machines[m]);
+        let mechanism = &model.mechanisms[machine.index as usize];
+        let n = mechanism.coordinates;
+        for link in &mechanism.links {
+            let owner = match link.source {
+                Some(joint) => &model.joints[joint as usize].name,
+                None => &model.bodies[link.body as usize].name,
+            };
+            for i in 0..link.count {
+                let at = link.first + i;
+                if machine.work.modes[at] != Mode::Free || self.dependent[m].contains(&at) {
+                    continue;
                 }
-                self.dependent[m] = pivot_columns(&mut G, n, REDUNDANT);
-            }
-            // a mechanism moves as a whole: the most delicate contact decides
-            let share = machine.bodies.iter().map(|&k| shares[k]).fold(SHARE, f64::min);
-            for link in &mechanism.links {
-                let owner = match link.source {
-                    Some(joint) => &model.joints[joint as usize].name,
-                    None => &model.bodies[link.body as usize].name,
+                let (turns, based) = (link.joint.is_rotation(i), link.joint.has_base() && i < 3);
+                let name = match based {
+                    true => format!("{owner}.turn.{}", ["x", "y", "z"][i]),
+                    false => format!("{owner}.{}", link.joint.coordinate_names()[i].0),
                 };
-                for i in 0..link.count {
-                    let at = link.first + i;
-                    if !free[at] || self.dependent[m].contains(&at) {
-                        continue;
-                    }
-                    let (turns, based) = (link.joint.is_rotation(i), link.joint.has_base() && i < 3);
-                    let name = match based {
-                        true => format!("{owner}.turn.{}", ["x", "y", "z"][i]),
-                        false => format!("{owner}.{}", link.joint.coordinate_names()[i].0),
-                    };
-                    let (unit, rate_unit) = if turns { ("rad", "rad/s") } else { ("m", "m/s") };
-                    let factor = if based { 0.5 } else { 1.0 };
-                    positions.push(variable(name, unit, machine.offset + at, factor, share * lengths[at]));
-                    let rate = format!("{owner}.{}", link.joint.rate_names()[i]);
-                    rates.push(variable(rate, rate_unit, machine.offset + n + at, 1.0, RATE_SHARE * lengths[at]));
-                }
+                let (unit, rate_unit) = if turns { ("rad", "rad/s") } else { ("m", "m/s") };
+                let factor = if based { 0.5 } else { 1.0 };
+                found.positions.push(variable(name, unit, machine.offset + at, factor, share * lengths[at]));
+                let rate = format!("{owner}.{}", link.joint.rate_names()[i]);
+                found.rates.push(variable(rate, rate_unit, machine.offset + n + at, 1.0, RATE_SHARE * lengths[at]));
             }
         }
+    }
+
+    /// States of the network and of elements.
+    fn variables_of_network(&self) -> Vec<Variable> {
         let mut states = Vec::new();
-        for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-            let state = &model.states[k];
+        let places = self.whole.dynamics.actions.state_at.iter().enumerate();
+        for (k, &at) in places.filter(|(_, at)| **at != usize::MAX) {
+            let state = &self.whole.model.states[k];
             let size = self.base[at].abs().max(state.start.abs()).max(10.0 * state.scale);
             states.push(variable(state.name.clone(), state.unit, at, 1.0, SHARE * size));
         }
-        self.freedom = positions.len();
-        self.variables = positions;
-        self.variables.extend(rates);
-        self.variables.extend(states);
+        states
     }
 
     /// Moves from the instant by these changes of the variables, loops closed, springs of contacts taken along; the

@@ -27,6 +27,8 @@ use tippe_mechanics::element::{Push, Wrench};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::model::{Drive, Model};
+use tippe_mechanics::state::MachineRecord;
+use tippe_mechanics::structure::Structure;
 use tippe_numerics::System;
 
 /// First indicator without a contact, second without a pair that is apart (Neumayr and Otter 2019, eq. 13, 14) [m].
@@ -67,6 +69,60 @@ pub struct Input {
     pub value: f64,
     /// Element of the island, and which of its inputs.
     at: [usize; 2],
+}
+
+/// Pairs of elements, by index, between which a contact is defined and the structure leaves it be.
+fn pairs_that_may_touch(model: &Model, structure: &Structure) -> Vec<(u32, u32)> {
+    let n = model.colliders.len();
+    let mut ids = Vec::new();
+    for i in 0..n {
+        for j in i + 1..n {
+            let [a, b] = [i, j].map(|e| model.colliders[e].body);
+            if model.contact_between(i, j).is_some() && structure.may_touch(a, b) {
+                ids.push((i as u32, j as u32));
+            }
+        }
+    }
+    ids
+}
+
+/// States of the bodies that hang on nothing, from their motions, and their pieces of y.
+fn place_bodies(model: &Model, motions: &[Motion], d: &mut Dynamics, inner: &mut [f64]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for k in (0..d.bodies.len()).filter(|&k| d.link_of[k].is_none()) {
+        let (m, o) = (&motions[d.bodies[k] as usize], d.offset_of[k]);
+        set(inner, o, m.p);
+        set(inner, o + 6, m.v);
+        let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
+        set(inner, o + 9, if isotropic { m.w } else { m.q.conjugate() * m.w });
+        d.frames[k] = Frame { rotation: m.q, rate: Vec3::ZERO };
+        pieces.push(Piece::Body(k));
+    }
+    pieces
+}
+
+/// States of the mechanisms, from their records, and their pieces of y, in the order of the model.
+fn place_machines(model: &Model, records: &[MachineRecord], d: &mut Dynamics, inner: &mut [f64]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut order: Vec<usize> = (0..d.machines.len()).collect();
+    order.sort_unstable_by_key(|&k| d.machines[k].index);
+    for k in order {
+        let machine = &mut d.machines[k];
+        machine.restore(model, &records[machine.index as usize], inner, &mut d.frames);
+        let mechanism = &model.mechanisms[machine.index as usize];
+        let (at, n) = (machine.offset, mechanism.coordinates);
+        for (link, &body) in mechanism.links.iter().zip(&machine.bodies) {
+            let mut first = at + link.first;
+            if link.joint.has_base() {
+                pieces.push(Piece::Turn(body, first, first + n));
+                d.frames[body].rate = Vec3::ZERO;
+                first += 3;
+            }
+            pieces.push(Piece::Same(first..at + link.first + link.count));
+        }
+        pieces.push(Piece::Same(at + n..at + 2 * n));
+    }
+    pieces
 }
 
 /// The whole model and its contact set.
@@ -134,49 +190,11 @@ impl Whole {
             b.drive == Drive::Free && (b.mechanism.is_some() || !structure.gone[body])
         };
         let bodies: Vec<u32> = (0..model.bodies.len()).filter(|&b| there(b)).map(|b| b as u32).collect();
-        let n = model.colliders.len();
-        let mut ids = Vec::new();
-        for i in 0..n {
-            for j in i + 1..n {
-                let [a, b] = [i, j].map(|e| model.colliders[e].body);
-                if model.contact_between(i, j).is_some() && structure.may_touch(a, b) {
-                    ids.push((i as u32, j as u32));
-                }
-            }
-        }
-        let mut d = Dynamics::new(model, bodies, &ids, 1.0);
+        let mut d = Dynamics::new(model, bodies, &pairs_that_may_touch(model, structure), 1.0);
         d.remember(structure);
         let mut inner = vec![0.0; d.length()];
-        let mut pieces = Vec::new();
-        for k in 0..d.bodies.len() {
-            if d.link_of[k].is_none() {
-                let (m, o) = (&motions[d.bodies[k] as usize], d.offset_of[k]);
-                set(&mut inner, o, m.p);
-                set(&mut inner, o + 6, m.v);
-                let isotropic = model.bodies[d.bodies[k] as usize].isotropic;
-                set(&mut inner, o + 9, if isotropic { m.w } else { m.q.conjugate() * m.w });
-                d.frames[k] = Frame { rotation: m.q, rate: Vec3::ZERO };
-                pieces.push(Piece::Body(k));
-            }
-        }
-        let mut order: Vec<usize> = (0..d.machines.len()).collect();
-        order.sort_unstable_by_key(|&k| d.machines[k].index);
-        for k in order {
-            let machine = &mut d.machines[k];
-            machine.restore(model, &clock.machines[machine.index as usize], &mut inner, &mut d.frames);
-            let mechanism = &model.mechanisms[machine.index as usize];
-            let (at, n) = (machine.offset, mechanism.coordinates);
-            for (link, &body) in mechanism.links.iter().zip(&machine.bodies) {
-                let mut first = at + link.first;
-                if link.joint.has_base() {
-                    pieces.push(Piece::Turn(body, first, first + n));
-                    d.frames[body].rate = Vec3::ZERO;
-                    first += 3;
-                }
-                pieces.push(Piece::Same(first..at + link.first + link.count));
-            }
-            pieces.push(Piece::Same(at + n..at + 2 * n));
-        }
+        let mut pieces = place_bodies(model, motions, &mut d, &mut inner);
+        pieces.extend(place_machines(model, &clock.machines, &mut d, &mut inner));
         d.restore_actions(model, &clock.actions, &mut inner);
         for pair in &mut d.pairs {
             if let Ok(k) = records.binary_search_by_key(&pair.id, |r| r.id) {
@@ -203,8 +221,7 @@ impl Whole {
         };
         whole.rebuild(time, records.is_empty());
         whole.watch(time);
-        whole.start = vec![0.0; whole.length];
-        let mut start = std::mem::take(&mut whole.start);
+        let mut start = vec![0.0; whole.length];
         whole.write(&mut start);
         whole.start = start;
         whole

@@ -439,109 +439,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Which bodies each element and block needs in one island.
-    fn settle_homes(&mut self, model: &mut Model) {
-        let Some(first_free) = model.bodies.iter().position(|b| b.drive == Drive::Free) else { return };
-        let free = |body: u32| model.bodies[body as usize].drive == Drive::Free;
-        let of = |source: &Source| -> Vec<u32> {
-            match source {
-                Source::Coordinate { mechanism, .. } | Source::Rate { mechanism, .. } => {
-                    vec![model.mechanisms[*mechanism as usize].links[0].body]
-                }
-                Source::Sensor { sensor, .. } => {
-                    let ends = model.sensors[*sensor as usize].ends;
-                    ends.iter().filter_map(|e| e.body).filter(|&b| free(b)).collect()
-                }
-                _ => Vec::new(),
-            }
-        };
-        // bodies each block hangs on, blocks it reads included; those that read a state hang on its block's bodies
-        let n = model.network.blocks.len();
-        let mut sets: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); n];
-        let owner_of = |source: &Source| {
-            model.network.blocks.iter().position(|b| match source {
-                Source::Value(v) => {
-                    let count = match &b.kind {
-                        BlockKind::Component { formula, .. } => formula.outputs - b.states.len(),
-                        _ => 1,
-                    };
-                    (b.value..b.value + count).contains(&(*v as usize)) && !b.of_time
-                }
-                Source::State(s) => b.states.contains(&(*s as usize)),
-                _ => false,
-            })
-        };
-        let block_reads: Vec<Vec<Source>> = model.network.blocks.iter().map(|b| reads(&b.kind)).collect();
-        let element_reads: Vec<Vec<Source>> = model
-            .elements
-            .iter()
-            .map(|e| e.kind.attached().formula.map_or_else(Vec::new, |f| f.inputs.clone()))
-            .collect();
-        let mut element_sets: Vec<BTreeSet<u32>> = Vec::new();
-        for (element, reads) in model.elements.iter().zip(&element_reads) {
-            let attached = element.kind.attached();
-            let mut set: BTreeSet<u32> = attached.frames.iter().filter_map(|a| a.body).filter(|&b| free(b)).collect();
-            set.extend(attached.coordinates.iter().map(|at| model.mechanisms[at.mechanism as usize].links[0].body));
-            set.extend(reads.iter().flat_map(of));
-            element_sets.push(set);
-        }
-        for (set, reads) in sets.iter_mut().zip(&block_reads) {
-            set.extend(reads.iter().flat_map(of));
-        }
-        // whoever reads a block that is not of time alone shares its bodies, both ways, until nothing changes
-        let mut changed = true;
-        while changed {
-            changed = false;
-            let join = |a: &mut BTreeSet<u32>, b: &mut BTreeSet<u32>| {
-                let before = a.len() + b.len();
-                let all: BTreeSet<u32> = a.union(b).copied().collect();
-                a.clone_from(&all);
-                b.clone_from(&all);
-                a.len() + b.len() > before
-            };
-            for (k, reads) in block_reads.iter().enumerate() {
-                for other in reads.iter().filter_map(owner_of).filter(|&o| o != k) {
-                    let mut theirs = std::mem::take(&mut sets[other]);
-                    changed |= join(&mut sets[k], &mut theirs);
-                    sets[other] = theirs;
-                }
-            }
-            for (k, reads) in element_reads.iter().enumerate() {
-                for other in reads.iter().filter_map(owner_of) {
-                    changed |= join(&mut element_sets[k], &mut sets[other]);
-                }
-            }
-        }
-        let homes: Vec<u32> = model
-            .changes
-            .iter()
-            .map(|change| {
-                let reads = change.when.iter().flat_map(|when| &when.inputs);
-                let blocks = reads.clone().filter_map(owner_of).flat_map(|k| sets[k].iter().copied());
-                reads.flat_map(of).chain(blocks).min().unwrap_or(first_free as u32)
-            })
-            .collect();
-        for (change, home) in model.changes.iter_mut().zip(homes) {
-            change.home = home;
-        }
-        for (block, set) in model.network.blocks.iter_mut().zip(sets) {
-            block.home = set.first().copied().unwrap_or(first_free as u32);
-        }
-        for (element, set) in model.elements.iter_mut().zip(element_sets) {
-            element.bodies = set.into_iter().collect();
-        }
-        for k in 0..model.elements.len() {
-            if model.elements[k].bodies.is_empty() {
-                let name = model.elements[k].name.clone();
-                self.fail(
-                    self.scene.places.entity,
-                    format!("force \"{name}\" acts on nothing that moves by forces"),
-                    "one of its bodies must be free",
-                );
-            }
-        }
-    }
-
     /// Names of what is recorded of elements, sensors and the network.
     fn name_force_signals(&self, model: &mut Model) {
         let mut signals = Vec::new();
@@ -584,7 +481,7 @@ impl Compiler<'_> {
 }
 
 /// What a block reads.
-fn reads(kind: &BlockKind) -> Vec<Source> {
+pub(super) fn reads(kind: &BlockKind) -> Vec<Source> {
     match kind {
         BlockKind::Equation(formula) => formula.inputs.clone(),
         BlockKind::Table { input, .. } => input.inputs.clone(),

@@ -333,84 +333,39 @@ impl Compiler<'_> {
     /// One mechanism: its forest from the ground, then from the smallest body left; then its rows.
     fn mechanism(&mut self, model: &mut Model, found: &[Found], spanning: &[bool], bodies: &[usize]) {
         let number = model.mechanisms.len() as u32;
-        let mut mechanism = Mechanism::default();
         let free = |b: Option<usize>| b.filter(|&b| model.bodies[b].drive == Drive::Free);
-        let mut link_of: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut places: Vec<(usize, JointPlace)> = Vec::new();
-        let on = |end: &End, link_of: &BTreeMap<usize, u32>| match end.body {
-            None => Parent::World,
-            Some(body) => link_of.get(&body).map_or(Parent::Body(body as u32), |&k| Parent::Link(k)),
-        };
         let mine: Vec<usize> = (0..found.len())
             .filter(|&k| found[k].ends.iter().any(|e| free(e.body).is_some_and(|b| bodies.contains(&b))))
             .collect();
+        let mut forest = Forest::default();
         loop {
             // spanning joints between what is placed and what is not, in the order of the scene
             let next = mine.iter().copied().find_map(|k| {
-                let placed = [0, 1].map(|side| free(found[k].ends[side].body).is_none_or(|b| link_of.contains_key(&b)));
+                let ends = found[k].ends.map(|end| free(end.body));
+                let placed = ends.map(|body| body.is_none_or(|b| forest.link_of.contains_key(&b)));
                 (spanning[k] && placed[0] != placed[1]).then_some((k, placed[1]))
             });
-            let (body, link) = match next {
+            match next {
                 Some((k, reversed)) => {
-                    let f = &found[k];
-                    let (outer, inner) = if reversed { (1, 0) } else { (0, 1) };
-                    let Some(body) = f.ends[inner].body else { break };
-                    let parent = on(&f.ends[outer], &link_of);
-                    let (outer, inner) = (f.ends[outer], f.ends[inner]);
-                    places.push((f.index, JointPlace::Link { mechanism: number, link: mechanism.links.len() as u32 }));
-                    (
-                        body,
-                        Link {
-                            body: body as u32,
-                            parent,
-                            joint: f.joint,
-                            reversed,
-                            source: Some(f.index as u32),
-                            R_p1: outer.R,
-                            p_p1: outer.p,
-                            R_2c: inner.R.transpose(),
-                            p_2c: -(inner.R.transpose() * inner.p),
-                            first: mechanism.coordinates,
-                            count: f.joint.coordinates(),
-                        },
-                    )
+                    let Some(index) = forest.hang(&found[k], reversed) else { break };
+                    let place = JointPlace::Link { mechanism: number, link: index };
+                    model.joints[found[k].index].place = Some(place);
                 }
                 None => {
-                    let Some(&body) = bodies.iter().find(|b| !link_of.contains_key(b)) else { break };
-                    (
-                        body,
-                        Link {
-                            body: body as u32,
-                            parent: Parent::World,
-                            joint: Joint::Free,
-                            reversed: false,
-                            source: None,
-                            R_p1: Mat3::IDENTITY,
-                            p_p1: Vec3::ZERO,
-                            R_2c: Mat3::IDENTITY,
-                            p_2c: Vec3::ZERO,
-                            first: mechanism.coordinates,
-                            count: 6,
-                        },
-                    )
+                    let Some(&body) = bodies.iter().find(|b| !forest.link_of.contains_key(b)) else { break };
+                    forest.let_float(body);
                 }
-            };
-            link_of.insert(body, mechanism.links.len() as u32);
-            mechanism.coordinates += link.count;
-            mechanism.links.push(link);
+            }
         }
-        for k in mine.into_iter().filter(|&k| !spanning[k]) {
-            let f = &found[k];
+        let Forest { mut mechanism, link_of } = forest;
+        for f in mine.into_iter().filter(|&k| !spanning[k]).map(|k| &found[k]) {
             let place = JointPlace::Loop { mechanism: number, index: mechanism.loops.len() as u32 };
-            places.push((f.index, place));
+            model.joints[f.index].place = Some(place);
             mechanism.loops.push(Loop {
                 joint: f.joint,
                 source: f.index as u32,
-                sides: f.ends.map(|e| Side { on: on(&e, &link_of), p: e.p, R: e.R }),
+                sides: f.ends.map(|e| Side { on: parent(&e, &link_of), p: e.p, R: e.R }),
             });
-        }
-        for (joint, place) in places {
-            model.joints[joint].place = Some(place);
         }
         for (k, link) in mechanism.links.iter().enumerate() {
             model.bodies[link.body as usize].mechanism = Some((number, k as u32));
@@ -496,6 +451,69 @@ impl Compiler<'_> {
             let (name, source) = (spec.name.clone(), CoupledBy::Constraint(index as u32));
             model.mechanisms[number as usize].couplings.push(Coupled { name, source, coupling });
         }
+    }
+}
+
+/// The forest of a mechanism while it grows.
+#[derive(Default)]
+struct Forest {
+    mechanism: Mechanism,
+    /// Link of each body that is placed.
+    link_of: BTreeMap<usize, u32>,
+}
+
+impl Forest {
+    /// The next body by this joint, on its second end unless `reversed`; its link.
+    fn hang(&mut self, f: &Found, reversed: bool) -> Option<u32> {
+        let (outer, inner) = if reversed { (f.ends[1], f.ends[0]) } else { (f.ends[0], f.ends[1]) };
+        let body = inner.body?;
+        Some(self.add(Link {
+            body: body as u32,
+            parent: parent(&outer, &self.link_of),
+            joint: f.joint,
+            reversed,
+            source: Some(f.index as u32),
+            R_p1: outer.R,
+            p_p1: outer.p,
+            R_2c: inner.R.transpose(),
+            p_2c: -(inner.R.transpose() * inner.p),
+            first: self.mechanism.coordinates,
+            count: f.joint.coordinates(),
+        }))
+    }
+
+    /// The next body with six coordinates of its own.
+    fn let_float(&mut self, body: usize) {
+        self.add(Link {
+            body: body as u32,
+            parent: Parent::World,
+            joint: Joint::Free,
+            reversed: false,
+            source: None,
+            R_p1: Mat3::IDENTITY,
+            p_p1: Vec3::ZERO,
+            R_2c: Mat3::IDENTITY,
+            p_2c: Vec3::ZERO,
+            first: self.mechanism.coordinates,
+            count: 6,
+        });
+    }
+
+    /// Index of the link that is added.
+    fn add(&mut self, link: Link) -> u32 {
+        let index = self.mechanism.links.len() as u32;
+        self.link_of.insert(link.body as usize, index);
+        self.mechanism.coordinates += link.count;
+        self.mechanism.links.push(link);
+        index
+    }
+}
+
+/// What a frame is on: the world, a link that is placed, or a body that does not move.
+fn parent(end: &End, link_of: &BTreeMap<usize, u32>) -> Parent {
+    match end.body {
+        None => Parent::World,
+        Some(body) => link_of.get(&body).map_or(Parent::Body(body as u32), |&k| Parent::Link(k)),
     }
 }
 

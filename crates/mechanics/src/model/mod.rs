@@ -7,6 +7,7 @@ mod drives;
 mod forces;
 mod grain_measures;
 mod grains;
+mod homes;
 mod inputs;
 mod mechanisms;
 mod starts;

@@ -6,7 +6,7 @@ use super::forces::hung;
 use super::mechanisms::{Placed, centre};
 use crate::joint::{Joint, Six, hangs_on, start_rates, starts};
 use crate::kinematics::Kinematics;
-use crate::mechanism::{CoupledBy, Mechanism, Mode, Parent, Side, Work};
+use crate::mechanism::{CoupledBy, Link, Mechanism, Mode, Parent, Side, Work};
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_scene::Part;
 
@@ -34,6 +34,15 @@ pub struct MechanismStart {
     pub redundant: usize,
 }
 
+/// Start of one mechanism as written, before its loops are closed.
+struct Written {
+    start: MechanismStart,
+    /// Coordinates with a start value.
+    given: Vec<bool>,
+    /// Coordinates whose motion is driven.
+    driven: Vec<bool>,
+}
+
 /// A tree that a joint written as rows places.
 struct Hung {
     /// Loop.
@@ -54,66 +63,15 @@ impl Compiler<'_> {
     /// Start values of one mechanism, with all loops closed.
     pub(super) fn begin(&mut self, model: &mut Model, number: usize) {
         let mechanism = model.mechanisms[number].clone();
-        let mut start = MechanismStart {
-            q: vec![0.0; mechanism.coordinates],
-            u: vec![0.0; mechanism.coordinates],
-            bases: vec![Quat::IDENTITY; mechanism.links.len()],
-            ..MechanismStart::default()
-        };
-        let mut given = vec![false; mechanism.coordinates];
-        let mut driven = vec![false; mechanism.coordinates];
-        let mut placed: Vec<Placed> = Vec::new();
-        for (k, link) in mechanism.links.iter().enumerate() {
-            let parent = match link.parent {
-                Parent::World => (Mat3::IDENTITY, Vec3::ZERO),
-                Parent::Body(body) => centre(model, body as usize),
-                Parent::Link(parent) => placed[parent as usize],
-            };
-            let outer = (parent.0 * link.R_p1, parent.1 + parent.0 * link.p_p1);
-            let (R_wc, p_wc) = centre(model, link.body as usize);
-            let R_w2 = R_wc * link.R_2c.transpose();
-            let inner = (R_w2, p_wc - R_w2 * link.p_2c);
-            let (f1, f2) = if link.reversed { (inner, outer) } else { (outer, inner) };
-            let q = &mut start.q[link.first..link.first + link.count];
-            let spec = link.source.map(|s| &self.scene.joints[s as usize]);
-            let body = &self.scene.bodies[link.body as usize];
-            // a body that was not placed is placed by its joint
-            let unplaced = spec.is_some_and(|s| !is_placed(s))
-                && body.position == Vec3::ZERO
-                && body.orientation == Quat::IDENTITY;
-            let (R_12, p_12) = (f1.0.transpose() * f2.0, f1.0.transpose() * (f2.1 - f1.1));
-            if link.joint.has_base() {
-                start.bases[k] = if unplaced { Quat::IDENTITY } else { Quat::from_mat3(&R_12).normalize() };
-                if link.joint == Joint::Free {
-                    q[3..6].copy_from_slice(&(if unplaced { Vec3::ZERO } else { p_12 }).to_array());
-                }
-            } else if !unplaced {
-                link.joint.coordinates_of(&R_12, p_12, q);
-            }
-            for (i, value) in spec.map_or_else(Vec::new, starts).into_iter().enumerate() {
-                if let Some(value) = value {
-                    q[i] = value;
-                    given[link.first + i] = true;
-                }
-            }
-            if let Some(joint) = spec {
-                for (part, _) in hung(joint).into_iter().flat_map(|(_, hung)| hung).filter(|(_, kind)| kind.moves) {
-                    driven[link.first + hangs_on(joint, part)] = true;
-                }
-            }
-            let mut work = mechanism.work();
-            let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
-            place(model, &mechanism, &start, &mut work, &mut kinematics);
-            placed.push((kinematics[k].R, kinematics[k].p));
-        }
-        let hung = self.hang(model, &mechanism, &mut start, &mut given);
-        for coupling in 0..mechanism.couplings.len() {
-            let m = &mut model.mechanisms[number];
+        let mut written = self.place_forest(model, &mechanism);
+        let hung = self.hang(model, &mechanism, &mut written.start, &mut written.given);
+        let Written { mut start, given, driven } = written;
+        for coupled in &mut model.mechanisms[number].couplings {
             // what a constraint bounds are the coordinates themselves
-            if matches!(m.couplings[coupling].source, CoupledBy::Constraint(_)) {
+            if matches!(coupled.source, CoupledBy::Constraint(_)) {
                 continue;
             }
-            for term in &mut m.couplings[coupling].coupling.terms {
+            for term in &mut coupled.coupling.terms {
                 term.start = start.q[term.coordinate];
             }
         }
@@ -134,23 +92,70 @@ impl Compiler<'_> {
         self.warn_of_rows(model, &mechanism, &start, &mut work);
         start.rows = work.rows.len();
         start.redundant = work.rows.len() - work.rank;
-        let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
-        place(model, &mechanism, &start, &mut work, &mut kinematics);
-        for (link, kin) in mechanism.links.iter().zip(&kinematics) {
-            let body = link.body as usize;
-            if model.bodies[body].radius == 0.0 {
-                model.bodies[body].size = model.bodies[body].size.max(link.p_2c.length());
-            }
-            let q = Quat::from_mat3(&kin.R).normalize();
-            let arm = q * model.bodies[body].p_bc;
-            model.start[body] = crate::BodyState {
-                position: kin.p - arm,
-                orientation: q,
-                velocity: kin.v - kin.w.cross(arm),
-                angular_velocity: kin.w,
-            };
-        }
+        place_bodies(model, &mechanism, &start, &mut work);
         model.mechanism_starts[number] = start;
+    }
+
+    /// Coordinates of the forest where bodies and start values are written, link by link from the ground.
+    fn place_forest(&self, model: &Model, mechanism: &Mechanism) -> Written {
+        let mut written = Written {
+            start: MechanismStart {
+                q: vec![0.0; mechanism.coordinates],
+                u: vec![0.0; mechanism.coordinates],
+                bases: vec![Quat::IDENTITY; mechanism.links.len()],
+                ..MechanismStart::default()
+            },
+            given: vec![false; mechanism.coordinates],
+            driven: vec![false; mechanism.coordinates],
+        };
+        let mut placed: Vec<Placed> = Vec::new();
+        for (k, link) in mechanism.links.iter().enumerate() {
+            let parent = match link.parent {
+                Parent::World => (Mat3::IDENTITY, Vec3::ZERO),
+                Parent::Body(body) => centre(model, body as usize),
+                Parent::Link(parent) => placed[parent as usize],
+            };
+            self.place_link(link, parent, centre(model, link.body as usize), k, &mut written);
+            let mut work = mechanism.work();
+            let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+            place(model, mechanism, &written.start, &mut work, &mut kinematics);
+            placed.push((kinematics[k].R, kinematics[k].p));
+        }
+        written
+    }
+
+    /// Coordinates of link `k` between these poses of what it hangs on and of its body, as far as its joint says none.
+    fn place_link(&self, link: &Link, parent: Placed, (R_wc, p_wc): Placed, k: usize, written: &mut Written) {
+        let outer = (parent.0 * link.R_p1, parent.1 + parent.0 * link.p_p1);
+        let R_w2 = R_wc * link.R_2c.transpose();
+        let inner = (R_w2, p_wc - R_w2 * link.p_2c);
+        let (f1, f2) = if link.reversed { (inner, outer) } else { (outer, inner) };
+        let q = &mut written.start.q[link.first..link.first + link.count];
+        let spec = link.source.map(|s| &self.scene.joints[s as usize]);
+        let body = &self.scene.bodies[link.body as usize];
+        // a body that was not placed is placed by its joint
+        let unplaced =
+            spec.is_some_and(|s| !is_placed(s)) && body.position == Vec3::ZERO && body.orientation == Quat::IDENTITY;
+        let (R_12, p_12) = (f1.0.transpose() * f2.0, f1.0.transpose() * (f2.1 - f1.1));
+        if link.joint.has_base() {
+            written.start.bases[k] = if unplaced { Quat::IDENTITY } else { Quat::from_mat3(&R_12).normalize() };
+            if link.joint == Joint::Free {
+                q[3..6].copy_from_slice(&(if unplaced { Vec3::ZERO } else { p_12 }).to_array());
+            }
+        } else if !unplaced {
+            link.joint.coordinates_of(&R_12, p_12, q);
+        }
+        for (i, value) in spec.map_or_else(Vec::new, starts).into_iter().enumerate() {
+            if let Some(value) = value {
+                q[i] = value;
+                written.given[link.first + i] = true;
+            }
+        }
+        if let Some(joint) = spec {
+            for (part, _) in hung(joint).into_iter().flat_map(|(_, hung)| hung).filter(|(_, kind)| kind.moves) {
+                written.driven[link.first + hangs_on(joint, part)] = true;
+            }
+        }
     }
 
     /// Where start values stand at joints written as rows, joints place what hangs on them as their coordinates would, from the ground
@@ -399,33 +404,52 @@ impl Compiler<'_> {
         }
         work.modes.fill(Mode::Free);
         if violation.is_nan() || violation > 1e-9 * size {
-            let worst = work.rows.iter().max_by(|a, b| a.phi.abs().total_cmp(&b.phi.abs()));
-            if let Some(row) = worst {
-                let source = match mechanism.loops.get(row.owner) {
-                    Some(closing) => CoupledBy::Joint(closing.source),
-                    None => mechanism.couplings[row.owner - mechanism.loops.len()].source,
-                };
-                let (place, message, help) = match source {
-                    CoupledBy::Constraint(k) => {
-                        let spec = &self.scene.constraints[k as usize];
-                        let message =
-                            format!("constraint \"{}\" cannot be met: its sum is {violation:.3e} off", spec.name);
-                        (spec.places.entity, message, "look at the start values of its coordinates")
-                    }
-                    CoupledBy::Joint(source) => {
-                        let spec = &self.scene.joints[source as usize];
-                        let message = format!(
-                            "joint \"{}\" cannot close: after {ITERATIONS} iterations its frames are {violation:.3e} m apart or askew",
-                            spec.name
-                        );
-                        (spec.places.entity, message, "look at the lengths and start values of the loop it closes")
-                    }
-                    CoupledBy::Lock => return false,
-                };
-                self.fail(place, message, help);
-            }
+            self.refuse_open(mechanism, violation, work);
             return false;
         }
+        self.warn_of_moved(model, mechanism, &written, start);
+        if !evaluate(model, mechanism, start, work) {
+            self.massless(mechanism, work);
+            return false;
+        }
+        true
+    }
+
+    /// The row that loops leave most open by this violation [m, or - for directions].
+    fn refuse_open(&mut self, mechanism: &Mechanism, violation: f64, work: &Work) {
+        let worst = work.rows.iter().max_by(|a, b| a.phi.abs().total_cmp(&b.phi.abs()));
+        let Some(row) = worst else { return };
+        let source = match mechanism.loops.get(row.owner) {
+            Some(closing) => CoupledBy::Joint(closing.source),
+            None => mechanism.couplings[row.owner - mechanism.loops.len()].source,
+        };
+        let (place, message, help) = match source {
+            CoupledBy::Constraint(k) => {
+                let spec = &self.scene.constraints[k as usize];
+                let message = format!("constraint \"{}\" cannot be met: its sum is {violation:.3e} off", spec.name);
+                (spec.places.entity, message, "look at the start values of its coordinates")
+            }
+            CoupledBy::Joint(source) => {
+                let spec = &self.scene.joints[source as usize];
+                let message = format!(
+                    "joint \"{}\" cannot close: after {ITERATIONS} iterations its frames are {violation:.3e} m apart or askew",
+                    spec.name
+                );
+                (spec.places.entity, message, "look at the lengths and start values of the loop it closes")
+            }
+            CoupledBy::Lock => return,
+        };
+        self.fail(place, message, help);
+    }
+
+    /// Start values that were changed, so that all loops close.
+    fn warn_of_moved(
+        &mut self,
+        model: &Model,
+        mechanism: &Mechanism,
+        written: &MechanismStart,
+        start: &MechanismStart,
+    ) {
         for link in &mechanism.links {
             let Some(source) = link.source else { continue };
             let name = &model.joints[source as usize].name;
@@ -440,11 +464,6 @@ impl Compiler<'_> {
                 }
             }
         }
-        if !evaluate(model, mechanism, start, work) {
-            self.massless(mechanism, work);
-            return false;
-        }
-        true
     }
 
     fn massless(&mut self, mechanism: &Mechanism, work: &Work) {
@@ -581,6 +600,26 @@ fn seen_from(f1: &Kinematics, f2: &Kinematics) -> Six {
 
 fn place(model: &Model, mechanism: &Mechanism, start: &MechanismStart, work: &mut Work, out: &mut [Kinematics]) {
     mechanism.place(&start.q, &start.u, &start.bases, |body| model.standing(body), work, out);
+}
+
+/// Bodies start where their mechanism has them.
+fn place_bodies(model: &mut Model, mechanism: &Mechanism, start: &MechanismStart, work: &mut Work) {
+    let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+    place(model, mechanism, start, work, &mut kinematics);
+    for (link, kin) in mechanism.links.iter().zip(&kinematics) {
+        let body = link.body as usize;
+        if model.bodies[body].radius == 0.0 {
+            model.bodies[body].size = model.bodies[body].size.max(link.p_2c.length());
+        }
+        let q = Quat::from_mat3(&kin.R).normalize();
+        let arm = q * model.bodies[body].p_bc;
+        model.start[body] = crate::BodyState {
+            position: kin.p - arm,
+            orientation: q,
+            velocity: kin.v - kin.w.cross(arm),
+            angular_velocity: kin.w,
+        };
+    }
 }
 
 /// Articulated bodies and rows at the start; false if something without mass would move.

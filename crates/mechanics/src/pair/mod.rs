@@ -8,7 +8,7 @@ use crate::contact::friction::{FrictionConstants, FrictionLaw};
 use crate::contact::normal::{NormalConstants, NormalLaw};
 use crate::contact::patch::{Patch, rods};
 use crate::contact::surfaces::SurfacePair;
-use crate::model::{Drive, Lever, Model};
+use crate::model::{Body, Collider, ContactParameters, Drive, Lever, Model};
 use tippe_geometry::{ContactKind, Pose, Shape, Vec3, contact_kind};
 
 /// Impact speed whose Hertz depth is the smallest length that matters to a contact [m/s].
@@ -85,84 +85,24 @@ impl PairLaws {
     /// Those of two elements that [`Model::contact_between`] lets touch.
     pub fn of(model: &Model, id: (u32, u32)) -> Option<PairLaws> {
         let parameters = model.contact_between(id.0 as usize, id.1 as usize)?;
-        let elements = [&model.colliders[id.0 as usize], &model.colliders[id.1 as usize]];
-        let bodies = elements.map(|e| &model.bodies[e.body as usize]);
-        let ball = |k: usize| match elements[k].shape {
-            Shape::Sphere { radius } => Some((elements[k].X_cs.position, radius)),
-            _ => None,
-        };
-        let fixed_plane = |k: usize| {
-            let e = elements[k];
-            (matches!(e.shape, Shape::HalfSpace) && bodies[k].drive == Drive::Fixed).then(|| {
-                let start = &model.start[e.body as usize];
-                let X_ws = Pose::new(start.orientation, start.position).then(&e.X_cs);
-                let n_w = X_ws.vector(Vec3::Z);
-                (n_w, n_w.dot(X_ws.position))
-            })
-        };
-        // the published point laws stay point laws
-        let point_law = matches!(parameters.law, NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. });
-        let kind = contact_kind(&elements[0].shape, &elements[1].shape);
-        let shapes = elements.map(|e| &e.shape);
-        let along = matches!(parameters.law, NormalLaw::Hertz { .. }) && rods(shapes).is_some();
-        let flat = kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface || along;
+        let ends = Ends::of(model, id);
+        let flat = ends.touch_over_an_area(&parameters.law);
         let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
-        let geometry = match (ball(0), ball(1), fixed_plane(0), fixed_plane(1)) {
-            (Some((c1, r1)), Some((c2, r2)), ..) => PairGeometry::Spheres { c1, c2, r1, r2 },
-            (None, Some((c, r)), Some((n_w, offset)), _) => {
-                PairGeometry::SpherePlane { c, r, n_w, offset, flipped: false }
-            }
-            (Some((c, r)), None, _, Some((n_w, offset))) => {
-                PairGeometry::SpherePlane { c, r, n_w, offset, flipped: true }
-            }
-            _ if kind == ContactKind::Surface => {
-                let restitution = match law {
-                    NormalLaw::Foundation { restitution, .. } => restitution,
-                    _ => 1.0,
-                };
-                let reference = usize::from(bodies[1].drive == Drive::Free);
-                PairGeometry::Surfaces(SurfacePair::new(elements, restitution, reference)?)
-            }
-            _ if flat => PairGeometry::Patch(Patch::new(shapes, elements.map(|e| e.radius))),
-            _ => PairGeometry::General { bound: elements[0].radius + elements[1].radius },
-        };
-        let inverse_mass = |k: usize| if bodies[k].drive == Drive::Free { 1.0 / bodies[k].mass } else { 0.0 };
-        let inverse_inertia = |k: usize| {
-            if bodies[k].drive == Drive::Free {
-                let I = &bodies[k].I_c;
-                3.0 / (I.x_axis.x + I.y_axis.y + I.z_axis.z)
-            } else {
-                0.0
-            }
-        };
-        let mass = 1.0 / (inverse_mass(0) + inverse_mass(1));
-        let lighter = [0, 1].iter().map(|&k| bodies[k].mass).fold(f64::INFINITY, f64::min);
+        let geometry = ends.geometry(&law, flat)?;
+        let mass = 1.0 / (ends.inverse_mass(0) + ends.inverse_mass(1));
+        let lighter = [0, 1].iter().map(|&k| ends.bodies[k].mass).fold(f64::INFINITY, f64::min);
         // a length of the right size where the true curvature is not known beforehand
-        let size = elements.iter().map(|e| e.radius).fold(f64::INFINITY, f64::min);
-        let constant_radius = parameters.radius.or(match geometry {
-            PairGeometry::Spheres { r1, r2, .. } => Some(r1 * r2 / (r1 + r2)),
-            PairGeometry::SpherePlane { r, .. } => Some(r),
-            PairGeometry::General { .. } | PairGeometry::Patch(_) | PairGeometry::Surfaces(_) => None,
-        });
-        let radius_guess = constant_radius.unwrap_or(size);
+        let size = ends.elements.iter().map(|e| e.radius).fold(f64::INFINITY, f64::min);
+        let constant_radius = parameters.radius.or(geometry.radius());
         let mut radius = constant_radius;
         if let NormalLaw::Modia3d { linear, .. } = &mut law {
             // Neumayr and Otter 2019, table 1: the ball's radius decides, two non-balls get a linear spring
-            radius = radius.or(ball(0).or(ball(1)).map(|(_, r)| r));
+            radius = radius.or(ends.ball(0).or(ends.ball(1)).map(|(_, r)| r));
             *linear = radius.is_none();
         }
         let g = model.gravity_at_start(id);
-        let (stiffness, exponent) = match &law {
-            NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
-            // a patch of nominal size: its stiffness does not change with depth
-            law if let Some(size) = geometry.patch_size() => (patch_stiffness(law, parameters.modulus, size), 1.0),
-            NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
-            NormalLaw::Modia3d { linear: true, .. } => (parameters.modulus, 1.0),
-            // on a ball N = E*/L pi R depth^2
-            NormalLaw::Foundation { .. } => (2.0 * parameters.modulus, 2.0),
-            NormalLaw::Bardaro { stiffness, .. } => (stiffness * (std::f64::consts::PI * radius_guess).sqrt(), 1.5),
-            _ => (4.0 / 3.0 * parameters.modulus * radius_guess.sqrt(), 1.5),
-        };
+        let radius_guess = constant_radius.unwrap_or(size);
+        let (stiffness, exponent) = nominal_stiffness(&law, parameters.modulus, &geometry, radius_guess);
         let static_depth =
             if stiffness > 0.0 { libm::pow(lighter.min(mass * 1e6) * g / stiffness, 1.0 / exponent) } else { 0.0 };
         let impact_depth = libm::pow(
@@ -173,21 +113,6 @@ impl PairLaws {
         if scale.is_nan() || scale <= 0.0 {
             scale = 1e-6 * size;
         }
-        let arm = |k: usize| elements[k].radius.min(1e6) * elements[k].radius.min(1e6) * inverse_inertia(k);
-        let tangential_mass = 1.0 / (inverse_mass(0) + inverse_mass(1) + arm(0) + arm(1));
-        let central = [0, 1]
-            .map(|k| matches!(elements[k].shape, Shape::Sphere { .. }) && elements[k].X_cs.position == Vec3::ZERO);
-        let friction = FrictionConstants {
-            mu: parameters.friction,
-            mu_static: parameters.static_friction,
-            rolling: parameters.rolling,
-            spin: parameters.spin,
-            patch_radius: parameters.patch_radius,
-            kappa: parameters.kappa,
-            mass: tangential_mass,
-            inertia: 1.0 / (inverse_inertia(0) + inverse_inertia(1)),
-            ..FrictionConstants::default()
-        };
         Some(PairLaws {
             scale,
             normal: NormalConstants::new(
@@ -201,32 +126,146 @@ impl PairLaws {
             ),
             law,
             friction_law: parameters.friction_law,
-            friction: match &geometry {
-                PairGeometry::Patch(patch) => patch.friction(friction, stiffness),
-                PairGeometry::Surfaces(surfaces) => FrictionConstants {
-                    patch_stiffness: stiffness,
-                    patch_size: surfaces.size,
-                    rolling: 0.0,
-                    ..friction
-                },
-                _ => friction,
-            },
+            friction: geometry.friction(ends.friction(parameters), stiffness),
             geometry,
-            fixed: [0, 1].map(|k| {
-                let start = &model.start[elements[k].body as usize];
-                (bodies[k].drive == Drive::Fixed)
-                    .then(|| Pose::new(start.orientation, start.position).then(&elements[k].X_cs))
-            }),
+            fixed: [0, 1].map(|k| ends.fixed(k)),
             lever: parameters.lever,
             exponent,
             radius,
             stiffness,
-            central,
+            central: [0, 1].map(|k| ends.ball(k).is_some_and(|(c, _)| c == Vec3::ZERO)),
         })
     }
 }
 
+/// The two elements of a pair with their bodies.
+struct Ends<'a> {
+    model: &'a Model,
+    elements: [&'a Collider; 2],
+    bodies: [&'a Body; 2],
+}
+
+impl<'a> Ends<'a> {
+    fn of(model: &'a Model, id: (u32, u32)) -> Ends<'a> {
+        let elements = [&model.colliders[id.0 as usize], &model.colliders[id.1 as usize]];
+        Ends { model, elements, bodies: elements.map(|e| &model.bodies[e.body as usize]) }
+    }
+
+    fn shapes(&self) -> [&'a Shape; 2] {
+        self.elements.map(|e| &e.shape)
+    }
+
+    /// True where the force is that of an area instead of a point.
+    fn touch_over_an_area(&self, law: &NormalLaw) -> bool {
+        let [shape1, shape2] = self.shapes();
+        let kind = contact_kind(shape1, shape2);
+        // the published point laws stay point laws
+        let point_law = matches!(law, NormalLaw::Modia3d { .. } | NormalLaw::CollisionLib { .. });
+        let along = matches!(law, NormalLaw::Hertz { .. }) && rods([shape1, shape2]).is_some();
+        kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface || along
+    }
+
+    /// Centre in its body's frame c and radius of element `k`, if it is a ball [m].
+    fn ball(&self, k: usize) -> Option<(Vec3, f64)> {
+        match self.elements[k].shape {
+            Shape::Sphere { radius } => Some((self.elements[k].X_cs.position, radius)),
+            _ => None,
+        }
+    }
+
+    /// Pose of element `k`, if it never moves.
+    fn fixed(&self, k: usize) -> Option<Pose> {
+        let start = &self.model.start[self.elements[k].body as usize];
+        (self.bodies[k].drive == Drive::Fixed)
+            .then(|| Pose::new(start.orientation, start.position).then(&self.elements[k].X_cs))
+    }
+
+    /// Normal and offset of element `k`, if it is a plane that never moves.
+    fn fixed_plane(&self, k: usize) -> Option<(Vec3, f64)> {
+        let X_ws = self.fixed(k).filter(|_| matches!(self.elements[k].shape, Shape::HalfSpace))?;
+        let n_w = X_ws.vector(Vec3::Z);
+        Some((n_w, n_w.dot(X_ws.position)))
+    }
+
+    /// How the gap is measured under this law; `flat` if it acts over an area.
+    fn geometry(&self, law: &NormalLaw, flat: bool) -> Option<PairGeometry> {
+        let [shape1, shape2] = self.shapes();
+        let geometry = match (self.ball(0), self.ball(1), self.fixed_plane(0), self.fixed_plane(1)) {
+            (Some((c1, r1)), Some((c2, r2)), ..) => PairGeometry::Spheres { c1, c2, r1, r2 },
+            (None, Some((c, r)), Some((n_w, offset)), _) => {
+                PairGeometry::SpherePlane { c, r, n_w, offset, flipped: false }
+            }
+            (Some((c, r)), None, _, Some((n_w, offset))) => {
+                PairGeometry::SpherePlane { c, r, n_w, offset, flipped: true }
+            }
+            _ if contact_kind(shape1, shape2) == ContactKind::Surface => {
+                let restitution = match law {
+                    NormalLaw::Foundation { restitution, .. } => *restitution,
+                    _ => 1.0,
+                };
+                let reference = usize::from(self.bodies[1].drive == Drive::Free);
+                PairGeometry::Surfaces(SurfacePair::new(self.elements, restitution, reference)?)
+            }
+            _ if flat => PairGeometry::Patch(Patch::new([shape1, shape2], self.elements.map(|e| e.radius))),
+            _ => PairGeometry::General { bound: self.elements[0].radius + self.elements[1].radius },
+        };
+        Some(geometry)
+    }
+
+    /// 1/m of body `k`, zero if forces do not move it [1/kg].
+    fn inverse_mass(&self, k: usize) -> f64 {
+        if self.bodies[k].drive == Drive::Free { 1.0 / self.bodies[k].mass } else { 0.0 }
+    }
+
+    /// One over the mean moment of inertia of body `k`, zero if forces do not move it [1/(kg m^2)].
+    fn inverse_inertia(&self, k: usize) -> f64 {
+        if self.bodies[k].drive == Drive::Free {
+            let I = &self.bodies[k].I_c;
+            3.0 / (I.x_axis.x + I.y_axis.y + I.z_axis.z)
+        } else {
+            0.0
+        }
+    }
+
+    /// Constants of friction at a point.
+    fn friction(&self, parameters: &ContactParameters) -> FrictionConstants {
+        let radius = |k: usize| self.elements[k].radius.min(1e6);
+        let arm = |k: usize| radius(k) * radius(k) * self.inverse_inertia(k);
+        FrictionConstants {
+            mu: parameters.friction,
+            mu_static: parameters.static_friction,
+            rolling: parameters.rolling,
+            spin: parameters.spin,
+            patch_radius: parameters.patch_radius,
+            kappa: parameters.kappa,
+            mass: 1.0 / (self.inverse_mass(0) + self.inverse_mass(1) + arm(0) + arm(1)),
+            inertia: 1.0 / (self.inverse_inertia(0) + self.inverse_inertia(1)),
+            ..FrictionConstants::default()
+        }
+    }
+}
+
 impl PairGeometry {
+    /// Effective radius, where it is the same everywhere [m].
+    fn radius(&self) -> Option<f64> {
+        match self {
+            PairGeometry::Spheres { r1, r2, .. } => Some(r1 * r2 / (r1 + r2)),
+            PairGeometry::SpherePlane { r, .. } => Some(*r),
+            PairGeometry::General { .. } | PairGeometry::Patch(_) | PairGeometry::Surfaces(_) => None,
+        }
+    }
+
+    /// Constants of friction at a point, and over the patch of this normal stiffness [N/m] where there is one.
+    fn friction(&self, at_point: FrictionConstants, stiffness: f64) -> FrictionConstants {
+        match self {
+            PairGeometry::Patch(patch) => patch.friction(at_point, stiffness),
+            PairGeometry::Surfaces(surfaces) => {
+                FrictionConstants { patch_stiffness: stiffness, patch_size: surfaces.size, rolling: 0.0, ..at_point }
+            }
+            _ => at_point,
+        }
+    }
+
     /// Half the mean extent of the smaller of two solids that touch over an area [m].
     pub fn patch_size(&self) -> Option<f64> {
         match self {
@@ -234,6 +273,21 @@ impl PairGeometry {
             PairGeometry::Surfaces(surfaces) => Some(surfaces.size),
             _ => None,
         }
+    }
+}
+
+/// K and n of F = K depth^n, on balls of this effective radius [N/m^n], [-].
+fn nominal_stiffness(law: &NormalLaw, modulus: f64, geometry: &PairGeometry, radius: f64) -> (f64, f64) {
+    match law {
+        NormalLaw::Linear { stiffness, .. } => (*stiffness, 1.0),
+        // a patch of nominal size: its stiffness does not change with depth
+        law if let Some(size) = geometry.patch_size() => (patch_stiffness(law, modulus, size), 1.0),
+        NormalLaw::CollisionLib { stiffness, exponent, .. } => (*stiffness, *exponent),
+        NormalLaw::Modia3d { linear: true, .. } => (modulus, 1.0),
+        // on a ball N = E*/L pi R depth^2
+        NormalLaw::Foundation { .. } => (2.0 * modulus, 2.0),
+        NormalLaw::Bardaro { stiffness, .. } => (stiffness * (std::f64::consts::PI * radius).sqrt(), 1.5),
+        _ => (4.0 / 3.0 * modulus * radius.sqrt(), 1.5),
     }
 }
 
