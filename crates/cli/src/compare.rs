@@ -1,6 +1,6 @@
 //! `tippe compare`: both clocks on the same scene, how far apart they are, and which realtime step would meet a target.
 
-use crate::args::{Options, Source, assignment, fraction, positive};
+use crate::args::{Options, Source, assignment, metres, seconds};
 use crate::figure::{Curve, Figure, Panel};
 use crate::progress::{Meter, StopSignal};
 use crate::table::{count, duration, number, table};
@@ -8,7 +8,6 @@ use crate::{Stop, print, print_json, say};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tippe::equation::{Dimension, Kind, Scope, Tree};
 use tippe::run::compare::{Grid, StepFor, Track, step_for};
 use tippe::run::{Comparison, GapKind, Questions, Runs, Subjects, Verdict, cases};
 use tippe::scene::{Clock, Scene, SceneErrors};
@@ -19,17 +18,17 @@ use tippe::{Model, Progress, Settings, clock, realtime};
 pub struct Args {
     /// A scene file, or the name of a scene from `tippe list`
     scene: String,
-    /// Step of the realtime clock instead of the scene's [s]; also as a fraction, 1/60
-    #[arg(long, value_name = "SECONDS", value_parser = fraction)]
+    /// Step of the realtime clock instead of the scene's [s]: 0.001, 1/60, 1ms
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     step: Option<f64>,
     /// Find the realtime step whose positions stay this near to the precise clock's: 0.001, 1mm
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", value_parser = metres)]
     target: Option<f64>,
     /// Relative tolerance of the precise clock
     #[arg(long, value_name = "NUMBER", value_parser = crate::args::tolerance)]
     tolerance: Option<f64>,
     /// Simulated time to reach [s]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     until: Option<f64>,
     /// Threads; 0 for all there are. The result is the same for any number
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
@@ -343,16 +342,4 @@ fn draw(comparison: &Comparison, title: &str, step: f64, path: &Path) -> Result<
         size: (1200, 1060),
     };
     figure.save(path).map_err(Stop::Resource)
-}
-
-/// A length greater than zero: a number of metres, or with a unit.
-fn length(text: &str) -> Result<f64, String> {
-    let quantity = Tree::parse(text).and_then(|tree| tree.evaluate(&Scope::default()));
-    let quantity = quantity.map_err(|error| format!("{error}"))?;
-    match quantity.kind {
-        Kind::Dim(dimension) if dimension != Dimension::LENGTH => Err("a length is needed, such as 1mm".to_owned()),
-        Kind::Condition => Err("a length is needed, such as 1mm".to_owned()),
-        _ if quantity.value > 0.0 && quantity.value.is_finite() => Ok(quantity.value),
-        _ => Err("a length greater than zero is needed".to_owned()),
-    }
 }

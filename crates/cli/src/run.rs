@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, short)]
     quiet: bool,
     /// Write a checkpoint each time this much simulated time has passed [s]
-    #[arg(long, value_name = "SECONDS", value_parser = crate::args::positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
     checkpoint_every: Option<f64>,
     /// Keep wall time: simulated seconds per second, 1 for real time; only with the realtime clock
     #[arg(long, value_name = "NUMBER", value_parser = crate::args::positive)]
@@ -419,7 +419,7 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     let (mechanisms, sentences) = describe_mechanisms(&report.mechanisms);
 
     let energy = &report.energy;
-    let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
+    let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs()).max(energy.load_work.abs());
     let share = |x: f64| if scale > 0.0 { format!("{:.1e} of the largest", (x / scale).abs()) } else { String::new() };
     let mut books: Vec<Vec<String>> = Vec::new();
     let mut entry = |name: &str, x: f64, note: String| books.push(vec![name.to_owned(), number(x), note]);
@@ -432,8 +432,10 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
             entry(&format!("lost to {}", cause.replace('_', " ")), *lost, String::new());
         }
     }
-    if energy.work != 0.0 {
-        entry("work put in", energy.work, String::new());
+    for (name, work) in [("work of motors", energy.work), ("work of applied forces", energy.load_work)] {
+        if work != 0.0 {
+            entry(name, work, String::new());
+        }
     }
     entry("residual", energy.residual, share(energy.residual));
 
