@@ -49,7 +49,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/precise/src/whole.rs", "of", 82, "to be cut: pieces, pairs, inputs"),
     ("crates/realtime/src/joints.rs", "coast_machine", 109, "to be cut: Runge-Kutta, Euler step of taut chains"),
     ("crates/scene/src/include.rs", "enter", 113, "one arm for each list of a scene"),
-    ("crates/tippe/src/run/compare.rs", "of", 81, "the list of what is compared, in order"),
 ];
 
 /// Files longer than [`FILE`]: file, lines at most, why.
