@@ -112,9 +112,10 @@ impl Viewer {
         self.set(Stage { runs: vec![Shown::Live(live)], trouble: None });
     }
 
-    /// Says why there is nothing to show.
+    /// Says why there is nothing new to show; what was shown last stays.
     pub fn show_trouble(&self, text: &str) {
-        self.set(Stage { runs: Vec::new(), trouble: Some(text.to_owned()) });
+        let runs = std::mem::take(&mut self.shared.stage().runs);
+        self.set(Stage { runs, trouble: Some(text.to_owned()) });
     }
 
     fn set(&self, stage: Stage) {

@@ -37,6 +37,8 @@ export class Stage {
   private readonly outline = new THREE.Group();
   private readonly outlineMaterial = new THREE.MeshBasicMaterial({ color: "#ffb02e", side: THREE.BackSide });
   private readonly grids: THREE.MeshStandardMaterial[] = [];
+  /** The box of what moves, at the start. */
+  private readonly moving = new THREE.Box3();
   /** The box of everything worth seeing. */
   private readonly bounds = new THREE.Box3();
   private readonly centre = new THREE.Vector3();
@@ -170,6 +172,7 @@ export class Stage {
         moving.expandByPoint(p);
       }
     }
+    this.moving.copy(moving);
     const reach = moving.isEmpty() ? Infinity : moving.getSize(new THREE.Vector3()).length();
     for (const box of still) if (box.getSize(new THREE.Vector3()).length() < 3 * reach) moving.union(box);
     if (moving.isEmpty()) moving.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
@@ -467,6 +470,7 @@ export class Stage {
       this.outline.visible = this.actors.visible[this.selected];
       this.actors.matrix(this.selected).decompose(this.outline.position, this.outline.quaternion, this.outline.scale);
     }
+    if (this.actors) this.actors.fadeWalls(this.camera, this.moving);
     this.renderer.render(this.scene, this.camera);
   }
 }
