@@ -113,6 +113,7 @@ impl Observe for Watch<'_> {
 
     fn grains(&mut self, grains: &tippe::grains::Grains) {
         self.writer.grains(grains);
+        self.beside.grains(grains);
     }
 
     fn input(&mut self, heard: &tippe::realtime::Heard) {

@@ -117,7 +117,7 @@ class Served {
     const failed = (reason: string): void => trouble("The run cannot be read on", reason, "What was read before is still there.");
     const tracks = scene.runs.map((run, k): Track => {
       if (!run.live) return new RecordedTrack(run, `run/${k}`, () => app.touch(), failed);
-      this.live = new LiveTrack(run);
+      this.live = new LiveTrack(run, `run/${k}`, () => app.touch());
       return this.live;
     });
     app.enter(tracks, keep);
