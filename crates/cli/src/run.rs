@@ -433,11 +433,8 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
             entry(&format!("lost to {}", cause.replace('_', " ")), *lost, String::new());
         }
     }
-    for (name, work) in [("work of motors", energy.work), ("work of applied forces", energy.load_work)] {
-        if work != 0.0 {
-            entry(name, work, String::new());
-        }
-    }
+    let works = [("work of motors", energy.work), ("work of applied forces", energy.load_work)];
+    works.iter().filter(|work| work.1 != 0.0).for_each(|(name, work)| entry(name, *work, String::new()));
     entry("residual", energy.residual, share(energy.residual));
 
     let mut text = String::new();
