@@ -351,7 +351,7 @@ fn show_ending(comparison: &Comparison) -> Result<(), Stop> {
             ("begins [s]", true),
             ("realtime", true),
             ("closing [m/s]", true),
-            ("realtime", true),
+            ("realtime, after", true),
             ("peak force [N]", true),
             ("realtime", true),
         ];

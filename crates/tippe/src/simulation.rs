@@ -17,8 +17,6 @@ pub struct Simulation {
     summary: Summary,
     /// Whether there was a stretch of which `summary` tells.
     begun: bool,
-    /// The last snapshot of grains that was shown, counted in snapshot intervals.
-    snapped: Option<f64>,
     /// End of the whole run [s], if its stretches end before: progress is told as a part of it, and the realtime clock records
     /// the step that reaches it.
     pub end: f64,
@@ -62,7 +60,7 @@ impl Simulation {
             }
             (state, _) => Engine::Standing(Box::new(state)),
         };
-        Simulation { model, settings, engine, summary: Summary::default(), begun: false, snapped: None, end: 0.0 }
+        Simulation { model, settings, engine, summary: Summary::default(), begun: false, end: 0.0 }
     }
 
     /// The model.
@@ -147,7 +145,6 @@ impl Simulation {
                 let mut finite = Finite::new(model, observe);
                 let observe = &mut finite;
                 clock.begin(observe);
-                show_grains(model, &clock.state, &mut self.snapped, observe);
                 clock.state.copy_to(good);
                 let mut left = count;
                 while left > 0 && !clock.reached(until) {
@@ -157,10 +154,7 @@ impl Simulation {
                     match recorded
                         .and_then(|point| observe.lost.take().map_or(Ok(point), |lost| Err(Failure::NotFinite(lost))))
                     {
-                        Ok(true) => {
-                            clock.state.copy_to(good);
-                            show_grains(model, good, &mut self.snapped, observe);
-                        }
+                        Ok(true) => clock.state.copy_to(good),
                         Ok(false) => {}
                         Err(failure) => {
                             good.copy_to(&mut clock.state);
@@ -229,15 +223,5 @@ impl Simulation {
         if let Engine::Realtime(clock, _) = &mut self.engine {
             clock.sample(observe);
         }
-    }
-}
-
-/// Hands the grains of the realtime clock on where a snapshot is due; the granular clock does so itself.
-fn show_grains(model: &Model, state: &realtime::State, snapped: &mut Option<f64>, observe: &mut dyn Observe) {
-    let (Some(own), Some(grains)) = (&model.grains, state.grains()) else { return };
-    let due = (state.time / own.snapshot_interval * (1.0 + 1e-9)).floor();
-    if snapped.is_none_or(|last| last < due) {
-        *snapped = Some(due);
-        observe.grains(grains);
     }
 }

@@ -17,7 +17,7 @@ const MOST_OF_A_PAIR: usize = 1000;
 pub struct Touched {
     /// When it began [s].
     pub time: f64,
-    /// Closing speed then [m/s].
+    /// Closing speed then [m/s]; in the realtime clock after the impact of that instant, negative where it rebounds.
     pub closing_speed: f64,
     /// Largest normal force [N]: in the precise clock of the whole contact, in the realtime clock the largest mean over a step.
     pub peak_force: f64,

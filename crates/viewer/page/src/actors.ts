@@ -23,11 +23,11 @@ interface Part {
 interface Group {
   mesh: THREE.InstancedMesh;
   parts: Part[];
-  /** A part that stands still and is alone in its mesh: where it is, so that it fades while it hides what moves. */
-  wall?: THREE.Box3;
+  /** A part that no force moves and that is alone in its mesh: its box in its body, so that it fades while it hides what moves. */
+  wall?: { body: number; box: THREE.Box3 };
 }
 
-/** Parts that stand still and fade one by one, at most. */
+/** Parts that no force moves and that fade one by one, at most. */
 const MOST_WALLS = 64;
 /** What is left of a wall between the camera and what moves [-]. */
 const FADED = 0.14;
@@ -69,7 +69,9 @@ export class Actors {
     const skeleton = skeletons(document, size(this.boxes, this.poses));
     this.colours = document.bodies.map(() => new THREE.Color());
     const solid = parts.filter((part) => document.geometries[part.geometry].kind !== "half_space");
-    const still = solid.filter((part) => document.bodies[part.body].drive === "fixed");
+    // a vessel that is moved hides its grains as one that stands
+    const isWall = (body: Body): boolean => body.drive === "fixed" || (document.grains && body.drive === "prescribed");
+    const still = solid.filter((part) => isWall(document.bodies[part.body]));
     const walls = new Set(still.length <= MOST_WALLS && !ghost ? still : []);
     document.geometries.forEach((geometry, k) => {
       if (geometry.kind === "half_space") return;
@@ -77,7 +79,7 @@ export class Actors {
     });
     for (const part of walls) {
       const group = this.group(this.geometries[part.geometry], [part], false);
-      if (group) group.wall = placed(this.geometries[part.geometry], part.pose, part.scale).applyMatrix4(this.matrix(part.body));
+      if (group) group.wall = { body: part.body, box: placed(this.geometries[part.geometry], part.pose, part.scale) };
     }
     for (const kind of ["sphere", "cylinder"] as const) {
       const of = skeleton.filter((s) => s.kind === kind && drawn(document.bodies[s.part.body])).map((s) => s.part);
@@ -119,8 +121,9 @@ export class Actors {
     const places = lattice(box);
     for (const group of this.groups) {
       if (!group.wall) continue;
-      const before = places.filter((place) => stands(group.wall!, from, place)).length;
-      const hides = before >= HIDES * places.length && !group.wall.containsPoint(from);
+      const wall = group.wall.box.clone().applyMatrix4(this.matrix(group.wall.body));
+      const before = places.filter((place) => stands(wall, from, place)).length;
+      const hides = before >= HIDES * places.length && !wall.containsPoint(from);
       const material = group.mesh.material as THREE.MeshStandardMaterial;
       if (material.userData.hides === hides) continue;
       material.userData.hides = hides;

@@ -45,6 +45,8 @@ export class Snapshots {
 
 export class GrainBalls {
   readonly root = new THREE.Group();
+  /** The box of their centres; nothing while there are none. */
+  box: THREE.Box3 | undefined;
   private mesh: THREE.InstancedMesh | undefined;
   private shown: Float32Array | undefined;
 
@@ -58,6 +60,7 @@ export class GrainBalls {
     this.mesh ??= this.make(count);
     const m = this.mesh.instanceMatrix.array as Float32Array;
     const colours = this.mesh.instanceColor!;
+    this.box = new THREE.Box3();
     const palette = COLOURS.map((colour) => new THREE.Color(colour));
     for (let k = 0; k < count; k++) {
       const [o, i] = [16 * k, STRIDE * k];
@@ -67,6 +70,7 @@ export class GrainBalls {
       m[o + 13] = grains[i + 1];
       m[o + 14] = grains[i + 2];
       m[o + 15] = 1;
+      this.box.expandByPoint(new THREE.Vector3(grains[i], grains[i + 1], grains[i + 2]));
       palette[grains[i + 4] % palette.length].toArray(colours.array as Float32Array, 3 * k);
     }
     this.mesh.instanceMatrix.needsUpdate = true;
@@ -91,6 +95,7 @@ export class GrainBalls {
     this.mesh?.dispose();
     this.mesh?.removeFromParent();
     this.mesh = undefined;
+    this.box = undefined;
     this.shown = undefined;
   }
 }

@@ -479,7 +479,7 @@ export class Stage {
       this.outline.visible = this.actors.visible[this.selected];
       this.actors.matrix(this.selected).decompose(this.outline.position, this.outline.quaternion, this.outline.scale);
     }
-    if (this.actors) this.actors.fadeWalls(this.camera, this.moving);
+    if (this.actors) this.actors.fadeWalls(this.camera, this.grains.box ?? this.moving);
     this.renderer.render(this.scene, this.camera);
   }
 }
