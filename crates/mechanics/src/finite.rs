@@ -35,9 +35,10 @@ fn lost_in(model: &Model, sample: &Sample<'_>) -> Option<(String, f64)> {
     for (body, state) in model.bodies.iter().zip(sample.bodies) {
         let vectors =
             [("position", state.position), ("velocity", state.velocity), ("angular_velocity", state.angular_velocity)];
-        for (name, vector) in vectors.into_iter().filter(|(_, vector)| !vector.is_finite()) {
-            let parts = ["x", "y", "z"].into_iter().zip(vector.to_array());
-            let (axis, value) = parts.into_iter().find(|(_, x)| !x.is_finite())?;
+        let parts = vectors.into_iter().flat_map(|(name, v)| {
+            ["x", "y", "z"].into_iter().zip(v.to_array()).map(move |(axis, value)| (name, axis, value))
+        });
+        if let Some((name, axis, value)) = parts.into_iter().find(|(_, _, value)| !value.is_finite()) {
             return Some((format!("{}.{name}.{axis}", body.name), value));
         }
     }
