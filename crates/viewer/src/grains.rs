@@ -73,22 +73,22 @@ fn push(bytes: &mut Vec<u8>, values: [f64; STRIDE]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tippe::grains::{Grain, Grains};
-    use tippe_geometry::Vec3;
+    use tippe::grains::Grains;
 
-    /// What a simulation shows and what its file says are the same bytes, and a file that is cut short is told.
+    const TWO: &str = "# vtk DataFile Version 3.0\ngrains at t = 0.5 s\nASCII\nDATASET POLYDATA\nPOINTS 2 double\n0 0.5 -1\n1 0.5 -1\n\
+        VERTICES 2 4\n1 0\n1 1\nPOINT_DATA 2\nSCALARS radius double 1\nLOOKUP_TABLE default\n0.25\n0.125\n\
+        SCALARS class unsigned_char 1\nLOOKUP_TABLE default\n0\n3\n";
+
+    /// A file of grains is read as it stands, one that is cut short or is none is told.
     #[test]
-    fn one_snapshot_two_ways() {
-        let mut grains = Grains::new();
-        for k in 0..3 {
-            let position = Vec3::new(f64::from(k), 0.5, -1.0);
-            grains.push(&Grain { position, radius: 0.25, ..Grain::default() });
-        }
-        let text = grains.to_vtk();
-        assert_eq!(parse(&text, grains.time).unwrap(), of(&grains));
-        assert_eq!(of(&grains).len(), 8 + 3 * 4 * STRIDE);
-        let cut = text.replace("POINTS 3", "POINTS 4000000000");
-        assert!(parse(&cut, 0.0).is_err());
+    fn a_file_of_grains_is_read() {
+        let bytes = parse(TWO, 0.5).unwrap();
+        assert_eq!(bytes[..8], 0.5_f64.to_le_bytes());
+        let values: Vec<f32> = bytes[8..].as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
+        assert_eq!(values, [0.0, 0.5, -1.0, 0.25, 0.0, 1.0, 0.5, -1.0, 0.125, 3.0]);
+        let none = Grains::new();
+        assert_eq!(parse(&none.to_vtk(), none.time).unwrap(), of(&none));
+        assert!(parse(&TWO.replace("POINTS 2", "POINTS 4000000000"), 0.0).is_err());
         assert!(parse("nothing", 0.0).unwrap_err().contains("POINTS"));
         assert!(read(Path::new("nowhere"), 0.0).unwrap().is_empty());
     }
