@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tippe::Model;
 use tippe::clock::Settings;
+use tippe::equation::{Dimension, Kind, Scope, Tree};
 use tippe::model::ProgramLaw;
 use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 
@@ -13,7 +14,7 @@ use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 #[derive(Args, Clone, Debug, Default)]
 pub struct Options {
     /// Simulated time to reach [s]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub until: Option<f64>,
     /// precise (variable step, located events), realtime (fixed step) or granular (grains); by default the scene's
     #[arg(long, value_name = "NAME", value_parser = clock)]
@@ -30,11 +31,11 @@ pub struct Options {
     /// auto, dopri5, rodas4, or with a fixed step: rk4, heun, euler
     #[arg(long, value_name = "NAME", value_parser = integrator)]
     pub integrator: Option<Integrator>,
-    /// Step of the realtime or granular clock, or of the fixed-step integrators [s]; also as a fraction, 1/60
-    #[arg(long, value_name = "SECONDS", value_parser = fraction)]
+    /// Step of the realtime or granular clock, or of the fixed-step integrators [s]: 0.001, 1/60, 1ms
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub step: Option<f64>,
     /// Time between recorded points [s]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub output_interval: Option<f64>,
 }
 
@@ -174,12 +175,31 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number greater than zero, or a fraction of two: `1/60`.
-pub fn fraction(text: &str) -> Result<f64, String> {
-    match text.split_once('/') {
-        Some((above, below)) => Ok(positive(above.trim())? / positive(below.trim())?),
-        None => positive(text),
+/// A quantity greater than zero: a number in SI, with a unit or a fraction; `what` says what is needed.
+fn quantity(text: &str, dimension: Dimension, what: &str) -> Result<f64, String> {
+    let quantity = Tree::parse(text).and_then(|tree| tree.evaluate(&Scope::default()));
+    let quantity = quantity.map_err(|error| format!("{error}"))?;
+    match quantity.kind {
+        Kind::Dim(own) if own != dimension => Err(format!("{what} is needed")),
+        Kind::Condition => Err(format!("{what} is needed")),
+        _ if quantity.value > 0.0 && quantity.value.is_finite() => Ok(quantity.value),
+        _ => Err(format!("{what} is needed, greater than zero and finite: this is {}", quantity.value)),
     }
+}
+
+/// A time greater than zero [s]: `0.001`, `1/60`, `"1 ms"`.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::TIME, "a time, such as 0.001, 1/60 or 1ms,")
+}
+
+/// A length greater than zero [m]: `0.001`, `1mm`.
+pub fn metres(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::LENGTH, "a length, such as 0.001 or 1mm,")
+}
+
+/// A speed greater than zero [m/s]: `0.5`, `"5 cm/s"`.
+pub fn speed(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::SPEED, "a speed, such as 0.5 or 5cm/s,")
 }
 
 /// NAME=VALUE.

@@ -1,6 +1,6 @@
 //! `tippe compare`: both clocks on the same scene, how far apart they are, and which realtime step would meet a target.
 
-use crate::args::{Options, Source, assignment, fraction, positive};
+use crate::args::{Options, Source, assignment, metres, seconds};
 use crate::figure::{Curve, Figure, Panel};
 use crate::progress::{Meter, StopSignal};
 use crate::table::{count, duration, number, table};
@@ -8,28 +8,34 @@ use crate::{Stop, print, print_json, say};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tippe::equation::{Dimension, Kind, Scope, Tree};
 use tippe::run::compare::{Grid, StepFor, Track, step_for};
-use tippe::run::{Comparison, GapKind, Questions, Runs, Subjects, Verdict, cases};
+use tippe::run::{
+    Comparison, GapKind, LastEnergy, LastPose, Matched, Questions, Runs, Subjects, Touched, Verdict, cases,
+};
 use tippe::scene::{Clock, Scene, SceneErrors};
 use tippe::{Model, Progress, Settings, clock, realtime};
+
+/// Poses that are shown at the end, at most.
+const MOST_POSES: usize = 8;
+/// Contacts that are shown, at most.
+const MOST_CONTACTS: usize = 12;
 
 /// Arguments of `tippe compare`.
 #[derive(clap::Args)]
 pub struct Args {
     /// A scene file, or the name of a scene from `tippe list`
     scene: String,
-    /// Step of the realtime clock instead of the scene's [s]; also as a fraction, 1/60
-    #[arg(long, value_name = "SECONDS", value_parser = fraction)]
+    /// Step of the realtime clock instead of the scene's [s]: 0.001, 1/60, 1ms
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     step: Option<f64>,
     /// Find the realtime step whose positions stay this near to the precise clock's: 0.001, 1mm
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", value_parser = metres)]
     target: Option<f64>,
     /// Relative tolerance of the precise clock
     #[arg(long, value_name = "NUMBER", value_parser = crate::args::tolerance)]
     tolerance: Option<f64>,
     /// Simulated time to reach [s]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     until: Option<f64>,
     /// Threads; 0 for all there are. The result is the same for any number
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
@@ -286,6 +292,7 @@ fn show(
         count(comparison.starts_realtime as u64),
         count(comparison.starts_matched as u64)
     ))?;
+    show_ending(comparison)?;
     if let Some(found) = target {
         print(&format!("\n{}", describe(found)))?;
         let row = |(step, gap): &(f64, f64)| vec![format!("{} s", number(*step)), format!("{} m", number(*gap))];
@@ -305,6 +312,57 @@ fn show(
         print(&table(&head, &verdicts.iter().map(row).collect::<Vec<_>>()))?;
     }
     Ok(())
+}
+
+/// How both runs end: poses, contacts matched by pair and number, books.
+fn show_ending(comparison: &Comparison) -> Result<(), Stop> {
+    let ending = &comparison.ending;
+    let more = |shown: usize, all: usize| match all.saturating_sub(shown) {
+        0 => String::new(),
+        rest => format!("\nand {rest} more (--json has all)"),
+    };
+    let place = |p: &[f64; 3]| p.map(number).join(" ");
+    let pose =
+        |p: &LastPose| vec![p.body.clone(), place(&p.precise), place(&p.realtime), number(p.apart), number(p.turned)];
+    let rows: Vec<Vec<String>> = ending.poses.iter().take(MOST_POSES).map(pose).collect();
+    if !rows.is_empty() {
+        let head = [
+            ("body at the end", false),
+            ("precise [m]", false),
+            ("realtime [m]", false),
+            ("apart [m]", true),
+            ("turned [rad]", true),
+        ];
+        print(&format!("\n{}{}", table(&head, &rows), more(rows.len(), ending.poses.len())))?;
+    }
+    let both = |m: &Matched, of: fn(&Touched) -> f64| {
+        [&m.precise, &m.realtime].map(|touched| touched.as_ref().map_or("none".to_owned(), |t| number(of(t))))
+    };
+    let contact = |m: &Matched| {
+        let times = both(m, |t| t.time);
+        let cells = [times, both(m, |t| t.closing_speed), both(m, |t| t.peak_force)];
+        [m.pair.clone(), m.number.to_string()].into_iter().chain(cells.into_iter().flatten()).collect()
+    };
+    let rows: Vec<Vec<String>> = ending.contacts.iter().take(MOST_CONTACTS).map(contact).collect();
+    if !rows.is_empty() {
+        let head = [
+            ("contact", false),
+            ("n", true),
+            ("begins [s]", true),
+            ("realtime", true),
+            ("closing [m/s]", true),
+            ("realtime, after", true),
+            ("peak force [N]", true),
+            ("realtime", true),
+        ];
+        print(&format!("\n{}{}", table(&head, &rows), more(rows.len(), ending.contacts.len())))?;
+    }
+    let energy = |e: &LastEnergy| {
+        vec![e.account.replace('_', " "), number(e.precise), number(e.realtime), number(e.realtime - e.precise)]
+    };
+    let rows: Vec<Vec<String>> = ending.energies.iter().map(energy).collect();
+    let head = [("energy at the end [J]", false), ("precise", true), ("realtime", true), ("realtime - precise", true)];
+    print(&format!("\n{}", table(&head, &rows)))
 }
 
 /// Which step meets the target, in words.
@@ -343,16 +401,4 @@ fn draw(comparison: &Comparison, title: &str, step: f64, path: &Path) -> Result<
         size: (1200, 1060),
     };
     figure.save(path).map_err(Stop::Resource)
-}
-
-/// A length greater than zero: a number of metres, or with a unit.
-fn length(text: &str) -> Result<f64, String> {
-    let quantity = Tree::parse(text).and_then(|tree| tree.evaluate(&Scope::default()));
-    let quantity = quantity.map_err(|error| format!("{error}"))?;
-    match quantity.kind {
-        Kind::Dim(dimension) if dimension != Dimension::LENGTH => Err("a length is needed, such as 1mm".to_owned()),
-        Kind::Condition => Err("a length is needed, such as 1mm".to_owned()),
-        _ if quantity.value > 0.0 && quantity.value.is_finite() => Ok(quantity.value),
-        _ => Err("a length greater than zero is needed".to_owned()),
-    }
 }

@@ -1,6 +1,6 @@
 //! `tippe contact`: what two materials imply for an impact.
 
-use crate::args::{Source, positive};
+use crate::args::{Source, metres, positive, speed};
 use crate::table::{number, table};
 use crate::{Stop, print, print_json};
 use serde::Serialize;
@@ -16,13 +16,13 @@ pub struct Args {
     /// Material of what it hits
     second: String,
     /// Radius of the ball [m]
-    #[arg(long, value_name = "METRES", value_parser = positive)]
+    #[arg(long, value_name = "METRES", value_parser = metres)]
     radius: f64,
     /// Radius of a second ball [m]; a fixed plane if left out
-    #[arg(long, value_name = "METRES", value_parser = positive)]
+    #[arg(long, value_name = "METRES", value_parser = metres)]
     radius2: Option<f64>,
     /// Impact speed [m/s]
-    #[arg(long, value_name = "M/S", value_parser = positive, default_value = "1")]
+    #[arg(long, value_name = "M/S", value_parser = speed, default_value = "1")]
     speed: f64,
     /// Restitution instead of that of the pair
     #[arg(long, value_name = "NUMBER", value_parser = restitution)]
@@ -61,7 +61,7 @@ pub fn contact(args: &Args) -> Result<(), Stop> {
     let (restitution, friction) = pair(&scene, &args.first, &args.second);
     let restitution = args.restitution.or(restitution).ok_or_else(|| {
         Stop::Usage(format!(
-            "no contact data for materials \"{}\" and \"{}\". help: give --restitution, or a scene with that pair by --scene",
+            "no restitution is known for materials \"{}\" and \"{}\". help: give --restitution, or a scene with that pair by --scene",
             args.first, args.second
         ))
     })?;
@@ -130,12 +130,11 @@ fn pair(scene: &Scene, first: &str, second: &str) -> (Option<f64>, Option<f64>) 
         Between::Materials(a, b) => (a == first && b == second) || (a == second && b == first),
         Between::Bodies(..) => false,
     });
-    let built_in =
-        material::find(first).zip(material::find(second)).and_then(|(a, b)| material::find_pair(a.name, b.name));
+    let built_in = scene.pair_data(first, second).map(|(pair, _)| pair);
     let own = of_scene.map(|p| &p.contact);
     (
-        own.and_then(|c| c.restitution).or(scene.contact.restitution).or(built_in.map(|p| p.restitution)),
-        own.and_then(|c| c.friction).or(scene.contact.friction).or(built_in.map(|p| p.friction)),
+        own.and_then(|c| c.restitution).or(scene.contact.restitution).or(built_in.and_then(|p| p.restitution)),
+        own.and_then(|c| c.friction).or(scene.contact.friction).or(built_in.and_then(|p| p.friction)),
     )
 }
 

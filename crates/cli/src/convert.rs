@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "mm")]
     unit_out: f64,
     /// Extrude the outlines of the file by this length [m]: the one around the others, which are holes
-    #[arg(long, value_name = "METRES", value_parser = crate::args::positive)]
+    #[arg(long, value_name = "METRES", value_parser = crate::args::metres)]
     extrude: Option<f64>,
     /// The solid of the scene to write
     #[arg(long, value_name = "NAME")]

@@ -1,9 +1,9 @@
-//! `tippe explain`: short texts on the scene file, shapes, laws, events, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`. And any scene: what it
+//! `tippe explain`: short texts on the scene file, shapes, laws, events, materials, settings, signals, clocks, analyses and exit codes; the texts are `explain/*.md`. And any scene: what it
 //! shows and where its numbers come from.
 
 use crate::args::Source;
 use crate::gallery::about;
-use crate::{Stop, print};
+use crate::{Stop, materials, print};
 use std::path::Path;
 use tippe::Model;
 use tippe::model::Drive;
@@ -17,9 +17,10 @@ pub struct Args {
 }
 
 /// Topics by name.
-const TOPICS: [(&str, &str); 12] = [
+const TOPICS: [(&str, &str); 13] = [
     ("scene", include_str!("../explain/scene.md")),
     ("solids", include_str!("../explain/solids.md")),
+    ("materials", include_str!("../explain/materials.md")),
     ("laws", include_str!("../explain/laws.md")),
     ("friction", include_str!("../explain/friction.md")),
     ("events", include_str!("../explain/events.md")),
@@ -56,6 +57,8 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         let word = topic.to_lowercase();
         found.extend(find(&word).into_iter().map(str::to_owned));
         found.extend(kinds_of(&word));
+        found.extend((word == "materials").then(materials::all));
+        found.extend(materials::one(&word));
     }
     if !found.is_empty() {
         return print(found.join("\n\n").trim_end());
@@ -70,7 +73,8 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
     let all =
         TOPICS.iter().flat_map(|(name, body)| std::iter::once(*name).chain(entries(body).map(|(heading, _)| heading)));
     let words = kinds().into_iter().map(|(_, kind)| kind.word);
-    let names: Vec<&str> = all.chain(words).chain(gallery().iter().map(|(name, _)| *name)).collect();
+    let materials = tippe::material::MATERIALS.iter().map(|material| material.name);
+    let names: Vec<&str> = all.chain(words).chain(materials).chain(gallery().iter().map(|(name, _)| *name)).collect();
     let help = match did_you_mean(topic, names.iter().copied()) {
         help if help.is_empty() => "`tippe explain` shows all topics".to_owned(),
         help => help,
@@ -188,6 +192,18 @@ mod tests {
             let signal = format!("`energy.{}`", account.name());
             assert!(text.contains(&signal), "{signal} is not explained");
         }
+    }
+
+    /// Every material has an entry with its source, and a signal or law of the same name has its own too.
+    #[test]
+    fn every_material_is_explained() {
+        let all = materials::all();
+        for m in &tippe::material::MATERIALS {
+            assert!(all.contains(m.name), "{} is in no table", m.name);
+            assert!(materials::one(m.name).is_some_and(|text| text.contains(m.source)), "{} has no source", m.name);
+        }
+        assert!(materials::one("teflon").is_some_and(|text| text.contains("steel on ptfe")));
+        assert!(materials::one("nonsense").is_none());
     }
 
     /// Every word a scene may use for a law or an integrator is explained, and every exit code.

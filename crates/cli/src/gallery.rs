@@ -165,7 +165,8 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
     for (states, grains) in [first, last].into_iter().zip(grains) {
         let mut picture = Picture::new(camera, SIZE.0, SIZE.1);
         // walls in front of grains are left out
-        picture.open_walls = !scene.grains.is_empty();
+        let sum = grains.iter().map(|grain| grain.position).fold(Vec3::ZERO, |sum, p| sum + p);
+        picture.open_walls = (!grains.is_empty()).then(|| sum / grains.len() as f64);
         draw_bodies(&mut picture, model, states, &shapes);
         for grain in grains {
             picture.ball(grain.position, grain.radius, COLOURS[4 + grain.class as usize % 3]);

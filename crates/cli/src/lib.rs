@@ -18,6 +18,7 @@ mod gallery;
 mod inputs;
 mod linearize;
 mod list;
+mod materials;
 mod new;
 mod pace;
 mod picture;
@@ -60,7 +61,7 @@ enum Command {
     View(view::Args),
     /// Draw signals of a run as PNG or SVG
     Plot(plot::Args),
-    /// Explain a scene, the scene file, a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
+    /// Explain a scene, the scene file, a material (`materials`: all of them), a contact law, a friction law, an event, a setting, a signal, the clocks, an analysis or an exit code
     Explain(explain::Args),
     /// Repeat a run from its manifest and verify that every bit is the same
     Rerun(rerun::Args),

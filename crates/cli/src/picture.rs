@@ -83,8 +83,8 @@ pub struct Picture {
     pixels: Vec<Colour>,
     /// Distance in front of the middle [m]; larger is nearer.
     depth: Vec<f64>,
-    /// Of walls only what is seen from inside is drawn.
-    pub open_walls: bool,
+    /// Of walls only what is seen from inside and lies behind this place is drawn.
+    pub open_walls: Option<Vec3>,
 }
 
 impl Picture {
@@ -97,7 +97,7 @@ impl Picture {
             height: h,
             pixels: vec![PAPER; w * h],
             depth: vec![f64::NEG_INFINITY; w * h],
-            open_walls: false,
+            open_walls: None,
         }
     }
 
@@ -182,16 +182,18 @@ impl Picture {
         match shape {
             Shape::Sphere { radius } => self.ball(X_ws.position, *radius, colour),
             Shape::HalfSpace => self.plane(X_ws),
-            _ => self.mesh(X_ws, &shape.surface_mesh(SEGMENTS), colour, wall && self.open_walls),
+            _ => self.mesh(X_ws, &shape.surface_mesh(SEGMENTS), colour, self.open_walls.filter(|_| wall)),
         }
     }
 
-    fn mesh(&mut self, X_ws: &Pose, mesh: &TriMesh, colour: Colour, inside_only: bool) {
+    fn mesh(&mut self, X_ws: &Pose, mesh: &TriMesh, colour: Colour, behind: Option<Vec3>) {
         for triangle in &mesh.triangles {
             let corners =
                 triangle.map(|k| mesh.vertices.get(k as usize).map_or(Vec3::ZERO, |corner| X_ws.point(*corner)));
             let n = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
-            if !(inside_only && n.dot(self.camera.axes[2]) > 0.0) {
+            let back = self.camera.axes[2];
+            let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+            if !behind.is_some_and(|place| n.dot(back) > 0.0 || (middle - place).dot(back) > 0.0) {
                 self.triangle(corners, colour, &|_| 1.0);
             }
         }

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, short)]
     quiet: bool,
     /// Write a checkpoint each time this much simulated time has passed [s]
-    #[arg(long, value_name = "SECONDS", value_parser = crate::args::positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
     checkpoint_every: Option<f64>,
     /// Keep wall time: simulated seconds per second, 1 for real time; only with the realtime clock
     #[arg(long, value_name = "NUMBER", value_parser = crate::args::positive)]
@@ -113,6 +113,7 @@ impl Observe for Watch<'_> {
 
     fn grains(&mut self, grains: &tippe::grains::Grains) {
         self.writer.grains(grains);
+        self.beside.grains(grains);
     }
 
     fn input(&mut self, heard: &tippe::realtime::Heard) {
@@ -419,7 +420,7 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
     let (mechanisms, sentences) = describe_mechanisms(&report.mechanisms);
 
     let energy = &report.energy;
-    let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs());
+    let scale = energy.initial.abs().max(energy.kinetic.abs()).max(energy.work.abs()).max(energy.load_work.abs());
     let share = |x: f64| if scale > 0.0 { format!("{:.1e} of the largest", (x / scale).abs()) } else { String::new() };
     let mut books: Vec<Vec<String>> = Vec::new();
     let mut entry = |name: &str, x: f64, note: String| books.push(vec![name.to_owned(), number(x), note]);
@@ -432,9 +433,8 @@ fn describe(report: &Report, title: &str, start: f64, folder: &Path) -> String {
             entry(&format!("lost to {}", cause.replace('_', " ")), *lost, String::new());
         }
     }
-    if energy.work != 0.0 {
-        entry("work put in", energy.work, String::new());
-    }
+    let works = [("work of motors", energy.work), ("work of applied forces", energy.load_work)];
+    works.iter().filter(|work| work.1 != 0.0).for_each(|(name, work)| entry(name, *work, String::new()));
     entry("residual", energy.residual, share(energy.residual));
 
     let mut text = String::new();

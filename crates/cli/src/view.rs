@@ -326,6 +326,10 @@ mod with_viewer {
             self.observer.event(event);
         }
 
+        fn grains(&mut self, grains: &tippe::grains::Grains) {
+            self.observer.grains(grains);
+        }
+
         fn progress(&mut self, progress: &Progress) -> bool {
             self.observer.progress(progress);
             let watch = &mut self.watch;

@@ -59,8 +59,10 @@ causes! {
         Integration = "integration",
     }
     given {
-        /// Put in by motors, prescribed motions and applied forces.
+        /// Put in by motors and prescribed motions.
         Work = "work",
+        /// Put in by forces and torques that equations apply to bodies.
+        Loads = "load_work",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sensors: what they measure between two frames, and how scenes know them.
 
 use crate::element::Anchor;
+use crate::joint::Joint;
 use crate::kinematics::Kinematics;
 use crate::six::Six;
 use tippe_format::key::{Ends, Form, Key, Spec, key};
@@ -18,7 +19,7 @@ pub struct Sensor {
 }
 
 /// What a sensor measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SensorKind {
     /// Position and orientation of frame 2 in frame 1.
     Pose,
@@ -30,6 +31,9 @@ pub enum SensorKind {
     Distance,
     /// Normal force, depth and whether two bodies touch.
     Contact,
+    /// Coordinates of a joint and their rates, between its two frames: of one that closes a loop, whose coordinates are no unknowns.
+    /// Angles are in [-pi, pi].
+    Joint(Joint),
 }
 
 /// A kind of sensor as scenes know it.
@@ -116,10 +120,62 @@ pub fn named(word: &str) -> Option<&'static SensorSpec> {
 }
 
 impl SensorKind {
-    /// How scenes know it.
-    pub fn spec(self) -> &'static SensorSpec {
-        SENSORS.iter().find(|spec| spec.measures == self).unwrap_or(&SENSORS[0])
+    /// Names and units of its components.
+    pub fn components(self) -> Vec<(&'static str, &'static str)> {
+        let SensorKind::Joint(joint) = self else {
+            let spec = SENSORS.iter().find(|spec| spec.measures == self);
+            return spec.map_or_else(Vec::new, |spec| spec.components.to_vec());
+        };
+        let based = if joint.has_base() { &["qw", "qx", "qy", "qz"][..] } else { &[] };
+        let list = joint.coordinate_list();
+        let coordinates = list.iter().skip(if joint.has_base() { 3 } else { 0 }).map(|c| (c.name, c.unit));
+        let rates = list.iter().enumerate().map(|(k, c)| (c.rate, if joint.is_rotation(k) { "rad/s" } else { "m/s" }));
+        based.iter().map(|name| (*name, "-")).chain(coordinates).chain(rates).collect()
     }
+}
+
+/// One of the coordinates of a joint (after the quaternion of one with a base, in place of its Gibbs vector) and their rates, from the
+/// motion of its two frames: q from the pose, and u from S(q) u = {w, v} of frame 2 relative to frame 1.
+fn joint_motion(joint: &Joint, f1: &Kinematics, f2: &Kinematics, k: usize) -> f64 {
+    let (R, arm) = (f1.R.transpose(), f2.p - f1.p);
+    let (R_12, p_12) = (R * f2.R, R * arm);
+    let n = joint.coordinates();
+    let mut q = [0.0; 6];
+    joint.coordinates_of(&R_12, p_12, &mut q[..n]);
+    let orientation = Quat::from_mat3(&R_12);
+    if joint.has_base() {
+        q[..3].fill(0.0);
+    }
+    let S = joint.motion(&q[..n], &[0.0; 6][..n], orientation).S;
+    let relative = Six::new(R * (f2.w - f1.w), R * (f2.v - f1.v - f1.w.cross(arm)));
+    let u = shares(&S[..n], relative);
+    // the quaternion stands for the first three coordinates
+    let (based, first) = if joint.has_base() { (4, 3) } else { (0, 0) };
+    let rates = based + n - first;
+    match k {
+        k if k < based => [orientation.w, orientation.x, orientation.y, orientation.z][k],
+        k if k < rates => q[first + k - based],
+        k => u[k - rates],
+    }
+}
+
+/// The u of least error |S u - v|, by Gram-Schmidt on the columns of S.
+fn shares(S: &[Six], v: Six) -> [f64; 6] {
+    let (mut u, mut basis, mut upper) = ([0.0; 6], [Six::ZERO; 6], [[0.0; 6]; 6]);
+    for (k, column) in S.iter().enumerate() {
+        let mut rest = *column;
+        for j in 0..k {
+            upper[j][k] = basis[j].dot(&rest);
+            rest = rest - basis[j] * upper[j][k];
+        }
+        upper[k][k] = rest.dot(&rest).sqrt();
+        basis[k] = if upper[k][k] > 0.0 { rest * (1.0 / upper[k][k]) } else { Six::ZERO };
+    }
+    for k in (0..S.len()).rev() {
+        let above: f64 = (k + 1..S.len()).map(|j| upper[k][j] * u[j]).sum();
+        u[k] = if upper[k][k] > 0.0 { (basis[k].dot(&v) - above) / upper[k][k] } else { 0.0 };
+    }
+    u
 }
 
 impl Sensor {
@@ -141,6 +197,7 @@ impl Sensor {
                 let length = arm.length();
                 if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
             }
+            SensorKind::Joint(joint) => joint_motion(&joint, f1, f2, k),
             SensorKind::Acceleration | SensorKind::Contact => 0.0,
         }
     }

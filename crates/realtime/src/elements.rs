@@ -568,7 +568,7 @@ impl Clock {
             let lost = -work - (stored - elements.stored[e]);
             let cause = model.elements[e].kind.accounts()[0].cause;
             let energy = match cause {
-                Cause::Work => work,
+                Cause::Work | Cause::Loads => work,
                 // the damper's share of the force; the rest is the error of the step
                 Cause::Damping if !is_one_sided => damped,
                 _ => lost,
@@ -589,9 +589,9 @@ impl Clock {
         let work = std::mem::take(&mut elements.work[k]);
         let accounts = element.kind.accounts();
         if let [account] = accounts
-            && account.cause == Cause::Work
+            && !account.cause.is_loss()
         {
-            ledger[Cause::Work] += work;
+            ledger[account.cause] += work;
             self.state.actions.energies[element.accounts.start] += work;
             return;
         }

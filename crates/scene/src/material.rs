@@ -1,8 +1,12 @@
-//! Material data: what things are made of and how they touch.
+//! Material data: what things are made of and how they touch. The rows, each with its source, are in `table.rs`.
 //!
-//! Values of Modia3D's solid and contact-pair palettes (Neumayr and Otter 2019); glass is soda-lime
-//! glass, density and modulus of EN 572-1, Poisson's ratio within the 0.20 to 0.23 that are published. A pair that is not listed
-//! is the arithmetic mean of the two self-pairs where both exist; otherwise it is an error.
+//! How two materials touch: the row of the pair, else that of the pair they touch as ([`Material::touches_as`]: every steel as
+//! `steel`), else the mean of the two self-pairs; where one of the two is slippery (`ptfe`, `ice`) its film lies between both and
+//! friction and rolling are its own. What no row says is not known: a scene has to say it.
+
+mod table;
+
+pub use table::{MATERIALS, PAIRS};
 
 /// One material.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,23 +19,11 @@ pub struct Material {
     pub young: f64,
     /// Poisson's ratio [-].
     pub poisson: f64,
+    /// The material whose pairs it has where no row names it; itself for most.
+    pub touches_as: &'static str,
+    /// Where the numbers are from.
+    pub source: &'static str,
 }
-
-const fn material(name: &'static str, density: f64, young: f64, poisson: f64) -> Material {
-    Material { name, density, young, poisson }
-}
-
-/// The built-in materials.
-pub const MATERIALS: [Material; 8] = [
-    material("steel", 8000.0, 2.0e11, 0.30),
-    material("aluminium", 2700.0, 6.9e10, 0.32),
-    material("dry_wood", 700.0, 1.1e10, 0.40),
-    material("glass", 2500.0, 7.0e10, 0.22),
-    material("billiard_ball", 1768.0, 5.4e9, 0.34),
-    material("billiard_table", 700.0, 1.1e10, 0.40),
-    material("billiard_cushion", 700.0, 1.1e10, 0.40),
-    material("billiard_cue", 700.0, 1.1e10, 0.40),
-];
 
 /// How two materials touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,52 +32,74 @@ pub struct PairData {
     pub first: &'static str,
     /// The other.
     pub second: &'static str,
-    /// Coefficient of restitution [-].
-    pub restitution: f64,
-    /// Coefficient of sliding friction [-].
-    pub friction: f64,
+    /// Coefficient of restitution [-]; `None` where sources do not agree.
+    pub restitution: Option<f64>,
+    /// Coefficient of sliding friction, dry [-]; `None` where sources do not agree.
+    pub friction: Option<f64>,
     /// Coefficient of rolling resistance [-].
     pub rolling: f64,
+    /// Where the numbers are from.
+    pub source: &'static str,
 }
 
-const fn pair(first: &'static str, second: &'static str, restitution: f64, friction: f64, rolling: f64) -> PairData {
-    PairData { first, second, restitution, friction, rolling }
+/// Where the numbers of a pair come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairOrigin {
+    /// A row of the table.
+    Listed,
+    /// Between those of the two materials.
+    Between,
 }
 
-/// The built-in pairs.
-pub const PAIRS: [PairData; 9] = [
-    pair("steel", "steel", 0.7, 0.5, 0.001),
-    pair("dry_wood", "dry_wood", 0.6, 0.3, 0.001),
-    pair("aluminium", "aluminium", 0.7, 0.5, 0.001),
-    pair("billiard_ball", "billiard_ball", 1.0, 0.0, 0.0),
-    pair("billiard_ball", "billiard_table", 0.0, 0.8, 0.01),
-    pair("billiard_ball", "billiard_cushion", 0.98, 0.0, 0.0),
-    pair("billiard_ball", "billiard_cue", 0.98, 0.0, 0.0),
-    pair("billiard_table", "billiard_cue", 0.0, 0.8, 0.01),
-    pair("billiard_cue", "billiard_cue", 0.98, 0.0, 0.0),
+/// Other names of built-in materials.
+pub const ALIASES: [(&str, &str); 6] = [
+    ("wood", "dry_wood"),
+    ("aluminum", "aluminium"),
+    ("nylon", "pa66"),
+    ("acetal", "pom"),
+    ("teflon", "ptfe"),
+    ("plexiglass", "pmma"),
 ];
 
-/// The built-in material of this name; `wood` is `dry_wood`.
+/// Materials whose film lies between them and any other: they set the friction of the pair.
+const SLIPPERY: [&str; 2] = ["ptfe", "ice"];
+
+/// The built-in material of this name, or of this other name of it.
 pub fn find(name: &str) -> Option<Material> {
-    let name = if name == "wood" { "dry_wood" } else { name };
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     MATERIALS.iter().copied().find(|m| m.name == name)
 }
 
-/// The built-in pair of these names, in either order, or the mean of the two self-pairs.
-pub fn find_pair(first: &str, second: &str) -> Option<PairData> {
-    let listed = |a: &str, b: &str| {
+/// The built-in pair of these names, in either order, and whether a row says it or the rule for pairs without one.
+pub fn find_pair(first: &str, second: &str) -> Option<(PairData, PairOrigin)> {
+    let (first, second) = (find(first)?, find(second)?);
+    let row = |a: &str, b: &str| {
         PAIRS.iter().copied().find(|p| (p.first == a && p.second == b) || (p.first == b && p.second == a))
     };
-    listed(first, second).or_else(|| {
-        let (a, b) = (listed(first, first)?, listed(second, second)?);
-        Some(PairData {
-            first: a.first,
-            second: b.first,
-            restitution: 0.5 * (a.restitution + b.restitution),
-            friction: 0.5 * (a.friction + b.friction),
-            rolling: 0.5 * (a.rolling + b.rolling),
-        })
-    })
+    let listed = |a: Material, b: Material| row(a.name, b.name).or_else(|| row(a.touches_as, b.touches_as));
+    if let Some(pair) = listed(first, second) {
+        return Some((pair, PairOrigin::Listed));
+    }
+    let (a, b) = (listed(first, first)?, listed(second, second)?);
+    let mean = |x: Option<f64>, y: Option<f64>| Some(0.5 * (x? + y?));
+    let film = [a, b].into_iter().find(|pair| SLIPPERY.contains(&pair.first));
+    let pair = PairData {
+        first: first.name,
+        second: second.name,
+        restitution: mean(a.restitution, b.restitution),
+        friction: film.map_or(mean(a.friction, b.friction), |film| film.friction),
+        rolling: film.map_or(0.5 * (a.rolling + b.rolling), |film| film.rolling),
+        source: "",
+    };
+    Some((pair, PairOrigin::Between))
+}
+
+impl crate::Scene {
+    /// What the tables say of two materials, and how they come to say it; nothing of materials of the scene's own.
+    pub fn pair_data(&self, first: &str, second: &str) -> Option<(PairData, PairOrigin)> {
+        let own = |name: &str| self.materials.iter().any(|m| m.name == name);
+        if own(first) || own(second) { None } else { find_pair(first, second) }
+    }
 }
 
 /// E* = 1/((1 - nu1^2)/E1 + (1 - nu2^2)/E2) [Pa].
@@ -126,7 +140,36 @@ mod tests {
 
     #[test]
     fn missing_pairs_are_means_or_nothing() {
-        assert!((find_pair("steel", "dry_wood").unwrap().restitution - 0.65).abs() < 1e-15);
+        let (pair, origin) = find_pair("steel", "wood").unwrap();
+        assert!(origin == PairOrigin::Between && (pair.restitution.unwrap() - 0.65).abs() < 1e-15);
         assert!(find_pair("steel", "billiard_table").is_none());
+    }
+
+    #[test]
+    fn kinds_of_a_material_touch_as_it_does() {
+        let (pair, origin) = find_pair("stainless_steel", "brass").unwrap();
+        assert_eq!((pair.friction, origin), (find_pair("steel", "brass").unwrap().0.friction, PairOrigin::Listed));
+        let (pair, _) = find_pair("teflon", "aluminium").unwrap();
+        assert_eq!((pair.friction, pair.restitution), (Some(0.04), None), "a film sets the friction, not the rebound");
+    }
+
+    #[test]
+    fn every_row_can_be_true() {
+        assert!(MATERIALS.len() >= 40, "{} materials", MATERIALS.len());
+        for (k, m) in MATERIALS.iter().enumerate() {
+            assert!(MATERIALS[..k].iter().all(|other| other.name != m.name), "{} twice", m.name);
+            assert!((100.0..23_000.0).contains(&m.density) && (1e6..5e11).contains(&m.young), "{}", m.name);
+            assert!((0.0..0.5).contains(&m.poisson) && m.source.len() > 10, "{}", m.name);
+            assert!(find(m.touches_as).is_some_and(|as_| as_.touches_as == as_.name), "{}", m.name);
+        }
+        for (k, p) in PAIRS.iter().enumerate() {
+            let same =
+                |o: &PairData| (o.first, o.second) == (p.first, p.second) || (o.second, o.first) == (p.first, p.second);
+            assert!(!PAIRS[..k].iter().any(same), "{} and {} twice", p.first, p.second);
+            assert!([p.first, p.second].iter().all(|name| MATERIALS.iter().any(|m| m.name == *name)), "{}", p.first);
+            assert!(p.restitution.is_none_or(|e| (0.0..=1.0).contains(&e)) && p.source.len() > 10, "{}", p.first);
+            assert!(p.friction.is_none_or(|mu| (0.0..2.0).contains(&mu)), "{}", p.first);
+        }
+        assert!(ALIASES.iter().all(|(alias, name)| find(name).is_some() && MATERIALS.iter().all(|m| m.name != *alias)));
     }
 }

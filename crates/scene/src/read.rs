@@ -5,7 +5,6 @@ use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::*;
 use crate::equation::{Quantity, Scope, Tree};
-use crate::material::MATERIALS;
 
 /// Reads a scene; `sets` override parameters. The errors of `reader` say whether it is whole.
 pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)]) -> Scene {
@@ -298,9 +297,6 @@ fn named<'n>(
 fn materials(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Vec<Material> {
     let mut materials = Vec::new();
     for (name, fields) in named(reader, fields, "materials", &format::MATERIAL) {
-        if MATERIALS.iter().any(|material| material.name == name) {
-            reader.error(fields.place, format!("material \"{name}\" is built in"), "choose another name");
-        }
         let mut number = |key| reader.number(&fields, key).unwrap_or_default();
         let (density, young, poisson) = (number("density"), number("young"), number("poisson"));
         materials.push(Material { name, density, young, poisson, places: fields.places() });

@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::*;
-use crate::material::MATERIALS;
+use crate::material::{ALIASES, MATERIALS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reports every name that is used and not defined, or defined twice.
@@ -21,11 +21,10 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
         groups.extend(body.groups.iter().map(String::as_str));
     }
     one_name_space(reader, scene);
-    let own_wood = scene.materials.iter().any(|m| m.name == "wood");
     let materials: Vec<&str> = MATERIALS
         .iter()
         .map(|m| m.name)
-        .chain((!own_wood).then_some("wood"))
+        .chain(ALIASES.iter().map(|(alias, _)| *alias))
         .chain(scene.materials.iter().map(|m| m.name.as_str()))
         .collect();
     let grains = scene.grains.iter().map(|set| set.name.as_str()).collect();

@@ -5,11 +5,14 @@ use crate::observe::{Observe, Summary};
 use crate::scene::{Clock, Scene, SceneError};
 use crate::{granular, precise, realtime};
 use serde::{Deserialize, Serialize};
+use tippe_mechanics::finite::{Finite, Lost};
 use tippe_mechanics::grains::substeps;
 pub use tippe_mechanics::set::Set;
 
 /// A run has at most this many steps of one length: the fewest grains take a day for them.
 const MOST_STEPS: f64 = 1e12;
+/// The step of a run is at most this many times as long as the run [-]: a scene of a few milliseconds may end with its first step.
+const MOST_BEYOND: f64 = 20.0;
 
 /// How to run a clock, and which. In files what one clock has and the others have not tells them apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,6 +118,18 @@ impl Settings {
     /// An error where a run of this model to `until` [s] would have a step that is too long for its grains, or more steps than
     /// anybody can wait for.
     pub fn check_steps(&self, scene: &Scene, model: &Model, until: f64) -> Result<(), SceneError> {
+        let fixed = match self {
+            Settings::Realtime(settings) => Some((settings.step, scene.realtime.places.of("step"))),
+            Settings::Precise(settings) if settings.integrator.fixed_step() => {
+                settings.step.map(|step| (step, scene.places.entity))
+            }
+            _ => None,
+        };
+        // a run ends with the step that reaches its end: one that is much longer goes where nobody asked for
+        if let Some((step, place)) = fixed.filter(|(step, _)| *step > MOST_BEYOND * until) {
+            let message = format!("a step of {step} s is longer than the whole run, which ends at {until} s");
+            return Err(scene.error(place, message, "a shorter step (--step), or a later end (--until)"));
+        }
         if let (Settings::Granular(settings), Some(own)) = (self, &model.grains)
             && let Err(error) = own.settings(settings.step)
         {
@@ -220,6 +235,13 @@ pub enum Failure {
         /// The clock.
         clock: Clock,
     },
+    /// A number that the run would show is none.
+    #[error(
+        "t = {} s: {} is {}, not a finite number. help: look for a division by zero or a root of a negative number in its equation, \
+         and for forces, masses or gravity beyond what double precision holds",
+        .0.time, .0.quantity, .0.value
+    )]
+    NotFinite(Lost),
     /// State and settings belong to different clocks.
     #[error("a state of the {} clock cannot go on in the {} clock", .state.name(), .settings.name())]
     Mixed {
@@ -239,16 +261,18 @@ pub fn simulate(
     settings: &Settings,
     observe: &mut dyn Observe,
 ) -> Result<Summary, Failure> {
-    match (state, settings) {
+    let mut finite = Finite::new(model, observe);
+    let summary = match (state, settings) {
         (State::Precise(state), Settings::Precise(settings)) => {
-            Ok(precise::simulate(model, state, until, settings, observe)?)
+            precise::simulate(model, state, until, settings, &mut finite)?
         }
         (State::Realtime(state), Settings::Realtime(settings)) => {
-            Ok(realtime::simulate(model, state, until, settings, observe)?)
+            realtime::simulate(model, state, until, settings, &mut finite)?
         }
         (State::Granular(state), Settings::Granular(settings)) => {
-            Ok(granular::simulate(model, state, until, settings, observe)?)
+            granular::simulate(model, state, until, settings, &mut finite)?
         }
-        (state, settings) => Err(Failure::Mixed { state: state.clock(), settings: settings.clock() }),
-    }
+        (state, settings) => return Err(Failure::Mixed { state: state.clock(), settings: settings.clock() }),
+    };
+    finite.lost.map_or(Ok(summary), |lost| Err(Failure::NotFinite(lost)))
 }

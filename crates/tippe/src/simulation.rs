@@ -7,6 +7,7 @@ use crate::observe::{Observe, Summary};
 use crate::realtime::{self, Hook};
 use crate::scene::{Scene, SceneErrors};
 use std::sync::Arc;
+use tippe_mechanics::finite::Finite;
 
 /// A model on its way through time.
 pub struct Simulation {
@@ -140,22 +141,28 @@ impl Simulation {
         match &mut self.engine {
             Engine::Realtime(clock, good) => {
                 let end = if until.is_finite() { self.end.max(until) } else { self.end };
+                let model = &self.model;
+                let mut finite = Finite::new(model, observe);
+                let observe = &mut finite;
                 clock.begin(observe);
                 clock.state.copy_to(good);
                 let mut left = count;
                 while left > 0 && !clock.reached(until) {
                     clock.step_with(hooks);
                     left -= 1;
-                    match clock.record(end, observe) {
+                    let recorded = clock.record(end, observe).map_err(Failure::from);
+                    match recorded
+                        .and_then(|point| observe.lost.take().map_or(Ok(point), |lost| Err(Failure::NotFinite(lost))))
+                    {
                         Ok(true) => clock.state.copy_to(good),
                         Ok(false) => {}
                         Err(failure) => {
                             good.copy_to(&mut clock.state);
-                            return Err(failure.into());
+                            return Err(failure);
                         }
                     }
                 }
-                Ok(())
+                observe.lost.take().map_or(Ok(()), |lost| Err(Failure::NotFinite(lost)))
             }
             Engine::Standing(state) => {
                 let part = clock::simulate(&self.model, state, until, &self.settings, observe)?;

@@ -605,6 +605,11 @@ test("a scene is run again when it is saved, and the camera stays", async () => 
   writeFileSync(file, "format = 1\n[[body]]\nname = \"ball\"\nmass = -1\n");
   await page.waitForSelector(".trouble");
   assert.match(await page.locator(".trouble").innerText(), /saved\.toml/);
+  // the last picture stays beside what is wrong
+  assert.equal(await page.locator(".trouble.beside").count(), 1);
+  assert.equal(await page.evaluate(() => window.tippe.stage.actors.document.bodies.length), 2);
+  const [banner, picture] = await Promise.all([page.locator(".trouble").boundingBox(), page.locator("canvas.picture").boundingBox()]);
+  assert.ok(banner.height < 0.5 * picture.height, `${banner.height} of ${picture.height}`);
   writeFileSync(file, scene(1.5));
   await page.waitForFunction(() => !document.querySelector(".trouble") && Math.abs(window.tippe.stage.actors.document.bodies[1].start[2] - 1.5) < 1e-9, null, { timeout: 90_000 });
   await close(page);

@@ -47,6 +47,8 @@ pub struct Description {
     pub ledger: LedgerNames,
     /// What the user should know about the scene.
     pub warnings: Vec<String>,
+    /// There are grains.
+    pub grains: bool,
     /// Settings that the clock runs with.
     pub settings: serde_json::Value,
 }
@@ -262,6 +264,7 @@ impl Description {
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
             ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
+            grains: model.grains.is_some(),
             settings,
         }
     }

@@ -38,6 +38,8 @@ pub struct Live {
     news: Mutex<News>,
     /// Numbers from outside that the page has set and the simulation has not seen, in the order of the description.
     inputs: Mutex<Vec<Option<f64>>>,
+    /// The latest grains.
+    grains: Mutex<Arc<Vec<u8>>>,
     /// The hand of the page: body, point in its frame from its origin [m], point in the world [m].
     hand: Mutex<Option<(usize, Vec3, Vec3)>>,
 }
@@ -79,6 +81,7 @@ impl Live {
             steps: AtomicU32::new(0),
             news: Mutex::new(News::default()),
             inputs: Mutex::default(),
+            grains: Mutex::default(),
             hand: Mutex::default(),
         })
     }
@@ -96,6 +99,11 @@ impl Live {
             object.insert("times".to_owned(), Vec::<f64>::new().into());
         }
         document
+    }
+
+    /// The latest grains.
+    pub(crate) fn grains(&self) -> Arc<Vec<u8>> {
+        self.grains.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A page is ready for the next row.
@@ -254,6 +262,10 @@ impl Observe for LiveObserver {
         } else {
             news.omitted += 1;
         }
+    }
+
+    fn grains(&mut self, grains: &tippe::grains::Grains) {
+        *self.live.grains.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(crate::grains::of(grains));
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {

@@ -3,6 +3,7 @@
 use crate::ViewerError;
 use crate::block;
 use crate::describe::{DescribedEvent, Description};
+use crate::grains;
 use crate::lines::Lines;
 use crate::surface::{self, Surface};
 use serde::Serialize;
@@ -212,6 +213,11 @@ impl Recorded {
     /// The boxes that bodies do not leave around a time [s], as a JSON list of one line.
     pub fn reach(&self, time: f64) -> Result<serde_json::Value, RunError> {
         self.reach.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |reach| reach.since(time))
+    }
+
+    /// Grains of the snapshot at or before a time [s].
+    pub fn grains(&self, time: f64) -> Result<Vec<u8>, RunError> {
+        grains::read(&self.run.folder, time)
     }
 
     /// Surfaces that change with time.

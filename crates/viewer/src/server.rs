@@ -112,9 +112,10 @@ impl Viewer {
         self.set(Stage { runs: vec![Shown::Live(live)], trouble: None });
     }
 
-    /// Says why there is nothing to show.
+    /// Says why there is nothing new to show; what was shown last stays.
     pub fn show_trouble(&self, text: &str) {
-        self.set(Stage { runs: Vec::new(), trouble: Some(text.to_owned()) });
+        let runs = std::mem::take(&mut self.shared.stage().runs);
+        self.set(Stage { runs, trouble: Some(text.to_owned()) });
     }
 
     fn set(&self, stage: Stage) {
@@ -166,6 +167,7 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
         .route(&at("run/{run}/signal"), get(signal))
         .route(&at("run/{run}/patches"), get(patches))
         .route(&at("run/{run}/reach"), get(reach))
+        .route(&at("run/{run}/grains"), get(grains))
         .route(&at("run/{run}/surface/{surface}/{from}/{to}"), get(surface))
         .route(&at("run/{run}/events"), get(events))
         .route(&at("html"), get(html))
@@ -317,6 +319,19 @@ async fn reach(
 ) -> Result<Response, Refusal> {
     let recorded = shared.recorded(run)?;
     Ok(typed("application/json", read(move || recorded.reach(time)).await?.to_string()))
+}
+
+async fn grains(
+    State(shared): State<Arc<Shared>>,
+    Path(run): Path<usize>,
+    Query(Timed { time }): Query<Timed>,
+) -> Result<Response, Refusal> {
+    const KIND: &str = "application/octet-stream";
+    if let Some(live) = shared.live() {
+        return Ok(typed(KIND, live.grains().to_vec()));
+    }
+    let recorded = shared.recorded(run)?;
+    Ok(typed(KIND, read(move || recorded.grains(time)).await?))
 }
 
 async fn surface(

@@ -1,4 +1,4 @@
-//! Regions of the overlap of meshes: exact references (`tests/data`, C01 to C04), boolmesh, derivatives, what coincides.
+//! Regions of the overlap of meshes: exact references (`tests/data`), boolmesh, derivatives, what coincides.
 
 use crate::distance_truth::{number, pose, vector};
 use crate::random::Random;

@@ -1,4 +1,4 @@
-//! Overlaps against references in exact or 25-digit arithmetic (`tests/data`: C01 caps and lenses, C02 boxes, C04 tetrahedra), and
+//! Overlaps against references in exact or 25-digit arithmetic (`tests/data`: caps and lenses, boxes, tetrahedra), and
 //! against their own derivatives.
 
 use crate::distance_truth::{number, pose, vector};

@@ -235,6 +235,15 @@ impl Work {
 }
 
 impl Mechanism {
+    /// The body that something is fastened to, by model index; none of the world.
+    pub fn body_of(&self, on: Parent) -> Option<u32> {
+        match on {
+            Parent::World => None,
+            Parent::Body(body) => Some(body),
+            Parent::Link(link) => Some(self.links[link as usize].body),
+        }
+    }
+
     /// True if some of its joints are rows.
     pub fn has_rows(&self) -> bool {
         !(self.loops.is_empty() && self.couplings.is_empty())

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{ContactKind, Mat3, Pose, Shape, Surface, Vec3, contact_kind};
+use tippe_parts::sensor::SensorKind;
 use tippe_scene::material;
 use tippe_scene::{
     self as scene, Between, Clock, Scene, SceneError, SceneErrors, ShapeKind, ShapeSpec, Touching, shape_rotation,
@@ -37,7 +38,15 @@ impl Model {
     /// [`Model::compile_for`] with laws of a program: where `[law.NAME]` of the scene has the name of one of them, that one takes
     /// the place of its equations.
     pub fn compile_with(scene: &Scene, clock: Clock, laws: &[ProgramLaw]) -> Result<Model, SceneErrors> {
-        let mut compiler = Compiler { scene, clock, laws, errors: Vec::new(), warnings: Vec::new() };
+        let mut compiler = Compiler {
+            scene,
+            clock,
+            laws,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            read_bodies: Vec::new(),
+            first_read_body: 0,
+        };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
         match model {
@@ -54,6 +63,10 @@ pub(super) struct Compiler<'a> {
     pub(super) laws: &'a [ProgramLaw],
     pub(super) errors: Vec<SceneError>,
     pub(super) warnings: Vec<String>,
+    /// Bodies whose pose or velocity equations read.
+    pub(super) read_bodies: Vec<(usize, SensorKind)>,
+    /// Place of the first of them among the sensors.
+    pub(super) first_read_body: u32,
 }
 
 /// Constants of a material.

@@ -10,7 +10,7 @@ use crate::contact::normal::NormalLaw;
 use crate::contact::user_law::UserLaw;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tippe_scene::material;
+use tippe_scene::material::{self, PairOrigin};
 use tippe_scene::{self as scene, Between, Clock, ContactSpec, LawChoice, ShapeSpec};
 
 /// Defaults of the contact laws, used where neither pair nor scene says anything.
@@ -224,11 +224,8 @@ impl Compiler<'_> {
         names: &(String, String),
         place: scene::Place,
     ) -> Option<ContactParameters> {
-        let table = material1.zip(material2).and_then(|(a, b)| {
-            let a = if a == "wood" { "dry_wood" } else { a };
-            let b = if b == "wood" { "dry_wood" } else { b };
-            material::find_pair(a, b)
-        });
+        let table = material1.zip(material2).and_then(|(a, b)| self.scene.pair_data(a, b));
+        let (table, origin) = (table.map(|(pair, _)| pair), table.map(|(_, origin)| origin));
         let friction_wanted = spec.friction_law != Some(scene::FrictionLaw::None);
         let (law_name, user) = match spec.law.as_ref() {
             None => (scene::NormalLaw::Hertz, None),
@@ -239,8 +236,8 @@ impl Compiler<'_> {
         let needs_restitution = user.is_none() && matches!(law_name, L::Hertz | L::Modia3d | L::Foundation);
         let needs_modulus = spec.modulus.is_none() && !matches!(law_name, L::Collisionlib | L::Bardaro | L::Linear);
         let known = |m: Option<&str>| m.is_some();
-        let restitution = spec.restitution.or(table.map(|t| t.restitution));
-        let friction = spec.friction.or(table.map(|t| t.friction));
+        let restitution = spec.restitution.or(table.and_then(|t| t.restitution));
+        let friction = spec.friction.or(table.and_then(|t| t.friction));
         let missing_pair = (needs_restitution && restitution.is_none()) || (friction_wanted && friction.is_none());
         if (needs_modulus || missing_pair) && !(known(material1) && known(material2)) {
             let bare = if known(material1) { &names.1 } else { &names.0 };
@@ -286,6 +283,9 @@ impl Compiler<'_> {
         };
         let k_red = spec.k_red.unwrap_or(1.0);
         let modulus = spec.modulus.unwrap_or(computed) * k_red;
+        if origin == Some(PairOrigin::Between) {
+            self.warn_of_means([material1, material2], spec, restitution.filter(|_| needs_restitution), friction);
+        }
         let restitution = restitution.unwrap_or(1.0);
         let blend_speed = spec.blend_speed.unwrap_or(crate::contact::normal::BLEND_SPEED);
         let law = match user {
@@ -355,6 +355,28 @@ impl Compiler<'_> {
             normal_force_max: spec.normal_force_max.unwrap_or(f64::INFINITY),
             force_max: spec.force_max.unwrap_or(f64::INFINITY),
         })
+    }
+
+    /// Says which numbers of a pair are between those of its two materials, because no table has the pair.
+    fn warn_of_means(
+        &mut self,
+        materials: [Option<&str>; 2],
+        spec: &ContactSpec,
+        restitution: Option<f64>,
+        friction: Option<f64>,
+    ) {
+        let [a, b] = materials.map(|name| name.unwrap_or("?"));
+        let restitution = restitution.filter(|_| spec.restitution.is_none()).map(|e| format!("restitution {e}"));
+        let wanted = spec.friction.is_none() && spec.friction_law != Some(scene::FrictionLaw::None);
+        let friction = friction.filter(|_| wanted).map(|mu| format!("friction {mu}"));
+        let values: Vec<String> = restitution.into_iter().chain(friction).collect();
+        let warning = format!(
+            "materials \"{a}\" and \"{b}\" are no pair of the tables: {} from those of the two. help: [[pair]] materials = [\"{a}\", \"{b}\"] says what is true",
+            values.join(" and ")
+        );
+        if !values.is_empty() && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// The stiffness that a law cannot do without.

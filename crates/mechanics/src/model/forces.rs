@@ -15,6 +15,14 @@ use tippe_scene::{self as scene, Attachment, Equation, Part, did_you_mean};
 /// Size below which changes of states written by users do not matter: their units are unknown.
 const NETWORK_SCALE: f64 = 1e-3;
 
+/// Components of the pose of a body's origin in the world, as its signals are called.
+const BODY_POSE: [&str; 7] =
+    ["position.x", "position.y", "position.z", "orientation.w", "orientation.x", "orientation.y", "orientation.z"];
+
+/// Components of the velocity of a body's origin in the world, as its signals are called.
+const BODY_VELOCITY: [&str; 6] =
+    ["velocity.x", "velocity.y", "velocity.z", "angular_velocity.x", "angular_velocity.y", "angular_velocity.z"];
+
 /// Names that equations may use.
 pub(super) type Names = BTreeMap<String, Source>;
 
@@ -22,9 +30,11 @@ impl Compiler<'_> {
     /// Everything of the scene that acts through equations or between frames.
     pub(super) fn forces(&mut self, model: &mut Model) {
         let names = self.names(model);
+        self.first_read_body = model.sensors.len() as u32;
         self.blocks(model, &names);
         self.elements(model, &names);
         self.changes(model, &names);
+        self.sense_read_bodies(model);
         if self.errors.is_empty() {
             self.warn_of_starts(model);
             self.settle_homes(model);
@@ -80,6 +90,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        self.sense_loops(model, &mut names);
         let mut values = 0;
         for signal in &self.scene.signals {
             names.insert(signal.name.clone(), Source::Value(values));
@@ -100,6 +111,73 @@ impl Compiler<'_> {
             }
         }
         names
+    }
+
+    /// Joints that close loops: their coordinates and rates are measured between their frames.
+    fn sense_loops(&self, model: &mut Model, names: &mut Names) {
+        for joint in &model.joints {
+            let Some(JointPlace::Loop { mechanism, index }) = joint.place else { continue };
+            let mechanism = &model.mechanisms[mechanism as usize];
+            // what stands behind the loops is a coupling
+            let Some(closing) = mechanism.loops.get(index as usize) else { continue };
+            let kind = sensor::SensorKind::Joint(closing.joint);
+            let ends = closing.sides.map(|side| Anchor { body: mechanism.body_of(side.on), p: side.p, R: side.R });
+            for (component, (name, _)) in kind.components().iter().enumerate() {
+                let source = Source::Sensor { sensor: model.sensors.len() as u32, component: component as u32 };
+                names.insert(format!("{}.{name}", joint.name), source);
+            }
+            model.sensors.push(sensor::Sensor { name: joint.name.clone(), kind, ends });
+        }
+    }
+
+    /// `BODY.velocity.x` and the like in an equation: a sensor between the world and the body, made when it is first read.
+    fn read_body(&mut self, name: &str) -> Option<Source> {
+        let owns = |body: &str| name.strip_prefix(body).and_then(|rest| rest.strip_prefix('.'));
+        let found = self.scene.bodies.iter().enumerate().filter_map(|(k, body)| Some((k, owns(&body.name)?)));
+        let (body, quantity) = found.min_by_key(|(_, quantity)| quantity.len())?;
+        let of = |kind: sensor::SensorKind, words: &[&str]| {
+            words.iter().position(|word| *word == quantity).map(|component| (kind, component as u32))
+        };
+        let (kind, component) =
+            of(sensor::SensorKind::Pose, &BODY_POSE).or_else(|| of(sensor::SensorKind::Velocity, &BODY_VELOCITY))?;
+        let place = self.read_bodies.iter().position(|read| *read == (body, kind)).unwrap_or_else(|| {
+            self.read_bodies.push((body, kind));
+            self.read_bodies.len() - 1
+        });
+        Some(Source::Sensor { sensor: self.first_read_body + place as u32, component })
+    }
+
+    /// The sensors of the bodies that equations read; they have no name, so that nothing is recorded twice.
+    fn sense_read_bodies(&self, model: &mut Model) {
+        for &(body, kind) in &self.read_bodies {
+            model.bodies[body].oriented = true;
+            let world = Anchor { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY };
+            let own = Anchor { body: Some(body as u32), p: -model.bodies[body].p_bc, R: Mat3::IDENTITY };
+            model.sensors.push(sensor::Sensor { name: String::new(), kind, ends: [world, own] });
+        }
+    }
+
+    /// What to try where an equation asks for a name that there is not.
+    fn not_to_read(&self, name: &str, known: Vec<&str>) -> String {
+        let owner = name.split_once('.').map_or(name, |(owner, _)| owner);
+        let sensor = self.scene.sensors.iter().find(|part| part.name == owner);
+        match sensor.and_then(|part| sensor::named(part.kind.word)) {
+            Some(spec) if !spec.is_readable => format!(
+                "{owner} is a sensor of kind {}, which depends on the forces that equations make: it is recorded ({}), and no equation can read it",
+                spec.kind.word,
+                spec.components.iter().map(|(name, _)| format!("{owner}.{name}")).collect::<Vec<_>>().join(", ")
+            ),
+            Some(spec) => did_you_mean(
+                name,
+                spec.components
+                    .iter()
+                    .map(|(part, _)| format!("{owner}.{part}"))
+                    .collect::<Vec<_>>()
+                    .iter()
+                    .map(String::as_str),
+            ),
+            None => did_you_mean(name, known),
+        }
     }
 
     /// A frame on a body, by name, or at a place of the written pose.
@@ -156,7 +234,9 @@ impl Compiler<'_> {
                     continue;
                 }
                 let source = own.iter().find(|(n, _)| n == name).map(|(_, s)| *s);
-                match source.or_else(|| names.get(name).copied().filter(|_| params.get(name).is_none())) {
+                let source = source.or_else(|| names.get(name).copied().filter(|_| params.get(name).is_none()));
+                let is_known = source.is_some() || params.get(name).is_some();
+                match source.or_else(|| if is_known { None } else { self.read_body(name) }) {
                     Some(source) => inputs.push((name.clone(), source)),
                     None if params.get(name).is_some() => {}
                     None => {
@@ -166,7 +246,7 @@ impl Compiler<'_> {
                             .chain(own.iter().map(|(n, _)| *n))
                             .chain(self.scene.params.iter().map(|p| p.name.as_str()))
                             .collect::<Vec<_>>();
-                        let help = did_you_mean(name, known);
+                        let help = self.not_to_read(name, known);
                         self.fail(place, format!("{owner}: there is nothing called `{name}` to read"), &help);
                         return None;
                     }
@@ -457,8 +537,8 @@ impl Compiler<'_> {
                 add(format!("{}.{}", element.name, spec.name), "J", source);
             }
         }
-        for (k, sensor) in model.sensors.iter().enumerate() {
-            for (component, (name, unit)) in sensor.kind.spec().components.iter().enumerate() {
+        for (k, sensor) in model.sensors.iter().enumerate().filter(|(_, sensor)| !sensor.name.is_empty()) {
+            for (component, (name, unit)) in sensor.kind.components().into_iter().enumerate() {
                 let source = SignalSource::Sensor { sensor: k as u32, component: component as u32 };
                 add(format!("{}.{name}", sensor.name), unit, source);
             }

@@ -1,7 +1,7 @@
 //! A force and a torque at a frame, as equations of its motion:   f = f(t, p, v, w),   tau = tau(t, p, v, w).
 
 use super::{
-    Acting, Action, Anchor, Attached, Effect, ElementAccount, FORCE, InStep, Output, Push, Seen, WORK, Wrench,
+    Acting, Action, Anchor, Attached, Effect, ElementAccount, FORCE, InStep, LOAD_WORK, Output, Push, Seen, Wrench,
 };
 use super::{Build, Element, ElementSpec};
 use crate::kinematics::Kinematics;
@@ -87,7 +87,7 @@ impl Acting for Applied {
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {
-        WORK
+        LOAD_WORK
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {

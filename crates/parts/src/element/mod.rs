@@ -510,6 +510,9 @@ const DAMPED: &[ElementAccount] = &[ElementAccount { cause: Cause::Damping, name
 /// Its only account is that of work put in.
 const WORK: &[ElementAccount] = &[ElementAccount { cause: Cause::Work, name: "work" }];
 
+/// What loads put in: forces that equations apply to bodies.
+const LOAD_WORK: &[ElementAccount] = &[ElementAccount { cause: Cause::Loads, name: "work" }];
+
 /// By how much an effort is beyond its limit [N or N m].
 fn exceeds(effort: f64, limit: f64) -> f64 {
     effort.abs() - limit * (1.0 + LIMIT_ROUNDING)

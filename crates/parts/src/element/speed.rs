@@ -62,7 +62,8 @@ impl Acting for Speed {
             out.given = Some(self.value.value_and_rate(seen.t).1);
             return;
         }
-        let effort = seen.mode.sense * self.limit;
+        // before it has settled which way to push it does not push, without limit neither
+        let effort = if seen.mode.sense == 0.0 { 0.0 } else { seen.mode.sense * self.limit };
         out.drive(effort, 0.0, effort * seen.coordinate().u);
     }
 

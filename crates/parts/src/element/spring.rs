@@ -2,8 +2,8 @@
 //! A rope only pulls: no tension at l <= l0, and its damper takes no more than its spring gives.
 
 use super::{
-    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, InStep, Output, RowEnd, RowList, Seen, StepAhead,
-    Strut, UNBOUNDED, WORK,
+    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, InStep, LOAD_WORK, Output, RowEnd, RowList, Seen,
+    StepAhead, Strut, UNBOUNDED,
 };
 use super::{Build, Element, ElementSpec, NewPose};
 use crate::network::Formula;
@@ -161,7 +161,7 @@ impl Acting for Spring {
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {
-        if self.law.is_some() { WORK } else { DAMPED }
+        if self.law.is_some() { LOAD_WORK } else { DAMPED }
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {

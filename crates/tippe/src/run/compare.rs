@@ -6,6 +6,7 @@
 //! Where machines touch things small differences grow: from the divergence time on, when a body's pose gap exceeds 1 % of its size, positions
 //! say nothing any more, and all differences are those before it.
 
+use super::ending::{Ending, Left, Touches};
 use crate::model::{Drive, Model, SignalSource};
 use crate::observe::{Observe, Progress, Sample, Summary};
 use crate::{BodyState, Event, EventKind, Simulation, clock, precise, realtime};
@@ -76,6 +77,8 @@ pub struct Track {
     forces: Vec<BTreeMap<(u32, u32), f64>>,
     /// Times of contact starts of each pair of elements [s].
     starts: BTreeMap<(u32, u32), Vec<f64>>,
+    /// Contacts of each pair of elements, one by one.
+    touches: Touches,
     /// Pairs of elements that touch in the first interval without having begun to.
     touching: BTreeSet<(u32, u32)>,
     /// What the run says at its end.
@@ -160,6 +163,7 @@ impl<'a> Watch<'a> {
             energy: Vec::new(),
             forces: vec![BTreeMap::new(); grid.count + 1],
             starts: BTreeMap::new(),
+            touches: Touches::default(),
             touching: BTreeSet::new(),
             summary: Summary::default(),
         };
@@ -195,6 +199,7 @@ impl<'a> Watch<'a> {
 impl Observe for Watch<'_> {
     fn sample(&mut self, sample: &Sample<'_>) {
         let (grid, now) = (self.track.grid, sample.time);
+        self.track.touches.sample(sample);
         let interval = grid.interval_of(now);
         if interval <= 1 {
             let pairs = sample.contacts.iter().map(|contact| contact.pair);
@@ -241,6 +246,7 @@ impl Observe for Watch<'_> {
     }
 
     fn event(&mut self, event: &Event) {
+        self.track.touches.event(event);
         let Some(contact) = &event.contact else { return };
         match (event.kind, &mut self.means) {
             (EventKind::ContactStart, _) => self.track.starts.entry(contact.pair).or_default().push(event.time),
@@ -475,11 +481,13 @@ pub struct Comparison {
     pub starts_realtime: usize,
     /// Largest differences over all the time.
     pub series: Series,
+    /// How both runs end, parted or not.
+    pub ending: Ending,
 }
 
 impl Comparison {
     /// Compares two runs of one model on one grid, as far as both went.
-    pub fn of(model: &Model, precise: &Track, realtime: &Track) -> Comparison {
+    pub fn of<'a>(model: &Model, precise: &'a Track, realtime: &'a Track) -> Comparison {
         let grid = precise.grid;
         let count = precise.bodies.len().min(realtime.bodies.len());
         let until = grid.time(count.saturating_sub(1));
@@ -535,20 +543,16 @@ impl Comparison {
             series.contact_force.push(force);
             series.energy.push(energy);
         }
-        let mut starts_matched = 0;
-        // what touches from the start begins to in the first step of the realtime clock, and has begun in the precise clock
-        let begins = |pair: &(u32, u32), times: &[f64]| {
-            let at_once = precise.touching.contains(pair) && times.first().is_some_and(|t| *t < 1.5 * grid.interval);
-            usize::from(at_once)
+        let starts_matched = match_starts(model, [precise, realtime], end, &mut gaps.contact_start);
+        let starts_realtime =
+            realtime.starts.iter().map(|(pair, times)| times.len() - already_begun(precise, pair, times)).sum();
+        let left = |track: &'a Track| Left {
+            bodies: track.bodies.last().map_or(&[], Vec::as_slice),
+            energy: &track.summary.energy,
+            touches: &track.touches,
         };
-        for (pair, own) in &precise.starts {
-            let other = realtime.starts.get(pair).map_or(&[][..], |times| &times[begins(pair, times)..]);
-            for (a, b) in own.iter().zip(other).filter(|(a, b)| a.max(**b) < end) {
-                starts_matched += 1;
-                gaps.contact_start.add((a - b).abs(), *a, || name_of(model, *pair));
-            }
-        }
-        let starts_realtime = realtime.starts.iter().map(|(pair, times)| times.len() - begins(pair, times)).sum();
+        let held = |pair: &(u32, u32)| realtime.starts.get(pair).map_or(0, |times| already_begun(precise, pair, times));
+        let ending = Ending::of(model, [&left(precise), &left(realtime)], |pair| name_of(model, pair), held);
         Comparison {
             until,
             interval: grid.interval,
@@ -558,6 +562,7 @@ impl Comparison {
             starts_precise: precise.starts.values().map(Vec::len).sum(),
             starts_realtime,
             series,
+            ending,
         }
     }
 
@@ -565,6 +570,25 @@ impl Comparison {
     pub fn largest_position(&self) -> f64 {
         self.series.position.iter().copied().fold(0.0, f64::max)
     }
+}
+
+/// What touches from the start begins to in the first step of the realtime clock, and has begun in the precise clock: 1 such start or none.
+fn already_begun(precise: &Track, pair: &(u32, u32), times: &[f64]) -> usize {
+    let at_once = times.first().is_some_and(|t| *t < 1.5 * precise.grid.interval);
+    usize::from(precise.touching.contains(pair) && at_once)
+}
+
+/// Contact starts before the runs part, the n-th of a pair in one with the n-th in the other: how many, and their differences.
+fn match_starts(model: &Model, [precise, realtime]: [&Track; 2], end: f64, gap: &mut Gap) -> usize {
+    let mut matched = 0;
+    for (pair, own) in &precise.starts {
+        let other = realtime.starts.get(pair).map_or(&[][..], |times| &times[already_begun(precise, pair, times)..]);
+        for (a, b) in own.iter().zip(other).filter(|(a, b)| a.max(**b) < end) {
+            matched += 1;
+            gap.add((a - b).abs(), *a, || name_of(model, *pair));
+        }
+    }
+    matched
 }
 
 /// Differences of one body's motion.

@@ -22,6 +22,7 @@
 
 mod checkpoint;
 pub mod compare;
+mod ending;
 mod evaluate;
 mod expect;
 mod expression;
@@ -39,6 +40,7 @@ mod writer;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, OtherLayout};
 pub use compare::{Comparison, Gap, GapKind, GapName, Gaps};
+pub use ending::{Ending, LastEnergy, LastPose, Matched, Touched};
 pub use evaluate::NoAnswer;
 pub use expect::{Case, Questions, Runs, Verdict, cases};
 pub use expression::{Expression, ExpressionError};

@@ -107,8 +107,11 @@ pub struct EnergyReport {
     pub elastic: f64,
     /// Lost, by cause [J].
     pub by_cause: BTreeMap<String, f64>,
-    /// Put in [J].
+    /// Put in by motors and prescribed motions [J].
     pub work: f64,
+    /// Put in by applied forces [J].
+    #[serde(default)]
+    pub load_work: f64,
     /// Not explained [J].
     pub residual: f64,
 }
@@ -122,7 +125,8 @@ impl From<&Ledger> for EnergyReport {
             potential: ledger.potential,
             elastic: ledger.elastic,
             by_cause: Cause::LOST.iter().map(|&cause| (cause.name().to_owned(), ledger[cause])).collect(),
-            work: ledger.put_in(),
+            work: ledger[Cause::Work],
+            load_work: ledger[Cause::Loads],
             residual: ledger.residual(),
         }
     }

@@ -305,13 +305,15 @@ pub enum Touch {
     ForceAlong(Axis),
     /// `torque.x`: component of the torque on the second body named, about its contact point, in world [N m].
     TorqueAlong(Axis),
+    /// `peak_force`: the largest normal force since the point before, of impacts between the two too [N].
+    PeakForce,
     /// `slipping`: 1 while the deepest contact slips [-].
     Slipping,
 }
 
 impl Touch {
     /// All of them.
-    pub const ALL: [Touch; 11] = [
+    pub const ALL: [Touch; 12] = [
         Touch::Depth,
         Touch::ClosingSpeed,
         Touch::NormalForce,
@@ -322,6 +324,7 @@ impl Touch {
         Touch::TorqueAlong(Axis::X),
         Touch::TorqueAlong(Axis::Y),
         Touch::TorqueAlong(Axis::Z),
+        Touch::PeakForce,
         Touch::Slipping,
     ];
 
@@ -334,6 +337,7 @@ impl Touch {
             Touch::Force => "force".to_owned(),
             Touch::ForceAlong(axis) => format!("force.{}", axis.name()),
             Touch::TorqueAlong(axis) => format!("torque.{}", axis.name()),
+            Touch::PeakForce => "peak_force".to_owned(),
             Touch::Slipping => "slipping".to_owned(),
         }
     }
@@ -342,7 +346,7 @@ impl Touch {
         match self {
             Touch::Depth => "m",
             Touch::ClosingSpeed => "m/s",
-            Touch::NormalForce | Touch::Force | Touch::ForceAlong(_) => "N",
+            Touch::NormalForce | Touch::Force | Touch::PeakForce | Touch::ForceAlong(_) => "N",
             Touch::TorqueAlong(_) => "N m",
             Touch::Slipping => "-",
         }
@@ -433,6 +437,21 @@ fn touch_at(recording: &Recording, i: usize, other: Option<usize>, body: usize, 
         Touch::Force => force.length(),
         Touch::ForceAlong(axis) => axis.of(force),
         Touch::TorqueAlong(axis) => axis.of(torque),
+        Touch::PeakForce => peak_between(recording, i, other, body).max(normal_force),
         Touch::Slipping => f64::from(u8::from(slipping)),
     }
+}
+
+/// Largest normal force of the contacts that began and ended since the point before the `i`-th [N]; none of the others is hidden by the
+/// points.
+fn peak_between(recording: &Recording, i: usize, other: Option<usize>, body: usize) -> f64 {
+    let Some(before) = i.checked_sub(1).map(|before| recording.time[before]) else { return 0.0 };
+    let first = recording.events.partition_point(|event| event.time <= before);
+    let since = recording.events[first..].iter().take_while(|event| event.time <= recording.time[i]);
+    let own = since.filter_map(|event| event.contact.as_ref()).filter(|contact| {
+        let is = |a: usize, b: usize| a == body && other.is_none_or(|other| b == other);
+        is(contact.body1, contact.body2) || is(contact.body2, contact.body1)
+    });
+    let brief = own.filter_map(|contact| contact.episode).filter(|episode| episode.start > before);
+    brief.map(|episode| episode.max_force).fold(0.0, f64::max)
 }

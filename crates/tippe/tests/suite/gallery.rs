@@ -49,7 +49,7 @@ fn every_scene_has_a_title_a_source_and_cited_expectations() {
     }
 }
 
-/// V16: the momentum the balls gain is what walls and posts gave, to rounding; and the impulses of the single contacts, as far
+/// The momentum the balls gain is what walls and posts gave, to rounding; and the impulses of the single contacts, as far
 /// as their normals do not turn, add up to the same.
 #[test]
 fn momentum_in_the_pool_is_what_the_obstacles_gave() {

@@ -33,7 +33,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/realtime/src/joints.rs", "coast_machine", 109, "to be cut: Runge-Kutta, Euler step of taut chains"),
     ("crates/realtime/src/joints.rs", "joint_ties", 136, "to be cut: rows of joints, rows of couplings"),
     ("crates/scene/src/include.rs", "enter", 113, "one arm for each list of a scene"),
-    ("crates/tippe/src/run/compare.rs", "of", 81, "the list of what is compared, in order"),
 ];
 
 /// Files longer than [`FILE`]: file, lines at most, why.

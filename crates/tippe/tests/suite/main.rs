@@ -11,6 +11,7 @@ mod layering;
 mod mechanisms;
 mod program;
 mod random_scenes;
+mod readable;
 mod realtime;
 mod realtime_elements;
 mod ropes;

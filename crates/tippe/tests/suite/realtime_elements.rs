@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tippe::run::{Recording, Subjects};
 use tippe::scene::{Scene, gallery};
-use tippe::{Cause, EventKind, Ledger, Model, realtime};
+use tippe::{EventKind, Ledger, Model, realtime};
 
 /// A run of a scene with steps h, every step recorded.
 fn stepped(scene: &Scene, until: f64, h: f64) -> Recording {
@@ -49,7 +49,7 @@ fn signal<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
 /// Energy that was turned over until the end [J].
 fn turnover(recording: &Recording) -> f64 {
     let size = |e: &Ledger| {
-        e.kinetic.abs() + e.elastic.abs() + e[Cause::Work].abs() + (e.potential - recording.energy[0].potential).abs()
+        e.kinetic.abs() + e.elastic.abs() + e.put_in().abs() + (e.potential - recording.energy[0].potential).abs()
     };
     recording.energy.iter().map(size).fold(0.0, f64::max)
 }

@@ -92,7 +92,7 @@ fn near(clock: &str, what: &str, value: f64, wanted: f64, within: f64) {
 fn residual(recording: &Recording) -> f64 {
     let first = &recording.energy[0];
     let size =
-        recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e[Cause::Work].abs());
+        recording.energy.iter().map(|e| e.kinetic.abs() + (e.potential - first.potential).abs() + e.put_in().abs());
     let turned = size.fold(0.0, f64::max);
     recording.energy.iter().map(|e| e.residual().abs()).fold(0.0, f64::max) / turned
 }

@@ -23,7 +23,16 @@ interface Part {
 interface Group {
   mesh: THREE.InstancedMesh;
   parts: Part[];
+  /** A part that no force moves and that is alone in its mesh: its box in its body, so that it fades while it hides what moves. */
+  wall?: { body: number; box: THREE.Box3 };
 }
+
+/** Parts that no force moves and that fade one by one, at most. */
+const MOST_WALLS = 64;
+/** What is left of a wall between the camera and what moves [-]. */
+const FADED = 0.14;
+/** A wall hides what moves where it stands before this share of the places looked at [-]. */
+const HIDES = 0.3;
 
 export type Colouring = "body" | "material" | "island" | "speed";
 
@@ -45,6 +54,7 @@ export class Actors {
   private colouring: Colouring = "body";
   private geometries: THREE.BufferGeometry[] = [];
   private bare = false;
+  private seeThrough = false;
 
   constructor(readonly document: RunDocument, readonly ghost: boolean, size: (boxes: THREE.Box3[], poses: Float32Array) => number) {
     const n = document.bodies.length;
@@ -59,9 +69,18 @@ export class Actors {
     const skeleton = skeletons(document, size(this.boxes, this.poses));
     this.colours = document.bodies.map(() => new THREE.Color());
     const solid = parts.filter((part) => document.geometries[part.geometry].kind !== "half_space");
+    // a vessel that is moved hides its grains as one that stands
+    const isWall = (body: Body): boolean => body.drive === "fixed" || (document.grains && body.drive === "prescribed");
+    const still = solid.filter((part) => isWall(document.bodies[part.body]));
+    const walls = new Set(still.length <= MOST_WALLS && !ghost ? still : []);
     document.geometries.forEach((geometry, k) => {
-      if (geometry.kind !== "half_space") this.group(this.geometries[k], solid.filter((part) => part.geometry === k), geometry.kind === "sphere");
+      if (geometry.kind === "half_space") return;
+      this.group(this.geometries[k], solid.filter((part) => part.geometry === k && !walls.has(part)), geometry.kind === "sphere");
     });
+    for (const part of walls) {
+      const group = this.group(this.geometries[part.geometry], [part], false);
+      if (group) group.wall = { body: part.body, box: placed(this.geometries[part.geometry], part.pose, part.scale) };
+    }
     for (const kind of ["sphere", "cylinder"] as const) {
       const of = skeleton.filter((s) => s.kind === kind && drawn(document.bodies[s.part.body])).map((s) => s.part);
       const geometry = surface({ kind }, n > MANY);
@@ -79,8 +98,8 @@ export class Actors {
     this.paint();
   }
 
-  private group(geometry: THREE.BufferGeometry, parts: Part[], patterned: boolean): void {
-    if (parts.length === 0) return;
+  private group(geometry: THREE.BufferGeometry, parts: Part[], patterned: boolean): Group | undefined {
+    if (parts.length === 0) return undefined;
     const material = new THREE.MeshStandardMaterial({ roughness: 0.5, metalness: 0.08 });
     if (patterned && parts.length <= MANY && !this.ghost) material.map = spinPattern();
     if (this.ghost) Object.assign(material, { transparent: true, opacity: 0.38, depthWrite: false });
@@ -90,8 +109,38 @@ export class Actors {
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = !this.ghost && parts.length <= MANY;
     mesh.renderOrder = this.ghost ? 2 : 0;
-    this.groups.push({ mesh, parts });
+    const group: Group = { mesh, parts };
+    this.groups.push(group);
     this.root.add(mesh);
+    return group;
+  }
+
+  /** Walls fade that stand between the camera and the box of what moves; the others come back. */
+  fadeWalls(camera: THREE.Camera, box: THREE.Box3): void {
+    const from = camera.getWorldPosition(new THREE.Vector3());
+    const places = lattice(box);
+    for (const group of this.groups) {
+      if (!group.wall) continue;
+      const wall = group.wall.box.clone().applyMatrix4(this.matrix(group.wall.body));
+      const before = places.filter((place) => stands(wall, from, place)).length;
+      const hides = before >= HIDES * places.length && !wall.containsPoint(from);
+      const material = group.mesh.material as THREE.MeshStandardMaterial;
+      if (material.userData.hides === hides) continue;
+      material.userData.hides = hides;
+      this.shade(group);
+    }
+  }
+
+  /** How solid the mesh of a group is drawn. */
+  private shade(group: Group): void {
+    const material = group.mesh.material as THREE.MeshStandardMaterial;
+    const faded = material.userData.hides === true;
+    material.transparent = this.seeThrough || this.ghost || faded;
+    material.opacity = faded ? FADED : this.ghost ? 0.38 : this.seeThrough ? 0.32 : 1;
+    material.depthWrite = !material.transparent;
+    material.needsUpdate = true;
+    group.mesh.castShadow = group.mesh.receiveShadow && !faded;
+    group.mesh.renderOrder = this.ghost ? 2 : faded ? 1 : 0;
   }
 
   /** Moves all bodies to where they are in a view. */
@@ -171,13 +220,8 @@ export class Actors {
   }
 
   set transparent(on: boolean) {
-    for (const { mesh } of this.groups) {
-      const material = mesh.material as THREE.MeshStandardMaterial;
-      material.transparent = on || this.ghost;
-      material.opacity = this.ghost ? 0.38 : on ? 0.32 : 1;
-      material.depthWrite = !on && !this.ghost;
-      material.needsUpdate = true;
-    }
+    this.seeThrough = on;
+    this.groups.forEach((group) => this.shade(group));
   }
 
   set wireframe(on: boolean) {
@@ -283,6 +327,24 @@ export class Actors {
     this.geometries.forEach((geometry) => geometry.dispose());
     this.root.removeFromParent();
   }
+}
+
+/** Places in a box that are looked at: its middle, and the middles between that and its corners. */
+function lattice(box: THREE.Box3): THREE.Vector3[] {
+  const centre = box.getCenter(new THREE.Vector3());
+  const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.25);
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) =>
+    new THREE.Vector3(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z).add(centre),
+  );
+  return [centre, ...corners];
+}
+
+/** True if a box stands between two places and holds neither the second nor, so, what is looked at. */
+function stands(wall: THREE.Box3, from: THREE.Vector3, to: THREE.Vector3): boolean {
+  if (wall.containsPoint(to)) return false;
+  const ray = new THREE.Ray(from, to.clone().sub(from).normalize());
+  const hit = ray.intersectBox(wall, new THREE.Vector3());
+  return hit !== null && hit.distanceTo(from) < to.distanceTo(from);
 }
 
 export function matrixOf(pose: ArrayLike<number>): THREE.Matrix4 {

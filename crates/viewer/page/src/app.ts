@@ -507,7 +507,7 @@ export class App {
     if (view) {
       this.view = view;
       this.stage.actors.place(view);
-      this.stage.surfaces.place(this.tracks[0], view, this.stage.actors);
+      this.stage.place(this.tracks[0], view);
       const contacts = this.stage.overlays.place(view);
       const time = view.a.block.time[view.a.row];
       this.stage.overlays.placePatches(this.tracks[0].patches?.(time));

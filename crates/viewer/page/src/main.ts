@@ -14,9 +14,9 @@ declare global {
 const host = document.getElementById("app")!;
 
 /** A message instead of the picture. */
-function trouble(title: string, text: string, help: string): void {
+function trouble(title: string, text: string, help: string, beside = false): void {
   document.querySelector(".trouble")?.remove();
-  document.body.append(h("div", { class: "trouble", role: "alert" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "soft" }, help)));
+  document.body.append(h("div", { class: beside ? "trouble beside" : "trouble", role: "alert" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "soft" }, help)));
 }
 
 function start(embedded: boolean): App | undefined {
@@ -92,7 +92,11 @@ class Served {
       const scene = readScene(await answer.text());
       document.querySelector(".trouble")?.remove();
       if (scene.trouble) {
-        trouble("There is nothing to show", scene.trouble, "The page comes back by itself when this is put right.");
+        // while a scene is being written its last picture stays
+        if (this.name === "" && scene.runs.length > 0) this.show(scene);
+        const seen = this.name !== "";
+        const title = seen ? "The scene cannot be run as it stands" : "There is nothing to show";
+        trouble(title, scene.trouble, "The page comes back by itself when this is put right.", seen);
         return;
       }
       if (scene.runs.length === 0) return;
@@ -113,7 +117,7 @@ class Served {
     const failed = (reason: string): void => trouble("The run cannot be read on", reason, "What was read before is still there.");
     const tracks = scene.runs.map((run, k): Track => {
       if (!run.live) return new RecordedTrack(run, `run/${k}`, () => app.touch(), failed);
-      this.live = new LiveTrack(run);
+      this.live = new LiveTrack(run, `run/${k}`, () => app.touch());
       return this.live;
     });
     app.enter(tracks, keep);

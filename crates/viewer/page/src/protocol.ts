@@ -118,6 +118,7 @@ export interface RunDocument {
   /** Accounts that hold energy, that count losses, and what was put in. */
   ledger: { stored: string[]; lost: string[]; given: string[] };
   warnings: string[];
+  grains: boolean;
   settings: Record<string, unknown>;
   live: boolean;
   status: string;

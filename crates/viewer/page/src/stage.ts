@@ -3,8 +3,9 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { RunDocument } from "./protocol";
-import type { Track } from "./track";
+import type { Track, View } from "./track";
 import { Actors, MANY, matrixOf } from "./actors";
+import { GrainBalls } from "./grains";
 import { Overlays } from "./overlays";
 import { Surfaces } from "./surfaces";
 
@@ -20,6 +21,7 @@ export class Stage {
   readonly scene = new THREE.Scene();
   readonly overlays: Overlays;
   readonly surfaces = new Surfaces();
+  readonly grains = new GrainBalls();
   actors!: Actors;
   ghost: Actors | undefined;
   controls: OrbitControls;
@@ -37,6 +39,8 @@ export class Stage {
   private readonly outline = new THREE.Group();
   private readonly outlineMaterial = new THREE.MeshBasicMaterial({ color: "#ffb02e", side: THREE.BackSide });
   private readonly grids: THREE.MeshStandardMaterial[] = [];
+  /** The box of what moves, at the start. */
+  private readonly moving = new THREE.Box3();
   /** The box of everything worth seeing. */
   private readonly bounds = new THREE.Box3();
   private readonly centre = new THREE.Vector3();
@@ -65,7 +69,7 @@ export class Stage {
     this.key.shadow.bias = -0.0004;
     this.floor = this.plane(true);
     this.overlays = new Overlays(this);
-    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root);
+    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.grains.root);
     new ResizeObserver(() => this.resize()).observe(host);
     this.dress("dark");
     this.resize();
@@ -112,9 +116,16 @@ export class Stage {
     this.renderer.shadowMap.enabled = instances <= MANY;
     this.overlays.enter();
     this.surfaces.enter(document, this.actors);
+    this.grains.dispose();
     this.actors.refresh();
     this.ghost?.refresh();
     if (!keepCamera) this.home();
+  }
+
+  /** Surfaces and grains as they are in a view. */
+  place(track: Track, view: View): void {
+    this.surfaces.place(track, view, this.actors);
+    this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
   }
 
   /** Looks over the motion that is known, so that the whole of it fits the picture. */
@@ -170,6 +181,7 @@ export class Stage {
         moving.expandByPoint(p);
       }
     }
+    this.moving.copy(moving);
     const reach = moving.isEmpty() ? Infinity : moving.getSize(new THREE.Vector3()).length();
     for (const box of still) if (box.getSize(new THREE.Vector3()).length() < 3 * reach) moving.union(box);
     if (moving.isEmpty()) moving.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
@@ -467,6 +479,7 @@ export class Stage {
       this.outline.visible = this.actors.visible[this.selected];
       this.actors.matrix(this.selected).decompose(this.outline.position, this.outline.quaternion, this.outline.scale);
     }
+    if (this.actors) this.actors.fadeWalls(this.camera, this.grains.box ?? this.moving);
     this.renderer.render(this.scene, this.camera);
   }
 }

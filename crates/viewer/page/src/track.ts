@@ -1,5 +1,6 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
+import { Snapshots } from "./grains";
 import { type Block, type EventList, type Patch, type Reach, type RunDocument, decode, fromBase64 } from "./protocol";
 
 /** One row of a block. */
@@ -38,6 +39,8 @@ export interface Track {
   patches?(time: number): Patch[] | undefined;
   /** Boxes that bodies do not leave around a time: a list of one, or none. */
   reach?(time: number): Reach[] | undefined;
+  /** Where grains are at a time, as many of them as have come. */
+  readonly grains?: Snapshots;
   /** Numbers of a surface in a row; nothing while they are on their way. */
   surface?(surface: number, row: number): Float32Array | undefined;
   /** Blocks in memory, for a look over what is known. */
@@ -126,6 +129,7 @@ export class RecordedTrack implements Track {
   readonly first: number;
   readonly last: number;
   readonly rows: number;
+  readonly grains?: Snapshots;
   private blocks = new Map<number, Block>();
   private pending = new Set<number>();
   private bytes = 0;
@@ -138,6 +142,7 @@ export class RecordedTrack implements Track {
     private readonly failed: (reason: string) => void,
   ) {
     const times = document.times;
+    if (document.grains) this.grains = new Snapshots(`${base}/grains`, document.until - document.start, changed);
     this.rows = document.rows;
     this.first = times.length ? times[0] : document.start;
     this.last = times.length ? times[times.length - 1] : document.start;
@@ -359,7 +364,11 @@ export class LiveTrack implements Track {
   private list: EventList = { events: [], omitted: 0 };
   private static readonly LIMIT = 256 << 20;
 
-  constructor(readonly document: RunDocument) {}
+  readonly grains?: Snapshots;
+
+  constructor(readonly document: RunDocument, base: string, changed: () => void) {
+    if (document.grains) this.grains = new Snapshots(`${base}/grains`, document.until - document.start, changed);
+  }
 
   get first(): number {
     return this.times.length ? this.times[0] : this.document.start;

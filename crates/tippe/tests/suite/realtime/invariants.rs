@@ -230,8 +230,8 @@ fn growth(energy: &[Ledger]) -> (f64, f64) {
         energy.iter().map(own).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), e| (a.min(e), b.max(e)));
     let (mut lowest, mut grown, mut residual) = (f64::INFINITY, 0.0_f64, 0.0_f64);
     for e in energy {
-        lowest = lowest.min(own(e) - e[Cause::Work]);
-        grown = grown.max(own(e) - e[Cause::Work] - lowest);
+        lowest = lowest.min(own(e) - e.put_in());
+        grown = grown.max(own(e) - e.put_in() - lowest);
         residual = residual.max(e.residual().abs());
     }
     (grown / (most - least), residual / (most - least))
@@ -278,9 +278,9 @@ fn friction_of_patches_that_come_and_go_books_a_loss() {
         last = energy;
     }
     assert!(
-        last[Cause::Work] > 5.0 && last[Cause::Sliding] > 1.0,
+        last.put_in() > 5.0 && last[Cause::Sliding] > 1.0,
         "work {} J, sliding {} J",
-        last[Cause::Work],
+        last.put_in(),
         last[Cause::Sliding]
     );
 }

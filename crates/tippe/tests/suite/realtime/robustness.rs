@@ -30,15 +30,10 @@ fn goes_on(what: &str, model: &Model, mut state: State, until: f64) {
                 assert!(finite, "{what}: {} is not finite", body.name);
             }
             let first = &recording.energy[0];
-            let scale =
-                recording.energy.iter().map(|e| e[Cause::Work].abs()).fold(first.stored().abs(), f64::max).max(1.0);
+            let scale = recording.energy.iter().map(|e| e.put_in().abs()).fold(first.stored().abs(), f64::max).max(1.0);
             for e in &recording.energy {
-                let grown = e.kinetic + e.potential - first.stored() - e[Cause::Work];
-                assert!(
-                    grown < 1e-3 * scale,
-                    "{what}: energy grew by {grown:e} J beyond the work {:e} J",
-                    e[Cause::Work]
-                );
+                let grown = e.kinetic + e.potential - first.stored() - e.put_in();
+                assert!(grown < 1e-3 * scale, "{what}: energy grew by {grown:e} J beyond the work {:e} J", e.put_in());
             }
             println!("{what}: kinetic {:.3e} J, warnings {:?}", summary.energy.kinetic, summary.warnings);
         }
