@@ -1,12 +1,14 @@
 //! Options that several commands share, each defined once, and the way from a name to a model.
 
 use crate::Stop;
+use crate::progress::Workshop;
 use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
 use tippe::Model;
 use tippe::clock::Settings;
 use tippe::equation::{Dimension, Kind, Scope, Tree};
+use tippe::geometry::file::regular;
 use tippe::model::ProgramLaw;
 use tippe::scene::{Clock, Integrator, SMALLEST_TOLERANCE, Scene, gallery};
 
@@ -37,6 +39,9 @@ pub struct Options {
     /// Time between recorded points [s]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub output_interval: Option<f64>,
+    /// Nothing is said while the scene is built.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 impl Options {
@@ -112,11 +117,12 @@ impl Source {
     /// A file, or a scene of the gallery.
     pub fn find(path_or_name: &str) -> Result<Source, Stop> {
         let path = Path::new(path_or_name);
-        if let (true, Ok(text)) = (path.is_file(), std::fs::read_to_string(path)) {
+        if let Ok(text) = regular::read_text(path, regular::TEXT) {
             let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             return Ok(Source { name, file: path_or_name.to_owned(), text });
         }
-        if let (false, Some((name, text))) = (path.is_file(), gallery().iter().find(|(name, _)| *name == path_or_name))
+        if let (false, Some((name, text))) =
+            (path.exists() && !path.is_dir(), gallery().iter().find(|(name, _)| *name == path_or_name))
         {
             return Ok(Source { name: (*name).to_owned(), file: format!("{name}.toml"), text: (*text).to_owned() });
         }
@@ -134,7 +140,9 @@ impl Source {
 
     /// [`Source::prepare`] with contact laws of a program.
     pub fn prepare_with(&self, options: &Options, laws: &[ProgramLaw]) -> Result<Prepared, Stop> {
-        let mut scene = Scene::parse(&self.file, &self.text, &options.sets)?;
+        let told = Workshop::begin(&self.name, options.quiet);
+        let mut scene = Scene::parse_told(&self.file, &self.text, &options.sets, told.building())?;
+        told.compiles();
         let until = options.until.unwrap_or(scene.run.until);
         scene.granular.snapshot_interval.get_or_insert(0.1 * until);
         let clock = options.clock.unwrap_or(scene.run.clock);

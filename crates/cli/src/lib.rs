@@ -31,6 +31,7 @@ mod view;
 
 pub use ask::answer;
 use clap::{Parser, Subcommand};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
 use std::sync::OnceLock;
@@ -142,7 +143,10 @@ impl From<tippe::run::RunError> for Stop {
             tippe::run::RunError::Write { .. } => Stop::Resource(error.to_string()),
             tippe::run::RunError::Read { .. }
             | tippe::run::RunError::Layout { .. }
-            | tippe::run::RunError::Occupied(_) => Stop::Usage(error.to_string()),
+            | tippe::run::RunError::OtherScene { .. }
+            | tippe::run::RunError::OtherSettings { .. }
+            | tippe::run::RunError::Occupied(_)
+            | tippe::run::RunError::Held(_) => Stop::Usage(error.to_string()),
         }
     }
 }
@@ -199,13 +203,24 @@ fn execute(command: Command) -> Result<(), Stop> {
     }
 }
 
+/// A text without what a terminal takes for an order: titles and names come from files of others.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    let order = |c: char| {
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || (c.is_control() && !matches!(c, '\n' | '\t'))
+    };
+    // the ends of lines of a file of Windows
+    let text = if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
+    if text.contains(order) { Cow::Owned(text.replace(order, "\u{fffd}")) } else { text }
+}
+
 /// A line for people, on stderr.
 pub(crate) fn say(text: &str) {
     if ask::asked() {
         return;
     }
     // Nobody listens any more when this fails.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", plain(text));
 }
 
 /// Data, on stdout. A reader that has seen enough (`tippe list | head`) is no error.
@@ -213,7 +228,7 @@ pub(crate) fn print(text: &str) -> Result<(), Stop> {
     if ask::keep(text) {
         return Ok(());
     }
-    match writeln!(std::io::stdout(), "{text}") {
+    match writeln!(std::io::stdout(), "{}", plain(text)) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Stop::Resource(format!("cannot write to stdout: {error}")))
         }

@@ -45,6 +45,9 @@ struct Wish {
 /// Runs the command.
 pub fn plot(args: &Args) -> Result<(), Stop> {
     let run = Run::open(&args.run)?;
+    if let Some(fate) = run.fate() {
+        say(&format!("note: {fate}"));
+    }
     let subjects = &run.manifest.subjects;
     let texts = if args.signals.is_empty() { default_signals(&run)? } else { args.signals.clone() };
     let mut wishes = Vec::new();

@@ -1,11 +1,14 @@
 //! The line that moves while a run goes on, and the signals that stop it.
 
+use crate::plain;
 use crate::table::{count, duration, number};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
 use tippe::Progress;
+use tippe::scene::Building;
 
 /// Asks a run to stop when the user (SIGINT) or the system (SIGTERM) does; a second SIGINT ends at once.
 pub struct StopSignal {
@@ -60,7 +63,8 @@ impl Meter {
         if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:24.cyan/white.dim} {msg}") {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        bar.set_prefix(scene.to_owned());
+        bar.set_prefix(plain(scene).into_owned());
+        let names = names.iter().map(|name| plain(name).into_owned()).collect();
         Meter { bar, started: Instant::now(), from, names }
     }
 
@@ -93,6 +97,66 @@ impl Meter {
     /// Takes the line away.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// A scene that is built is talked about after this time, and then as often.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// What is being made of a scene before it runs: said on stderr once it takes a while; silent if that is no terminal, but for a
+/// line where it takes long.
+pub struct Workshop {
+    told: Arc<(Building, AtomicBool)>,
+    /// Dropped when the scene is ready.
+    _ready: Sender<()>,
+}
+
+impl Workshop {
+    /// Begins to watch, unless nobody wants to hear of it.
+    pub fn begin(scene: &str, quiet: bool) -> Workshop {
+        let told: Arc<(Building, AtomicBool)> = Arc::default();
+        let (ready, wait) = mpsc::channel::<()>();
+        let (seen, name) = (told.clone(), plain(scene).into_owned());
+        let hidden = quiet || crate::ask::asked();
+        let watch = move || {
+            let started = Instant::now();
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {msg}") {
+                bar.set_style(style);
+            }
+            bar.set_prefix(name.clone());
+            let mut lines = 0;
+            while wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let (done, all) = (seen.0.done.load(Ordering::Relaxed), seen.0.all.load(Ordering::Relaxed));
+                let what = match seen.1.load(Ordering::Relaxed) {
+                    true => "compiles the model".to_owned(),
+                    false => format!("reads the scene: {} of {} things", count(done as u64), count(all as u64)),
+                };
+                let text = format!("{what}  {}", duration(started.elapsed().as_secs_f64()));
+                // a file of messages gets a line now and then
+                if bar.is_hidden() && started.elapsed() >= 10 * (lines + 1) * PATIENCE {
+                    crate::say(&format!("{name} {text}"));
+                    lines += 1;
+                }
+                bar.set_message(text);
+            }
+            bar.finish_and_clear();
+        };
+        if !hidden {
+            // without a thread there is nobody to say it
+            let _ = std::thread::Builder::new().name("workshop".to_owned()).spawn(watch);
+        }
+        Workshop { told, _ready: ready }
+    }
+
+    /// How far the scene is.
+    pub fn building(&self) -> &Building {
+        &self.told.0
+    }
+
+    /// The scene is read: the model follows.
+    pub fn compiles(&self) {
+        self.told.1.store(true, Ordering::Relaxed);
     }
 }
 

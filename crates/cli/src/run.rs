@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tippe::clock::Failure;
 use tippe::realtime::Hook;
-use tippe::run::{Manifest, Replay, Report, Run, RunWriter, SceneCopy, Status, Subjects};
+use tippe::run::{Claim, Manifest, Replay, Report, Run, RunError, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::Clock;
 use tippe::{Event, MechanismSummary, Observe, Progress, Sample, Simulation, Summary};
 
@@ -21,9 +21,12 @@ pub struct Args {
     scene: String,
     #[command(flatten)]
     options: Options,
-    /// Folder for the results; by default runs/NAME, or runs/NAME-2 and so on
+    /// Folder for the results; by default runs/NAME. Where something stands there, the next free name: runs/NAME-2 and so on
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Replace the run that stands in the folder of --out
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Write the tables, and grains, as CSV as well
     #[arg(long)]
     csv: bool,
@@ -51,7 +54,7 @@ pub struct Args {
     /// Repeat the inputs of a run folder, or of an inputs.jsonl
     #[arg(long, value_name = "RUN", conflicts_with = "udp")]
     inputs: Option<PathBuf>,
-    /// Continue from a checkpoint of the same scene and clock
+    /// Continue from a checkpoint of the same scene and clock; with --out the folder of the checkpoint, the run there goes on
     #[arg(long, value_name = "FILE")]
     restart: Option<PathBuf>,
     /// Show the run in the viewer while it goes on, and afterwards until Ctrl-C
@@ -68,6 +71,7 @@ impl Args {
             scene: scene.to_owned(),
             options: options.clone(),
             out: None,
+            force: false,
             csv: false,
             patches: false,
             reach: false,
@@ -140,26 +144,66 @@ impl Observe for Watch<'_> {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     let source = Source::find(&args.scene)?;
-    let prepared = source.prepare(&args.options)?;
-    let folder = args.out.clone().unwrap_or_else(|| free_folder(&source.name));
+    let prepared = source.prepare(&Options { quiet: args.quiet, ..args.options.clone() })?;
+    let place = Place::of(args, &source.name)?;
     let signal = StopSignal::listen();
     if args.view {
-        return crate::view::run_and_view(args, &args.page, &source, &prepared, &folder, &signal);
+        return crate::view::run_and_view(args, &args.page, &source, &prepared, place, &signal);
     }
-    simulate(args, &source, &prepared, &folder, &signal, &mut (), None)
+    simulate(args, &source, &prepared, place, &signal, &mut (), None)
 }
 
-/// Simulates into a run folder and says how it went; `beside` sees what the writer sees, `hook` may set inputs.
-pub fn simulate(
-    args: &Args,
-    source: &Source,
-    prepared: &Prepared,
-    folder: &Path,
-    signal: &StopSignal,
-    beside: &mut dyn Observe,
-    hook: Option<&mut dyn Hook>,
-) -> Result<(), Stop> {
-    let Prepared { model, settings, until, .. } = prepared;
+/// Where a run goes.
+pub enum Place {
+    /// A folder of its own.
+    New(Claim),
+    /// The folder of the checkpoint it continues from.
+    Again(Claim),
+}
+
+impl Place {
+    /// A new folder of this name, which nobody else uses.
+    pub fn at(folder: &Path) -> Result<Place, Stop> {
+        Ok(Place::New(Claim::take(folder, false)?))
+    }
+
+    fn of(args: &Args, name: &str) -> Result<Place, Stop> {
+        let Some(folder) = &args.out else { return Ok(Place::New(Claim::free(&Path::new("runs").join(name))?)) };
+        let same = |checkpoint: &PathBuf| {
+            let above = checkpoint.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            above.canonicalize().is_ok_and(|above| folder.canonicalize().is_ok_and(|folder| folder == above))
+        };
+        if args.restart.as_ref().is_some_and(same) {
+            return Ok(Place::Again(Claim::again(folder)?));
+        }
+        let claim = Claim::take(folder, args.force)?;
+        if claim.folder() != folder {
+            let text = format!("{} is not empty: the results go to {}", folder.display(), claim.folder().display());
+            say(&format!("note: {text}. help: --force replaces a run"));
+        }
+        Ok(Place::New(claim))
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        match self {
+            Place::New(claim) | Place::Again(claim) => claim.folder(),
+        }
+    }
+}
+
+/// What cannot be written, and what was.
+fn cut_short(error: &RunError, folder: &Path) -> Stop {
+    let kept = match Run::open(folder).and_then(|run| run.reached()) {
+        Ok(time) => format!("{} has the run until t = {time} s", folder.display()),
+        Err(error) => error.to_string(),
+    };
+    Stop::Resource(format!("{error}\n{kept}"))
+}
+
+/// Refuses what the clock of the run does not know.
+fn check_clock(args: &Args, prepared: &Prepared) -> Result<(), Stop> {
+    let settings = &prepared.settings;
     if args.pace.is_some() && settings.clock() != Clock::Realtime {
         let text = "--pace needs steps of one length: it goes with the realtime clock. help: add --clock realtime";
         return Err(Stop::Usage(text.to_owned()));
@@ -172,13 +216,30 @@ pub fn simulate(
         let text = "only the precise clock has boxes that bodies do not leave. help: add --clock precise, or leave out --reach";
         return Err(Stop::Usage(text.to_owned()));
     }
+    Ok(())
+}
+
+/// Simulates into a run folder and says how it went; `beside` sees what the writer sees, `hook` may set inputs.
+pub fn simulate(
+    args: &Args,
+    source: &Source,
+    prepared: &Prepared,
+    place: Place,
+    signal: &StopSignal,
+    beside: &mut dyn Observe,
+    hook: Option<&mut dyn Hook>,
+) -> Result<(), Stop> {
+    check_clock(args, prepared)?;
+    let Prepared { scene, model, settings, until } = prepared;
+    let folder = place.folder().to_owned();
+    let folder = folder.as_path();
     let mut datagrams = args.udp.map(|port| Datagrams::listen(port, model)).transpose()?;
     let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
     let copy = SceneCopy::new(&source.file, &source.text);
     let mut simulation = match &args.restart {
         Some(path) => {
-            let state = Run::checkpoint(path, &copy.hash, settings.clock())?;
+            let state = Run::checkpoint(path, scene, settings.clock())?;
             Simulation::resume(model.clone(), settings.clone(), state)?
         }
         None => Simulation::new(model.clone(), settings.clone()),
@@ -201,7 +262,14 @@ pub fn simulate(
         subjects: subjects.clone(),
         hash: None,
     };
-    let mut writer = RunWriter::create(folder, manifest, args.csv)?;
+    if matches!(place, Place::Again(_)) && start >= *until {
+        let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
+        return Err(Stop::Usage(format!("{what}: there is nothing to continue. help: a later --until")));
+    }
+    let mut writer = match (place, &args.restart) {
+        (Place::Again(claim), Some(path)) => RunWriter::resume(claim, &manifest, path, model, args.csv)?,
+        (Place::New(claim) | Place::Again(claim), _) => RunWriter::create(claim, manifest, args.csv)?,
+    };
     if args.patches {
         writer.record_patches(model)?;
     }
@@ -230,7 +298,7 @@ pub fn simulate(
     let pace = args.pace.map(|pace| Pace::start(pace, start));
     let mut watch = Watch { writer, meter, signal, beside, pace, time: start };
     let started = Instant::now();
-    let outcome = advance(&mut simulation, *until, args.checkpoint_every, &mut hooks, &mut watch);
+    let outcome = advance(&mut simulation, prepared, args.checkpoint_every, &mut hooks, &mut watch);
     let wall_s = started.elapsed().as_secs_f64();
     let Watch { mut writer, meter, pace, time, .. } = watch;
     meter.clear();
@@ -241,15 +309,16 @@ pub fn simulate(
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
             let advanced = simulation.time() > start;
-            let checkpoint = advanced.then(|| writer.checkpoint(simulation.time(), &simulation.state()).ok()).flatten();
+            let checkpoint =
+                advanced.then(|| writer.checkpoint(scene, simulation.time(), &simulation.state()).ok()).flatten();
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
         }
         Err(Trouble::Write(error)) => {
             // The error is told below; `finish` tells the first one there was, which may be an earlier one.
-            writer.finish(Status::OutOfSpace, Some(error.to_string()), None)?;
-            return Err(error.into());
+            let told = writer.finish(Status::OutOfSpace, Some(error.to_string()), None).err().unwrap_or(error);
+            return Err(cut_short(&told, folder));
         }
     };
     if let Some(grains) = simulation.grains() {
@@ -259,9 +328,9 @@ pub fn simulate(
     report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };
     if summary.stopped && writer.error().is_none() {
-        writer.checkpoint(simulation.time(), &simulation.state())?;
+        writer.checkpoint(scene, simulation.time(), &simulation.state())?;
     }
-    writer.finish(status, None, Some(&report))?;
+    writer.finish(status, None, Some(&report)).map_err(|error| cut_short(&error, folder))?;
     if !args.quiet {
         let new = summary.warnings.iter().filter(|warning| !model.warnings.contains(warning));
         new.for_each(|warning| say(&format!("warning: {warning}")));
@@ -284,11 +353,13 @@ enum Trouble {
 /// Simulates to the end, with a checkpoint now and then.
 fn advance(
     simulation: &mut Simulation,
-    until: f64,
+    prepared: &Prepared,
     every: Option<f64>,
     hooks: &mut [&mut dyn Hook],
     watch: &mut Watch<'_>,
 ) -> Result<Summary, Trouble> {
+    let Prepared { scene, until, .. } = prepared;
+    let until = *until;
     let Some(every) = every else {
         return simulation.advance_with(until, hooks, watch).map_err(Trouble::Failure);
     };
@@ -300,19 +371,9 @@ fn advance(
             return Ok(summary);
         }
         // a realtime step may end beyond
-        watch.writer.checkpoint(next.max(simulation.time()), &simulation.state()).map_err(Trouble::Write)?;
+        watch.writer.checkpoint(scene, next.max(simulation.time()), &simulation.state()).map_err(Trouble::Write)?;
         k = (k + 1.0).max((simulation.time() / every).floor() + 1.0);
     }
-}
-
-/// `runs/NAME`, or the first of `runs/NAME-2`, `runs/NAME-3`, ... that does not exist.
-fn free_folder(name: &str) -> PathBuf {
-    let folder = Path::new("runs").join(name);
-    let numbered = |k: u32| Path::new("runs").join(format!("{name}-{k}"));
-    if !folder.exists() {
-        return folder;
-    }
-    (2..u32::MAX).map(numbered).find(|folder| !folder.exists()).unwrap_or(folder)
 }
 
 /// Mechanisms named one by one; the others are counted together.

@@ -55,7 +55,7 @@ pub fn run_and_view(
     _: &PageOptions,
     _: &Source,
     _: &Prepared,
-    _: &Path,
+    _: run::Place,
     _: &StopSignal,
 ) -> Result<(), Stop> {
     Err(without())
@@ -105,6 +105,8 @@ mod with_viewer {
         let folders: Vec<&Path> = args.targets.iter().map(Path::new).filter(|path| is_run(path)).collect();
         if folders.len() == args.targets.len() {
             let runs = folders.iter().map(|folder| Recorded::open(folder)).collect::<Result<Vec<_>, _>>()?;
+            let fates = runs.iter().filter_map(|run| run.run().fate());
+            fates.for_each(|fate| say(&format!("note: {fate}")));
             return match &args.html {
                 Some(file) => write_html(file, &runs),
                 None => show_runs(runs, &args.page),
@@ -163,7 +165,8 @@ mod with_viewer {
         let mut runs = Vec::new();
         for (turn, options) in (0..).zip(both) {
             let args = run::Args::for_view(&source.file, options, None);
-            run::simulate(&args, source, &prepare(source, options)?, &store.folder(turn), signal, &mut (), None)?;
+            let place = run::Place::at(&store.folder(turn))?;
+            run::simulate(&args, source, &prepare(source, options)?, place, signal, &mut (), None)?;
             runs.push(Recorded::open(&store.folder(turn))?);
         }
         show_until(runs, page, signal)
@@ -175,14 +178,15 @@ mod with_viewer {
         page: &PageOptions,
         source: &Source,
         prepared: &Prepared,
-        folder: &Path,
+        place: run::Place,
         signal: &StopSignal,
     ) -> Result<(), Stop> {
+        let folder = place.folder().to_owned();
         let viewer = Viewer::start(page.port)?;
         announce(&viewer, page);
-        let mut shown = Shown::new(&viewer, source, prepared, None);
+        let mut shown = Shown::new(&viewer, source, prepared, None, signal);
         let mut inputs = shown.live.inputs();
-        let ran = run::simulate(args, source, prepared, folder, signal, &mut shown, Some(&mut inputs));
+        let ran = run::simulate(args, source, prepared, place, signal, &mut shown, Some(&mut inputs));
         if signal.came().is_some() {
             return ran;
         }
@@ -190,7 +194,7 @@ mod with_viewer {
         if let Err(stop) = &ran {
             say(&format!("error: {}", stop.message()));
         }
-        match (Recorded::open(folder), ran) {
+        match (Recorded::open(&folder), ran) {
             (Ok(recorded), ran) => {
                 viewer.show(vec![recorded]);
                 say("the viewer stays open: Ctrl-C ends it");
@@ -222,7 +226,8 @@ mod with_viewer {
         let pace = |prepared: &Prepared| (prepared.settings.clock() == Clock::Realtime).then_some(args.pace);
         if let Some(file) = &args.html {
             let run = run::Args::for_view(target, &args.options, None);
-            run::simulate(&run, &source, &prepared, &store.folder(0), &signal, &mut (), None)?;
+            let place = run::Place::at(&store.folder(0))?;
+            run::simulate(&run, &source, &prepared, place, &signal, &mut (), None)?;
             return write_html(file, &[Recorded::open(&store.folder(0))?]);
         }
         let viewer = Viewer::start(args.page.port)?;
@@ -231,9 +236,10 @@ mod with_viewer {
         for turn in 0.. {
             let run = run::Args::for_view(target, &args.options, pace(&prepared));
             let folder = store.folder(turn);
-            let mut shown = Shown::new(&viewer, &source, &prepared, Some(&mut watch));
+            let mut shown = Shown::new(&viewer, &source, &prepared, Some(&mut watch), &signal);
             let mut inputs = shown.live.inputs();
-            let ran = run::simulate(&run, &source, &prepared, &folder, &signal, &mut shown, Some(&mut inputs));
+            let place = run::Place::at(&folder)?;
+            let ran = run::simulate(&run, &source, &prepared, place, &signal, &mut shown, Some(&mut inputs));
             if signal.came().is_some() {
                 return Ok(());
             }
@@ -304,16 +310,23 @@ mod with_viewer {
         live: Arc<Live>,
         observer: LiveObserver,
         watch: Option<&'a mut FileWatch>,
+        signal: &'a StopSignal,
     }
 
     impl<'a> Shown<'a> {
-        fn new(viewer: &Viewer, source: &Source, prepared: &Prepared, watch: Option<&'a mut FileWatch>) -> Shown<'a> {
+        fn new(
+            viewer: &Viewer,
+            source: &Source,
+            prepared: &Prepared,
+            watch: Option<&'a mut FileWatch>,
+            signal: &'a StopSignal,
+        ) -> Shown<'a> {
             let Prepared { scene, model, settings, until } = prepared;
             let copy = serde_json::to_value(settings).unwrap_or_default();
             let description = Description::new(&source.name, scene, model, settings.clock(), copy);
             let live = Live::new(description, 0.0, *until);
             viewer.show_live(live.clone());
-            Shown { observer: live.observer(Subjects::of(model)), live, watch }
+            Shown { observer: live.observer(Subjects::of(model)), live, watch, signal }
         }
     }
 
@@ -332,8 +345,9 @@ mod with_viewer {
 
         fn progress(&mut self, progress: &Progress) -> bool {
             self.observer.progress(progress);
-            let watch = &mut self.watch;
-            self.observer.wait_while_held(&mut || !watch.as_mut().is_some_and(|watch| watch.changed()));
+            let (watch, signal) = (&mut self.watch, self.signal);
+            let go_on = &mut || signal.came().is_none() && !watch.as_mut().is_some_and(|watch| watch.changed());
+            self.observer.wait_while_held(go_on);
             !self.watch.as_mut().is_some_and(|watch| watch.changed())
         }
     }

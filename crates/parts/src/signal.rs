@@ -6,6 +6,7 @@ use std::path::Path;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Key, Measure, Range, Spec, any, equation, key, measure, number, text};
 use tippe_format::part::{Check, Equation, Part};
+use tippe_geometry::file::regular;
 
 /// A kind of signal as scenes know it.
 pub struct SignalSpec {
@@ -154,7 +155,7 @@ fn columns_of_file(check: &Check<'_>) -> Result<[Vec<f64>; 2], Complaint> {
         return Err(("columns", " has a negative column".into(), "columns count from 0"));
     }
     let path = check.folder.join(check.part.word("file"));
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = regular::read_text(&path, regular::TEXT).map_err(|error| {
         ("file", format!(": cannot read {}: {error}", path.display()), "the path is from the scene's folder")
     })?;
     csv(&path, &text, columns).map_err(|message| ("file", message, ""))

@@ -50,6 +50,7 @@ pub fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         integrator,
         step: positive("step")?,
         output_interval: positive("output_interval")?,
+        quiet: true,
     })
 }
 

@@ -9,8 +9,8 @@ use pyo3::types::{PyDict, PyList};
 use std::path::{Path, PathBuf};
 use tippe::geometry::{Quat, Vec3};
 use tippe::run::{
-    Account, Expression, Manifest, Questions, Recording, Report, Run, RunError, RunWriter, Runs, Subjects, Wanted,
-    cases,
+    Account, Claim, Expression, Manifest, Questions, Recording, Report, Run, RunError, RunWriter, Runs, Subjects,
+    Wanted, cases,
 };
 use tippe::scene::{Clock, Scene};
 use tippe::{BodyState, Event, Model, Observe, Progress};
@@ -241,15 +241,17 @@ impl RunData {
     }
 
     /// Writes the run folder.
-    #[pyo3(signature = (folder, csv=false))]
-    fn save(&self, py: Python<'_>, folder: PathBuf, csv: bool) -> PyResult<()> {
+    #[pyo3(signature = (folder, csv=false, force=false))]
+    fn save(&self, py: Python<'_>, folder: PathBuf, csv: bool, force: bool) -> PyResult<PathBuf> {
         let wrong = |error: RunError| exception(Stop::from(error));
-        let mut writer = RunWriter::create(&folder, self.manifest.clone(), csv).map_err(wrong)?;
+        let claim = Claim::take(&folder, force).map_err(wrong)?;
+        let folder = claim.folder().to_owned();
+        let mut writer = RunWriter::create(claim, self.manifest.clone(), csv).map_err(wrong)?;
         self.tape.inputs.iter().for_each(|heard| writer.input(heard));
         self.show(py, &Wanted::all(self.subjects()), &mut writer)?;
         let (status, failure) = (self.manifest.status, self.manifest.failure.clone());
         writer.finish(status, failure, self.report.as_ref()).map_err(wrong)?;
-        Ok(())
+        Ok(folder)
     }
 
     /// Bytes of all arrays.

@@ -14,11 +14,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tippe::clock::{Failure, Set, Settings};
 use tippe::geometry::{Quat, Vec3};
-use tippe::run::{Account, Manifest, Report, RunWriter, SceneCopy, Status, Subjects};
-use tippe::scene::Clock;
+use tippe::run::{Account, Claim, Manifest, Report, Resolved, RunWriter, SceneCopy, Status, Subjects};
+use tippe::scene::{Clock, Scene};
 use tippe::{BodyState, Event, realtime};
 use tippe_cli::Stop;
 use tippe_cli::args::Source;
@@ -41,6 +42,9 @@ pub struct Simulation {
     tape: Option<Tape>,
     writer: Option<RunWriter>,
     manifest: Manifest,
+    scene: Scene,
+    /// Hash of the scene as it was resolved, once somebody needed it.
+    scene_hash: OnceLock<String>,
     name: String,
     wall: Duration,
     until: f64,
@@ -50,7 +54,7 @@ pub struct Simulation {
 impl Simulation {
     /// A scene by name for people, file for messages, and text; `laws` are contact laws of the scene that are functions.
     #[new]
-    #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false))]
+    #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false, force=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -62,6 +66,7 @@ impl Simulation {
         record: bool,
         out: Option<PathBuf>,
         csv: bool,
+        force: bool,
     ) -> PyResult<Simulation> {
         let mut options = options(given)?;
         let raised = Raised::default();
@@ -92,7 +97,10 @@ impl Simulation {
             hash: None,
         };
         let writer = match &out {
-            Some(folder) => Some(RunWriter::create(folder, manifest.clone(), csv).map_err(|e| exception(e.into()))?),
+            Some(folder) => {
+                let claim = Claim::take(folder, force).map_err(|e| exception(e.into()))?;
+                Some(RunWriter::create(claim, manifest.clone(), csv).map_err(|e| exception(e.into()))?)
+            }
             None => None,
         };
         let record = record || writer.is_some();
@@ -119,6 +127,8 @@ impl Simulation {
             events: Vec::new(),
             writer,
             manifest,
+            scene: prepared.scene,
+            scene_hash: OnceLock::new(),
             name: source.name,
             wall: Duration::ZERO,
             until,
@@ -258,16 +268,22 @@ impl Simulation {
         self.set(py, &sets)
     }
 
+    /// Where the run is written, if it is.
+    #[getter]
+    fn folder(&self) -> Option<PathBuf> {
+        self.writer.as_ref().map(|writer| writer.folder().to_owned())
+    }
+
     /// Everything that survives, to go back to.
     fn checkpoint(&mut self) -> Checkpoint {
         self.refresh();
         let state = self.simulation.state();
-        Checkpoint { state, latest: self.latest.clone(), scene_hash: self.manifest.scene.hash.clone() }
+        Checkpoint { state, latest: self.latest.clone(), scene_hash: self.scene_hash().to_owned() }
     }
 
     /// Goes back, or on, to a checkpoint of the same scene and clock.
     fn restore(&mut self, py: Python<'_>, checkpoint: &Checkpoint) -> PyResult<()> {
-        if checkpoint.scene_hash != self.manifest.scene.hash {
+        if checkpoint.scene_hash != self.scene_hash() {
             let text = "the checkpoint belongs to another scene or another version of this one";
             return Err(PyValueError::new_err(text));
         }
@@ -341,7 +357,7 @@ impl Simulation {
             let early = self.manifest.status != Status::Complete;
             if early && time > 0.0 && writer.error().is_none() {
                 let state = self.checkpoint().state;
-                writer.checkpoint(time, &state).map_err(|error| exception(error.into()))?;
+                writer.checkpoint(&self.scene, time, &state).map_err(|error| exception(error.into()))?;
             }
             let (status, failure) = (self.manifest.status, self.manifest.failure.clone());
             writer.finish(status, failure, report.as_ref()).map_err(|error| exception(error.into()))?;
@@ -357,6 +373,10 @@ impl Simulation {
 }
 
 impl Simulation {
+    fn scene_hash(&self) -> &str {
+        self.scene_hash.get_or_init(|| Resolved::of(&self.scene).hash)
+    }
+
     fn is_realtime(&self) -> bool {
         self.simulation.settings().clock() == Clock::Realtime
     }

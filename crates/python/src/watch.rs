@@ -75,7 +75,7 @@ impl Observe for Watch<'_> {
                 self.look(p);
             }
         }
-        !self.raised.any() && self.writer.as_ref().is_none_or(|writer| writer.error().is_none())
+        !self.raised.any() && self.writer.as_mut().is_none_or(|writer| writer.progress(p))
     }
 }
 

@@ -93,8 +93,13 @@ def test_folders_and_memory_hold_the_same(drop):
     os.makedirs("full")
     with open("full/notes.txt", "w") as file:
         file.write("mine")
-    with pytest.raises(ValueError, match="not a run folder"):
-        one.save("full")
+    assert one.save("full") == "full-2"
+    with pytest.raises(ValueError, match="not written by tippe"):
+        one.save("full", force=True)
+    assert os.listdir("full") == ["notes.txt"]
+    with pytest.warns(UserWarning, match="saved-2"):
+        drop.run(out="saved")
+    assert one.save("saved", force=True) == "saved"
     with pytest.raises(tippe.ResourceError, match="cannot write"):
         one.save("/proc/nowhere/run")
 

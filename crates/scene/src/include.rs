@@ -8,6 +8,7 @@ use super::{Equation, *};
 use crate::equation::{Kind, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tippe_geometry::file::regular;
 
 /// Includes may nest this deep.
 const MAX_DEPTH: usize = 16;
@@ -52,7 +53,7 @@ fn include(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) -> O
     let mut files = std::mem::take(&mut reader.files);
     files.open.push(key);
     files.count += 1;
-    let read = Scene::parse_within(&file, &text, &sets, reader.turns, &mut files);
+    let read = Scene::parse_within(&file, &text, &sets, reader.turns, &mut files, reader.building);
     files.open.pop();
     reader.files = files;
     match read {
@@ -103,8 +104,8 @@ fn find(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<(Str
     let place = fields.place_of("file");
     let path = Path::new(reader.file).parent().unwrap_or(Path::new("")).join(name);
     let file = path.display().to_string();
-    let found = if path.is_file() {
-        match std::fs::read_to_string(&path) {
+    let found = if path.exists() && !path.is_dir() {
+        match regular::read_text(&path, regular::TEXT) {
             Ok(text) => Ok((file, text, path.canonicalize().unwrap_or(path))),
             Err(error) => Err((format!("cannot read {file}: {error}"), String::new())),
         }

@@ -44,6 +44,7 @@ pub use grains::{
 };
 pub use law::LAW_INPUTS;
 pub use placed::{shape_rotation, shapes_of};
+pub use repeat::Building;
 pub use schema::schema;
 pub use tippe_format::key::{SMALLEST_TOLERANCE, Spec};
 pub use tippe_format::part::{Attachment, CoordinateOf, Equation, Part, Value};
@@ -52,7 +53,7 @@ pub use tippe_format::{equation, text};
 pub use tippe_parts::sensor::SensorKind;
 
 use std::sync::Arc;
-use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3};
+use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3, file::regular};
 
 /// A whole scene: bodies, what they are made of, how they touch, how long to look, what to expect.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,8 +144,9 @@ impl Scene {
     /// each a name and an expression.
     pub fn load(path_or_name: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
         let path = std::path::Path::new(path_or_name);
-        if path.is_file() {
-            let text = std::fs::read_to_string(path).map_err(|error| gallery::unreadable(path_or_name, &error))?;
+        if path.exists() && !path.is_dir() {
+            let text =
+                regular::read_text(path, regular::TEXT).map_err(|error| gallery::unreadable(path_or_name, &error))?;
             return Scene::parse(path_or_name, &text, sets);
         }
         let (name, text) = gallery::find(path_or_name)?;
@@ -156,10 +158,6 @@ impl Scene {
         Scene::parse_up_to(file, text, sets, repeat::MAX_TURNS)
     }
 
-    fn parse_up_to(file: &str, text: &str, sets: &[(String, String)], max_turns: usize) -> Result<Scene, SceneErrors> {
-        Scene::parse_within(file, text, sets, max_turns, &mut include::Files::from(file))
-    }
-
     /// Reads a scene that is, or is included by, the files being read.
     fn parse_within(
         file: &str,
@@ -167,6 +165,7 @@ impl Scene {
         sets: &[(String, String)],
         max_turns: usize,
         files: &mut include::Files,
+        building: &Building,
     ) -> Result<Scene, SceneErrors> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json = file.to_ascii_lowercase().ends_with(".json");
@@ -179,6 +178,7 @@ impl Scene {
             errors,
             scope: Default::default(),
             turns: max_turns,
+            building,
             files: std::mem::take(files),
             solids: Default::default(),
             failed_solids: Default::default(),

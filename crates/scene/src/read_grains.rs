@@ -320,7 +320,7 @@ fn file(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<Grain>> {
     let name = filled(reader, fields, "file")?;
     let path = Path::new(reader.file).parent().unwrap_or(Path::new("")).join(&name);
     let shown = path.display().to_string();
-    let found = match std::fs::read_to_string(&path) {
+    let found = match regular::read_text(&path, regular::TEXT) {
         Ok(text) => grains_from_csv(&shown, &text).map_err(|error| error.to_string()),
         Err(error) => Err(format!("cannot read {shown}: {error}")),
     };

@@ -2,6 +2,7 @@
 
 use super::format::{Form, Key, Measure, Range, SCENE, Table};
 use super::node::{Entry, MAX_ERRORS, Node, Value};
+use super::repeat::Building;
 use super::{Place, Places, SceneError, did_you_mean};
 use crate::equation::{Dimension, EquationError, Kind, Quantity, Scope};
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub(super) struct Reader<'f> {
     pub scope: Scope,
     /// Turns that are left to the loops of the scene.
     pub turns: usize,
+    /// Told how far they are.
+    pub building: &'f Building,
     /// The files around this one.
     pub files: super::include::Files,
     /// Solids read so far, by name.

@@ -1,12 +1,24 @@
 //! `repeat`: a table of a list that is read once for every value of its loops.
 
 use super::format;
+use super::include::Files;
 use super::read::{check_name, exactly_one};
 use super::reader::{Fields, Reader};
+use super::{Scene, SceneErrors};
 use crate::equation::Quantity;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All loops of a scene together may take this many turns.
 pub(super) const MAX_TURNS: usize = 10_000_000;
+
+/// How far a scene is that is being read, for somebody who looks from another thread.
+#[derive(Debug, Default)]
+pub struct Building {
+    /// Turns of loops that were taken [-].
+    pub done: AtomicUsize,
+    /// Turns that are known so far [-].
+    pub all: AtomicUsize,
+}
 
 /// A loop: the name of its index, and the table with its bounds.
 type Loop<'n> = (String, Fields<'n>);
@@ -14,7 +26,10 @@ type Loop<'n> = (String, Fields<'n>);
 /// Reads a table once, or as often as its `repeat` says, until the first error, so that it is reported once.
 pub(super) fn repeated(reader: &mut Reader<'_>, fields: &Fields<'_>, mut read: impl FnMut(&mut Reader<'_>)) {
     let loops = loops(reader, fields);
+    let left = reader.turns;
     if take_turns(reader, &loops, &fields.what) {
+        // a table without loops is read once
+        reader.building.all.fetch_add((left - reader.turns).max(1), Ordering::Relaxed);
         each(reader, &loops, &mut read);
     }
 }
@@ -77,6 +92,7 @@ fn each(reader: &mut Reader<'_>, loops: &[Loop<'_>], read: &mut dyn FnMut(&mut R
     let Some((outer, inner)) = loops.split_first() else {
         let before = reader.errors.len();
         read(reader);
+        reader.building.done.fetch_add(1, Ordering::Relaxed);
         return reader.errors.len() == before;
     };
     let Some((from, count)) = bounds(reader, &outer.1) else { return false };
@@ -94,4 +110,27 @@ fn take_turns(reader: &mut Reader<'_>, loops: &[Loop<'_>], what: &str) -> bool {
     }
     reader.turns -= count as usize;
     inner.is_empty() || in_loop(reader, &outer.0, from, count, |reader| take_turns(reader, inner, what))
+}
+
+impl Scene {
+    /// [`Scene::parse`], and `building` says how far it is.
+    pub fn parse_told(
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        building: &Building,
+    ) -> Result<Scene, SceneErrors> {
+        Scene::parse_within(file, text, sets, MAX_TURNS, &mut Files::from(file), building)
+    }
+
+    /// [`Scene::parse`] with so many turns of all loops together.
+    pub(super) fn parse_up_to(
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        max_turns: usize,
+    ) -> Result<Scene, SceneErrors> {
+        let building = Building::default();
+        Scene::parse_within(file, text, sets, max_turns, &mut Files::from(file), &building)
+    }
 }

@@ -27,7 +27,7 @@ impl Lines {
     /// A file of a run folder, if it is there.
     pub fn of(folder: &Path, name: &str) -> Option<Lines> {
         let path = folder.join(name);
-        path.exists().then(|| Lines { path, index: OnceLock::new() })
+        path.is_file().then(|| Lines { path, index: OnceLock::new() })
     }
 
     /// All lines of a time [s], as a JSON list.

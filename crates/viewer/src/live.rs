@@ -180,6 +180,19 @@ impl Live {
     }
 }
 
+/// A run that a page holds or pulls at: it is let go when the page goes away, however it does.
+#[derive(Default)]
+pub(crate) struct Grip(pub(crate) Option<Arc<Live>>);
+
+impl Drop for Grip {
+    fn drop(&mut self) {
+        if let Some(live) = &self.0 {
+            live.hold(false);
+            live.pull(None);
+        }
+    }
+}
+
 /// Observer that feeds a [`Live`] run.
 pub struct LiveObserver {
     live: Arc<Live>,
@@ -352,5 +365,8 @@ mod tests {
         observer.wait_while_held(&mut { on_the_way });
         show(&mut observer, &model, 0.3);
         observer.wait_while_held(&mut || false);
+        // the page that holds it goes away
+        drop(Grip(Some(live.clone())));
+        observer.wait_while_held(&mut || panic!("it is not held"));
     }
 }

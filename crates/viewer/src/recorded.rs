@@ -313,7 +313,7 @@ fn first_times(tables: &RunTables, rows: usize, block_rows: usize) -> Result<Vec
 mod tests {
     use super::*;
     use tippe::cause::Accounts;
-    use tippe::run::{Manifest, RunWriter, SceneCopy, Subjects};
+    use tippe::run::{Claim, Manifest, RunWriter, SceneCopy, Subjects};
     use tippe::{Observe, Sample, clock};
 
     fn recorded(folder: &Path) {
@@ -338,7 +338,7 @@ mod tests {
             subjects: Subjects::of(&model),
             hash: None,
         };
-        let mut writer = RunWriter::create(folder, manifest, false).unwrap();
+        let mut writer = RunWriter::create(Claim::take(folder, true).unwrap(), manifest, false).unwrap();
         for k in 0..20_000 {
             let time = f64::from(k) * 1e-5;
             let mut bodies = model.start.clone();

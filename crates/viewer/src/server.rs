@@ -13,7 +13,7 @@
 //! Another site's page cannot reach it: names other than this machine's own in `Host` (a rebound domain) and foreign
 //! `Origin`s are refused, and nobody guesses the token. The page may run its own script and nothing else.
 
-use crate::live::Live;
+use crate::live::{Grip, Live};
 use crate::page::{Page, page};
 use crate::{Recorded, ViewerError, standalone};
 use axum::Router;
@@ -403,6 +403,7 @@ enum Ask {
 async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Error> {
     let mut generation = shared.generation.subscribe();
     loop {
+        let mut grip = Grip::default();
         let now = *generation.borrow_and_update();
         let hello = serde_json::json!({ "type": "stage", "generation": now });
         socket.send(Message::Text(hello.to_string().into())).await?;
@@ -438,6 +439,9 @@ async fn converse(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Er
                     let Message::Text(text) = message? else { continue };
                     // What is not understood comes from nobody we know.
                     let (Ok(ask), Some(live)) = (serde_json::from_str(text.as_str()), &live) else { continue };
+                    if matches!(ask, Ask::Hold | Ask::Pull { .. }) {
+                        grip.0 = Some(live.clone());
+                    }
                     match ask {
                         Ask::Ready => live.want(),
                         Ask::Hold => live.hold(true),

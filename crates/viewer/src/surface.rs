@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use tippe::geometry::file::regular;
 use tippe::run::{RunError, Subjects};
 
 /// The list.
@@ -90,7 +91,7 @@ pub fn read(folder: &Path, subjects: &Subjects, rows: usize) -> Result<Vec<Surfa
         return Ok(Vec::new());
     }
     let wrong = |reason: String| RunError::Read { path: path.clone(), reason };
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let text = regular::read_text(&path, regular::MESH).map_err(|error| wrong(error.to_string()))?;
     let listed: Vec<Listed> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     let prepared = listed.into_iter().enumerate().map(|(k, surface)| {
         let name = surface.name.clone();

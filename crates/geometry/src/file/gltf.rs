@@ -1,12 +1,15 @@
 //! glTF 2.0: triangles of all meshes where the nodes of the scene put them. Metres, y up: turned to z up.
 
 use super::number::{f32_at, short, u32_at};
+use super::regular::MESH;
 use super::{Beside, Contents, FileError};
 use crate::{Mat3, Quat, TriMesh, Vec3};
 use serde::Deserialize;
 use serde_json::json;
 
 const GLTF: &str = "glTF";
+/// Corners, and corners of triangles, that the nodes of a scene may make of its meshes.
+const MOST: u64 = 30_000_000;
 
 /// What is read first: other versions hold other things.
 #[derive(Deserialize)]
@@ -147,7 +150,7 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
     if let Some(name) = root.extensions_required.first() {
         return wrong("extensionsRequired", format!("\"{}\" is not read", short(name)));
     }
-    let mut buffers = Vec::new();
+    let (mut buffers, mut size) = (Vec::new(), 0);
     for (k, buffer) in root.buffers.iter().enumerate() {
         let mut bytes = match &buffer.uri {
             None if k == 0 => blob.map(<[u8]>::to_vec).unwrap_or_default(),
@@ -157,7 +160,7 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
                     Some(bytes) => bytes,
                     None => return wrong(format!("buffer {k}"), "is no base64"),
                 },
-                _ if uri.contains("..") || uri.starts_with('/') || uri.contains(':') => {
+                _ if uri.contains("..") || uri.starts_with(['/', '\\']) || uri.contains(':') => {
                     return wrong(format!("buffer {k}"), "lies outside of the folder of the file");
                 }
                 _ => beside(uri)?,
@@ -168,6 +171,10 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
             return wrong(format!("buffer {k}"), message);
         }
         bytes.truncate(buffer.byte_length as usize);
+        size += bytes.len() as u64;
+        if size > MESH {
+            return wrong(format!("buffer {k}"), format!("all buffers together have more than {MESH} bytes"));
+        }
         buffers.push(bytes);
     }
     let file = File { root: &root, buffers: &buffers };
@@ -175,6 +182,7 @@ pub(super) fn read(bytes: &[u8], beside: Beside<'_>) -> Result<Contents, FileErr
     let mut seen = vec![false; root.nodes.len()];
     match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => {
+            file.check_count(&scene.nodes)?;
             for &node in &scene.nodes {
                 file.add_node(node, &mut seen, &mut contents)?;
             }
@@ -320,6 +328,35 @@ impl File<'_> {
                     if flips { [a + base, c + base, b + base] } else { [a + base, b + base, c + base] }
                 }),
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses what would become too many corners: a mesh stands in a file once, and nodes may show it any number of times.
+    fn check_count(&self, roots: &[usize]) -> Result<(), FileError> {
+        // a count that no buffer holds is told where it is read, before memory is taken for it
+        let bytes: u64 = self.buffers.iter().map(|buffer| buffer.len() as u64).sum();
+        let count = |k: usize| {
+            let there = self.root.accessors.get(k).map(|accessor| accessor.count);
+            there.filter(|count| *count <= bytes).unwrap_or(0)
+        };
+        let corners = |part: &Primitive| {
+            let position = part.attributes.position.map_or(0, count);
+            position.max(part.indices.map_or(0, count))
+        };
+        let size = |mesh: &Parts| mesh.primitives.iter().map(corners).fold(0, u64::saturating_add);
+        let sizes: Vec<u64> = self.root.meshes.iter().map(size).collect();
+        let (mut stack, mut seen, mut all) = (roots.to_vec(), vec![false; self.root.nodes.len()], 0_u64);
+        while let Some(k) = stack.pop() {
+            // what is not there, or there twice, is told where it is read
+            let Some(node) = self.root.nodes.get(k).filter(|_| !seen[k]) else { continue };
+            seen[k] = true;
+            let own = node.mesh.and_then(|mesh| sizes.get(mesh)).copied().unwrap_or(0);
+            all = all.saturating_add(own);
+            stack.extend(&node.children);
+        }
+        if all > MOST {
+            return wrong("scene", format!("its nodes make {all} corners of the meshes; {MOST} are possible"));
         }
         Ok(())
     }

@@ -4,6 +4,8 @@
 //! length of the file before memory is taken, and every error says where. Lengths become metres; a format without a unit
 //! needs one. Axes become Tippe's, z up: glTF has y up and is turned, SVG has y down and is mirrored.
 
+pub mod regular;
+
 mod dxf;
 mod gltf;
 mod number;
@@ -231,10 +233,10 @@ pub fn read_file(path: &Path, unit: Option<f64>) -> Result<Contents, FileError> 
     let io =
         |path: &Path, e: std::io::Error| FileError::Io { path: path.display().to_string(), message: e.to_string() };
     let format = Format::of(&path.to_string_lossy())?;
-    let bytes = std::fs::read(path).map_err(|e| io(path, e))?;
+    let bytes = regular::read(path, regular::MESH).map_err(|e| io(path, e))?;
     let beside = |name: &str| {
         let path = path.parent().unwrap_or(Path::new(".")).join(name);
-        std::fs::read(&path).map_err(|e| io(&path, e))
+        regular::read(&path, regular::MESH).map_err(|e| io(&path, e))
     };
     let named = |error| FileError::In { path: path.display().to_string(), error: Box::new(error) };
     read_with(&bytes, format, unit, &beside).map_err(named)

@@ -445,3 +445,56 @@ fn damaged_files_never_panic() {
     println!("{read_well} read, {refused} refused");
     assert!(read_well > 1000 && refused > 1000);
 }
+
+/// glTF of one box with so many nodes that show it.
+fn crowd(nodes: usize, triangles: usize, uri: Option<&str>) -> Vec<u8> {
+    let data = vec![0_u8; 12 * 3 * triangles];
+    let mut text = String::new();
+    for byte in data.chunks(3) {
+        text.push_str(if byte.len() == 3 { "AAAA" } else { "AAA" });
+    }
+    let uri = uri.map_or(format!("data:application/octet-stream;base64,{text}"), str::to_owned);
+    let list = |item: &str| vec![item; nodes].join(",");
+    let scene: Vec<String> = (0..nodes).map(|k| k.to_string()).collect();
+    format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[{}]}}],"nodes":[{}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":{count},"type":"VEC3"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":{bytes}}}],"buffers":[{{"byteLength":{bytes},"uri":"{uri}"}}]}}"#,
+        scene.join(","),
+        list(r#"{"mesh":0}"#),
+        count = 3 * triangles,
+        bytes = data.len(),
+    )
+    .into_bytes()
+}
+
+/// A small file that would become a large mesh is refused before memory is taken; a path out of the folder is refused in any spelling.
+#[test]
+fn small_files_that_grow() {
+    let read = |bytes: &[u8]| read(bytes, Format::Gltf, None);
+    assert_eq!(read(&crowd(10, 4, None)).unwrap().surface.triangles.len(), 40);
+    let bytes = crowd(20_000, 10_000, None);
+    let message = read(&bytes).unwrap_err().to_string();
+    assert!(message.contains("scene: its nodes make 600000000 corners"), "{message}");
+    for uri in [r"\\\\server\\share\\x.bin", r"\\x.bin", "/x.bin", "../x.bin", "c:x.bin"] {
+        let message = read(&crowd(1, 1, Some(uri))).unwrap_err().to_string();
+        assert!(message.contains("outside of the folder"), "{uri}: {message}");
+    }
+}
+
+/// Only regular files of a size that is expected are read.
+#[test]
+fn regular_files() {
+    use tippe_geometry::file::regular;
+    let dir = std::env::temp_dir().join(format!("tippe-regular-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("a.txt");
+    std::fs::write(&path, "0123456789").unwrap();
+    assert_eq!(regular::read_text(&path, 10).unwrap(), "0123456789");
+    assert!(regular::read(&path, 9).unwrap_err().to_string().contains("at most 9 are read"));
+    assert!(regular::read(&dir, 9).unwrap_err().to_string().contains("folder"));
+    #[cfg(unix)]
+    assert!(regular::read(std::path::Path::new("/dev/zero"), 9).unwrap_err().to_string().contains("no regular file"));
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -246,9 +246,33 @@ impl Compiler<'_> {
         None
     }
 
+    /// Refuses what is so far away, or so large, that rounding is all there is left.
+    fn check_reach(&mut self, spec: &scene::Body) -> Option<()> {
+        let help = "is the unit of length or a factor wrong?";
+        for (k, shape) in spec.shapes.iter().enumerate() {
+            let farthest = shape.position.abs().max_element().max(largest(&shape.kind));
+            if farthest > FARTHEST {
+                let which = if spec.shapes.len() > 1 { format!("shape {}", k + 1) } else { "its shape".to_owned() };
+                let message =
+                    format!("body \"{}\": {which} reaches {farthest:.3e} m; places end at {FARTHEST:e} m", spec.name);
+                self.fail(shape.places.entity, message, help);
+                return None;
+            }
+        }
+        let far = spec.position.abs().max_element();
+        if far > FARTHEST {
+            let message =
+                format!("body \"{}\" is {far:.3e} m from the origin; places end at {FARTHEST:e} m", spec.name);
+            self.fail(spec.places.of("position"), message, help);
+            return None;
+        }
+        Some(())
+    }
+
     /// The body without its colliders, and its shapes.
     fn body<'s>(&mut self, spec: &'s scene::Body) -> Option<(Body, Vec<Made<'s>>)> {
         let mut shapes = Vec::new();
+        self.check_reach(spec)?;
         for shape_spec in &spec.shapes {
             match shapes_of(&shape_spec.kind) {
                 Ok(made) => {
@@ -260,18 +284,6 @@ impl Compiler<'_> {
                     return None;
                 }
             }
-        }
-        if spec.position.abs().max_element() > FARTHEST {
-            self.fail(
-                spec.places.of("position"),
-                format!(
-                    "body \"{}\" is {:.3e} m from the origin; places end at {FARTHEST:e} m",
-                    spec.name,
-                    spec.position.abs().max_element()
-                ),
-                "is the unit of length or a factor wrong?",
-            );
-            return None;
         }
         let drive = match spec.motion {
             // the clock that knows servos moves it
@@ -582,4 +594,23 @@ fn principal_moments(I: &Mat3) -> Vec3 {
     let high = q + 2.0 * p * libm::cos(phi);
     let low = q + 2.0 * p * libm::cos(phi + 2.0 * std::f64::consts::PI / 3.0);
     Vec3::new(low, 3.0 * q - high - low, high)
+}
+
+/// Largest length of a form [m]; a half-space has none.
+fn largest(kind: &scene::ShapeKind) -> f64 {
+    use scene::ShapeKind as Kind;
+    let most = |points: &[Vec3]| points.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+    match kind {
+        Kind::Sphere { radius } => *radius,
+        Kind::Ellipsoid { semi_axes } => semi_axes.max_element(),
+        Kind::Box { half_extents, .. } => half_extents.max_element(),
+        Kind::Cylinder { radius, length, .. } | Kind::Capsule { radius, length, .. } => radius.max(*length),
+        Kind::Cone { radius, top_radius, length, .. } => radius.max(*top_radius).max(*length),
+        Kind::HalfSpace { .. } => 0.0,
+        Kind::Hull { points, .. } => most(points),
+        Kind::HeightGrid { heights, size } => {
+            heights.iter().flatten().map(|height| height.abs()).fold(size[0].max(size[1]), f64::max)
+        }
+        Kind::Mesh { mesh, .. } => most(&mesh.surface().vertices),
+    }
 }

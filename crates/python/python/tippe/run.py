@@ -263,9 +263,10 @@ class Run:
             webbrowser.open(f"file://{os.path.abspath(path)}")
         return os.fspath(path)
 
-    def save(self, folder: str | os.PathLike[str], *, csv: bool = False) -> None:
-        """Writes the run folder that `tippe view`, `tippe plot` and `open_run` read."""
-        self._data.save(os.fspath(folder), csv)
+    def save(self, folder: str | os.PathLike[str], *, csv: bool = False, force: bool = False) -> str:
+        """Writes the run folder that `tippe view`, `tippe plot` and `open_run` read, and returns where it is: where something
+        stands, the next free name (`folder-2`). With `force` a run that stands there is replaced."""
+        return os.fspath(self._data.save(os.fspath(folder), csv, force))
 
     def __len__(self) -> int:
         return len(self._data.time)

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -463,6 +464,7 @@ class Scene(Kinds):
         record: bool = False,
         out: str | os.PathLike[str] | None = None,
         csv: bool = False,
+        force: bool = False,
     ) -> Simulation:
         """A simulation to be stepped from Python; `record=True` keeps everything for `Simulation.run()`."""
         given = {
@@ -478,7 +480,9 @@ class Scene(Kinds):
         file, text, places = self._sourced()
         with _Places(file, places):
             folder = None if out is None else os.fspath(out)
-            sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv)
+            sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv, force)
+        if folder is not None and sim.folder != folder:
+            warnings.warn(f"{folder} is not empty: the run goes to {sim.folder}. help: force=True replaces a run", stacklevel=3)
         if self._laws and sim.clock != "precise":
             raise ValueError("a contact law that is a function needs the precise clock. help: write it as equations")
         return sim._ready()
@@ -495,6 +499,7 @@ class Scene(Kinds):
         integrator: str | None = None,
         out: str | os.PathLike[str] | None = None,
         csv: bool = False,
+        force: bool = False,
         progress: bool | Callable[[dict[str, Any]], Any] | None = None,
         controller: Controller | None = None,
         sample: float | None = None,
@@ -504,7 +509,8 @@ class Scene(Kinds):
         `progress` is True for a bar on stderr, False for none, a function that is called with a dictionary now and then; by
         default a bar where stderr is a terminal or a notebook. `controller` is called every `sample` [s] (by default every step
         of the realtime clock) with the simulation, and sets its inputs. With `out` the run is also written to that folder as it
-        goes on. What a failure or Ctrl-C leaves of the run is the attribute `run` of the exception.
+        goes on; where something stands there, to the next free name (with a warning that names it), and with `force` a run that
+        stands there is replaced. What a failure or Ctrl-C leaves of the run is the attribute `run` of the exception.
         """
         sim = self.simulation(
             clock,
@@ -517,6 +523,7 @@ class Scene(Kinds):
             record=True,
             out=out,
             csv=csv,
+            force=force,
         )
         interval = sample
         if controller is not None and interval is None:

@@ -2,7 +2,9 @@
 
 use super::RunError;
 use super::manifest::{read_json, write_json};
-use crate::scene::Clock;
+use super::resolved::Resolved;
+use super::writer::Reached;
+use crate::scene::{Clock, Scene};
 use crate::{clock, granular, precise, realtime};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -10,7 +12,7 @@ use thiserror::Error;
 
 /// Number of the layout of checkpoints. It goes up with every change of what a state of any clock holds, or of what a part of it
 /// means: a state read wrongly would go on wrongly.
-pub const CHECKPOINT_FORMAT: u32 = 4;
+pub const CHECKPOINT_FORMAT: u32 = 5;
 
 /// A checkpoint was written by a version that lays states out otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -38,6 +40,9 @@ struct Checkpoint<S> {
     format: u32,
     scene_hash: String,
     clock: String,
+    /// How far the files beside it were; none for a state that was never in a folder.
+    #[serde(default)]
+    reached: Option<Reached>,
     state: S,
 }
 
@@ -47,25 +52,38 @@ struct Head {
     format: Option<u64>,
     scene_hash: String,
     clock: Option<String>,
+    reached: Option<Reached>,
 }
 
 /// Writes a state of a scene.
-pub(super) fn write(path: &Path, scene_hash: &str, state: &clock::State) -> Result<(), RunError> {
+pub(super) fn write(path: &Path, scene_hash: &str, state: &clock::State, reached: Reached) -> Result<(), RunError> {
+    let reached = Some(reached);
     let (format, scene_hash, clock) = (CHECKPOINT_FORMAT, scene_hash.to_owned(), state.clock().name().to_owned());
     match state {
-        clock::State::Precise(state) => write_json(path, &Checkpoint { format, scene_hash, clock, state }),
-        clock::State::Realtime(state) => write_json(path, &Checkpoint { format, scene_hash, clock, state }),
-        clock::State::Granular(state) => write_json(path, &Checkpoint { format, scene_hash, clock, state }),
+        clock::State::Precise(state) => write_json(path, &Checkpoint { format, scene_hash, clock, reached, state }),
+        clock::State::Realtime(state) => write_json(path, &Checkpoint { format, scene_hash, clock, reached, state }),
+        clock::State::Granular(state) => write_json(path, &Checkpoint { format, scene_hash, clock, reached, state }),
     }
 }
 
-/// Reads a state of this scene and clock.
-pub(super) fn read(path: &Path, scene_hash: &str, clock: Clock) -> Result<clock::State, RunError> {
+/// How far the files beside a checkpoint were when it was written.
+pub(super) fn reached(path: &Path) -> Result<Reached, RunError> {
     let head: Head = read_json(path)?;
-    if head.scene_hash != scene_hash {
-        return Err(RunError::read(path, "it belongs to another scene or another version of this one"));
-    }
+    let reason = "it does not say how far its run was. help: continue it into another folder with --out";
+    head.reached.ok_or_else(|| RunError::read(path, reason))
+}
+
+/// Reads a state of this scene and clock.
+pub(super) fn read(path: &Path, scene: &Scene, clock: Clock) -> Result<clock::State, RunError> {
+    let head: Head = read_json(path)?;
     OtherLayout::refuse(head.format).map_err(|layout| RunError::Layout { path: path.to_owned(), layout })?;
+    let resolved = Resolved::of(scene);
+    if head.scene_hash != resolved.hash {
+        let beside = "nothing beside it says which. help: keep the scene.json of its folder beside it";
+        let difference = resolved.difference(path, &head.scene_hash);
+        let difference = difference.unwrap_or_else(|| beside.to_owned());
+        return Err(RunError::OtherScene { path: path.to_owned(), difference });
+    }
     let own = head.clock.unwrap_or_default();
     if own != clock.name() {
         let asked = clock.name();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
 use tippe_geometry::Vec3;
+use tippe_geometry::file::regular;
 
 pub(super) const FILE: &str = "inputs.jsonl";
 
@@ -76,7 +77,7 @@ impl Replay {
         if !path.exists() && path.ends_with(FILE) {
             return Ok(Replay::default());
         }
-        let text = std::fs::read_to_string(&path).map_err(|error| RunError::read(&path, error))?;
+        let text = regular::read_text(&path, regular::RECORD).map_err(|error| RunError::read(&path, error))?;
         let mut replay = Replay::default();
         let mut last = 0;
         for (k, line) in text.lines().enumerate() {

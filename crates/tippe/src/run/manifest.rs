@@ -3,7 +3,10 @@
 use super::{RunError, Subjects};
 use crate::clock::Settings;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
+use tippe_geometry::file::regular;
 
 /// `manifest.json`: the same on every machine for the same run (no host, no date, no duration).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,8 +68,10 @@ impl SceneCopy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It has not ended, or was killed.
+    /// It has not ended.
     Running,
+    /// It was killed: its manifest says that it runs, and nobody writes it any more. No manifest on disk says so.
+    Killed,
     /// It reached its end.
     Complete,
     /// A person or the system stopped it in good order.
@@ -83,20 +88,32 @@ pub fn fingerprint(bytes: &[u8]) -> String {
     format!("{hash:016x}")
 }
 
-/// Writes a JSON file in whole or not at all.
+/// Writes a JSON file in whole or not at all, and durably.
 pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RunError> {
     let mut text = serde_json::to_vec_pretty(value).map_err(|error| RunError::write(path, error.into()))?;
     text.push(b'\n');
     let part = path.with_extension("part");
-    let written = std::fs::write(&part, &text).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
+    let durable = || {
+        let mut file = File::create(&part)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        std::fs::rename(&part, path)
+    };
+    durable().map(|()| sync_folder(path)).map_err(|error| {
         // The message is about the first error; what is left of the partial file does no harm.
         let _ = std::fs::remove_file(&part);
         RunError::write(path, error)
     })
 }
 
+/// Makes a new name in a folder durable, where the system can.
+pub(super) fn sync_folder(path: &Path) {
+    // a system that has no such thing keeps names by itself
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
 pub(super) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunError> {
-    let text = std::fs::read(path).map_err(|error| RunError::read(path, error))?;
+    let text = regular::read(path, regular::RECORD).map_err(|error| RunError::read(path, error))?;
     serde_json::from_slice(&text).map_err(|error| RunError::read(path, error))
 }

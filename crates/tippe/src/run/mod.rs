@@ -17,10 +17,15 @@
 //! | `grains-*.vtk` | all grains at some times, if there are any: legacy VTK points with radius, velocity, spin, class and id; with `--csv` as CSV too, as `file` of a set reads it |
 //! | `grains.vtk.series` | their times, for ParaView |
 //! | `checkpoint-*.json` | states from which a run continues bit by bit |
+//! | `scene.json` | with checkpoints: the scene as it was resolved, which they belong to |
+//! | `rows.journal` | while it runs, or when it was killed: rows that are in no table yet |
+//! | `.lock` | whoever writes the folder holds it |
 //!
-//! The tables are complete after each row group, so that a run that is stopped, fails or fills the disk can be read.
+//! What was recorded is durable within 5 s, and at every checkpoint: a run that is stopped, killed, fails or fills the disk can be
+//! read as far as it came.
 
 mod checkpoint;
+mod claim;
 pub mod compare;
 mod ending;
 mod evaluate;
@@ -28,17 +33,20 @@ mod expect;
 mod expression;
 mod folder;
 mod inputs;
+mod journal;
 mod manifest;
 mod patches;
 mod reach;
 mod recording;
 mod report;
+mod resolved;
 mod signal;
 mod table;
 mod tables;
 mod writer;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, OtherLayout};
+pub use claim::Claim;
 pub use compare::{Comparison, Gap, GapKind, GapName, Gaps};
 pub use ending::{Ending, LastEnergy, LastPose, Matched, Touched};
 pub use evaluate::NoAnswer;
@@ -51,6 +59,7 @@ pub use patches::{Patch, Polygon};
 pub use reach::ReachLine;
 pub use recording::{Recording, Wanted};
 pub use report::{BodyReport, EnergyReport, GrainReport, PaceReport, Report};
+pub use resolved::Resolved;
 pub use signal::{Account, Axis, Quantity, Signal, SignalName, Subject, Subjects, Touch};
 pub use tables::RunTables;
 pub use writer::RunWriter;
@@ -88,9 +97,32 @@ pub enum RunError {
         /// Which layout it has.
         layout: OtherLayout,
     },
+    /// A checkpoint of another scene.
+    #[error(
+        "cannot continue from {}: it belongs to another scene: {difference}. help: run with the scene and the --set of the run that wrote \
+         it, or from the start",
+        .path.display()
+    )]
+    OtherScene {
+        /// File.
+        path: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// A run should go on in its folder with other settings.
+    #[error("cannot continue the run in {} with other settings: {difference}. help: choose another folder with --out", .folder.display())]
+    OtherSettings {
+        /// Folder.
+        folder: PathBuf,
+        /// What differs.
+        difference: String,
+    },
     /// A folder that is not a run stands where the run should go.
-    #[error("{} exists and is not a run folder. help: choose another folder with --out", .0.display())]
+    #[error("{} was not written by tippe and is left as it is. help: choose another folder with --out", .0.display())]
     Occupied(PathBuf),
+    /// Another process writes into the folder.
+    #[error("another run is writing into {}. help: wait for its end, or choose another folder with --out", .0.display())]
+    Held(PathBuf),
 }
 
 impl RunError {

@@ -11,7 +11,6 @@ use super::{RunError, Subjects};
 use crate::contact::surfaces::SurfacePair;
 use crate::{Model, Sample};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use tippe_geometry::{PatchPolygon, Pose, Vec3};
 
 /// File of a run folder.
@@ -59,19 +58,15 @@ pub struct Polygon {
 
 /// Writes `patches.jsonl`.
 pub(super) struct PatchLog {
-    file: LineFile,
+    pub(super) file: LineFile,
     elements: Vec<crate::model::Collider>,
     /// Centre of mass from the origin, of every body [m].
     p_bc: Vec<Vec3>,
 }
 
 impl PatchLog {
-    pub fn create(folder: &Path, model: &Model) -> Result<PatchLog, RunError> {
-        Ok(PatchLog {
-            file: LineFile::create(&folder.join(FILE))?,
-            elements: model.colliders.clone(),
-            p_bc: model.bodies.iter().map(|b| b.p_bc).collect(),
-        })
+    pub fn new(file: LineFile, model: &Model) -> PatchLog {
+        PatchLog { file, elements: model.colliders.clone(), p_bc: model.bodies.iter().map(|b| b.p_bc).collect() }
     }
 
     pub fn write(&mut self, subjects: &Subjects, sample: &Sample<'_>) -> Result<(), RunError> {
@@ -99,10 +94,6 @@ impl PatchLog {
             self.file.line(&text)?;
         }
         Ok(())
-    }
-
-    pub fn flush(&mut self) -> Result<(), RunError> {
-        self.file.flush()
     }
 }
 

@@ -5,7 +5,6 @@ use super::table::LineFile;
 use crate::model::Drive;
 use crate::{Model, Reach};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use tippe_geometry::Vec3;
 
 /// File of a run folder.
@@ -28,15 +27,15 @@ pub struct ReachLine {
 
 /// Writes `reach.jsonl`.
 pub(super) struct ReachLog {
-    file: LineFile,
+    pub(super) file: LineFile,
     /// Of every body: how far it reaches from its centre of mass [m]; none if it is not moved by forces.
     radii: Vec<Option<f64>>,
 }
 
 impl ReachLog {
-    pub fn create(folder: &Path, model: &Model) -> Result<ReachLog, RunError> {
+    pub fn new(file: LineFile, model: &Model) -> ReachLog {
         let radius = |b: &crate::model::Body| (b.drive == Drive::Free).then_some(b.radius);
-        Ok(ReachLog { file: LineFile::create(&folder.join(FILE))?, radii: model.bodies.iter().map(radius).collect() })
+        ReachLog { file, radii: model.bodies.iter().map(radius).collect() }
     }
 
     pub fn write(&mut self, reach: &Reach<'_>) -> Result<(), RunError> {
@@ -49,9 +48,5 @@ impl ReachLog {
         }
         let text = serde_json::to_string(&line).map_err(|error| RunError::write(&self.file.path, error.into()))?;
         self.file.line(&text)
-    }
-
-    pub fn flush(&mut self) -> Result<(), RunError> {
-        self.file.flush()
     }
 }

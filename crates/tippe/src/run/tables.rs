@@ -2,12 +2,12 @@
 
 use super::table::{Column, TableReader};
 use super::writer::CONTACT_VECTORS;
-use super::{Axis, Quantity, Recording, Run, RunError, Subjects, Wanted};
+use super::{Axis, Quantity, Recording, Run, RunError, Status, Subjects, Wanted, journal};
 use crate::cause::{Accounts, Cause};
 use crate::{BodyState, ContactSample, Ledger};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use tippe_geometry::{Quat, Vec3};
 
@@ -27,13 +27,20 @@ pub struct RunTables {
 impl RunTables {
     /// Opens the three tables.
     pub fn open(run: &Run) -> Result<RunTables, RunError> {
-        let open = |name: &str| TableReader::open(&run.folder.join(name));
+        // a run that ended in good order has no journal
+        let mut tails = match run.manifest.status {
+            Status::Complete | Status::Interrupted | Status::Failed => Default::default(),
+            Status::Running | Status::Killed | Status::OutOfSpace => {
+                journal::read(&run.folder).map(|tails| tails.map(Some)).unwrap_or_default()
+            }
+        };
+        let mut open = |k: usize, name: &str| TableReader::open(&run.folder.join(name), tails[k].take());
         let subjects = run.manifest.subjects.clone();
         let bodies = subjects.bodies.iter().enumerate().map(|(k, subject)| (subject.name.clone(), k)).collect();
         Ok(RunTables {
-            signals: open("signals.parquet")?,
-            energy: open("energy.parquet")?,
-            contacts: open("contacts.parquet")?,
+            signals: open(0, "signals.parquet")?,
+            energy: open(1, "energy.parquet")?,
+            contacts: open(2, "contacts.parquet")?,
             folder: run.folder.clone(),
             subjects,
             bodies,
@@ -211,14 +218,6 @@ impl RunTables {
 
 /// Communication points that may share one time: before and after an event, and after what it set off [-].
 const TWINS: usize = 64;
-
-/// One column of a table, all of it.
-pub(super) fn real(table: &TableReader, name: &str, path: &Path) -> Result<Vec<f64>, RunError> {
-    match table.column(name)? {
-        Column::Real(values) => Ok(values),
-        _ => Err(RunError::read(path, format!("column \"{name}\" does not hold numbers"))),
-    }
-}
 
 /// States of one body from its thirteen columns.
 fn motion(column: impl Fn(Quantity) -> Result<Vec<f64>, RunError>) -> Result<Vec<BodyState>, RunError> {

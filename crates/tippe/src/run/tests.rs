@@ -343,6 +343,13 @@ fn what_a_question_needs() {
     assert_eq!(wanted, Wanted { bodies: vec![false; 3], signals: vec![true, false, true] });
 }
 
+const WEIGHTLESS: &str =
+    "format = 1\n[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n";
+
+fn weightless() -> Scene {
+    Scene::parse("s.toml", WEIGHTLESS, &[]).unwrap()
+}
+
 fn manifest() -> Manifest {
     Manifest {
         format: 1,
@@ -396,21 +403,16 @@ fn checkpoints_of_both_clocks() {
     let dir = tempfile::tempdir().unwrap();
     for (own, other) in [(Clock::Precise, Clock::Realtime), (Clock::Realtime, Clock::Precise)] {
         let state = thrown(own);
-        let mut writer = RunWriter::create(&dir.path().join(own.name()), manifest(), false).unwrap();
-        let path = writer.checkpoint(0.5, &state).unwrap();
+        let mut writer =
+            RunWriter::create(Claim::take(&dir.path().join(own.name()), false).unwrap(), manifest(), false).unwrap();
+        let path = writer.checkpoint(&weightless(), 0.5, &state).unwrap();
         assert!(path.ends_with("checkpoint-0.500000000.json"), "{}", path.display());
-        let hash = manifest().scene.hash;
-        assert_eq!(Run::checkpoint(&path, &hash, own).unwrap(), state);
-        let error = Run::checkpoint(&path, &hash, other).unwrap_err().to_string();
+        let scene = weightless();
+        assert_eq!(Run::checkpoint(&path, &scene, own).unwrap(), state);
+        let error = Run::checkpoint(&path, &scene, other).unwrap_err().to_string();
         let words = format!("it is a state of the {} clock, the run is {}", own.name(), other.name());
         assert!(error.contains(&words), "{error}");
         // a state handed to the other clock is refused as well
-        let scene = Scene::parse(
-            "s.toml",
-            "format = 1\n[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n",
-            &[],
-        )
-        .unwrap();
         let model = Model::compile(&scene).unwrap();
         let settings = clock::Settings::from_scene(&scene, other);
         let failure = clock::simulate(&model, &mut state.clone(), 1.0, &settings, &mut ()).unwrap_err();
@@ -473,18 +475,19 @@ clump = [[0, 0, 0, "1 cm"], ["1 cm", 0, 0, "1 cm"]]
 #[test]
 fn checkpoints_of_other_versions() {
     let dir = tempfile::tempdir().unwrap();
-    let hash = manifest().scene.hash;
+    let scene = weightless();
     for clock in [Clock::Precise, Clock::Realtime, Clock::Granular] {
         let state = with_grains(clock);
-        let mut writer = RunWriter::create(&dir.path().join(clock.name()), manifest(), false).unwrap();
-        let path = writer.checkpoint(0.02, &state).unwrap();
-        assert_eq!(Run::checkpoint(&path, &hash, clock).unwrap(), state);
+        let mut writer =
+            RunWriter::create(Claim::take(&dir.path().join(clock.name()), false).unwrap(), manifest(), false).unwrap();
+        let path = writer.checkpoint(&weightless(), 0.02, &state).unwrap();
+        assert_eq!(Run::checkpoint(&path, &scene, clock).unwrap(), state);
         let whole: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         let read = |change: &dyn Fn(&mut serde_json::Value)| {
             let mut other = whole.clone();
             change(&mut other);
             std::fs::write(&path, other.to_string()).unwrap();
-            Run::checkpoint(&path, &hash, clock).unwrap_err()
+            Run::checkpoint(&path, &scene, clock).unwrap_err()
         };
         // before layouts had numbers, and a later one
         let unnumbered = read(&|file| drop(file.as_object_mut().unwrap().remove("format")));
@@ -536,7 +539,7 @@ fn layout_of_checkpoints() {
     let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
     assert_eq!(
         layout,
-        (4, "171d09c05f5de36f".to_owned()),
+        (5, "171d09c05f5de36f".to_owned()),
         "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
     );
 }
@@ -564,9 +567,9 @@ fn settings_survive_the_manifest() {
 fn folder_round_trip() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("run");
-    let mut writer = RunWriter::create(&folder, manifest(), true).unwrap();
+    let mut writer = RunWriter::create(Claim::take(&folder, false).unwrap(), manifest(), true).unwrap();
     bounce(1.6, 0.01, &mut writer);
-    writer.checkpoint(0.5, &thrown(Clock::Precise)).unwrap();
+    writer.checkpoint(&weightless(), 0.5, &thrown(Clock::Precise)).unwrap();
     let written = writer.finish(Status::Complete, None, Some(&report())).unwrap();
 
     let run = Run::open(&folder).unwrap();
@@ -613,16 +616,18 @@ fn folder_round_trip() {
     assert_eq!((part.signals[0].len(), part.signals[1].len()), (0, part.time.len()));
 
     let checkpoint = folder.join("checkpoint-0.500000000.json");
-    let state = Run::checkpoint(&checkpoint, &manifest().scene.hash, Clock::Precise).unwrap();
+    let state = Run::checkpoint(&checkpoint, &weightless(), Clock::Precise).unwrap();
     assert_eq!(state, thrown(Clock::Precise));
-    assert!(Run::checkpoint(&checkpoint, "another", Clock::Precise).is_err());
+    let heavier = Scene::parse("s.toml", &WEIGHTLESS.replace("mass = 1", "mass = 2"), &[]).unwrap();
+    let error = Run::checkpoint(&checkpoint, &heavier, Clock::Precise).unwrap_err();
+    assert!(error.to_string().contains("body \"b\".mass is 2, was 1"), "{error}");
 
     let mut names: Vec<String> =
         std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     let csv = ["contacts.csv", "energy.csv", "events.csv", "signals.csv"];
-    let others = ["checkpoint-0.500000000.json", "contacts.parquet", "energy.parquet", "events.jsonl"];
-    let rest = ["manifest.json", "signals.parquet", "summary.json"];
+    let others = [".lock", "checkpoint-0.500000000.json", "contacts.parquet", "energy.parquet", "events.jsonl"];
+    let rest = ["manifest.json", "scene.json", "signals.parquet", "summary.json"];
     let mut expected: Vec<&str> = csv.iter().chain(&others).chain(&rest).copied().collect();
     expected.sort_unstable();
     assert_eq!(names, expected);
@@ -633,7 +638,12 @@ fn folder_round_trip() {
 fn older_folders_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let bodies = Subjects { bodies: subjects().bodies, ..Subjects::default() };
-    let mut writer = RunWriter::create(dir.path(), Manifest { subjects: bodies.clone(), ..manifest() }, false).unwrap();
+    let mut writer = RunWriter::create(
+        Claim::take(dir.path(), true).unwrap(),
+        Manifest { subjects: bodies.clone(), ..manifest() },
+        false,
+    )
+    .unwrap();
     bounce(0.5, 0.1, &mut Bodies(&mut writer));
     writer.finish(Status::Complete, None, None).unwrap();
     let text = std::fs::read_to_string(dir.path().join("manifest.json")).unwrap();
@@ -674,31 +684,120 @@ fn older_energy() -> Vec<(String, super::table::Column)> {
 #[test]
 fn killed_run_is_readable() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+    let mut writer = RunWriter::create(Claim::take(dir.path(), false).unwrap(), manifest(), false).unwrap();
     bounce(50.0, 0.001, &mut writer);
+    assert_eq!(Run::open(dir.path()).unwrap().manifest.status, Status::Running);
     drop(writer);
     let run = Run::open(dir.path()).unwrap();
-    assert_eq!(run.manifest.status, Status::Running);
+    assert_eq!(run.manifest.status, Status::Killed);
     let recording = run.recording(Wanted { bodies: vec![false, true, false], signals: vec![true; 3] }).unwrap();
     assert!(recording.time.len() >= 3 * 16_384, "{}", recording.time.len());
     assert!(run.report().is_err());
 }
 
-/// A second run into the same folder replaces the first; a folder with other things in it is left alone.
+/// What was made durable is read back bit by bit, from the journal too, whatever was on its way when the process was killed.
+#[test]
+fn rows_of_the_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = Wanted::all(&subjects());
+    for (until, dt) in [(0.1, 0.01), (1.6, 0.01), (20.0, 0.001)] {
+        let mut writer = RunWriter::create(Claim::take(dir.path(), true).unwrap(), manifest(), false).unwrap();
+        let mut whole = Recording::new(subjects());
+        bounce(until, dt, &mut writer);
+        bounce(until, dt, &mut whole);
+        writer.sync().unwrap();
+        let read = || Run::open(dir.path()).unwrap().recording(all.clone()).unwrap();
+        let kept = read();
+        assert_eq!(kept, whole);
+        // half a record, half a row group, half a line
+        let append = |name: &str, bytes: &[u8]| {
+            let path = dir.path().join(name);
+            let text = std::fs::read(&path).unwrap();
+            std::fs::write(&path, [&text, bytes].concat()).unwrap();
+        };
+        append("rows.journal", &[9, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
+        append("signals.parquet", &[7; 100]);
+        append("events.jsonl", b"{\"time\":");
+        drop(writer);
+        assert_eq!(read(), whole);
+    }
+}
+
+/// A run that goes on in its folder from a checkpoint leaves what an unbroken one leaves.
+#[test]
+fn a_run_goes_on_in_its_folder() {
+    struct Until<'a>(f64, f64, &'a mut RunWriter);
+    impl Observe for Until<'_> {
+        fn sample(&mut self, sample: &Sample<'_>) {
+            if self.0 < sample.time && sample.time <= self.1 {
+                self.2.sample(sample);
+            }
+        }
+        fn event(&mut self, event: &Event) {
+            if self.0 < event.time && event.time <= self.1 {
+                self.2.event(event);
+            }
+        }
+    }
+    let scene = weightless();
+    let model = Model::compile(&scene).unwrap();
+    for (dt, at) in [(0.01, 0.905), (0.0001, 0.90501), (0.0001, 1.9)] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r");
+        let mut writer = RunWriter::create(Claim::take(&path, false).unwrap(), manifest(), true).unwrap();
+        bounce(2.0, dt, &mut Until(-1.0, at, &mut writer));
+        let checkpoint = writer.checkpoint(&scene, 0.9, &thrown(Clock::Precise)).unwrap();
+        bounce(2.0, dt, &mut Until(at, 1.95, &mut writer));
+        drop(writer);
+        let again = || Claim::again(&path).unwrap();
+        let mut writer = RunWriter::resume(again(), &manifest(), &checkpoint, &model, true).unwrap();
+        assert!(matches!(Claim::again(&path), Err(RunError::Held(_))));
+        let checkpoint = writer.checkpoint(&scene, 0.9, &thrown(Clock::Precise)).unwrap();
+        drop(writer);
+        let mut writer = RunWriter::resume(again(), &manifest(), &checkpoint, &model, true).unwrap();
+        bounce(2.0, dt, &mut Until(at, 9.0, &mut writer));
+        writer.finish(Status::Complete, None, Some(&report())).unwrap();
+        let mut whole = Recording::new(subjects());
+        bounce(2.0, dt, &mut whole);
+        let run = Run::open(&path).unwrap();
+        assert_eq!(run.recording(Wanted::all(&subjects())).unwrap(), whole);
+        let lines = |name: &str| std::fs::read_to_string(path.join(name)).unwrap().lines().count();
+        assert_eq!(lines("signals.csv"), 1 + whole.time.len());
+        assert_eq!(lines("events.csv"), 1 + whole.events.len());
+        let other = clock::Settings::Precise(crate::Settings { max_step: 0.2, ..crate::Settings::default() });
+        let error = RunWriter::resume(again(), &Manifest { settings: other, ..manifest() }, &checkpoint, &model, false);
+        let error = error.err().unwrap().to_string();
+        assert!(error.contains("max_step is 0.2, was 0.1"), "{error}");
+    }
+}
+
+/// A run is replaced only where that is asked for; a folder with other things in it is left alone; one run writes at a time.
 #[test]
 fn folders_are_replaced_with_care() {
     let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("own");
     for _ in 0..2 {
-        let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+        let mut writer = RunWriter::create(Claim::take(&own, true).unwrap(), manifest(), false).unwrap();
         bounce(0.1, 0.01, &mut writer);
+        assert!(matches!(Claim::take(&own, true), Err(RunError::Held(_))));
+        assert!(matches!(Claim::take(&own, false), Err(RunError::Held(_))));
         writer.finish(Status::Interrupted, None, Some(&report())).unwrap();
     }
-    assert_eq!(Run::open(dir.path()).unwrap().time().unwrap().len(), 11);
-    let other = tempfile::tempdir().unwrap();
-    std::fs::write(other.path().join("thesis.tex"), "years of work").unwrap();
-    let refused = RunWriter::create(other.path(), manifest(), false).err().unwrap();
-    assert!(matches!(refused, RunError::Occupied(_)));
-    assert!(RunWriter::create(&other.path().join("thesis.tex"), manifest(), false).is_err());
+    assert_eq!(Run::open(&own).unwrap().time().unwrap().len(), 11);
+    assert_eq!(Claim::take(&own, false).unwrap().folder(), dir.path().join("own-2"));
+    std::fs::write(own.join("notes.txt"), "mine").unwrap();
+    drop(Claim::take(&own, true).unwrap());
+    assert!(own.join("notes.txt").exists() && !own.join("signals.parquet").exists());
+    for name in ["thesis.tex", "signals.csv", "summary.json", "manifest.json"] {
+        let other = dir.path().join(format!("with-{name}"));
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join(name), "{\"years\": \"of work\"}").unwrap();
+        assert!(matches!(Claim::take(&other, true), Err(RunError::Occupied(_))));
+        assert!(matches!(Claim::again(&other), Err(RunError::Occupied(_))));
+        assert_eq!(Claim::take(&other, false).unwrap().folder(), dir.path().join(format!("with-{name}-2")));
+        assert_eq!(std::fs::read_to_string(other.join(name)).unwrap(), "{\"years\": \"of work\"}");
+        assert_eq!(std::fs::read_dir(&other).unwrap().count(), 1);
+    }
     assert!(Run::open(Path::new("no-such-folder")).is_err());
 }
 
@@ -945,7 +1044,7 @@ proptest::proptest! {
     #[test]
     fn damaged_folders_are_refused(which in 0_usize..5, place in 0.0..1.0, byte in proptest::num::u8::ANY) {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = RunWriter::create(dir.path(), manifest(), false).unwrap();
+        let mut writer = RunWriter::create(Claim::take(dir.path(), true).unwrap(), manifest(), false).unwrap();
         bounce(0.6, 0.1, &mut writer);
         writer.finish(Status::Complete, None, Some(&report())).unwrap();
         let name = ["manifest.json", "signals.parquet", "energy.parquet", "contacts.parquet", "events.jsonl"][which];
@@ -1002,8 +1101,12 @@ position = [0, 0, 0.049]
     let model = Model::compile(&Scene::parse("boxes.toml", text, &[]).unwrap()).unwrap();
     let subjects = Subjects::of(&model);
     let dir = tempfile::tempdir().unwrap();
-    let mut writer =
-        RunWriter::create(dir.path(), Manifest { subjects: subjects.clone(), ..manifest() }, false).unwrap();
+    let mut writer = RunWriter::create(
+        Claim::take(dir.path(), true).unwrap(),
+        Manifest { subjects: subjects.clone(), ..manifest() },
+        false,
+    )
+    .unwrap();
     writer.record_patches(&model).unwrap();
     let force = Vec3::new(1.0, 0.5, 10.0);
     let apart = Vec3::new(0.0, 0.0, 2e-3);

@@ -1,39 +1,45 @@
 //! Writes a run folder while the simulation runs.
 
-use super::manifest::write_json;
+use super::claim::Claim;
+use super::journal::{self, Journal};
+use super::manifest::{read_json, write_json};
 use super::patches::PatchLog;
 use super::reach::ReachLog;
+use super::resolved::{self, Resolved};
 use super::table::{Cell, Column, LineFile, TableWriter, csv_line};
-use super::{Account, Axis, Manifest, Quantity, Report, RunError, Status, Subjects, checkpoint};
+use super::{Account, Axis, Manifest, Quantity, Report, Run, RunError, Status, Subjects, checkpoint};
+use crate::scene::Scene;
 use crate::{Event, Model, Observe, Sample, clock};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Kept free for the manifest and the summary when the disk fills up [bytes].
 const RESERVE: usize = 64 << 10;
-/// Files of a run folder, for replacing an old run; checkpoints come on top.
-const FILES: [&str; 15] = [
-    "manifest.json",
-    "summary.json",
-    "signals.parquet",
-    "signals.csv",
-    "energy.parquet",
-    "energy.csv",
-    "contacts.parquet",
-    "contacts.csv",
-    "events.jsonl",
-    "events.csv",
-    super::inputs::FILE,
-    super::patches::FILE,
-    super::reach::FILE,
-    SERIES_FILE,
-    RESERVE_FILE,
-];
-const RESERVE_FILE: &str = ".reserve";
-const SERIES_FILE: &str = "grains.vtk.series";
+/// What was recorded is made durable after this much wall time.
+const SYNC: Duration = Duration::from_secs(5);
+pub(super) const RESERVE_FILE: &str = ".reserve";
+pub(super) const SERIES_FILE: &str = "grains.vtk.series";
 
-/// Observer that writes a run folder. The first error stops the run (`progress` answers false) and is told by
+/// How far the files of a run are when a checkpoint is written: rows of tables, lines of the others, snapshots of grains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Reached {
+    signals: usize,
+    energy: usize,
+    contacts: usize,
+    events: u64,
+    #[serde(default)]
+    inputs: Option<u64>,
+    #[serde(default)]
+    patches: Option<u64>,
+    #[serde(default)]
+    reaches: Option<u64>,
+    #[serde(default)]
+    snapshots: usize,
+}
+
+/// Observer that writes a run folder. What it was shown is durable within seconds, and at every checkpoint. The first error stops the run (`progress` answers false) and is told by
 /// [`RunWriter::finish`].
 pub struct RunWriter {
     pub(super) folder: PathBuf,
@@ -45,6 +51,14 @@ pub struct RunWriter {
     events: EventLog,
     patches: Option<PatchLog>,
     reaches: Option<ReachLog>,
+    /// The rows that no row group has yet.
+    journal: Journal,
+    /// When all was last made durable.
+    synced: Instant,
+    /// Hash of the scene as it was resolved, once a checkpoint needed it.
+    scene_hash: Option<String>,
+    /// Nobody else writes here.
+    _claim: Claim,
     /// Snapshots of the grains, in order.
     snapshots: Vec<Snapshot>,
     /// Whether tables and grains are written as CSV too.
@@ -62,12 +76,10 @@ pub(super) struct EventLine<'a> {
 }
 
 impl RunWriter {
-    /// Creates the folder, or empties an old run there; with `csv` every table is written twice.
-    pub fn create(folder: &Path, manifest: Manifest, csv: bool) -> Result<RunWriter, RunError> {
-        clear(folder)?;
-        std::fs::create_dir_all(folder).map_err(|error| RunError::write(folder, error))?;
-        let reserve = folder.join(RESERVE_FILE);
-        std::fs::write(&reserve, vec![0x5a; RESERVE]).map_err(|error| RunError::write(&reserve, error))?;
+    /// Begins a run in an empty folder; with `csv` every table is written twice.
+    pub fn create(claim: Claim, manifest: Manifest, csv: bool) -> Result<RunWriter, RunError> {
+        let folder = claim.folder();
+        write_reserve(folder)?;
         let manifest = Manifest { status: Status::Running, ..manifest };
         write_json(&folder.join("manifest.json"), &manifest)?;
         let table = |name: &str, schema| TableWriter::create(&folder.join(name), schema, csv);
@@ -80,22 +92,110 @@ impl RunWriter {
             inputs: None,
             patches: None,
             reaches: None,
+            journal: Journal::new(folder),
+            synced: Instant::now(),
+            scene_hash: None,
             snapshots: Vec::new(),
             csv,
             manifest,
             error: None,
+            _claim: claim,
         })
+    }
+
+    /// Continues the run in a folder from one of its checkpoints. What it has up to there stays, what follows is written anew;
+    /// `manifest` is that of the new part, whose end counts. With other settings than before it would be two runs in one, and is refused.
+    pub fn resume(
+        claim: Claim,
+        manifest: &Manifest,
+        checkpoint: &Path,
+        model: &Model,
+        csv: bool,
+    ) -> Result<RunWriter, RunError> {
+        let folder = claim.folder().to_owned();
+        let run = Run::open_as_it_is(&folder)?;
+        let reached = checkpoint::reached(checkpoint)?;
+        let other = resolved::settings_difference(&run.manifest.settings, &manifest.settings);
+        if run.manifest.clock != manifest.clock || !other.is_empty() {
+            let text = if other.is_empty() {
+                format!("clock is {}, was {}", manifest.clock, run.manifest.clock)
+            } else {
+                other
+            };
+            return Err(RunError::OtherSettings { folder, difference: text });
+        }
+        let has_csv = folder.join("signals.csv").exists();
+        if csv && !has_csv {
+            let reason =
+                "the run was begun without CSV tables. help: leave out --csv, or choose another folder with --out";
+            return Err(RunError::read(&folder.join("signals.csv"), reason));
+        }
+        let subjects = &run.manifest.subjects;
+        let mut tails = journal::read(&folder).map(|tails| tails.map(Some)).unwrap_or_default();
+        let mut table = |k: usize, name: &str, schema: &[(String, Column)], rows| {
+            TableWriter::resume(&folder.join(name), schema, has_csv, tails[k].take(), rows)
+        };
+        let mut signals = table(0, "signals.parquet", &signals_schema(subjects), reached.signals)?;
+        let mut energy = table(1, "energy.parquet", &energy_schema(), reached.energy)?;
+        let mut contacts = table(2, "contacts.parquet", &contacts_schema(), reached.contacts)?;
+        // from here on the folder is that of a run that goes on
+        let (failure, hash, status) = (None, None, Status::Running);
+        let resumed = Manifest { failure, hash, status, until: manifest.until, ..run.manifest.clone() };
+        write_json(&folder.join("manifest.json"), &resumed)?;
+        let mut journal = Journal::new(&folder);
+        journal.sync([&mut signals, &mut energy, &mut contacts])?;
+        [&mut signals, &mut energy, &mut contacts].into_iter().try_for_each(TableWriter::settle)?;
+        let lines = |name: &str, lines: Option<u64>| match lines {
+            Some(lines) => LineFile::resume(&folder.join(name), lines).map(Some),
+            // what came after the checkpoint begins anew with its first line
+            None => remove(&folder.join(name)).map(|()| None),
+        };
+        let series: Series<'static> = match reached.snapshots {
+            0 => Series::default(),
+            _ => read_json(&folder.join(SERIES_FILE))?,
+        };
+        let mut snapshots = series.files.into_owned();
+        snapshots.truncate(reached.snapshots);
+        remove(&folder.join("summary.json"))?;
+        write_reserve(&folder)?;
+        Ok(RunWriter {
+            signals,
+            energy,
+            contacts,
+            events: EventLog::resume(&folder, has_csv, reached.events)?,
+            inputs: lines(super::inputs::FILE, reached.inputs)?,
+            patches: lines(super::patches::FILE, reached.patches)?.map(|file| PatchLog::new(file, model)),
+            reaches: lines(super::reach::FILE, reached.reaches)?.map(|file| ReachLog::new(file, model)),
+            folder,
+            journal,
+            synced: Instant::now(),
+            scene_hash: None,
+            snapshots,
+            csv: has_csv,
+            manifest: resumed,
+            error: None,
+            _claim: claim,
+        })
+    }
+
+    /// Where it writes.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// From now on also writes the polygons over which surfaces of this model touch, to `patches.jsonl`.
     pub fn record_patches(&mut self, model: &Model) -> Result<(), RunError> {
-        self.patches = Some(PatchLog::create(&self.folder, model)?);
+        if self.patches.is_none() {
+            self.patches = Some(PatchLog::new(LineFile::create(&self.folder.join(super::patches::FILE))?, model));
+        }
         Ok(())
     }
 
     /// From now on also writes the boxes that bodies of this model do not leave, to `reach.jsonl`; the precise clock has them.
     pub fn record_reach(&mut self, model: &Model) -> Result<(), RunError> {
-        self.reaches = Some(ReachLog::create(&self.folder, model)?);
+        if self.reaches.is_none() {
+            self.reaches = Some(ReachLog::new(LineFile::create(&self.folder.join(super::reach::FILE))?, model));
+        }
         Ok(())
     }
 
@@ -104,11 +204,49 @@ impl RunWriter {
         self.error.as_ref()
     }
 
-    /// Writes a state from which the run can be continued at `time` [s].
-    pub fn checkpoint(&mut self, time: f64, state: &clock::State) -> Result<PathBuf, RunError> {
+    /// Writes a state of this scene from which the run can be continued at `time` [s]; all that was recorded until then is durable
+    /// before it is.
+    pub fn checkpoint(&mut self, scene: &Scene, time: f64, state: &clock::State) -> Result<PathBuf, RunError> {
+        self.sync()?;
+        let hash = match &self.scene_hash {
+            Some(hash) => hash,
+            None => {
+                let resolved = Resolved::of(scene);
+                resolved.write(&self.folder)?;
+                self.scene_hash.insert(resolved.hash)
+            }
+        };
         let path = self.folder.join(format!("checkpoint-{time:.9}.json"));
-        checkpoint::write(&path, &self.manifest.scene.hash, state)?;
+        let reached = Reached {
+            signals: self.signals.all_rows(),
+            energy: self.energy.all_rows(),
+            contacts: self.contacts.all_rows(),
+            events: self.events.json.lines,
+            inputs: self.inputs.as_ref().map(|file| file.lines),
+            patches: self.patches.as_ref().map(|log| log.file.lines),
+            reaches: self.reaches.as_ref().map(|log| log.file.lines),
+            snapshots: self.snapshots.len(),
+        };
+        checkpoint::write(&path, hash, state, reached)?;
         Ok(path)
+    }
+
+    /// Makes durable what was recorded so far.
+    pub fn sync(&mut self) -> Result<(), RunError> {
+        self.synced = Instant::now();
+        self.sync_lines()?;
+        self.journal.sync([&mut self.signals, &mut self.energy, &mut self.contacts])
+    }
+
+    fn sync_lines(&mut self) -> Result<(), RunError> {
+        self.events.sync()?;
+        let logs = [
+            self.inputs.as_mut(),
+            self.patches.as_mut().map(|log| &mut log.file),
+            self.reaches.as_mut().map(|log| &mut log.file),
+        ];
+        logs.into_iter().flatten().try_for_each(LineFile::sync)?;
+        [&mut self.signals, &mut self.energy, &mut self.contacts].into_iter().try_for_each(TableWriter::sync_csv)
     }
 
     /// Writes what is still in memory, the summary and the manifest; the folder is whole after this, whatever happened.
@@ -118,23 +256,16 @@ impl RunWriter {
         failure: Option<String>,
         report: Option<&Report>,
     ) -> Result<Manifest, RunError> {
-        for flushed in [self.signals.flush(), self.energy.flush(), self.contacts.flush(), self.events.flush()] {
-            if let Err(error) = flushed {
-                self.error.get_or_insert(error);
-            }
-        }
-        let lines = [
-            self.inputs.as_mut().map(LineFile::flush),
-            self.patches.as_mut().map(PatchLog::flush),
-            self.reaches.as_mut().map(ReachLog::flush),
-        ];
-        for flushed in lines {
-            if let Some(Err(error)) = flushed {
-                self.error.get_or_insert(error);
-            }
-        }
         // A reserve that cannot be removed costs 64 KiB and nothing else.
         let _ = std::fs::remove_file(self.folder.join(RESERVE_FILE));
+        for table in [&mut self.signals, &mut self.energy, &mut self.contacts] {
+            if let Err(error) = table.flush().and_then(|()| table.sync()) {
+                self.error.get_or_insert(error);
+            }
+        }
+        if let Err(error) = self.sync_lines() {
+            self.error.get_or_insert(error);
+        }
         self.manifest.status = status;
         self.manifest.failure = failure;
         self.manifest.hash = report.map(|report| report.hash.clone());
@@ -146,10 +277,12 @@ impl RunWriter {
             Some(report) => write_json(&self.folder.join("summary.json"), report),
             None => Ok(()),
         };
+        // the journal has rows that a full disk kept out of the tables
+        let ended = if self.error.is_none() { self.journal.end() } else { Ok(()) };
         let manifest = write_json(&self.folder.join("manifest.json"), &self.manifest);
         match self.error {
             Some(error) => Err(error),
-            None => summary.and(manifest).map(|()| self.manifest),
+            None => summary.and(ended).and(manifest).map(|()| self.manifest),
         }
     }
 
@@ -169,7 +302,7 @@ impl RunWriter {
             std::fs::write(&path, grains.to_csv()).map_err(|error| RunError::write(&path, error))?;
         }
         self.snapshots.push(Snapshot { name, time: grains.time });
-        let series = Series { version: "1.0", files: &self.snapshots };
+        let series = Series { version: "1.0".into(), files: Cow::Borrowed(&self.snapshots) };
         write_json(&self.folder.join(SERIES_FILE), &series)
     }
 
@@ -239,23 +372,40 @@ impl Observe for RunWriter {
     }
 
     fn progress(&mut self, _: &crate::Progress) -> bool {
+        if self.error.is_none() && self.synced.elapsed() >= SYNC {
+            self.error = self.sync().err();
+        }
         self.error.is_none()
     }
 }
 
+/// Room for manifest and summary when the disk fills up.
+fn write_reserve(folder: &Path) -> Result<(), RunError> {
+    let reserve = folder.join(RESERVE_FILE);
+    std::fs::write(&reserve, vec![0x5a; RESERVE]).map_err(|error| RunError::write(&reserve, error))
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), RunError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::write(path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// A file of grains.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Snapshot {
     name: String,
     time: f64,
 }
 
 /// `grains.vtk.series`, as ParaView reads it.
-#[derive(Serialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Series<'a> {
     #[serde(rename = "file-series-version")]
-    version: &'static str,
-    files: &'a [Snapshot],
+    version: Cow<'a, str>,
+    files: Cow<'a, [Snapshot]>,
 }
 
 fn body_name(subjects: &Subjects, body: usize) -> &str {
@@ -357,33 +507,14 @@ impl EventLog {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), RunError> {
-        self.json.flush()?;
-        self.csv.as_mut().map_or(Ok(()), LineFile::flush)
+    fn resume(folder: &Path, csv: bool, lines: u64) -> Result<EventLog, RunError> {
+        let json = LineFile::resume(&folder.join("events.jsonl"), lines)?;
+        let csv = if csv { Some(LineFile::resume(&folder.join("events.csv"), lines + 1)?) } else { None };
+        Ok(EventLog { json, csv })
     }
-}
 
-/// Removes an old run from `folder`; refuses a folder that holds anything but a run.
-fn clear(folder: &Path) -> Result<(), RunError> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return if folder.exists() { Err(RunError::Occupied(folder.to_owned())) } else { Ok(()) };
-    };
-    let mut files = Vec::new();
-    let mut foreign = false;
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let ours = FILES.contains(&&*name)
-            || (name.starts_with("checkpoint-") && name.ends_with(".json"))
-            || (name.starts_with("grains-") && (name.ends_with(".vtk") || name.ends_with(".csv")));
-        if ours {
-            files.push(entry.path());
-        } else {
-            foreign = true;
-        }
+    fn sync(&mut self) -> Result<(), RunError> {
+        self.json.sync()?;
+        self.csv.as_mut().map_or(Ok(()), LineFile::sync)
     }
-    if foreign && !folder.join("manifest.json").exists() {
-        return Err(RunError::Occupied(folder.to_owned()));
-    }
-    files.iter().try_for_each(|path| std::fs::remove_file(path).map_err(|error| RunError::write(path, error)))
 }
