@@ -230,13 +230,12 @@ pub fn simulate(
     hook: Option<&mut dyn Hook>,
 ) -> Result<(), Stop> {
     check_clock(args, prepared)?;
-    let Prepared { scene, model, settings, until } = prepared;
+    let Prepared { scene, model, settings, .. } = prepared;
     let folder = place.folder().to_owned();
     let folder = folder.as_path();
     let mut datagrams = args.udp.map(|port| Datagrams::listen(port, model)).transpose()?;
     let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
-    let copy = SceneCopy::new(&source.file, &source.text);
     let mut simulation = match &args.restart {
         Some(path) => {
             let state = Run::checkpoint(path, scene, settings.clock())?;
@@ -245,50 +244,11 @@ pub fn simulate(
         None => Simulation::new(model.clone(), settings.clone()),
     };
     let start = simulation.time();
-    let manifest = Manifest {
-        format: 1,
-        tippe: env!("CARGO_PKG_VERSION").to_owned(),
-        status: Status::Running,
-        failure: None,
-        command: crate::words(),
-        scene: copy,
-        sets: args.options.sets.clone(),
-        clock: settings.clock().name().to_owned(),
-        start,
-        until: *until,
-        restart: args.restart.as_ref().map(|path| path.display().to_string()),
-        settings: settings.clone(),
-        warnings: model.warnings.clone(),
-        subjects: subjects.clone(),
-        hash: None,
-    };
-    if matches!(place, Place::Again(_)) && start >= *until {
-        let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
-        return Err(Stop::Usage(format!("{what}: there is nothing to continue. help: a later --until")));
-    }
-    let mut writer = match (place, &args.restart) {
-        (Place::Again(claim), Some(path)) => RunWriter::resume(claim, &manifest, path, model, args.csv)?,
-        (Place::New(claim) | Place::Again(claim), _) => RunWriter::create(claim, manifest, args.csv)?,
-    };
-    if args.patches {
-        writer.record_patches(model)?;
-    }
-    if args.reach {
-        writer.record_reach(model)?;
-    }
+    let writer = results(args, source, prepared, place, &subjects, start)?;
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
     let meter = Meter::new(&source.name, start, names, args.quiet);
     if !args.quiet {
-        model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-        prepared.note_grains().iter().for_each(|note| say(note));
-        if start >= *until {
-            let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
-            say(&format!("warning: {what}: there is nothing to do. help: a later --until"));
-        }
-    }
-
-    if let Some(datagrams) = datagrams.as_ref().filter(|_| !args.quiet) {
-        say(&format!("listening for inputs on 127.0.0.1:{}", datagrams.port()));
+        announce(prepared, start, datagrams.as_ref());
     }
     let mut hooks: Vec<&mut dyn Hook> = Vec::new();
     hooks.extend(datagrams.as_mut().map(|hook| hook as &mut dyn Hook));
@@ -308,9 +268,8 @@ pub fn simulate(
         Err(Trouble::Failure(failure)) => {
             let message = failure.to_string();
             // The checkpoint is the last state in good order; the failure is what the user must hear about.
-            let advanced = simulation.time() > start;
-            let checkpoint =
-                advanced.then(|| writer.checkpoint(scene, simulation.time(), &simulation.state()).ok()).flatten();
+            let state = (simulation.time() > start).then(|| simulation.state());
+            let checkpoint = state.and_then(|state| writer.checkpoint(scene, simulation.time(), &state).ok());
             writer.finish(Status::Failed, Some(message.clone()), None)?;
             let at = checkpoint.map_or(String::new(), |path| format!("\ncheckpoint: {}", path.display()));
             return Err(Stop::Simulation(format!("{message}\nresults so far: {}{at}", folder.display())));
@@ -342,6 +301,64 @@ pub fn simulate(
     match signal.came() {
         Some(number) if summary.stopped => Err(Stop::Signal(number)),
         _ => Ok(()),
+    }
+}
+
+/// What results are written with.
+fn results(
+    args: &Args,
+    source: &Source,
+    prepared: &Prepared,
+    place: Place,
+    subjects: &Subjects,
+    start: f64,
+) -> Result<RunWriter, Stop> {
+    let Prepared { model, settings, until, .. } = prepared;
+    let manifest = Manifest {
+        format: 1,
+        tippe: env!("CARGO_PKG_VERSION").to_owned(),
+        status: Status::Running,
+        failure: None,
+        command: crate::words(),
+        scene: SceneCopy::new(&source.file, &source.text),
+        sets: args.options.sets.clone(),
+        clock: settings.clock().name().to_owned(),
+        start,
+        until: *until,
+        restart: args.restart.as_ref().map(|path| path.display().to_string()),
+        settings: settings.clone(),
+        warnings: model.warnings.clone(),
+        subjects: subjects.clone(),
+        hash: None,
+    };
+    if matches!(place, Place::Again(_)) && start >= *until {
+        let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
+        return Err(Stop::Usage(format!("{what}: there is nothing to continue. help: a later --until")));
+    }
+    let mut writer = match (place, &args.restart) {
+        (Place::Again(claim), Some(path)) => RunWriter::resume(claim, &manifest, path, model, args.csv)?,
+        (Place::New(claim) | Place::Again(claim), _) => RunWriter::create(claim, manifest, args.csv)?,
+    };
+    if args.patches {
+        writer.record_patches(model)?;
+    }
+    if args.reach {
+        writer.record_reach(model)?;
+    }
+    Ok(writer)
+}
+
+/// What a user should know before the run begins.
+fn announce(prepared: &Prepared, start: f64, datagrams: Option<&Datagrams>) {
+    let Prepared { model, until, .. } = prepared;
+    model.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    prepared.note_grains().iter().for_each(|note| say(note));
+    if start >= *until {
+        let what = format!("the checkpoint is at t = {} s, and the run ends at {until} s", number(start));
+        say(&format!("warning: {what}: there is nothing to do. help: a later --until"));
+    }
+    if let Some(datagrams) = datagrams {
+        say(&format!("listening for inputs on 127.0.0.1:{}", datagrams.port()));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Clock;
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_mechanics::event::{Event, EventKind};
-use tippe_mechanics::joint::{Row, Six};
+use tippe_mechanics::joint::{Joint, Row, Six};
 use tippe_mechanics::kinematics::gibbs_rate;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
 use tippe_mechanics::mechanism::{Mechanism, Mode, Parent, Side, Work};
@@ -310,26 +310,33 @@ impl Clock {
                 self.paths[link.body as usize].free_velocity = Six::new(kin.w, kin.v);
             }
         } else {
-            for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
-                let b = link.body as usize;
-                let body = &model.bodies[b];
-                let load = self.loads[b];
-                let L = kin.R * (body.I_c * (kin.R.transpose() * kin.w));
-                let torque = load.angular - kin.w.cross(L);
-                let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
-                let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
-                self.paths[b].free_velocity = Six::new(kin.w + turn * h, v);
-            }
-            // forces on coordinates act on the bodies
-            for (i, &tau) in machine.tau.iter().enumerate().filter(|(_, tau)| **tau != 0.0) {
-                let l = mechanism.link_of(i);
-                for (body, push) in sides(model, k, l, machine.dual[i], machine.work.links[l].r) {
-                    let kin = &self.paths[body].kin;
-                    let m = &model.bodies[body];
-                    let turn = kin.R * (m.I_c_inverse * (kin.R.transpose() * push.angular));
-                    self.paths[body].free_velocity =
-                        self.paths[body].free_velocity + Six::new(turn, push.linear / m.mass) * (tau * h);
-                }
+            self.push_bodies(k);
+        }
+    }
+
+    /// Velocities of the bodies of mechanism `k` at the end of the step as if no joint held them, by one Euler step.
+    fn push_bodies(&mut self, k: usize) {
+        let (model, h) = (&self.model.clone(), self.h);
+        let (mechanism, machine) = (&model.mechanisms[k], &self.machines[k]);
+        for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+            let b = link.body as usize;
+            let body = &model.bodies[b];
+            let load = self.loads[b];
+            let L = kin.R * (body.I_c * (kin.R.transpose() * kin.w));
+            let torque = load.angular - kin.w.cross(L);
+            let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
+            let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
+            self.paths[b].free_velocity = Six::new(kin.w + turn * h, v);
+        }
+        // forces on coordinates act on the bodies
+        for (i, &tau) in machine.tau.iter().enumerate().filter(|(_, tau)| **tau != 0.0) {
+            let l = mechanism.link_of(i);
+            for (body, push) in sides(model, k, l, machine.dual[i], machine.work.links[l].r) {
+                let kin = &self.paths[body].kin;
+                let m = &model.bodies[body];
+                let turn = kin.R * (m.I_c_inverse * (kin.R.transpose() * push.angular));
+                self.paths[body].free_velocity =
+                    self.paths[body].free_velocity + Six::new(turn, push.linear / m.mass) * (tau * h);
             }
         }
     }
@@ -353,31 +360,10 @@ impl Clock {
         };
         let links = mechanism.links.len();
         for l in 0..links + mechanism.loops.len() {
-            let (joint, sides, first, count) = if l < links {
-                let link = &mechanism.links[l];
-                if self.state.structure.gone[link.body as usize] {
-                    continue;
-                }
-                let own = Side {
-                    on: Parent::Link(l as u32),
-                    p: -(link.R_2c.transpose() * link.p_2c),
-                    R: link.R_2c.transpose(),
-                };
-                let other = Side { on: link.parent, p: link.p_p1, R: link.R_p1 };
-                let sides = if link.reversed { [own, other] } else { [other, own] };
-                (link.joint, sides, link.first, link.count)
-            } else {
-                let owner = l - links;
-                if !machine.work.active[owner] {
-                    continue;
-                }
-                let closing = &mechanism.loops[owner];
-                let mut sides = closing.sides;
-                if let Some((p, q)) = machine.work.held_at[owner] {
-                    (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
-                }
-                (closing.joint, sides, 0, 0)
-            };
+            if mechanism.links.get(l).is_some_and(|link| self.state.structure.gone[link.body as usize]) {
+                continue;
+            }
+            let Some((joint, sides, coordinates)) = joint_of(mechanism, &machine.work, l) else { continue };
             let on = sides.map(|side| centre(side.on, &machine.kinematics));
             let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
             machine.fresh.clear();
@@ -413,7 +399,7 @@ impl Clock {
                 }
                 tie.target[r] = target;
             }
-            for i in first..first + count {
+            for i in coordinates {
                 let rate = match (machine.given[i], machine.work.modes[i]) {
                     (Some(rate), _) => rate,
                     (None, Mode::Given(_)) => 0.0,
@@ -422,9 +408,8 @@ impl Clock {
                 let r = tie.count;
                 tie.count += 1;
                 tie.target[r] = rate;
-                for (s, (body, J)) in
-                    coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r).into_iter().enumerate()
-                {
+                let row = coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r);
+                for (s, (body, J)) in row.into_iter().enumerate() {
                     let Some(body) = body else { continue };
                     // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
                     let s = if mechanism.links[l].reversed { s } else { 1 - s };
@@ -448,6 +433,21 @@ impl Clock {
                 owners.push((k as u32, l as u32, reaction));
             }
         }
+        self.coupling_ties(k, ties, ends, owners);
+    }
+
+    /// Rows of the couplings of mechanism `k`, likewise.
+    fn coupling_ties(
+        &mut self,
+        k: usize,
+        ties: &mut Vec<Tie>,
+        ends: &mut Vec<End>,
+        owners: &mut Vec<(u32, u32, [Six; 6])>,
+    ) {
+        let (model, h) = (&self.model.clone(), self.h);
+        let mechanism = &model.mechanisms[k];
+        let machine = &mut self.machines[k];
+        let links = mechanism.links.len();
         for (c, coupled) in mechanism.couplings.iter().enumerate() {
             let mut tie = Tie { count: 1, ..Tie::default() };
             let (q, u) = (&self.state.machines[k].q, &machine.u_free);
@@ -614,6 +614,25 @@ impl Clock {
             }
         }
     }
+}
+
+/// Joint `l` of a mechanism, those of its links before those that close loops: its sides, and the coordinates it has. None for
+/// one that is open.
+fn joint_of(mechanism: &Mechanism, work: &Work, l: usize) -> Option<(Joint, [Side; 2], std::ops::Range<usize>)> {
+    if let Some(link) = mechanism.links.get(l) {
+        let own =
+            Side { on: Parent::Link(l as u32), p: -(link.R_2c.transpose() * link.p_2c), R: link.R_2c.transpose() };
+        let other = Side { on: link.parent, p: link.p_p1, R: link.R_p1 };
+        let sides = if link.reversed { [own, other] } else { [other, own] };
+        return Some((link.joint, sides, link.first..link.first + link.count));
+    }
+    let owner = l - mechanism.links.len();
+    let closing = &mechanism.loops[owner];
+    let mut sides = closing.sides;
+    if let Some((p, q)) = work.held_at[owner] {
+        (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
+    }
+    work.active[owner].then_some((closing.joint, sides, 0..0))
 }
 
 /// Largest omega^2 [1/s^2] at which forces of the joints swing a body about its centre of mass.

@@ -82,10 +82,25 @@ pub struct Partition {
 impl Clock {
     /// Bodies tied together by rows and joints, in order of their smallest body; problems of those where rows act.
     pub(super) fn split(&mut self) {
-        let n = self.model.bodies.len();
+        self.join_bodies();
+        self.keep_apart();
+        self.gather_partitions();
+        self.deal_rows();
+        for p in 0..self.partitions.len() {
+            if self.partitions[p].active && self.settings.sleeping && self.at_rest(p) {
+                self.partitions[p].active = false;
+                self.partitions[p].asleep = true;
+            } else if self.partitions[p].active {
+                self.build_problem(p);
+            }
+        }
+    }
+
+    /// Joins bodies that rows, or the joints of one mechanism, tie together.
+    fn join_bodies(&mut self) {
         let mut root = std::mem::take(&mut self.root);
         root.clear();
-        root.extend(0..n as u32);
+        root.extend(0..self.model.bodies.len() as u32);
         for &(_, bodies) in &self.rows.runs {
             if !bodies.contains(&GROUND) {
                 join(&mut root, bodies[0], bodies[1]);
@@ -101,7 +116,12 @@ impl Clock {
                 join(&mut root, pair[0].body, pair[1].body);
             }
         }
-        self.keep_apart();
+        self.root = root;
+    }
+
+    /// A partition for all bodies that are joined, in order of their smallest body.
+    fn gather_partitions(&mut self) {
+        let mut root = std::mem::take(&mut self.root);
         let mut count = 0;
         for partition in &mut self.partitions {
             partition.bodies.clear();
@@ -114,7 +134,7 @@ impl Clock {
             partition.asleep = false;
         }
         self.partition_of.fill(u32::MAX);
-        for b in 0..n {
+        for b in 0..self.model.bodies.len() {
             if !self.is_free(b) {
                 continue;
             }
@@ -134,6 +154,11 @@ impl Clock {
             bodies.push(b as u32);
         }
         self.partitions.truncate(count);
+        self.root = root;
+    }
+
+    /// Rows, ties and mechanisms to their partitions.
+    fn deal_rows(&mut self) {
         self.row_of.resize(self.rows.rows.len(), u32::MAX);
         let ends = self.rows.runs.iter().skip(1).map(|(first, _)| *first).chain([self.rows.rows.len() as u32]);
         for (&(first, [b1, b2]), end) in self.rows.runs.iter().zip(ends) {
@@ -161,15 +186,6 @@ impl Clock {
                 let partition = &mut self.partitions[self.partition_of[link.body as usize] as usize];
                 partition.machines.push(k as u32);
                 partition.active |= !machine.smooth || machine.overruns || machine.given.iter().any(Option::is_some);
-            }
-        }
-        self.root = root;
-        for p in 0..self.partitions.len() {
-            if self.partitions[p].active && self.settings.sleeping && self.at_rest(p) {
-                self.partitions[p].active = false;
-                self.partitions[p].asleep = true;
-            } else if self.partitions[p].active {
-                self.build_problem(p);
             }
         }
     }

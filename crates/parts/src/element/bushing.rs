@@ -219,6 +219,7 @@ mod tests {
             damping: Vec3::ZERO,
             turning_stiffness: Vec3::new(5.0, 10.0, 20.0),
             turning_damping: Vec3::ZERO,
+            damped_by_step: false,
         };
         let at = |h: f64| {
             let (v1, w1) = (Vec3::new(0.3, -0.2, 0.5), Vec3::new(0.4, 0.1, -0.6));

@@ -12,9 +12,7 @@ const FILE: usize = 800;
 
 /// Functions longer than [`FUNCTION`]: file, name, lines at most, why.
 const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
-    ("crates/realtime/src/partition.rs", "split", 92, "to be cut: bodies, rows and ties of partitions"),
     ("crates/cli/src/run.rs", "describe", 97, "one entry for each line of the summary"),
-    ("crates/cli/src/run.rs", "simulate", 125, "to be cut: what a run needs, the run, what it says"),
     ("crates/geometry/src/file/svg.rs", "outlines", 92, "one arm for each command of a path"),
     ("crates/geometry/src/file/svg.rs", "read", 86, "one arm for each kind of XML node"),
     ("crates/geometry/src/manifold/mod.rs", "manifold", 87, "one arm for each pair of shapes"),
@@ -30,8 +28,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/numerics/src/ode/rosenbrock.rs", "attempt_rodas4", 87, "six stages written out, an inner loop"),
     ("crates/parts/src/contact/friction.rs", "mindlin", 92, "an inner loop: slip, spin, rolling of one law in order"),
     ("crates/precise/src/island/event.rs", "act", 100, "one arm for each kind of event"),
-    ("crates/realtime/src/joints.rs", "coast_machine", 109, "to be cut: Runge-Kutta, Euler step of taut chains"),
-    ("crates/realtime/src/joints.rs", "joint_ties", 136, "to be cut: rows of joints, rows of couplings"),
     ("crates/scene/src/include.rs", "enter", 113, "one arm for each list of a scene"),
 ];
 
