@@ -236,13 +236,7 @@ pub fn simulate(
     let mut datagrams = args.udp.map(|port| Datagrams::listen(port, model)).transpose()?;
     let mut replay = args.inputs.as_ref().map(|path| Replay::read(path, model)).transpose()?;
     let subjects = Subjects::of(model);
-    let mut simulation = match &args.restart {
-        Some(path) => {
-            let state = Run::checkpoint(path, scene, settings.clock())?;
-            Simulation::resume(model.clone(), settings.clone(), state)?
-        }
-        None => Simulation::new(model.clone(), settings.clone()),
-    };
+    let mut simulation = begin(args, prepared)?;
     let start = simulation.time();
     let writer = results(args, source, prepared, place, &subjects, start)?;
     let names = subjects.bodies.iter().map(|subject| subject.name.clone()).collect();
@@ -302,6 +296,18 @@ pub fn simulate(
         Some(number) if summary.stopped => Err(Stop::Signal(number)),
         _ => Ok(()),
     }
+}
+
+/// The simulation at the start of its scene, or of its checkpoint.
+fn begin(args: &Args, prepared: &Prepared) -> Result<Simulation, Stop> {
+    let Prepared { scene, model, settings, .. } = prepared;
+    Ok(match &args.restart {
+        Some(path) => {
+            let state = Run::checkpoint(path, scene, settings.clock())?;
+            Simulation::resume(model.clone(), settings.clone(), state)?
+        }
+        None => Simulation::new(model.clone(), settings.clone()),
+    })
 }
 
 /// What results are written with.

@@ -196,7 +196,7 @@ impl Clock {
         self.evaluate(false);
         let mut elements = std::mem::take(&mut self.elements);
         self.enter_step(&mut elements);
-        self.foresee(&elements);
+        self.foresee(&elements.entry, &elements.sights);
         for k in 0..self.model.elements.len() {
             if elements.entry[k] == Some(InStep::Load) {
                 self.load_element(k, &mut elements);

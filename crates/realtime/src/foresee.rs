@@ -8,7 +8,6 @@
 //! along. An effort that does not oppose the motion (s >= 0) stays a load, and has the value that was foreseen.
 
 use super::Clock;
-use super::elements::Elements;
 use super::equations::Room;
 use tippe_geometry::Vec3;
 use tippe_mechanics::element::{Action, InStep, RowEnd, Sight, Wrench};
@@ -135,7 +134,7 @@ impl Foresight {
 
 impl Clock {
     /// Efforts of the loads that read the motion, and how they answer to it.
-    pub(super) fn foresee(&mut self, elements: &Elements) {
+    pub(super) fn foresee(&mut self, entry: &[Option<InStep>], sights: &[Sight]) {
         let (model, h) = (self.model.clone(), self.h);
         let mut sight = std::mem::take(&mut self.foresight);
         sight.answers.clear();
@@ -144,10 +143,7 @@ impl Clock {
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
             let reads = attached.formula.is_some_and(|formula| !formula.is_of_time());
-            if reads
-                && elements.entry[k] == Some(InStep::Load)
-                && !attached.coordinates.iter().any(|at| self.is_given(*at))
-            {
+            if reads && entry[k] == Some(InStep::Load) && !attached.coordinates.iter().any(|at| self.is_given(*at)) {
                 sight.asked.push(k);
             }
         }
@@ -159,7 +155,7 @@ impl Clock {
                 self.move_on(ahead);
                 self.leave(&mut sight.ahead);
                 for k in std::mem::take(&mut sight.asked) {
-                    if !self.ask(k, ahead, elements, &mut sight, &mut room) {
+                    if !self.ask(k, ahead, &sights[k].frames, &mut sight, &mut room) {
                         sight.later.push(k);
                     }
                 }
@@ -184,7 +180,7 @@ impl Clock {
     }
 
     /// What element `k` does `ahead` [s] from now and how that answers; false if it must be asked at the end of the step.
-    fn ask(&mut self, k: usize, ahead: f64, elements: &Elements, sight: &mut Foresight, room: &mut Room) -> bool {
+    fn ask(&mut self, k: usize, ahead: f64, frames: &[Kinematics], sight: &mut Foresight, room: &mut Room) -> bool {
         let first = [sight.answers.len(), sight.ends.len()];
         let mut before = std::mem::take(&mut sight.before);
         self.act_ahead(k, ahead, sight, room, &mut before);
@@ -199,7 +195,7 @@ impl Clock {
             };
             let effort = part.of(&before);
             let from = sight.ends.len();
-            ends(part, effort, &before.wrenches, &elements.sights[k].frames, &mut sight.ends);
+            ends(part, effort, &before.wrenches, frames, &mut sight.ends);
             let (yields, rate) = self.find_kicks(k, from, sight);
             let change = (SHARE * rate.abs()).max(LEAST_CHANGE);
             let mut slope = 0.0;

@@ -83,6 +83,17 @@ pub struct Machine {
     pulls: Vec<(u32, [f64; 6])>,
 }
 
+/// Rows of a joint, and what they tie.
+struct JointTie {
+    tie: Tie,
+    /// The bodies on its two sides, those that forces move.
+    bodies: [Option<u32>; 2],
+    /// Derivatives of the rows by their velocities.
+    J: [kkt::Block; 2],
+    /// {torque, force} of each row on side 2, per impulse.
+    reaction: [Six; 6],
+}
+
 impl Machine {
     /// Room for mechanism `k`.
     pub fn new(model: &Model, k: usize) -> Machine {
@@ -151,6 +162,21 @@ impl Machine {
         let Machine { all_links, loads, no_forces, work, stage_u, motions, .. } = self;
         mechanism.answer(all_links, loads, no_forces, work, stage_u, motions);
         ends.map(|(l, J)| J.dot(&self.motions[l])).sum()
+    }
+
+    /// What joints and loops carry in the free motion, from the rates in place.
+    fn note_reactions(&mut self, model: &Model, mechanism: &Mechanism) {
+        let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = self;
+        loop_reactions.fill(Six::ZERO);
+        for (row, lambda) in work.rows.iter().zip(&work.lambda) {
+            if let Some(reaction) = loop_reactions.get_mut(row.owner) {
+                *reaction = *reaction + row.on_2 * *lambda;
+            }
+            for &(link, wrench) in work.ends_of(row) {
+                all[link as usize] = all[link as usize] + wrench * *lambda;
+            }
+        }
+        mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
     }
 
     /// The mechanism stays as it is in this step.
@@ -260,17 +286,7 @@ impl Clock {
                 machine.rates(model, k, t + (part as f64 + ahead) * dt);
                 if part == 0 && stage == 0 {
                     machine.note_tensions(mechanism.loops.len());
-                    let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = machine;
-                    loop_reactions.fill(Six::ZERO);
-                    for (row, lambda) in work.rows.iter().zip(&work.lambda) {
-                        if let Some(reaction) = loop_reactions.get_mut(row.owner) {
-                            *reaction = *reaction + row.on_2 * *lambda;
-                        }
-                        for &(link, wrench) in work.ends_of(row) {
-                            all[link as usize] = all[link as usize] + wrench * *lambda;
-                        }
-                    }
-                    mechanism.reactions(moved, |b| inertia(model, b), all, work, reactions);
+                    machine.note_reactions(model, mechanism);
                     let omega = swing(model, k, machine).sqrt();
                     // loops hold most of what could swing
                     let most = if mechanism.has_rows() { LOOPS * SMOOTH } else { SMOOTH };
@@ -350,6 +366,24 @@ impl Clock {
         ends: &mut Vec<End>,
         owners: &mut Vec<(u32, u32, [Six; 6])>,
     ) {
+        let mechanism = &self.model.clone().mechanisms[k];
+        for l in 0..mechanism.links.len() + mechanism.loops.len() {
+            if mechanism.links.get(l).is_some_and(|link| self.state.structure.gone[link.body as usize]) {
+                continue;
+            }
+            if let Some(JointTie { tie, bodies, J, reaction }) = self.joint_tie(k, l) {
+                let first = ends.len() as u32;
+                let sides = bodies.into_iter().zip(J);
+                ends.extend(sides.filter_map(|(body, J)| body.map(|body| End { body, J })));
+                ties.push(Tie { ends: Ends { first, end: ends.len() as u32 }, ..tie });
+                owners.push((k as u32, l as u32, reaction));
+            }
+        }
+        self.coupling_ties(k, ties, ends, owners);
+    }
+
+    /// Rows of joint `l` of mechanism `k`, if forces move a body of it.
+    fn joint_tie(&mut self, k: usize, l: usize) -> Option<JointTie> {
         let (model, h, t) = (&self.model.clone(), self.h, self.state.time);
         let mechanism = &model.mechanisms[k];
         let machine = &mut self.machines[k];
@@ -359,81 +393,69 @@ impl Clock {
             Parent::Link(l) => (Some(mechanism.links[l as usize].body as usize), kinematics[l as usize]),
         };
         let links = mechanism.links.len();
-        for l in 0..links + mechanism.loops.len() {
-            if mechanism.links.get(l).is_some_and(|link| self.state.structure.gone[link.body as usize]) {
-                continue;
-            }
-            let Some((joint, sides, coordinates)) = joint_of(mechanism, &machine.work, l) else { continue };
-            let on = sides.map(|side| centre(side.on, &machine.kinematics));
-            let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
-            machine.fresh.clear();
-            joint.rows(&frames[0], &frames[1], &mut machine.fresh);
-            let mut tie = Tie::default();
-            // the bodies on its two sides, those that forces move
-            let mut bodies = [None; 2];
-            let mut J_s = [[0.0; 36]; 2];
-            let mut reaction = [Six::ZERO; 6];
-            for (r, row) in machine.fresh.iter().enumerate() {
-                tie.count = r + 1;
-                reaction[r] = row.J[1];
-                let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
-                for s in 0..2 {
-                    let (body, kin) = on[s];
-                    let arm = frames[s].p - kin.p;
-                    let J = row.J[s];
-                    let at = Six::new(J.angular + arm.cross(J.linear), J.linear);
-                    let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
-                    if free {
-                        let b = body.unwrap_or(0);
-                        bodies[s] = Some(b as u32);
-                        write(&mut J_s[s], r, at);
-                        if machine.smooth && l >= links {
-                            // the free motion closed the loop where it ends: the rows act on what comes on top
-                            target += at.dot(&self.paths[b].free_velocity);
-                        } else if !machine.smooth {
-                            target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
-                        }
-                    } else if !(machine.smooth && l >= links) {
-                        target -= at.dot(&Six::new(kin.w, kin.v));
+        let (joint, sides, coordinates) = joint_of(mechanism, &machine.work, l)?;
+        let on = sides.map(|side| centre(side.on, &machine.kinematics));
+        let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
+        machine.fresh.clear();
+        joint.rows(&frames[0], &frames[1], &mut machine.fresh);
+        let mut tie = Tie::default();
+        // the bodies on its two sides, those that forces move
+        let mut bodies = [None; 2];
+        let mut J_s = [[0.0; 36]; 2];
+        let mut reaction = [Six::ZERO; 6];
+        for (r, row) in machine.fresh.iter().enumerate() {
+            tie.count = r + 1;
+            reaction[r] = row.J[1];
+            let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
+            for s in 0..2 {
+                let (body, kin) = on[s];
+                let arm = frames[s].p - kin.p;
+                let J = row.J[s];
+                let at = Six::new(J.angular + arm.cross(J.linear), J.linear);
+                let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
+                if free {
+                    let b = body.unwrap_or(0);
+                    bodies[s] = Some(b as u32);
+                    write(&mut J_s[s], r, at);
+                    if machine.smooth && l >= links {
+                        // the free motion closed the loop where it ends: the rows act on what comes on top
+                        target += at.dot(&self.paths[b].free_velocity);
+                    } else if !machine.smooth {
+                        target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                     }
-                }
-                tie.target[r] = target;
-            }
-            for i in coordinates {
-                let rate = match (machine.given[i], machine.work.modes[i]) {
-                    (Some(rate), _) => rate,
-                    (None, Mode::Given(_)) => 0.0,
-                    _ => continue,
-                };
-                let r = tie.count;
-                tie.count += 1;
-                tie.target[r] = rate;
-                let row = coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r);
-                for (s, (body, J)) in row.into_iter().enumerate() {
-                    let Some(body) = body else { continue };
-                    // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
-                    let s = if mechanism.links[l].reversed { s } else { 1 - s };
-                    if s == 1 {
-                        let arm = frames[1].p - on[1].1.p;
-                        reaction[r] = Six::new(J.angular - arm.cross(J.linear), J.linear);
-                    }
-                    if model.bodies[body].drive == Drive::Free {
-                        write(&mut J_s[s], r, J);
-                    } else {
-                        let kin = &self.paths[body].kin;
-                        tie.target[r] -= J.dot(&Six::new(kin.w, kin.v));
-                    }
+                } else if !(machine.smooth && l >= links) {
+                    target -= at.dot(&Six::new(kin.w, kin.v));
                 }
             }
-            if tie.count > 0 && bodies != [None; 2] {
-                let first = ends.len() as u32;
-                let sides = bodies.into_iter().zip(J_s);
-                ends.extend(sides.filter_map(|(body, J)| body.map(|body| End { body, J })));
-                ties.push(Tie { ends: Ends { first, end: ends.len() as u32 }, ..tie });
-                owners.push((k as u32, l as u32, reaction));
+            tie.target[r] = target;
+        }
+        for i in coordinates {
+            let rate = match (machine.given[i], machine.work.modes[i]) {
+                (Some(rate), _) => rate,
+                (None, Mode::Given(_)) => 0.0,
+                _ => continue,
+            };
+            let r = tie.count;
+            tie.count += 1;
+            tie.target[r] = rate;
+            let row = coordinate_row(model, k, l, machine.dual[i], machine.work.links[l].r);
+            for (s, (body, J)) in row.into_iter().enumerate() {
+                let Some(body) = body else { continue };
+                // sides of the group: 0 and 1 as above; the link is side 1 unless it is reversed
+                let s = if mechanism.links[l].reversed { s } else { 1 - s };
+                if s == 1 {
+                    let arm = frames[1].p - on[1].1.p;
+                    reaction[r] = Six::new(J.angular - arm.cross(J.linear), J.linear);
+                }
+                if model.bodies[body].drive == Drive::Free {
+                    write(&mut J_s[s], r, J);
+                } else {
+                    let kin = &self.paths[body].kin;
+                    tie.target[r] -= J.dot(&Six::new(kin.w, kin.v));
+                }
             }
         }
-        self.coupling_ties(k, ties, ends, owners);
+        (tie.count > 0 && bodies != [None; 2]).then_some(JointTie { tie, bodies, J: J_s, reaction })
     }
 
     /// Rows of the couplings of mechanism `k`, likewise.
@@ -521,16 +543,7 @@ impl Clock {
                 }
             }
         }
-        for (l, link) in mechanism.links.iter().enumerate() {
-            let i = link.first;
-            if link.joint.has_base() {
-                let turn = Vec3::new(machine.hop[i], machine.hop[i + 1], machine.hop[i + 2]);
-                record.bases[l] = rotated(record.bases[l], turn);
-            }
-            for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
-                record.q[i] += machine.hop[i];
-            }
-        }
+        displace(mechanism, record, &machine.hop);
         if mechanism.has_rows() && record.active.iter().any(|a| *a) || !mechanism.couplings.is_empty() {
             for round in 0..PROJECTIONS {
                 machine.stage_q.clone_from(&record.q);
@@ -541,16 +554,7 @@ impl Clock {
                 if round == 0 {
                     machine.drift = machine.drift.max(violation);
                 }
-                for (l, link) in mechanism.links.iter().enumerate() {
-                    let i = link.first;
-                    if link.joint.has_base() {
-                        let turn = Vec3::new(machine.k_q[i], machine.k_q[i + 1], machine.k_q[i + 2]);
-                        record.bases[l] = rotated(record.bases[l], turn);
-                    }
-                    for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
-                        record.q[i] += machine.k_q[i];
-                    }
-                }
+                displace(mechanism, record, &machine.k_q);
                 mechanism.correction(true, &mut machine.work, &mut machine.k_q);
                 for (u, c) in record.u.iter_mut().zip(&machine.k_q) {
                     *u += c;
@@ -659,6 +663,19 @@ fn swing(model: &Model, k: usize, machine: &mut Machine) -> f64 {
         }
     }
     most
+}
+
+/// Moves the coordinates of a mechanism; turns of joints with three rotations go into their bases.
+fn displace(mechanism: &Mechanism, record: &mut MachineRecord, by: &[f64]) {
+    for (l, link) in mechanism.links.iter().enumerate() {
+        let i = link.first;
+        if link.joint.has_base() {
+            record.bases[l] = rotated(record.bases[l], Vec3::new(by[i], by[i + 1], by[i + 2]));
+        }
+        for i in i + if link.joint.has_base() { 3 } else { 0 }..i + link.count {
+            record.q[i] += by[i];
+        }
+    }
 }
 
 /// Gibbs vectors into the bases.

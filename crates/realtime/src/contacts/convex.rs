@@ -130,6 +130,7 @@ impl Clock {
         let grip = self.grip(near, holds, normal, from, &touches[from..], &[]);
         for touch in &mut touches[from..] {
             touch.axes = grip.axes;
+            touch.mu = grip.mu[0];
         }
         grips.push(grip);
     }

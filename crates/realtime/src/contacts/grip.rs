@@ -119,7 +119,10 @@ impl Clock {
             axes: [normal; 3],
             stiffness: constants.kappa * touches.iter().map(|t| t.stiffness).sum::<f64>(),
             relaxation: touches[0].relaxation,
-            mu: [constants.mu, constants.mu_static],
+            mu: match near.law {
+                Some(_) => near.mu((-touches[0].gap).max(0.0), self.slip_speed(touches[0].bodies, at, normal)),
+                None => [constants.mu, constants.mu_static],
+            },
             turning: Vec3::ZERO,
             lever,
             rolling: constants.rolling,
@@ -138,6 +141,13 @@ impl Clock {
         grip.memory.tangent -= normal * normal.dot(grip.memory.tangent);
         grip.axes = self.axes(normal, &grip);
         grip
+    }
+
+    /// Speed of two bodies along each other at a point, at the beginning of the step [m/s].
+    fn slip_speed(&self, bodies: [usize; 2], at: Vec3, normal: Vec3) -> f64 {
+        let [v1, v2] = bodies.map(|b| self.paths[b].velocity_of(at));
+        let v = v2 - v1;
+        (v - normal * normal.dot(v)).length()
     }
 
     /// Centre of pressure of contact points [m], and the lever of their spin about the normal [m].

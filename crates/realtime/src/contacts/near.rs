@@ -4,6 +4,7 @@ use super::super::Clock;
 use super::Found;
 use std::sync::Arc;
 use tippe_geometry::{Aabb, Broad, BroadScratch, Pose, Shape, Vec3, pairs_into, separation};
+use tippe_mechanics::contact::normal::{CustomLaw, LawInput, NormalLaw};
 use tippe_mechanics::contact::surfaces::SurfacePair;
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::pair::ContactConstants;
@@ -34,6 +35,28 @@ pub struct Near {
     pub normal_force_max: f64,
     /// Largest friction force [N].
     pub force_max: f64,
+    /// A law of the scene, which may have a friction of its own.
+    pub law: Option<Arc<dyn CustomLaw>>,
+}
+
+impl Near {
+    /// mu, kinetic and static [-], at this depth [m] and slip speed [m/s].
+    pub fn mu(&self, depth: f64, slip_speed: f64) -> [f64; 2] {
+        let constants = &self.constants;
+        let input = LawInput {
+            depth,
+            radius: constants.radius,
+            modulus: constants.modulus,
+            friction: constants.mu,
+            mass: constants.mass,
+            slip_speed,
+            ..LawInput::default()
+        };
+        match self.law.as_ref().and_then(|law| law.friction(&input)) {
+            Some(mu) => [mu.max(0.0); 2],
+            None => [constants.mu, constants.mu_static],
+        }
+    }
 }
 
 /// Pairs near each other.
@@ -167,6 +190,10 @@ impl Clock {
                     points: own.points.unwrap_or(self.settings.points),
                     normal_force_max: own.normal_force_max,
                     force_max: own.force_max,
+                    law: match &own.law {
+                        NormalLaw::Custom(law) => Some(law.clone()),
+                        _ => None,
+                    },
                 });
             }
         }

@@ -154,6 +154,7 @@ impl Clock {
             let from = touches.len();
             let normal = self.touch_face(&pair, group, seed, (from - first_touch) as u32, touches);
             let grip = self.grip(near, holds, normal, from, &touches[from..], &grips[first_grip..]);
+            touches[from..].iter_mut().for_each(|touch| touch.mu = grip.mu[0]);
             grips.push(grip);
             left = rest;
         }

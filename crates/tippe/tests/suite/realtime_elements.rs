@@ -124,7 +124,7 @@ fn a_spring_and_damper_on_a_slider() {
         at = [0, 0, 0]
         axis = "x"
         position = {x}
-        spring = {{ stiffness = {k}, damping = {c} }}
+        spring = {{ stiffness = {k}, damping = {c}, damped_by_step = true }}
         "#,
         m = p("m"),
         x = p("x0"),
@@ -162,7 +162,7 @@ fn overdamped_and_pushed() {
             at = [0, 0, 0]
             axis = "x"
             position = {x0}
-            spring = {{ stiffness = {k}, damping = {c} }}
+            spring = {{ stiffness = {k}, damping = {c}, damped_by_step = true }}
             [[force]]
             name = "push"
             kind = "applied"

@@ -1,5 +1,6 @@
 //! An integrator from outside on the public right-hand side and its two event indicators.
 
+use tippe::model::SignalSource;
 use tippe::scene::Scene;
 use tippe::{Model, Settings, State, Whole, simulate};
 
@@ -207,8 +208,11 @@ fn agree(model: &Model, until: f64, steps: usize, within: f64) {
     for (k, (a, b)) in y.iter().zip(&clock).enumerate() {
         assert!((a - b).abs() < within, "y[{k}]: {a} {b}, difference {:e}", a - b);
     }
-    // coordinates without quaternions are in y as they are recorded
+    // coordinates without quaternions are in y as they are recorded, those of joints that close loops are measured
     for (signal, value) in model.signals.iter().zip(&summary.signals) {
+        if matches!(signal.source, SignalSource::Sensor { .. }) {
+            continue;
+        }
         if signal.name.ends_with(".angle") || signal.name.ends_with(".speed") || signal.name.ends_with(".position") {
             assert!(y.iter().any(|x| (x - value).abs() < within), "{} = {value} is not in {y:?}", signal.name);
         }
