@@ -346,6 +346,17 @@ impl BodyPath {
         self.struck = true;
     }
 
+    /// Along its velocities `u` of the end of the step the body goes only as far as the mean velocity takes it, where it
+    /// moves and turns faster than this [m/s], [rad/s].
+    pub fn slow_down(&mut self, u: Six, speed: f64, spin: f64) {
+        let along = |end: Vec3, start: Vec3, least: f64| match end.length() {
+            fast if fast > least => end * ((end - start).dot(end) / (fast * fast)),
+            _ => Vec3::ZERO,
+        };
+        let gained = Six::new(along(u.angular, self.kin.w, spin), along(u.linear, self.kin.v, speed));
+        self.impact_displacement = self.impact_displacement - gained * (0.5 * self.h);
+    }
+
     /// Motion of a free body at the end of the step with the velocities `u` of the solution. Rows act at its end,
     ///   q+ = q + h u+;   without rows (`pushed` is false), and at its mean velocity, the path is a parabola.
     /// They and impacts add to the angular momentum:   I(q+) w+ = I(q_free) w_free + I(q0) (w - w_free).

@@ -6,6 +6,7 @@
 //! dampers whose motion the step resolves count in its middle, which loses nothing; the others at its end, which damps them.
 
 use super::Clock;
+use super::contacts::RADIUS_MAX;
 use super::elements::{Elements, RowOfElement};
 use super::integrate::REST_SPEED;
 use super::rates::{dot, rate_with};
@@ -77,8 +78,9 @@ impl Clock {
         }
     }
 
-    /// Bodies that slide or roll all through the step, along what they touch and not across it, move at their mean velocity
-    /// too, if all that touch each other do. Springs of the step count on what was found before it.
+    /// Bodies that slide or roll all through the step, along what they touch and not across it, go as far as their mean
+    /// velocity takes them in the direction in which they move, if all that touch each other do: at the velocity of the end,
+    /// with which contacts close, ways would be wrong by h (u+ - u)/2 in each step.
     pub(super) fn find_sliders(&mut self, velocity: &[Six]) {
         for p in 0..self.partitions.len() {
             let partition = &self.partitions[p];
@@ -94,7 +96,8 @@ impl Clock {
                 && partition.rows.iter().all(|&k| self.slides(k as usize, velocity));
             if slides {
                 for &b in &self.partitions[p].bodies {
-                    self.paths[b as usize].at_mean = true;
+                    let (b, radius) = (b as usize, self.model.bodies[b as usize].radius.min(RADIUS_MAX));
+                    self.paths[b].slow_down(velocity[b], REST_SPEED, REST_SPEED / radius);
                 }
             }
         }
