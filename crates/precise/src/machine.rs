@@ -4,7 +4,7 @@ use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::kinematics::{Frame, gibbs_rate};
-use tippe_mechanics::mechanism::{ClosureRow, Mode, Parent, Work};
+use tippe_mechanics::mechanism::{ClosureRow, Mechanism, Mode, Parent, Work};
 use tippe_mechanics::model::Model;
 use tippe_mechanics::model::{inertia, kinetic, prescribed};
 use tippe_mechanics::state::MachineRecord;
@@ -271,9 +271,14 @@ impl Machine {
         if !self.work.taut[k] {
             return coupling.beyond(self.states(y).0);
         }
+        self.multiplier(mechanism, k).map_or(-1.0, |lambda| sense * lambda)
+    }
+
+    /// Multiplier of coupling `k` where it was evaluated last [N or N m]; none if it is slack.
+    pub fn multiplier(&self, mechanism: &Mechanism, k: usize) -> Option<f64> {
         let owner = mechanism.loops.len() + k;
         let own = self.work.rows.iter().zip(&self.work.lambda).find(|(row, _)| row.owner == owner);
-        own.map_or(-1.0, |(_, lambda)| sense * lambda)
+        own.map(|(_, lambda)| *lambda)
     }
 
     /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a
