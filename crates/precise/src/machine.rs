@@ -186,12 +186,7 @@ impl Machine {
         let violation = mechanism.correction(false, &mut self.work, &mut self.change);
         self.drift = self.drift.max(violation);
         mechanism.count_rows(violation, &mut self.work);
-        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
-            // g' = w/2 near g = 0; the correction is small
-            for i in link.first..link.first + 3 {
-                self.change[i] *= 0.5;
-            }
-        }
+        self.halve_bases(mechanism);
         corrections.extend_from_slice(&self.change);
         mechanism.correction(true, &mut self.work, &mut self.change);
         corrections.extend_from_slice(&self.change);
@@ -199,6 +194,15 @@ impl Machine {
             *y += c;
         }
         violation
+    }
+
+    /// A small change of coordinates that was found as one of rates: g' = w/2 near g = 0.
+    fn halve_bases(&mut self, mechanism: &Mechanism) {
+        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
+            for i in link.first..link.first + 3 {
+                self.change[i] *= 0.5;
+            }
+        }
     }
 
     /// Force or torque beyond `tau` that gives coordinate `i` its acceleration; after an evaluation.
@@ -302,6 +306,10 @@ impl Machine {
                 loss += kinetic(body, kin) - kinetic(body, &after);
             }
             u.iter_mut().zip(&self.change).for_each(|(u, change)| *u += change);
+            // what touches is put onto its limit: what is open there would hold the next step
+            mechanism.correction(false, &mut self.work, &mut self.change);
+            self.halve_bases(mechanism);
+            q.iter_mut().zip(&self.change).for_each(|(q, change)| *q += change);
         }
         mechanism.find_touching(q, u, true, &mut self.work);
         self.work.counted = None;
