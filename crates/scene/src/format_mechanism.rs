@@ -40,8 +40,12 @@ pub(super) const CONSTRAINT: Table = Table {
     keys: &[&[
         NAME,
         REPEATED,
-        key("terms", Form::Values, "Its sum: JOINT.COORDINATE in quotes, each with its factor [-, or m/rad for an angle among lengths]")
-            .required("such as terms = { \"left.position\" = 1, \"right.position\" = 2 }"),
+        key(
+            "terms",
+            Form::Values,
+            "Its sum: JOINT.COORDINATE in quotes, each with its factor [-, or m/rad for an angle among lengths]",
+        )
+        .required("such as terms = { \"left.position\" = 1, \"right.position\" = 2 }"),
         any("equals", Range::Any, "What the sum is [m or rad]"),
         any("at_most", Range::Any, "What the sum is at most [m or rad]: a rope"),
         any("at_least", Range::Any, "What the sum is at least [m or rad]"),

@@ -79,12 +79,13 @@ fn terms<'k, 'n>(
         }
         named.push((joint, index, coordinate, entry));
     }
-    if named.is_empty() && complete && fields.get("terms").is_some() {
+    let is_table = fields.get("terms").is_some_and(|node| matches!(node.value, Value::Table(_)));
+    if named.is_empty() && complete && is_table {
         let help = "name coordinates of joints, such as terms = { \"slide.position\" = 1 }";
         reader.error(fields.place_of("terms"), format!("{} has no term", fields.what), help);
         complete = false;
     }
-    complete.then_some(named)
+    (complete && is_table).then_some(named)
 }
 
 /// The factor of a term [-, or m/rad for an angle in a sum of lengths].
@@ -102,7 +103,9 @@ fn factor(reader: &mut Reader<'_>, fields: &Fields<'_>, term: &Named<'_, '_>, le
     };
     if let Some(given) = wrong {
         let (kind, unit, help) = match (rolled, length) {
-            (true, _) => ("an angle in a sum of lengths", "[m] per rad", format!("such as \"{called}\" = \"0.1 m/rad\"")),
+            (true, _) => {
+                ("an angle in a sum of lengths", "[m] per rad", format!("such as \"{called}\" = \"0.1 m/rad\""))
+            }
             (false, true) => ("a length in a sum of lengths", "no unit", String::new()),
             (false, false) => ("an angle in a sum of angles", "no unit", String::new()),
         };

@@ -92,8 +92,7 @@ fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let sinks = scene.sinks.iter().map(|sink| ("sink", &sink.name, &sink.places));
     let probes = scene.probes.iter().map(|probe| ("probe", &probe.name, &probe.places));
     let joints = scene.joints.iter().map(|joint| ("joint", &joint.name, &joint.places));
-    let constraints =
-        scene.constraints.iter().map(|constraint| ("constraint", &constraint.name, &constraint.places));
+    let constraints = scene.constraints.iter().map(|constraint| ("constraint", &constraint.name, &constraint.places));
     let forces = scene.forces.iter().map(|force| ("force", &force.name, &force.places));
     let signals = scene.signals.iter().map(|signal| ("signal", &signal.name, &signal.places));
     let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));

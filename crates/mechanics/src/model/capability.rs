@@ -128,7 +128,16 @@ pub fn names() -> Vec<String> {
     let words = |kinds: &[&Spec]| kinds.iter().map(|kind| kind.word).collect::<Vec<_>>();
     let hung = element::HUNG.iter().map(|spec| hung(spec.kind.word).into_owned());
     let exceptions = EXCEPTIONS.iter().map(|row| row.element.to_string());
-    let others = ["attractor", "component", "constraint", "constraint with compliance", "pair round", "pair flat", "pair surfaces"].map(String::from);
+    let others = [
+        "attractor",
+        "component",
+        "constraint",
+        "constraint with compliance",
+        "pair round",
+        "pair flat",
+        "pair surfaces",
+    ]
+    .map(String::from);
     let mut names: Vec<String> = exceptions
         .chain(others)
         .chain(class("shape", SHAPES.to_vec()))

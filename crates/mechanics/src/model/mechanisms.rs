@@ -487,7 +487,8 @@ impl Compiler<'_> {
 
     /// Numbers of a constraint, whoever wrote it.
     fn check_relation(&mut self, spec: &Constraint) -> Option<()> {
-        let gives = "say how far it gives under a force, such as compliance = 1e-6: what is rigid neither yields nor damps";
+        let gives =
+            "say how far it gives under a force, such as compliance = 1e-6: what is rigid neither yields nor damps";
         let finite = |x: f64| x >= 0.0 && x.is_finite();
         let (key, wrong, help) = if spec.terms.is_empty() {
             ("terms", "no term".to_owned(), "name coordinates of joints, such as \"slide.position\"")
