@@ -115,7 +115,9 @@ pub fn simulate(
     while !clock.reached(until) {
         clock.restructure(observe);
         clock.reach();
-        clock.regroup();
+        for event in clock.regroup() {
+            clock.note(&event, observe);
+        }
         clock.advance(until, observe);
         clock.advance_subsystem(observe);
         clock.record(until, observe);
@@ -309,8 +311,9 @@ impl<'a> Clock<'a> {
         ids
     }
 
-    /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is.
-    fn regroup(&mut self) {
+    /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is. What a
+    /// structural change made taut or slack.
+    fn regroup(&mut self) -> Vec<Event> {
         let groups = reach::groups(self.model, &self.pairs);
         let fresh = self.islands.is_empty() && self.initial.is_none();
         let mut old: Vec<Option<Island>> = std::mem::take(&mut self.islands).into_iter().map(Some).collect();
@@ -372,9 +375,12 @@ impl<'a> Clock<'a> {
             Some(pool) => pool.install(|| new.into_par_iter().with_min_len(8).map(make).collect()),
             None => new.into_iter().map(make).collect(),
         };
+        let switched = |island: &Island| island.dynamics.switched_since(self.model, &self.machines, self.time);
+        let events = if fresh { Vec::new() } else { made.iter().flat_map(switched).collect() };
         // in the order of their first bodies
         let mut made = made.into_iter();
         self.islands = kept.iter().filter_map(|kept| kept.map_or_else(|| made.next(), |k| old[k].take())).collect();
+        events
     }
 
     /// Every island to the end of the horizon on its own clock; a failure leaves them at its start.

@@ -4,7 +4,7 @@ use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::kinematics::{Frame, gibbs_rate};
-use tippe_mechanics::mechanism::{ClosureRow, Mode, Parent, Work};
+use tippe_mechanics::mechanism::{ClosureRow, Mechanism, Mode, Parent, Work};
 use tippe_mechanics::model::Model;
 use tippe_mechanics::model::{inertia, kinetic, prescribed};
 use tippe_mechanics::state::MachineRecord;
@@ -186,12 +186,7 @@ impl Machine {
         let violation = mechanism.correction(false, &mut self.work, &mut self.change);
         self.drift = self.drift.max(violation);
         mechanism.count_rows(violation, &mut self.work);
-        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
-            // g' = w/2 near g = 0; the correction is small
-            for i in link.first..link.first + 3 {
-                self.change[i] *= 0.5;
-            }
-        }
+        self.halve_bases(mechanism);
         corrections.extend_from_slice(&self.change);
         mechanism.correction(true, &mut self.work, &mut self.change);
         corrections.extend_from_slice(&self.change);
@@ -199,6 +194,15 @@ impl Machine {
             *y += c;
         }
         violation
+    }
+
+    /// A small change of coordinates that was found as one of rates: g' = w/2 near g = 0.
+    fn halve_bases(&mut self, mechanism: &Mechanism) {
+        for link in mechanism.links.iter().filter(|l| l.joint.has_base()) {
+            for i in link.first..link.first + 3 {
+                self.change[i] *= 0.5;
+            }
+        }
     }
 
     /// Force or torque beyond `tau` that gives coordinate `i` its acceleration; after an evaluation.
@@ -271,9 +275,14 @@ impl Machine {
         if !self.work.taut[k] {
             return coupling.beyond(self.states(y).0);
         }
+        self.multiplier(mechanism, k).map_or(-1.0, |lambda| sense * lambda)
+    }
+
+    /// Multiplier of coupling `k` where it was evaluated last [N or N m]; none if it is slack.
+    pub fn multiplier(&self, mechanism: &Mechanism, k: usize) -> Option<f64> {
         let owner = mechanism.loops.len() + k;
         let own = self.work.rows.iter().zip(&self.work.lambda).find(|(row, _)| row.owner == owner);
-        own.map_or(-1.0, |(_, lambda)| sense * lambda)
+        own.map(|(_, lambda)| *lambda)
     }
 
     /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a
@@ -297,6 +306,10 @@ impl Machine {
                 loss += kinetic(body, kin) - kinetic(body, &after);
             }
             u.iter_mut().zip(&self.change).for_each(|(u, change)| *u += change);
+            // what touches is put onto its limit: what is open there would hold the next step
+            mechanism.correction(false, &mut self.work, &mut self.change);
+            self.halve_bases(mechanism);
+            q.iter_mut().zip(&self.change).for_each(|(q, change)| *q += change);
         }
         mechanism.find_touching(q, u, true, &mut self.work);
         self.work.counted = None;

@@ -24,6 +24,13 @@ impl Dynamics {
                 | SignalSource::Orientation { joint, .. }
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => joint,
+                SignalSource::Constraint { mechanism, coupling } => {
+                    if let Some(machine) = self.machines.iter().find(|m| m.index == mechanism) {
+                        let mechanism = &model.mechanisms[mechanism as usize];
+                        values.push((k as u32, machine.multiplier(mechanism, coupling as usize).unwrap_or(0.0)));
+                    }
+                    continue;
+                }
                 source => {
                     if let Some(value) = self.action_signal(model, t, y, source) {
                         values.push((k as u32, value));

@@ -5,9 +5,10 @@ use super::dynamics::Dynamics;
 use super::layout::Account;
 use super::system::Bound;
 use tippe_mechanics::element::{Acting, Seen};
-use tippe_mechanics::event::EventKind;
+use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::model::{Model, prescribed};
 use tippe_mechanics::network::{BlockKind, Source};
+use tippe_mechanics::state::MachineRecord;
 use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
 
@@ -163,6 +164,22 @@ impl Dynamics {
             _ => None,
         });
         one_way.filter(|(machine, coupling)| self.machines[*machine].work.taut[*coupling]).collect()
+    }
+
+    /// Couplings that hold one way and are not as the records have them.
+    pub fn switched_since(&self, model: &Model, records: &[MachineRecord], t: f64) -> Vec<Event> {
+        let mut events = Vec::new();
+        for machine in &self.machines {
+            let mechanism = &model.mechanisms[machine.index as usize];
+            let before = &records[machine.index as usize].taut;
+            for (coupled, (was, now)) in mechanism.couplings.iter().zip(before.iter().zip(&machine.work.taut)) {
+                if was != now && coupled.coupling.holds.sense().is_some() {
+                    let kind = if *now { EventKind::Taut } else { EventKind::Slack };
+                    events.push(Event { time: t, kind, source: Some(coupled.name.clone()), contact: None });
+                }
+            }
+        }
+        events
     }
 
     /// Settles couplings that hold one way at (t, y), where all was evaluated last; true if there are any: the

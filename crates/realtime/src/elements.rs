@@ -55,7 +55,7 @@ pub struct RowOfElement {
     pub law: RowLaw,
     /// Of which instant of the step the rate of its damper is.
     pub damper: Instant,
-    /// Largest impulse of friction and drives, speed of impact of stops.
+    /// See [`ElementRow::bound`].
     pub bound: f64,
     /// Where it is among the rows of the step.
     pub place: Place,
@@ -380,6 +380,13 @@ impl Clock {
         }
     }
 
+    /// True if a row only pushes or only pulls, or does so with all it can.
+    fn is_at_bound(&self, place: Place) -> bool {
+        let (bounds, lambda) = (self.rows.bounds_at(place), self.impulse_at(place));
+        let near = |bound: f64| (lambda - bound).abs() <= AT_BOUND * bound.abs();
+        bounds.iter().any(|bound| bound.is_finite() && near(*bound) || *bound == 0.0)
+    }
+
     /// Rate of a row of an element with these velocities of the bodies.
     fn rate_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
         let ends = self.rows.ends_at(place);
@@ -555,7 +562,7 @@ impl Clock {
                 };
                 work += self.impulse_at(own.place) * rate;
                 damped += h * damping * of_damper * rate;
-                is_one_sided |= self.rows.bounds_at(own.place).contains(&0.0);
+                is_one_sided |= self.is_at_bound(own.place);
                 next += 1;
             }
             if !model.elements[e].states.is_empty() {

@@ -563,28 +563,34 @@ impl Clock {
         }
     }
 
+    /// Impulse of coupling `c` of mechanism `k` in the step [N s or N m s].
+    pub(super) fn coupling_impulse(&self, k: usize, c: usize) -> f64 {
+        let (machine, mechanism) = (&self.machines[k], &self.model.mechanisms[k]);
+        let slot = mechanism.links.len() + mechanism.loops.len() + c;
+        let mut total = if machine.smooth && !machine.tension[c].is_nan() { self.h * machine.tension[c] } else { 0.0 };
+        for partition in self.partitions.iter().filter(|p| p.active) {
+            let own = |owner: &(u32, u32, [Six; 6])| owner.0 as usize == k && owner.1 as usize == slot;
+            if let Some(t) = partition.owners.iter().position(own) {
+                total += partition.problem.ties[t].lambda[0];
+            }
+        }
+        total
+    }
+
     /// Which couplings that hold one way are taut at the end of the step: those that carried something in it. Those
     /// that switch are logged, at its end if they became taut, else at its beginning.
     fn switch_one_way(&mut self, k: usize) {
-        let mechanism = &self.model.mechanisms[k];
+        let model = &self.model.clone();
+        let mechanism = &model.mechanisms[k];
         if !mechanism.has_one_way_rows() {
             return;
         }
-        let machine = &mut self.machines[k];
-        let before = mechanism.links.len() + mechanism.loops.len();
         for (c, coupled) in mechanism.couplings.iter().enumerate() {
             if coupled.coupling.holds.sense().is_none() {
                 continue;
             }
-            let mut total =
-                if machine.smooth && !machine.tension[c].is_nan() { self.h * machine.tension[c] } else { 0.0 };
-            for partition in self.partitions.iter().filter(|p| p.active) {
-                let own = |owner: &(u32, u32, [Six; 6])| owner.0 as usize == k && owner.1 as usize == before + c;
-                if let Some(t) = partition.owners.iter().position(own) {
-                    total += partition.problem.ties[t].lambda[0];
-                }
-            }
-            let (was, taut) = (self.state.machines[k].taut[c], total != 0.0);
+            let (was, taut) = (self.state.machines[k].taut[c], self.coupling_impulse(k, c) != 0.0);
+            let machine = &mut self.machines[k];
             self.state.machines[k].taut[c] = taut;
             // what has just become taut still closes a little: the next step stops it, no projection
             machine.work.taut[c] = taut && !machine.tension[c].is_nan();

@@ -29,6 +29,9 @@ impl Clock {
                 | SignalSource::Orientation { joint, .. }
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => self.joint_signal(joint, signal.source, &reactions),
+                SignalSource::Constraint { mechanism, coupling } => {
+                    self.coupling_impulse(mechanism as usize, coupling as usize) / self.h
+                }
                 SignalSource::Output { element, output: 0 } => self.elements.outputs[element as usize][0],
                 SignalSource::Output { element, output } => {
                     self.effect_now(element as usize, &mut sight, &mut action).outputs[output as usize]

@@ -42,6 +42,11 @@ pub(super) const SCENE: Table = Table {
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
         key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
         key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),
+        key(
+            "constraint",
+            Form::Tables(&mechanism::CONSTRAINT),
+            "Sums of coordinates that are held at a limit, or on one side of it",
+        ),
         key("force", Form::Tables(&mechanism::FORCE), "Force elements"),
         key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
         key("component", Form::Tables(&mechanism::COMPONENT), "Components with states of their own, as equations"),

@@ -1,7 +1,7 @@
-//! The tables of mechanisms: frames, joints, force elements, signals, components, sensors, changes.
+//! The tables of mechanisms: frames, joints, constraints, force elements, signals, components, sensors, changes.
 
 use super::format::{Form, Key, Range, Table};
-use super::format::{REPEATED, equation, key, number, text, texts, vector};
+use super::format::{REPEATED, any, equation, key, number, text, texts, vector};
 use crate::equation::Dimension as D;
 use Range::{NotNegative, Positive};
 use tippe_parts::{element, joint, sensor, signal};
@@ -33,6 +33,27 @@ const fn kind(about: &'static str) -> Key {
 
 pub(super) const JOINT: Table =
     Table { name: "[[joint]]", keys: &[&[NAME, REPEATED, kind("What it lets free")]], kinds: &joint::KINDS };
+
+pub(super) const CONSTRAINT: Table = Table {
+    name: "[[constraint]]",
+    kinds: &[],
+    keys: &[&[
+        NAME,
+        REPEATED,
+        key(
+            "terms",
+            Form::Values,
+            "Its sum: JOINT.COORDINATE in quotes, each with its factor [-, or m/rad for an angle among lengths]",
+        )
+        .required("such as terms = { \"left.position\" = 1, \"right.position\" = 2 }"),
+        any("equals", Range::Any, "What the sum is [m or rad]"),
+        any("at_most", Range::Any, "What the sum is at most [m or rad]: a rope"),
+        any("at_least", Range::Any, "What the sum is at least [m or rad]"),
+        any("compliance", NotNegative, "How far it gives under a force [m/N or rad/(N m)]").or(0.0),
+        any("damping", NotNegative, "Of one that gives: force per rate of what it gives [N s/m or N m s/rad]").or(0.0),
+        any("force_max", Positive, "Of one that gives: its largest force [N or N m]"),
+    ]],
+};
 
 pub(super) const FORCE: Table =
     Table { name: "[[force]]", keys: &[&[NAME, REPEATED, kind("What it is")]], kinds: &element::FORCE_KINDS };

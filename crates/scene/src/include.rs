@@ -278,6 +278,7 @@ impl Entering {
             probes,
             ignores,
             joints,
+            constraints,
             forces,
             signals,
             components,
@@ -357,6 +358,12 @@ impl Entering {
                 self.part(&mut part);
                 out.push(part);
             }
+        }
+        for mut constraint in constraints {
+            self.names.put(&mut constraint.name);
+            constraint.terms.iter_mut().for_each(|term| self.names.put(&mut term.joint));
+            self.places(&mut constraint.places);
+            scene.constraints.push(constraint);
         }
         for mut component in components {
             self.component(&mut component);

@@ -28,6 +28,12 @@ pub struct Constraint {
     pub holds: ConstraintHolds,
     /// What the sum is, is at most or is at least [m, or rad where all coordinates are angles].
     pub limit: f64,
+    /// How far it gives under a force [m/N or rad/(N m)]; 0: not at all.
+    pub compliance: f64,
+    /// Force per rate of what it gives [N s/m or N m s/rad].
+    pub damping: f64,
+    /// Largest force of one that gives [N or N m].
+    pub force_max: Option<f64>,
     /// Where things were written.
     pub places: Places,
 }
@@ -53,6 +59,15 @@ pub enum ConstraintHolds {
     AtMost,
     /// It is at least the limit.
     AtLeast,
+}
+
+impl ConstraintHolds {
+    /// What scene files call them.
+    pub const WORDS: [(&str, ConstraintHolds); 3] = [
+        ("equals", ConstraintHolds::Equals),
+        ("at_most", ConstraintHolds::AtMost),
+        ("at_least", ConstraintHolds::AtLeast),
+    ];
 }
 
 /// A component with states of its own, written as equations.

@@ -19,6 +19,10 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
     let E = &elements;
     E.parts(reader, fields, "joint", &tables::JOINT, &mut scene.joints);
     E.couple(reader, &mut scene.joints);
+    let kinds = scene.joints.iter().map(|joint| (joint.name.clone(), joint.kind)).collect();
+    E.each(reader, fields, "constraint", &tables::CONSTRAINT, |r, f, name| {
+        scene.constraints.extend(read_constraint::constraint(r, f, name, &kinds));
+    });
     E.parts(reader, fields, "force", &tables::FORCE, &mut scene.forces);
     E.parts(reader, fields, "signal", &tables::SIGNAL, &mut scene.signals);
     E.parts(reader, fields, "sensor", &tables::SENSOR, &mut scene.sensors);
@@ -332,7 +336,7 @@ pub(super) fn filled(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -
 }
 
 /// The entries of a table of the user's names; none if it is absent.
-fn entries<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>, key: &str) -> &'n [Entry] {
+pub(super) fn entries<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>, key: &str) -> &'n [Entry] {
     let what = format!("{}: {key}", fields.what);
     fields.get(key).and_then(|node| reader.entries(node, &what)).unwrap_or_default()
 }

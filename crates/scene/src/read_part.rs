@@ -381,7 +381,7 @@ fn couple(reader: &mut Reader<'_>, coupling: &Coupling, kinds: &BTreeMap<String,
 }
 
 /// What `JOINT` or `JOINT.COORDINATE` names: the joint and the coordinate.
-fn coordinate_of<'k>(
+pub(super) fn coordinate_of<'k>(
     reader: &mut Reader<'_>,
     what: &str,
     text: &str,

@@ -84,7 +84,7 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
     }
 }
 
-/// Bodies, grains, sinks, probes, joints, force elements, signals, components and sensors all give signals their names: none may have two.
+/// Bodies, grains, sinks, probes, joints, constraints, force elements, signals, components and sensors all give signals their names: none may have two.
 fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let mut taken: BTreeMap<&str, (&str, Place)> =
         scene.bodies.iter().map(|body| (body.name.as_str(), ("body", body.places.entity))).collect();
@@ -92,12 +92,14 @@ fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let sinks = scene.sinks.iter().map(|sink| ("sink", &sink.name, &sink.places));
     let probes = scene.probes.iter().map(|probe| ("probe", &probe.name, &probe.places));
     let joints = scene.joints.iter().map(|joint| ("joint", &joint.name, &joint.places));
+    let constraints = scene.constraints.iter().map(|constraint| ("constraint", &constraint.name, &constraint.places));
     let forces = scene.forces.iter().map(|force| ("force", &force.name, &force.places));
     let signals = scene.signals.iter().map(|signal| ("signal", &signal.name, &signal.places));
     let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));
     let sensors = scene.sensors.iter().map(|sensor| ("sensor", &sensor.name, &sensor.places));
     let of_grains = grains.chain(sinks).chain(probes);
-    for (what, name, places) in of_grains.chain(joints).chain(forces).chain(signals).chain(components).chain(sensors) {
+    let of_mechanisms = joints.chain(constraints).chain(forces).chain(signals).chain(components).chain(sensors);
+    for (what, name, places) in of_grains.chain(of_mechanisms) {
         let Some((other, place)) = taken.insert(name, (what, places.entity)) else { continue };
         let help = if place == places.entity {
             "use every index of `repeat` in the name, such as \"hinge_{k}\"".to_string()

@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
+mod constraint;
 mod mechanism;
 
 /// Every key of the format, in one scene.

@@ -1,6 +1,6 @@
 //! From the parts of mechanisms back to the tree of a file.
 
-use super::write::{Writer, numbers, tables};
+use super::write::{Writer, tables};
 use super::write_part::part;
 use super::*;
 
@@ -15,28 +15,31 @@ pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "change", &scene.changes, change);
 }
 
-/// A constraint of a program: files have no such table yet, and say so when they are read.
 fn constraint(constraint: &Constraint, joints: &[Part]) -> Writer {
+    let coordinate = |term: &ConstraintTerm| {
+        let joint = joints.iter().find(|joint| joint.name == term.joint);
+        joint.and_then(|joint| joint.kind.coordinates.get(term.coordinate))
+    };
+    let length = constraint.terms.iter().filter_map(coordinate).any(|coordinate| !coordinate.turns);
+    let mut terms = Writer::default();
+    for term in &constraint.terms {
+        let of = coordinate(term);
+        let name = of.map_or_else(|| term.joint.clone(), |of| format!("{}.{}", term.joint, of.name));
+        match of {
+            Some(of) if of.turns && length => terms.text(&name, Some(&format!("{:?} m/rad", term.factor))),
+            _ => terms.number(&name, Some(term.factor)),
+        }
+    }
     let mut table = Writer::default();
     table.text("name", Some(&constraint.name));
-    let names: Vec<String> =
-        constraint.terms.iter().map(|term| coordinate(joints, &term.joint, term.coordinate)).collect();
-    table.texts("terms", &names);
-    table.put("factors", numbers(&constraint.terms.iter().map(|term| term.factor).collect::<Vec<f64>>()));
-    let key = match constraint.holds {
-        ConstraintHolds::Equals => "equals",
-        ConstraintHolds::AtMost => "at_most",
-        ConstraintHolds::AtLeast => "at_least",
-    };
-    table.number(key, Some(constraint.limit));
+    table.table("terms", terms);
+    let word = ConstraintHolds::WORDS.into_iter().find(|(_, holds)| *holds == constraint.holds);
+    table.number(word.map_or("equals", |(word, _)| word), Some(constraint.limit));
+    let given = |value: f64| Some(value).filter(|value| *value != 0.0);
+    table.number("compliance", given(constraint.compliance));
+    table.number("damping", given(constraint.damping));
+    table.number("force_max", constraint.force_max);
     table
-}
-
-/// `JOINT.COORDINATE`.
-fn coordinate(joints: &[Part], name: &str, index: usize) -> String {
-    let other = joints.iter().find(|other| other.name == *name);
-    let coordinate = other.and_then(|other| other.kind.coordinates.get(index));
-    coordinate.map_or_else(|| name.to_owned(), |coordinate| format!("{name}.{}", coordinate.name))
 }
 
 fn component(component: &Component) -> Writer {

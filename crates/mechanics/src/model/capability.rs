@@ -128,7 +128,16 @@ pub fn names() -> Vec<String> {
     let words = |kinds: &[&Spec]| kinds.iter().map(|kind| kind.word).collect::<Vec<_>>();
     let hung = element::HUNG.iter().map(|spec| hung(spec.kind.word).into_owned());
     let exceptions = EXCEPTIONS.iter().map(|row| row.element.to_string());
-    let others = ["attractor", "component", "pair round", "pair flat", "pair surfaces"].map(String::from);
+    let others = [
+        "attractor",
+        "component",
+        "constraint",
+        "constraint with compliance",
+        "pair round",
+        "pair flat",
+        "pair surfaces",
+    ]
+    .map(String::from);
     let mut names: Vec<String> = exceptions
         .chain(others)
         .chain(class("shape", SHAPES.to_vec()))
@@ -276,6 +285,10 @@ impl Elements {
                 let Value::Parts(parts) = value else { continue };
                 parts.iter().for_each(|part| self.add(hung(part.kind.word), name.clone(), part.places.entity));
             }
+        }
+        for constraint in &scene.constraints {
+            let element = if constraint.compliance > 0.0 { "constraint with compliance" } else { "constraint" };
+            self.add(element, format!("constraint \"{}\"", constraint.name), constraint.places.entity);
         }
         for (class, parts) in [("force", &scene.forces), ("signal", &scene.signals)] {
             self.parts(class, parts);

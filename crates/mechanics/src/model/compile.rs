@@ -163,6 +163,7 @@ impl Compiler<'_> {
             }
         }
         self.name_signals(&mut model);
+        self.name_constraint_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
         }

@@ -420,6 +420,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        found.extend(self.relations(model));
         for (name, kind) in found {
             model.add_element(name, kind);
         }

@@ -4,13 +4,14 @@ use super::compile::Compiler;
 use super::forces::hung;
 use super::starts::is_started;
 use super::{Drive, MechanismStart, Model, ModelJoint, ModelSignal, SignalSource};
+use crate::element::{self, At, Element};
 use crate::joint::coupling::{Coupling, Holds, Term};
 use crate::joint::{self, Axis2, Joint, Make};
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
 use tippe_format::part::{CoordinateOf, Wrong};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_scene::{ConstraintHolds, Part, did_you_mean};
+use tippe_scene::{Constraint, ConstraintHolds, Part, did_you_mean};
 
 /// Where the coordinates or rows of a joint are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +167,18 @@ impl Compiler<'_> {
         }
     }
 
+    /// Names of the forces of constraints that do not give.
+    pub(super) fn name_constraint_signals(&self, model: &mut Model) {
+        for (m, mechanism) in model.mechanisms.iter().enumerate() {
+            for (k, coupled) in mechanism.couplings.iter().enumerate() {
+                let CoupledBy::Constraint(_) = coupled.source else { continue };
+                let unit = if coupled.coupling.length { "N" } else { "N m" };
+                let source = SignalSource::Constraint { mechanism: m as u32, coupling: k as u32 };
+                model.signals.push(ModelSignal { name: format!("{}.force", coupled.name), unit: unit.into(), source });
+            }
+        }
+    }
+
     /// Frames of a joint on its two bodies.
     fn find(
         &mut self,
@@ -277,7 +290,7 @@ impl Compiler<'_> {
                 self.errors.push(self.scene.error(
                     spec.places.entity,
                     format!(
-                        "joint \"{}\" closes a loop, so it has no coordinate for its spring, limit, friction, motor or gear",
+                        "joint \"{}\" closes a loop, so it has no coordinate for its spring, limit, friction, motor, gear or constraint",
                         spec.name
                     ),
                     "let another joint of the loop be rows = true, and give this one neither rows nor active = false",
@@ -402,55 +415,100 @@ impl Compiler<'_> {
         }
     }
 
-    /// Constraints of the scene.
+    /// Constraints of the scene that do not give, and what is wrong with any.
     fn constrain(&mut self, model: &mut Model) {
         for (index, spec) in self.scene.constraints.iter().enumerate() {
-            let place = spec.places.entity;
-            let mut terms: Vec<Term> = Vec::with_capacity(spec.terms.len());
-            let (mut mechanism, mut length) = (None, false);
-            for term in &spec.terms {
-                let (of, coordinate) = match coordinate_of(model, &term.joint, term.coordinate) {
-                    Ok(found) => found,
-                    Err((wrong, help)) => {
-                        self.fail(place, format!("constraint \"{}\" has a term of {wrong}", spec.name), help);
-                        return;
-                    }
-                };
-                if term.factor == 0.0 || !term.factor.is_finite() {
-                    let message = format!("constraint \"{}\" has a term with the factor {}", spec.name, term.factor);
-                    self.fail(place, message, "a factor is a number other than 0; leave out the term");
-                    return;
-                }
-                if terms.iter().any(|other| other.coordinate == coordinate) || mechanism.is_some_and(|m| m != of) {
-                    let message = format!("constraint \"{}\" has two terms of joint \"{}\"", spec.name, term.joint);
-                    self.fail(place, message, "add their factors");
-                    return;
-                }
-                let m = &model.mechanisms[of as usize];
-                let link = &m.links[m.link_of(coordinate)];
-                length |= !link.joint.is_rotation(coordinate - link.first);
-                mechanism = Some(of);
-                terms.push(Term { coordinate, factor: term.factor, start: 0.0 });
+            let Some((number, coupling)) = self.relation(model, spec) else { return };
+            if spec.compliance == 0.0 {
+                let (name, source) = (spec.name.clone(), CoupledBy::Constraint(index as u32));
+                model.mechanisms[number as usize].couplings.push(Coupled { name, source, coupling });
             }
-            let Some(number) = mechanism else {
-                let message = format!("constraint \"{}\" has no term", spec.name);
-                self.fail(place, message, "name coordinates of joints, such as \"slide.position\"");
-                return;
-            };
-            if !spec.limit.is_finite() {
-                let message = format!("constraint \"{}\" has the limit {}", spec.name, spec.limit);
-                self.fail(place, message, "a limit is a finite number");
-                return;
-            }
-            let holds = match spec.holds {
-                ConstraintHolds::Equals => Holds::Equal,
-                ConstraintHolds::AtMost => Holds::AtMost,
-                ConstraintHolds::AtLeast => Holds::AtLeast,
-            };
-            let coupling = Coupling { terms, length, limit: spec.limit, holds };
-            let (name, source) = (spec.name.clone(), CoupledBy::Constraint(index as u32));
-            model.mechanisms[number as usize].couplings.push(Coupled { name, source, coupling });
         }
+    }
+
+    /// Constraints of the scene that give: force elements.
+    pub(super) fn relations(&mut self, model: &Model) -> Vec<(String, Element)> {
+        let mut found = Vec::new();
+        for spec in self.scene.constraints.iter().filter(|spec| spec.compliance != 0.0) {
+            let Some((mechanism, coupling)) = self.relation(model, spec) else { continue };
+            let Coupling { terms, length, limit, holds } = coupling;
+            let relation = element::Relation {
+                at: terms.iter().map(|term| At { mechanism, coordinate: term.coordinate as u32 }).collect(),
+                factors: terms.iter().map(|term| term.factor).collect(),
+                limit,
+                holds,
+                length,
+                compliance: spec.compliance,
+                damping: spec.damping,
+                force_max: spec.force_max.unwrap_or(f64::INFINITY),
+            };
+            found.push((spec.name.clone(), Element::Relation(relation)));
+        }
+        found
+    }
+
+    /// The mechanism of a constraint, and its sum.
+    fn relation(&mut self, model: &Model, spec: &Constraint) -> Option<(u32, Coupling)> {
+        let place = spec.places.of("terms");
+        let what = format!("constraint \"{}\"", spec.name);
+        let mut terms: Vec<Term> = Vec::with_capacity(spec.terms.len());
+        let (mut mechanism, mut length) = (None, false);
+        for term in &spec.terms {
+            let (of, coordinate) = match coordinate_of(model, &term.joint, term.coordinate) {
+                Ok(found) => found,
+                Err((wrong, help)) => {
+                    self.fail(place, format!("{what} has a term of {wrong}"), help);
+                    return None;
+                }
+            };
+            if term.factor == 0.0 || !term.factor.is_finite() {
+                let message = format!("{what} has a term with the factor {}", term.factor);
+                self.fail(place, message, "a factor is a number other than 0; leave out the term");
+                return None;
+            }
+            if terms.iter().any(|other| other.coordinate == coordinate) || mechanism.is_some_and(|m| m != of) {
+                self.fail(place, format!("{what} has two terms of joint \"{}\"", term.joint), "add their factors");
+                return None;
+            }
+            let m = &model.mechanisms[of as usize];
+            let link = &m.links[m.link_of(coordinate)];
+            length |= !link.joint.is_rotation(coordinate - link.first);
+            mechanism = Some(of);
+            terms.push(Term { coordinate, factor: term.factor, start: 0.0 });
+        }
+        let holds = match spec.holds {
+            ConstraintHolds::Equals => Holds::Equal,
+            ConstraintHolds::AtMost => Holds::AtMost,
+            ConstraintHolds::AtLeast => Holds::AtLeast,
+        };
+        self.check_relation(spec)?;
+        Some((mechanism?, Coupling { terms, length, limit: spec.limit, holds }))
+    }
+
+    /// Numbers of a constraint, whoever wrote it.
+    fn check_relation(&mut self, spec: &Constraint) -> Option<()> {
+        let gives =
+            "say how far it gives under a force, such as compliance = 1e-6: what is rigid neither yields nor damps";
+        let finite = |x: f64| x >= 0.0 && x.is_finite();
+        let (key, wrong, help) = if spec.terms.is_empty() {
+            ("terms", "no term".to_owned(), "name coordinates of joints, such as \"slide.position\"")
+        } else if !spec.limit.is_finite() {
+            ("terms", format!("the limit {}", spec.limit), "a limit is a finite number")
+        } else if !finite(spec.compliance) {
+            ("compliance", format!("the compliance {}", spec.compliance), "a compliance is 0 or more")
+        } else if !finite(spec.damping) {
+            ("damping", format!("the damping {}", spec.damping), "a damping is 0 or more")
+        } else if spec.force_max.is_some_and(|most| !(most > 0.0)) {
+            ("force_max", format!("the force_max {:?}", spec.force_max), "a largest force is above 0")
+        } else if spec.compliance == 0.0 && spec.damping > 0.0 {
+            ("damping", "damping and no compliance".to_owned(), gives)
+        } else if spec.compliance == 0.0 && spec.force_max.is_some() {
+            ("force_max", "a force_max and no compliance".to_owned(), gives)
+        } else {
+            return Some(());
+        };
+        self.fail(spec.places.of(key), format!("constraint \"{}\" has {wrong}", spec.name), help);
+        None
     }
 }
 

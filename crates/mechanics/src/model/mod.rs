@@ -192,6 +192,13 @@ pub enum SignalSource {
         /// Component.
         component: u32,
     },
+    /// Force of a constraint that does not give: each coordinate feels its factor times it [N or N m].
+    Constraint {
+        /// Mechanism.
+        mechanism: u32,
+        /// Its coupling.
+        coupling: u32,
+    },
     /// Output of a force element.
     Output {
         /// Element.

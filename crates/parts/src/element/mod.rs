@@ -11,6 +11,7 @@ mod joint_spring;
 mod maxwell;
 mod motion;
 mod position;
+mod relation;
 mod rows;
 mod speed;
 mod spring;
@@ -25,6 +26,7 @@ pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
 pub use position::Position;
+pub use relation::Relation;
 pub use rows::{CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep};
 pub use speed::Speed;
 pub use spring::Spring;
@@ -76,6 +78,8 @@ pub enum Element {
     Applied(Applied),
     /// A spring and damper between two points.
     Spring(Spring),
+    /// A relation of coordinates that gives.
+    Relation(Relation),
     /// Six springs and dampers between two frames.
     Bushing(Bushing),
     /// A spring and a damper one behind the other.
@@ -102,6 +106,7 @@ impl Element {
         match self {
             Element::Applied(e) => e,
             Element::Spring(e) => e,
+            Element::Relation(e) => e,
             Element::Bushing(e) => e,
             Element::Maxwell(e) => e,
             Element::JointSpring(e) => e,

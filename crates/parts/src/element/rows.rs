@@ -82,7 +82,7 @@ pub struct ElementRow {
     pub bounds: [f64; 2],
     /// Starts from the impulse of the last step.
     pub warm: bool,
-    /// Largest impulse of friction and drives [N s or N m s], speed of impact of stops [m/s or rad/s].
+    /// Largest impulse of friction and drives [N s or N m s], speed of impact of stops [m/s or rad/s], gap of relations [m or rad].
     pub bound: f64,
 }
 

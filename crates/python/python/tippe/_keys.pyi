@@ -196,6 +196,7 @@ class Limit(TypedDict, total=False):
 
 class CoordinateSpring(TypedDict, total=False):
     coordinate: str | Any
+    damped_by_step: bool
     damping: Number
     rest: Number
     stiffness: Number
@@ -208,6 +209,7 @@ class Friction(TypedDict, total=False):
 class Force(TypedDict, total=False):
     at: Any
     between: Sequence[Any] | Any
+    damped_by_step: bool
     damping: Any
     force: Vector
     law: Number
@@ -225,6 +227,7 @@ class Force(TypedDict, total=False):
 class Applied(TypedDict, total=False):
     at: Any
     between: Sequence[Any] | Any
+    damped_by_step: bool
     damping: Any
     force: Vector
     law: Number
@@ -240,6 +243,7 @@ class Applied(TypedDict, total=False):
 
 class Spring(TypedDict, total=False):
     at: Any
+    damped_by_step: bool
     damping: Any
     force: Vector
     law: Number
@@ -290,6 +294,15 @@ class Component(TypedDict, total=False):
     outputs: Mapping[str, Any]
     repeat: Sequence[Any] | Any
     states: Mapping[str, Any]
+
+class Constraint(TypedDict, total=False):
+    at_least: Number
+    at_most: Number
+    compliance: Number
+    damping: Number
+    equals: Number
+    force_max: Number
+    repeat: Sequence[Any] | Any
 
 class Change(TypedDict, total=False):
     at: Number

@@ -355,6 +355,10 @@ class Scene(Kinds):
         """A component with states of its own, as equations."""
         return Element(self, self._add("component", {"name": name, **_words(keys)}))
 
+    def constraint(self, name: str, terms: Mapping[str, Number], **keys: Unpack[_keys.Constraint]) -> Element:
+        """A sum of coordinates, `{"left.position": 1, "right.position": 2}`, that equals a limit, or is at_most or at_least it."""
+        return Element(self, self._add("constraint", {"name": name, "terms": dict(terms), **_words(keys)}))
+
     def sensor(self, name: str, kind: str, first: Any, second: Any) -> Element:
         """A sensor between two frames: pose, velocity, acceleration, distance or contact."""
         return Element(self, self._add("sensor", {"name": name, "kind": kind, "between": [first, second]}))

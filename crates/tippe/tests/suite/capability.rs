@@ -126,6 +126,10 @@ fn scenes() -> Vec<String> {
     all.push(with(
         "[[joint]]\nname = \"j\"\nkind = \"fixed\"\nbreaking_force = 1\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
     ));
+    for more in ["", "compliance = 1e-3\n"] {
+        let sum = "[[constraint]]\nname = \"c\"\nterms = { \"hinge.angle\" = 1, \"other.angle\" = 2 }\nequals = 0\n";
+        all.push(with(&format!("{HINGE}{other}{sum}{more}")));
+    }
     all.push(with("[[component]]\nname = \"c\"\nstates = { x = 1 }\nder = { x = \"-x\" }\n"));
     let rows = HINGE.replace("axis = [0, 1, 0]\n", "axis = [0, 1, 0]\nrows = true\n");
     for (action, joint) in [
