@@ -131,12 +131,14 @@ impl Acting for Relation {
             return;
         }
         let most = step.h * self.force_max;
+        // one that stays taut through the step holds like one that holds both ways
+        let deep = gap < -STEPS_AHEAD * step.h * u.abs().max(ahead.abs());
         let strut = Strut {
             stiffness: 1.0 / self.compliance,
             damping: self.damping,
             phi: gap,
             damped_by_step: false,
-            bounds: if self.holds.sense().is_some() { [0.0, most] } else { [-most, most] },
+            bounds: if self.holds.sense().is_some() && !deep { [0.0, most] } else { [-most, most] },
             bound: gap,
         };
         let ends = self.factors.iter().enumerate();
