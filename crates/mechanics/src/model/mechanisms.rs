@@ -165,10 +165,11 @@ impl Compiler<'_> {
                 add(name, unit, SignalSource::Reaction { joint: k, component: component as u32 });
             }
         }
+        self.name_constraint_signals(model);
     }
 
     /// Names of the forces of constraints that do not give.
-    pub(super) fn name_constraint_signals(&self, model: &mut Model) {
+    fn name_constraint_signals(&self, model: &mut Model) {
         for (m, mechanism) in model.mechanisms.iter().enumerate() {
             for (k, coupled) in mechanism.couplings.iter().enumerate() {
                 let CoupledBy::Constraint(_) = coupled.source else { continue };
@@ -436,7 +437,7 @@ impl Compiler<'_> {
                 at: terms.iter().map(|term| At { mechanism, coordinate: term.coordinate as u32 }).collect(),
                 factors: terms.iter().map(|term| term.factor).collect(),
                 limit,
-                holds,
+                sense: holds.sense(),
                 length,
                 compliance: spec.compliance,
                 damping: spec.damping,
