@@ -499,7 +499,7 @@ impl Compiler<'_> {
             ("compliance", format!("the compliance {}", spec.compliance), "a compliance is 0 or more")
         } else if !finite(spec.damping) {
             ("damping", format!("the damping {}", spec.damping), "a damping is 0 or more")
-        } else if spec.force_max.is_some_and(|most| !(most > 0.0)) {
+        } else if spec.force_max.is_some_and(|most| most.is_nan() || most <= 0.0) {
             ("force_max", format!("the force_max {:?}", spec.force_max), "a largest force is above 0")
         } else if spec.compliance == 0.0 && spec.damping > 0.0 {
             ("damping", "damping and no compliance".to_owned(), gives)
