@@ -23,7 +23,6 @@ mod node;
 mod placed;
 mod read;
 mod read_body;
-mod read_constraint;
 mod read_grains;
 mod read_mechanism;
 mod read_part;

@@ -163,7 +163,6 @@ impl Compiler<'_> {
             }
         }
         self.name_signals(&mut model);
-        self.name_constraint_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
         }

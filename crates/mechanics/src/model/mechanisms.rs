@@ -165,10 +165,11 @@ impl Compiler<'_> {
                 add(name, unit, SignalSource::Reaction { joint: k, component: component as u32 });
             }
         }
+        self.name_constraint_signals(model);
     }
 
     /// Names of the forces of constraints that do not give.
-    pub(super) fn name_constraint_signals(&self, model: &mut Model) {
+    fn name_constraint_signals(&self, model: &mut Model) {
         for (m, mechanism) in model.mechanisms.iter().enumerate() {
             for (k, coupled) in mechanism.couplings.iter().enumerate() {
                 let CoupledBy::Constraint(_) = coupled.source else { continue };
@@ -436,7 +437,7 @@ impl Compiler<'_> {
                 at: terms.iter().map(|term| At { mechanism, coordinate: term.coordinate as u32 }).collect(),
                 factors: terms.iter().map(|term| term.factor).collect(),
                 limit,
-                holds,
+                sense: holds.sense(),
                 length,
                 compliance: spec.compliance,
                 damping: spec.damping,
@@ -498,7 +499,7 @@ impl Compiler<'_> {
             ("compliance", format!("the compliance {}", spec.compliance), "a compliance is 0 or more")
         } else if !finite(spec.damping) {
             ("damping", format!("the damping {}", spec.damping), "a damping is 0 or more")
-        } else if spec.force_max.is_some_and(|most| !(most > 0.0)) {
+        } else if spec.force_max.is_some_and(|most| most.is_nan() || most <= 0.0) {
             ("force_max", format!("the force_max {:?}", spec.force_max), "a largest force is above 0")
         } else if spec.compliance == 0.0 && spec.damping > 0.0 {
             ("damping", "damping and no compliance".to_owned(), gives)

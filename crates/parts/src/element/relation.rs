@@ -7,7 +7,6 @@ use super::{
     RowList, Seen, Settled, Solved, StepAhead, Strut, Trip,
 };
 use crate::event::EventKind;
-use crate::joint::coupling::Holds;
 
 /// It gets its row when it may be taut within this many steps at its present rate [-].
 const STEPS_AHEAD: f64 = 2.0;
@@ -21,8 +20,8 @@ pub struct Relation {
     pub factors: Vec<f64>,
     /// L [m or rad].
     pub limit: f64,
-    /// Which way it holds.
-    pub holds: Holds,
+    /// 1 if the sum is at most L, -1 if it is at least L; none if it holds both ways.
+    pub sense: Option<f64>,
     /// phi is a length [m], else an angle [rad].
     pub length: bool,
     /// Stretch per force [m/N or rad/(N m)], not zero.
@@ -44,12 +43,16 @@ impl Relation {
 
     /// Smallest and largest force [N or N m].
     fn bounds(&self) -> [f64; 2] {
-        self.holds.bounds().map(|bound| bound.clamp(-self.force_max, self.force_max))
+        match self.sense {
+            None => [-self.force_max, self.force_max],
+            Some(sense) if sense > 0.0 => [-self.force_max, 0.0],
+            Some(_) => [0.0, self.force_max],
+        }
     }
 
     /// How far it is beyond its limit, negative on its free side [m or rad].
     fn depth(&self, phi: f64) -> f64 {
-        self.holds.sense().map_or(phi.abs(), |sense| sense * phi)
+        self.sense.map_or(phi.abs(), |sense| sense * phi)
     }
 
     /// The integral of f_e from its limit to phi [J].
@@ -60,7 +63,7 @@ impl Relation {
 
     /// The sense in which its row pushes.
     fn row_sense(&self) -> f64 {
-        self.holds.sense().map_or(1.0, |sense| -sense)
+        self.sense.map_or(1.0, |sense| -sense)
     }
 }
 
@@ -82,7 +85,7 @@ impl Acting for Relation {
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
         let CoordinateMotion { q: phi, u: rate } = self.stretch(seen.coordinates);
-        if self.depth(phi) <= 0.0 && self.holds.sense().is_some() {
+        if self.depth(phi) <= 0.0 && self.sense.is_some() {
             return;
         }
         let [low, high] = self.bounds();
@@ -95,7 +98,7 @@ impl Acting for Relation {
     }
 
     fn is_watched(&self) -> bool {
-        self.holds.sense().is_some()
+        self.sense.is_some()
     }
 
     fn watch(&self, seen: &Seen<'_>) -> f64 {
@@ -127,16 +130,18 @@ impl Acting for Relation {
         let CoordinateMotion { q, u } = self.stretch(seen.coordinates);
         let ahead: f64 = self.factors.iter().zip(step.coordinates).map(|(factor, ahead)| factor * ahead.u).sum();
         let gap = sense * q;
-        if self.holds.sense().is_some() && gap > STEPS_AHEAD * step.h * (-sense * u).max(-sense * ahead) {
+        if self.sense.is_some() && gap > STEPS_AHEAD * step.h * (-sense * u).max(-sense * ahead) {
             return;
         }
         let most = step.h * self.force_max;
+        // one that stays taut through the step holds like one that holds both ways
+        let deep = gap < -STEPS_AHEAD * step.h * u.abs().max(ahead.abs());
         let strut = Strut {
             stiffness: 1.0 / self.compliance,
             damping: self.damping,
             phi: gap,
             damped_by_step: false,
-            bounds: if self.holds.sense().is_some() { [0.0, most] } else { [-most, most] },
+            bounds: if self.sense.is_some() && !deep { [0.0, most] } else { [-most, most] },
             bound: gap,
         };
         let ends = self.factors.iter().enumerate();
@@ -168,10 +173,10 @@ impl Acting for Relation {
 mod tests {
     use super::*;
 
-    fn relation(holds: Holds) -> Relation {
+    fn relation(sense: Option<f64>) -> Relation {
         let at = [0, 1].map(|coordinate| At { mechanism: 0, coordinate }).to_vec();
         let factors = vec![1.0, 2.0];
-        Relation { at, factors, limit: 1.0, holds, length: true, compliance: 0.01, damping: 5.0, force_max: 30.0 }
+        Relation { at, factors, limit: 1.0, sense, length: true, compliance: 0.01, damping: 5.0, force_max: 30.0 }
     }
 
     fn done(relation: &Relation, q: [f64; 2], u: [f64; 2]) -> Action {
@@ -188,14 +193,14 @@ mod tests {
     /// What it does to the coordinates is what it loses and no longer stores: f phi' = -(dE/dt) - loss.
     #[test]
     fn its_power_is_what_it_stores_and_loses() {
-        for holds in [Holds::Equal, Holds::AtMost, Holds::AtLeast] {
-            let relation = relation(holds);
+        for sense in [None, Some(1.0), Some(-1.0)] {
+            let relation = relation(sense);
             for (q, u) in [([0.5, 0.35], [0.3, -0.1]), ([0.5, 0.15], [0.3, 1.1]), ([2.0, 0.35], [-0.3, -1.1])] {
                 let now = done(&relation, q, u);
                 let power: f64 = now.efforts.iter().zip(u).map(|(effort, u)| effort * u).sum();
                 let at = |t: f64| done(&relation, [q[0] + t * u[0], q[1] + t * u[1]], u).effect.stored;
                 let stores = (at(1e-6) - at(-1e-6)) / 2e-6;
-                assert!((power + stores + now.effect.powers[0]).abs() < 1e-6, "{holds:?} {q:?} {power} {stores}");
+                assert!((power + stores + now.effect.powers[0]).abs() < 1e-6, "{sense:?} {q:?} {power} {stores}");
                 assert!(now.effect.powers[0] >= 0.0 && now.effect.effort().abs() <= 30.0);
             }
         }
@@ -203,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_rope_that_gives_only_pulls() {
-        let rope = relation(Holds::AtMost);
+        let rope = relation(Some(1.0));
         assert_eq!(done(&rope, [0.5, 0.2], [1.0, 0.0]).efforts, [0.0, 0.0]);
         let taut = done(&rope, [0.5, 0.3], [0.0, 0.0]).efforts;
         assert!((taut[0] + 10.0).abs() < 1e-12 && (taut[1] + 20.0).abs() < 1e-12, "{taut:?}");

@@ -173,6 +173,76 @@ fn a_rope_that_becomes_taut_stops_what_it_holds() {
     }
 }
 
+/// A rope with s to spare that gives by c: taut at t = sqrt(s/(2 g)) with the rate v, then
+///   phi'' = b - w^2 phi with b = 4 g and w^2 = D/c, until tan(w t/2) = -v w/b, with the rate -v and nothing lost.
+#[test]
+fn a_rope_that_gives_throws_back_what_it_catches() {
+    let (spare, compliance) = (0.2, 2e-3);
+    let taut = (spare / (2.0 * G)).sqrt();
+    let (b, v, w) = (4.0 * G, 4.0 * G * taut, (yields() / compliance).sqrt());
+    let held = 2.0 / w * (std::f64::consts::PI - (v * w / b).atan());
+    let impulse = -(2.0 * v + b * held) / yields();
+    let mut scene = sliders(["0"; 3]);
+    scene.constraints.push(Constraint { compliance, ..rope("rope", spare) });
+    for (clock, recording) in both(&scene, 0.3) {
+        let exact = clock == "precise";
+        let (at, off) = (switches(&recording, EventKind::Taut), switches(&recording, EventKind::Slack));
+        assert_eq!((at.len(), off.len()), (1, 1), "{clock}: {at:?} {off:?}");
+        near(clock, "the catch", at[0], taut, if exact { 1e-8 } else { 2.0 * H });
+        near(clock, "the release", off[0], taut + held, if exact { 1e-7 } else { 3.0 * H });
+        for k in 0..3 {
+            let u = G * 0.3 + C[k] / M[k] * impulse;
+            near(clock, "rate", end(&recording, k)[1], u, if exact { 1e-6 } else { 0.1 });
+        }
+        near(clock, "the force", *signal(&recording, "rope.force").last().unwrap(), 0.0, 0.0);
+        assert!(residual(&recording) < 1e-8, "{clock}: {:e}", residual(&recording));
+        assert!(!exact || recording.energy.last().unwrap()[Cause::Damping].abs() < 1e-9, "{clock}");
+    }
+}
+
+/// One that pulls with F at most, less than what holds: F is reached where phi = F c, at cos(w t) = 1 - F D/b, and stays.
+#[test]
+fn a_rope_pulls_with_its_largest_force() {
+    let (most, compliance, until) = (8.0, 2e-3, 0.3);
+    let (b, w) = (4.0 * G, (yields() / compliance).sqrt());
+    let reached = (1.0 - most * yields() / b).acos() / w;
+    let impulse = b * ((w * reached).sin() / w - reached) / yields() - most * (until - reached);
+    for holds in [ConstraintHolds::AtMost, ConstraintHolds::Equals] {
+        let mut scene = sliders(["0"; 3]);
+        let one = rope("rope", 0.0);
+        scene.constraints.push(Constraint { compliance, force_max: Some(most), holds, ..one });
+        for (clock, recording) in both(&scene, until) {
+            let exact = clock == "precise";
+            for k in 0..3 {
+                let u = G * until + C[k] / M[k] * impulse;
+                near(clock, "rate", end(&recording, k)[1], u, if exact { 1e-7 } else { 0.01 });
+            }
+            near(clock, "the force", *signal(&recording, "rope.force").last().unwrap(), -most, 1e-6);
+            assert!(residual(&recording) < 1e-8, "{clock}: {:e}", residual(&recording));
+        }
+    }
+}
+
+/// Two that give and damp, in a file, where nothing else connects the masses: c x'' of both ends settles to the weight.
+#[test]
+fn a_file_ties_mechanisms_that_nothing_else_connects() {
+    let tie = "[[constraint]]\nname = \"tie\"\nterms = { \"slide_0.position\" = 1, \"slide_2.position\" = -2 }\n\
+               equals = \"10 mm\"\n[[constraint]]\nname = \"mount\"\nterms = { slide_2 = 1 }\nequals = 0\n\
+               compliance = \"1 mm/N\"\ndamping = \"60 N s/m\"\n";
+    let text = format!("{}{tie}", sliders(["0"; 3]).to_toml())
+        .replace("slide_0\"\nkind = \"prismatic\"", "slide_0\"\nposition = 0.01\nkind = \"prismatic\"");
+    let scene = Scene::parse("tie.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    for (clock, recording) in both(&scene, 3.0) {
+        // the second mass feels its weight and twice that of the first
+        let load = G * (M[2] + 2.0 * M[0]);
+        near(clock, "the sag", end(&recording, 2)[0], load * 1e-3, 1e-6);
+        near(clock, "the mount", *signal(&recording, "mount.force").last().unwrap(), -load, 1e-3);
+        near(clock, "the tie", *signal(&recording, "tie.force").last().unwrap(), -G * M[0], 1e-3);
+        near(clock, "the length", end(&recording, 0)[0] - 2.0 * end(&recording, 2)[0], 0.01, 1e-9);
+        assert!(residual(&recording) < 1e-8, "{clock}: {:e}", residual(&recording));
+    }
+}
+
 /// Three ropes over the same pulleys, one of them with a little more length, and a rod that holds both ways: as many
 /// rows as will are redundant.
 #[test]
@@ -243,7 +313,10 @@ fn what_a_constraint_cannot_be_is_named() {
         Model::compile(&scene).map(|_| ()).unwrap_err().to_string()
     };
     type Change = fn(&mut Constraint);
-    let cases: [(Change, &str); 7] = [
+    let cases: [(Change, &str); 10] = [
+        (|c| c.damping = 1.0, "damping and no compliance"),
+        (|c| c.force_max = Some(1.0), "a force_max and no compliance"),
+        (|c| c.compliance = -1.0, "the compliance -1"),
         (|c| c.terms[0].joint = "nowhere".into(), "joint \"nowhere\", which has no coordinates"),
         (|c| c.terms[0].coordinate = 1, "a coordinate joint \"slide_0\" does not have"),
         (|c| c.terms[1].joint = "slide_0".into(), "two terms of joint \"slide_0\""),
