@@ -86,7 +86,8 @@ impl Clock {
             let partition = &self.partitions[p];
             let free = |&b: &u32| {
                 let path = &self.paths[b as usize];
-                !path.sprung && !path.struck && !path.is_slender()
+                // without an impulse its path is a parabola already
+                self.solved.has_impulse[b as usize] && !path.sprung && !path.struck && !path.is_slender()
             };
             let slides = partition.active
                 && !partition.swept
