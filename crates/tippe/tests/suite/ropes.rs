@@ -180,7 +180,7 @@ fn a_rope_that_gives_throws_back_what_it_catches() {
     let (spare, compliance) = (0.2, 2e-3);
     let taut = (spare / (2.0 * G)).sqrt();
     let (b, v, w) = (4.0 * G, 4.0 * G * taut, (yields() / compliance).sqrt());
-    let held = 2.0 / w * (std::f64::consts::PI - (v * w / b).atan());
+    let held = 2.0 / w * (std::f64::consts::PI - libm::atan(v * w / b));
     let impulse = -(2.0 * v + b * held) / yields();
     let mut scene = sliders(["0"; 3]);
     scene.constraints.push(Constraint { compliance, ..rope("rope", spare) });
@@ -205,8 +205,8 @@ fn a_rope_that_gives_throws_back_what_it_catches() {
 fn a_rope_pulls_with_its_largest_force() {
     let (most, compliance, until) = (8.0, 2e-3, 0.3);
     let (b, w) = (4.0 * G, (yields() / compliance).sqrt());
-    let reached = (1.0 - most * yields() / b).acos() / w;
-    let impulse = b * ((w * reached).sin() / w - reached) / yields() - most * (until - reached);
+    let reached = libm::acos(1.0 - most * yields() / b) / w;
+    let impulse = b * (libm::sin(w * reached) / w - reached) / yields() - most * (until - reached);
     for holds in [ConstraintHolds::AtMost, ConstraintHolds::Equals] {
         let mut scene = sliders(["0"; 3]);
         let one = rope("rope", 0.0);
