@@ -485,7 +485,7 @@ class Scene(Kinds):
         with _Places(file, places):
             folder = None if out is None else os.fspath(out)
             sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv, force)
-        if folder is not None and sim.folder != folder:
+        if folder is not None and sim.folder is not None and Path(sim.folder) != Path(folder):
             warnings.warn(f"{folder} is not empty: the run goes to {sim.folder}. help: force=True replaces a run", stacklevel=3)
         if self._laws and sim.clock != "precise":
             raise ValueError("a contact law that is a function needs the precise clock. help: write it as equations")
