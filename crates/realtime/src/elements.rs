@@ -1,7 +1,7 @@
 //! Force elements in a step: loads at its beginning, rows that hold at its end, their modes, events and books. No kind is known by name.
 
 use super::Clock;
-use super::foresee::Part;
+use super::foresee::Direction;
 use super::joints::{coordinate_row, flat};
 use super::rates::dot;
 use super::rows::{Owner, Place, Rows};
@@ -240,7 +240,7 @@ impl Clock {
         }
     }
 
-    /// Loads of element `k`: those that were foreseen, but for what becomes rows; else as they are.
+    /// Loads of element `k`, but for what becomes rows.
     fn load_element(&self, k: usize, elements: &mut Elements) {
         let element = &self.model.elements[k];
         let attached = element.kind.attached();
@@ -250,7 +250,7 @@ impl Clock {
         element.kind.act(&self.seen(k, &sights[k], &look), action);
         effects[k] = action.effect;
         outputs[k] = action.effect.outputs;
-        self.foresight.replace(k, element.kind.most(), action, &mut outputs[k]);
+        self.foresight.take_rows(k, action, &mut outputs[k]);
         for &Wrench { frame, at, on } in &action.wrenches {
             if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
                 let arm = at - self.paths[b as usize].kin.p;
@@ -309,7 +309,7 @@ impl Clock {
     /// Rows of loads that answer to the motion.
     fn answer_rows(&mut self, elements: &mut Elements, rows: &mut Rows) {
         let (model, h) = (&self.model.clone(), self.h);
-        for answer in self.foresight.answers.iter().filter(|answer| answer.slope < 0.0) {
+        for answer in &self.foresight.answers {
             let (k, ends) = (answer.element, &mut elements.ends);
             ends.clear();
             let own = self.foresight.ends[answer.ends.clone()].iter().flat_map(|end| self.ends_of(k, end));
@@ -317,10 +317,10 @@ impl Clock {
             let most = model.elements[k].kind.most() * h;
             let [target, compliance] = answer.row(h);
             let (law, bounds) = (RowLaw::Answer { target, compliance }, [-most, most]);
-            let part = answer.part.number();
+            let part = answer.direction.number();
             let row = ElementRow { part, ends: 0..0, law, bounds, warm: false, bound: most };
             let place = self.push_element_row(k, &row, f64::NAN, ends, rows);
-            if answer.part == Part::Coordinate {
+            if answer.direction == Direction::Coordinate {
                 elements.along.push(RowAlong {
                     at: model.elements[k].kind.attached().coordinates[0],
                     factor: 1.0,

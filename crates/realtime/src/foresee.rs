@@ -5,10 +5,11 @@
 //! end of the step changed a little as the effort itself changes them. With r the rate along which it acts,
 //!   e = e_p + s (r+ - r0),   s = de/dr+,   is for s < 0 a row   r+ + eps lambda = b,   eps = -1/(h s),   b = r0 - e_p/s.
 //! What answers faster than the step resolves is foreseen at the end of the step, which damps it. States of components go
-//! along. An effort that does not oppose the motion (s >= 0) stays a load, and has the value that was foreseen.
+//! along. An effort that does not oppose the motion (s >= 0) stays the load that it is at the beginning.
 
 use super::Clock;
 use super::equations::Room;
+use super::kicks::Kicks;
 use tippe_geometry::Vec3;
 use tippe_mechanics::element::{Action, InStep, RowEnd, Sight, Wrench};
 use tippe_mechanics::joint::Six;
@@ -24,9 +25,9 @@ const LEAST_CHANGE: f64 = 1e-6;
 /// Answers that change the rate by less than this share of it in a step are rounding [-].
 const NOTHING: f64 = 1e-9;
 
-/// Which number of an element's action answers.
+/// Along which direction of its action an element answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Direction {
     /// The effort along its coordinate.
     Coordinate,
     /// The force along its line, between two frames: positive where it pushes them apart.
@@ -35,18 +36,18 @@ pub enum Part {
     Axis(usize),
 }
 
-impl Part {
+impl Direction {
     /// Its row among those of the element.
     pub fn number(self) -> u8 {
-        if let Part::Axis(i) = self { i as u8 } else { 0 }
+        if let Direction::Axis(i) = self { i as u8 } else { 0 }
     }
 
     /// Its value [N or N m].
     fn of(self, action: &Action) -> f64 {
         match self {
-            Part::Coordinate => action.efforts[0],
-            Part::Line => -action.effect.effort(),
-            Part::Axis(i) => action.wrenches.first().map_or(0.0, |wrench| axis(wrench.on, i)),
+            Direction::Coordinate => action.efforts[0],
+            Direction::Line => -action.effect.effort(),
+            Direction::Axis(i) => action.wrenches.first().map_or(0.0, |wrench| axis(wrench.on, i)),
         }
     }
 }
@@ -55,20 +56,16 @@ fn axis(on: Six, i: usize) -> f64 {
     if i < 3 { on.angular[i] } else { on.linear[i - 3] }
 }
 
-fn set_axis(on: &mut Six, i: usize, value: f64) {
-    if i < 3 { on.angular[i] = value } else { on.linear[i - 3] = value }
-}
-
-/// A part of an element's action, foreseen.
+/// An effort that opposes the motion, foreseen.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The element.
     pub element: usize,
-    /// Which number of its action.
-    pub part: Part,
+    /// Along which it acts.
+    pub direction: Direction,
     /// Foreseen with the rate of the beginning: e_p [N or N m].
     pub effort: f64,
-    /// s, zero where it does not oppose the motion.
+    /// s, below zero.
     pub slope: f64,
     /// r0 [m/s or rad/s].
     pub rate: f64,
@@ -83,9 +80,9 @@ impl Answer {
     }
 }
 
-/// Where bodies and coordinates are.
+/// Motion of bodies, and of coordinates {q, u}.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Motions {
     bodies: Vec<BodyMotion>,
     coordinates: Vec<[f64; 2]>,
 }
@@ -93,41 +90,35 @@ struct Place {
 /// What loads will be, and room to look ahead.
 #[derive(Clone, Debug, Default)]
 pub struct Foresight {
-    /// Parts of actions that were foreseen, by element.
+    /// Efforts that become rows, by element.
     pub answers: Vec<Answer>,
     /// Ends of their rows.
     pub ends: Vec<RowEnd>,
-    now: Place,
-    ahead: Place,
+    now: Motions,
+    ahead: Motions,
     states: Vec<f64>,
     asked: Vec<usize>,
     later: Vec<usize>,
     sight: Sight,
     action: Action,
     before: Action,
-    /// What an impulse of one part changes: velocities of bodies, rates of coordinates of mechanisms.
-    kicks: Vec<(usize, Six)>,
-    rates: Vec<(usize, usize, f64)>,
-    /// Bodies that the part acts on, and the derivatives of its rate by their velocities.
+    kicks: Kicks,
+    /// Free bodies that a direction acts on, and the derivatives of its rate by their velocities.
     along: Vec<(usize, Six)>,
 }
 
 impl Foresight {
-    /// What element `k` does as a load of at most so much, where it was foreseen: nothing of what becomes rows, whose outputs
-    /// come from the rows.
-    pub fn replace(&self, k: usize, most: f64, action: &mut Action, outputs: &mut [f64]) {
-        for answer in self.answers.iter().filter(|answer| answer.element == k) {
-            let value = if answer.slope < 0.0 { 0.0 } else { answer.effort.clamp(-most, most) };
-            match answer.part {
-                Part::Coordinate => action.efforts[0] = value,
-                Part::Line if value == 0.0 => action.wrenches.clear(),
-                Part::Line => {}
-                Part::Axis(i) => set_axis(&mut action.wrenches[0].on, i, value),
+    /// Takes from the action of element `k` what becomes rows, and from its outputs what comes from them.
+    pub fn take_rows(&self, k: usize, action: &mut Action, outputs: &mut [f64]) {
+        let first = self.answers.partition_point(|answer| answer.element < k);
+        for answer in self.answers[first..].iter().take_while(|answer| answer.element == k) {
+            match answer.direction {
+                Direction::Coordinate => action.efforts[0] = 0.0,
+                Direction::Line => action.wrenches.clear(),
+                Direction::Axis(i) if i < 3 => action.wrenches[0].on.angular[i] = 0.0,
+                Direction::Axis(i) => action.wrenches[0].on.linear[i - 3] = 0.0,
             }
-            outputs[0] = match answer.part {
-                Part::Axis(_) => action.wrenches[0].on.linear.length(),
-                _ => value,
-            };
+            outputs[0] = action.wrenches.first().map_or(0.0, |wrench| wrench.on.linear.length());
         }
     }
 }
@@ -136,90 +127,93 @@ impl Clock {
     /// Efforts of the loads that read the motion, and how they answer to it.
     pub(super) fn foresee(&mut self, entry: &[Option<InStep>], sights: &[Sight]) {
         let (model, h) = (self.model.clone(), self.h);
-        let mut sight = std::mem::take(&mut self.foresight);
-        sight.answers.clear();
-        sight.ends.clear();
-        sight.asked.clear();
+        let mut foresight = std::mem::take(&mut self.foresight);
+        foresight.answers.clear();
+        foresight.ends.clear();
+        foresight.asked.clear();
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
             let reads = attached.formula.is_some_and(|formula| !formula.is_of_time());
             if reads && entry[k] == Some(InStep::Load) && !attached.coordinates.iter().any(|at| self.is_given(*at)) {
-                sight.asked.push(k);
+                foresight.asked.push(k);
             }
         }
-        if !sight.asked.is_empty() {
-            self.prepare_answers(&sight.asked);
-            self.leave(&mut sight.now);
+        if !foresight.asked.is_empty() {
+            self.prepare_answers(&foresight.asked);
+            self.leave(&mut foresight.now);
             let mut room = std::mem::take(&mut self.room);
             for ahead in [0.5 * h, h] {
                 self.move_on(ahead);
-                self.leave(&mut sight.ahead);
-                for k in std::mem::take(&mut sight.asked) {
-                    if !self.ask(k, ahead, &sights[k].frames, &mut sight, &mut room) {
-                        sight.later.push(k);
+                self.leave(&mut foresight.ahead);
+                foresight.later.clear();
+                for j in 0..foresight.asked.len() {
+                    let k = foresight.asked[j];
+                    if !self.ask(k, ahead, &sights[k].frames, &mut foresight, &mut room) {
+                        foresight.later.push(k);
                     }
                 }
-                self.come_back(&sight.now);
-                std::mem::swap(&mut sight.asked, &mut sight.later);
+                self.come_back(&foresight.now);
+                std::mem::swap(&mut foresight.asked, &mut foresight.later);
             }
             self.room = room;
+            foresight.answers.sort_unstable_by_key(|answer| (answer.element, answer.direction.number()));
         }
-        self.foresight = sight;
+        self.foresight = foresight;
     }
 
     /// Mechanisms answer to impulses where they are.
     fn prepare_answers(&mut self, asked: &[usize]) {
         let model = self.model.clone();
-        for (k, mechanism) in model.mechanisms.iter().enumerate() {
-            let on = |b: u32| mechanism.links.iter().any(|link| link.body == b);
-            let acts = |e: &usize| model.elements[*e].bodies.iter().any(|&b| on(b));
-            if asked.iter().any(acts) {
-                self.machines[k].prepare(&model, k, &self.state.machines[k], self.state.time);
+        self.machines.iter_mut().for_each(|machine| machine.ready = false);
+        for &b in asked.iter().flat_map(|&k| &model.elements[k].bodies) {
+            if let Some((m, _)) = model.bodies[b as usize].mechanism
+                && !self.machines[m as usize].ready
+            {
+                let m = m as usize;
+                self.machines[m].prepare(&model, m, &self.state.machines[m], self.state.time);
             }
         }
     }
 
     /// What element `k` does `ahead` [s] from now and how that answers; false if it must be asked at the end of the step.
-    fn ask(&mut self, k: usize, ahead: f64, frames: &[Kinematics], sight: &mut Foresight, room: &mut Room) -> bool {
-        let first = [sight.answers.len(), sight.ends.len()];
-        let mut before = std::mem::take(&mut sight.before);
-        self.act_ahead(k, ahead, sight, room, &mut before);
-        let coordinates = !before.efforts.is_empty();
-        let count = if coordinates || before.wrenches.len() == 2 { 1 } else { 6 * before.wrenches.len().min(1) };
-        let mut resolved = true;
-        for i in 0..count {
-            let part = match (coordinates, before.wrenches.len()) {
-                (true, _) => Part::Coordinate,
-                (_, 2) => Part::Line,
-                _ => Part::Axis(i),
-            };
-            let effort = part.of(&before);
-            let from = sight.ends.len();
-            ends(part, effort, &before.wrenches, frames, &mut sight.ends);
-            let (yields, rate) = self.find_kicks(k, from, sight);
-            let change = (SHARE * rate.abs()).max(LEAST_CHANGE);
-            let mut slope = 0.0;
-            if yields > 0.0 {
-                self.kick(change / yields, ahead, sight);
-                let mut action = std::mem::take(&mut sight.action);
-                self.act_ahead(k, ahead, sight, room, &mut action);
-                slope = (part.of(&action) - effort) / change;
-                sight.action = action;
-                self.come_back_from_kick(sight);
+    fn ask(&mut self, k: usize, ahead: f64, frames: &[Kinematics], fore: &mut Foresight, room: &mut Room) -> bool {
+        let first = [fore.answers.len(), fore.ends.len()];
+        let mut before = std::mem::take(&mut fore.before);
+        self.act_ahead(k, ahead, fore, room, &mut before);
+        let is_last = ahead >= self.h;
+        let (mut resolved, mut most) = (true, 0.0_f64);
+        for direction in directions(&before) {
+            let effort = direction.of(&before);
+            let from = fore.ends.len();
+            ends(direction, effort, &before.wrenches, frames, &mut fore.ends);
+            let (yields, rate) = self.find_kicks(k, from, fore);
+            if yields <= 0.0 {
+                continue;
             }
+            let change = (SHARE * rate.abs()).max(LEAST_CHANGE);
+            self.kick(change / yields, ahead, fore);
+            let mut action = std::mem::take(&mut fore.action);
+            self.act_ahead(k, ahead, fore, room, &mut action);
+            let slope = (direction.of(&action) - effort) / change;
+            fore.action = action;
+            self.come_back_from_kick(fore);
             let answer = -self.h * slope * yields;
             resolved &= answer.is_nan() || answer <= RESOLVED;
-            let slope = if answer > NOTHING { slope } else { 0.0 };
-            let ends = from..sight.ends.len();
-            sight.answers.push(Answer { element: k, part, effort, slope, rate, ends });
+            if answer > NOTHING {
+                most = most.max(answer);
+                let ends = from..fore.ends.len();
+                fore.answers.push(Answer { element: k, direction, effort, slope, rate, ends });
+            }
         }
-        sight.before = before;
-        let answers = sight.answers[first[0]..].iter().any(|answer| answer.slope != 0.0);
-        if !answers || !resolved && ahead < self.h {
-            sight.answers.truncate(first[0]);
-            sight.ends.truncate(first[1]);
+        fore.before = before;
+        if !resolved && !is_last {
+            fore.answers.truncate(first[0]);
+            fore.ends.truncate(first[1]);
         }
-        resolved || ahead >= self.h
+        if is_last {
+            self.shown.tally.hasty.entry(k).and_modify(|was| *was = was.max(most)).or_insert(most);
+        }
+        resolved || is_last
     }
 
     /// Everything moves on as it does.
@@ -240,7 +234,7 @@ impl Clock {
     }
 
     /// Notes where everything is.
-    fn leave(&self, place: &mut Place) {
+    fn leave(&self, place: &mut Motions) {
         place.bodies.clone_from(&self.state.bodies);
         place.coordinates.clear();
         let all = self.state.machines.iter().flat_map(|record| record.q.iter().zip(&record.u));
@@ -248,7 +242,7 @@ impl Clock {
     }
 
     /// Everything is where it was.
-    fn come_back(&mut self, place: &Place) {
+    fn come_back(&mut self, place: &Motions) {
         self.state.bodies.clone_from(&place.bodies);
         let all = self.state.machines.iter_mut().flat_map(|record| record.q.iter_mut().zip(&mut record.u));
         for ((q, u), was) in all.zip(&place.coordinates) {
@@ -257,15 +251,15 @@ impl Clock {
     }
 
     /// Actions of element `k` as things stand `ahead` [s] from now, states of components gone along.
-    fn act_ahead(&mut self, k: usize, ahead: f64, sight: &mut Foresight, room: &mut Room, action: &mut Action) {
+    fn act_ahead(&mut self, k: usize, ahead: f64, fore: &mut Foresight, room: &mut Room, action: &mut Action) {
         let (t, model) = (self.state.time, &self.model.clone());
-        self.foresee_states(ahead, &mut sight.states, room);
+        self.foresee_states(ahead, &mut fore.states, room);
         let element = &model.elements[k];
-        self.place_sight(k, true, &sight.states, &mut sight.sight);
-        sight.sight.t = t + ahead;
-        let look = |source| self.look_ahead(t + ahead, room, &sight.states, source);
-        action.clear(sight.sight.coordinates.len(), element.states.len());
-        let seen = sight.sight.seen(self.state.actions.modes[k], 0.0, &look);
+        self.place_sight(k, true, &fore.states, &mut fore.sight);
+        fore.sight.t = t + ahead;
+        let look = |source| self.look_ahead(t + ahead, room, &fore.states, source);
+        action.clear(fore.sight.coordinates.len(), element.states.len());
+        let seen = fore.sight.seen(self.state.actions.modes[k], 0.0, &look);
         element.kind.act(&seen, action);
         // rows have bounds of their own
         if let Some(effort) = element.kind.unlimited(&seen) {
@@ -273,50 +267,27 @@ impl Clock {
         }
     }
 
-    /// What an impulse of the part with the ends from `from` on changes; how much its own rate, and that rate now.
-    fn find_kicks(&mut self, k: usize, from: usize, sight: &mut Foresight) -> (f64, f64) {
-        let model = self.model.clone();
-        let Foresight { kicks, rates, along, .. } = sight;
-        kicks.clear();
-        rates.clear();
+    /// What an impulse along the ends from `from` on changes; how much their own rate, and that rate now.
+    fn find_kicks(&mut self, k: usize, from: usize, fore: &mut Foresight) -> (f64, f64) {
+        let Foresight { kicks, along, ends, .. } = fore;
         along.clear();
-        let ends = sight.ends[from..].iter().flat_map(|end| self.ends_of(k, end)).flatten();
-        along.extend(ends.filter_map(|(body, J)| body.filter(|&b| self.is_free(b)).map(|b| (b, J))));
-        for (m, mechanism) in model.mechanisms.iter().enumerate() {
-            let link = |b: usize| mechanism.links.iter().position(|link| link.body as usize == b);
-            let ends = along.iter().filter_map(|(b, J)| link(*b).map(|l| (l, *J)));
-            if ends.clone().next().is_some() {
-                let machine = &mut self.machines[m];
-                machine.answer_to(mechanism, ends);
-                kicks
-                    .extend(mechanism.links.iter().map(|link| link.body as usize).zip(machine.motions.iter().copied()));
-                rates.extend(machine.stage_u.iter().enumerate().map(|(i, rate)| (m, i, *rate)));
-            }
-        }
-        for (b, J) in along.iter().filter(|(b, _)| model.bodies[*b].mechanism.is_none()) {
-            let (body, R) = (&model.bodies[*b], self.paths[*b].kin.R);
-            let spin = R * (body.I_c_inverse * (R.transpose() * J.angular));
-            kicks.push((*b, Six::new(spin, J.linear / body.mass)));
-        }
-        let (mut yields, mut rate) = (0.0, 0.0);
-        for (b, J) in along.iter() {
-            yields += kicks.iter().filter(|(other, _)| other == b).map(|(_, kick)| J.dot(kick)).sum::<f64>();
-            rate += J.dot(&self.paths[*b].velocity());
-        }
-        (yields, rate)
+        let bodies = ends[from..].iter().flat_map(|end| self.ends_of(k, end)).flatten();
+        along.extend(bodies.filter_map(|(body, J)| body.filter(|&b| self.is_free(b)).map(|b| (b, J))));
+        let yields = self.kicks_of(along, kicks);
+        (yields, along.iter().map(|(b, J)| J.dot(&self.paths[*b].velocity())).sum())
     }
 
-    /// Velocities and places `ahead` [s] from now, where the part has given this impulse in the course of the step: those
-    /// of its middle see half of it, and move by a quarter of a step at it.
-    fn kick(&mut self, impulse: f64, ahead: f64, sight: &Foresight) {
+    /// Velocities and places `ahead` [s] from now, with this impulse given in the course of the step: half way half of it has
+    /// been given, and has moved bodies for a quarter of the step.
+    fn kick(&mut self, impulse: f64, ahead: f64, fore: &Foresight) {
         let share = ahead / self.h;
         let shifted = 0.5 * impulse * ahead;
-        for (b, kick) in &sight.kicks {
+        for (b, kick) in &fore.kicks.bodies {
             let body = &mut self.state.bodies[*b];
             (body.w, body.v) = (body.w + kick.angular * (impulse * share), body.v + kick.linear * (impulse * share));
             shift(body, *kick * shifted);
         }
-        for &(m, i, rate) in &sight.rates {
+        for &(m, i, rate) in &fore.kicks.coordinates {
             let record = &mut self.state.machines[m];
             record.u[i] += rate * impulse * share;
             record.q[i] += rate * shifted;
@@ -324,26 +295,37 @@ impl Clock {
     }
 
     /// Takes it back.
-    fn come_back_from_kick(&mut self, sight: &Foresight) {
-        for (b, _) in &sight.kicks {
-            self.state.bodies[*b] = sight.ahead.bodies[*b];
+    fn come_back_from_kick(&mut self, fore: &Foresight) {
+        for (b, _) in &fore.kicks.bodies {
+            self.state.bodies[*b] = fore.ahead.bodies[*b];
         }
-        for &(m, i, _) in &sight.rates {
+        for &(m, i, _) in &fore.kicks.coordinates {
             let before: usize = self.state.machines[..m].iter().map(|record| record.q.len()).sum();
             let record = &mut self.state.machines[m];
-            [record.q[i], record.u[i]] = sight.ahead.coordinates[before + i];
+            [record.q[i], record.u[i]] = fore.ahead.coordinates[before + i];
         }
     }
 }
 
-/// Ends of the row along which a part acts, with the points where its frames are now.
-fn ends(part: Part, effort: f64, wrenches: &[Wrench], frames: &[Kinematics], out: &mut Vec<RowEnd>) {
+/// Directions along which an element acts.
+fn directions(action: &Action) -> impl Iterator<Item = Direction> + use<> {
+    let (coordinates, wrenches) = (!action.efforts.is_empty(), action.wrenches.len());
+    let count = if coordinates || wrenches == 2 { 1 } else { 6 * wrenches.min(1) };
+    (0..count).map(move |i| match (coordinates, wrenches) {
+        (true, _) => Direction::Coordinate,
+        (_, 2) => Direction::Line,
+        _ => Direction::Axis(i),
+    })
+}
+
+/// Ends of the row along which a direction acts, with the points where its frames are now.
+fn ends(direction: Direction, effort: f64, wrenches: &[Wrench], frames: &[Kinematics], out: &mut Vec<RowEnd>) {
     let end = |frame: usize, axes: Six| RowEnd::Frame { frame, at: frames[frame].p, axes };
-    match part {
-        Part::Coordinate => out.push(RowEnd::Coordinate { coordinate: 0, factor: 1.0 }),
-        Part::Line if effort == 0.0 => {}
-        Part::Line => out.extend(wrenches.iter().map(|wrench| end(wrench.frame, wrench.on * (1.0 / effort)))),
-        Part::Axis(i) => {
+    match direction {
+        Direction::Coordinate => out.push(RowEnd::Coordinate { coordinate: 0, factor: 1.0 }),
+        Direction::Line if effort == 0.0 => {}
+        Direction::Line => out.extend(wrenches.iter().map(|wrench| end(wrench.frame, wrench.on * (1.0 / effort)))),
+        Direction::Axis(i) => {
             let mut unit = [Vec3::ZERO; 2];
             unit[i / 3][i % 3] = 1.0;
             let [about, along] = unit;

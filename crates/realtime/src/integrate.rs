@@ -2,7 +2,8 @@
 
 use super::Clock;
 use super::contacts::RADIUS_MAX;
-use super::rates::dot;
+use super::rates::{dot, rate_with};
+use super::rows::Owner;
 use tippe_geometry::{Shape, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::mechanism::Parent;
@@ -13,7 +14,10 @@ use tippe_numerics::kkt::GROUND;
 /// [-].
 const UNSEEN_TRAVEL: f64 = 0.02;
 /// Speed, of the centre of mass and of the rim, below which a body is at rest [m/s].
-pub const REST_SPEED: f64 = 1e-4;
+const REST_SPEED: f64 = 1e-4;
+/// Bodies slide where they move at most this share of their speed across what they touch [-], which is 0.06 degrees off its
+/// surface: what lands, lifts off or turns with a curved surface within the step is above it.
+const ACROSS: f64 = 1e-3;
 /// Turn that rows give a slender body in a step above which a warning tells that its orientation is uncertain [rad].
 const UNCERTAIN_TURN: f64 = 0.1;
 /// Energy that steps of taut chains may make of nothing, as a share of the largest kinetic energy [-]. With less,
@@ -107,6 +111,45 @@ impl Clock {
                 }
             }
         }
+    }
+
+    /// Bodies that slide or roll all through the step, along what they touch and not across it, go as far as their mean
+    /// velocity takes them in the direction in which they move, if all that touch each other do: at the velocity of the end,
+    /// with which contacts close, ways would be wrong by h (u+ - u)/2 in each step.
+    pub(super) fn find_sliders(&mut self, velocity: &[Six]) {
+        for p in 0..self.partitions.len() {
+            let partition = &self.partitions[p];
+            let free = |&b: &u32| {
+                let path = &self.paths[b as usize];
+                // without an impulse its path is a parabola already
+                self.solved.has_impulse[b as usize] && !path.sprung && !path.struck && !path.is_slender()
+            };
+            let slides = partition.active
+                && !partition.swept
+                && !self.rows.seen
+                && partition.machines.is_empty()
+                && partition.bodies.iter().all(free)
+                && partition.rows.iter().all(|&k| self.slides(k as usize, velocity));
+            if slides {
+                for &b in &self.partitions[p].bodies {
+                    let (b, radius) = (b as usize, self.model.bodies[b as usize].radius.min(RADIUS_MAX));
+                    self.paths[b].slow_down(velocity[b], REST_SPEED, REST_SPEED / radius);
+                }
+            }
+        }
+    }
+
+    /// True if a row is of a contact whose bodies slide or roll.
+    fn slides(&self, k: usize, velocity: &[Six]) -> bool {
+        let row = &self.rows.rows[k];
+        match self.rows.owners[k] {
+            Owner::Normal(_) => {}
+            owner => return owner.is_friction(),
+        }
+        let [start, end] = [rate_with(row, |b| self.paths[b].velocity()), rate_with(row, |b| velocity[b])];
+        let speed = |b: usize| self.paths[b].velocity().linear.length().min(velocity[b].linear.length());
+        let fastest = row.bodies.iter().filter(|&&b| b != GROUND).map(|&b| speed(b as usize)).fold(0.0, f64::max);
+        fastest > REST_SPEED && start.abs().max(end.abs()) <= ACROSS * fastest
     }
 
     /// Euler steps of a taut chain may make energy of nothing where it goes slack and taut again. What they made so

@@ -38,6 +38,8 @@ pub struct Machine {
     pub tau: Vec<f64>,
     /// True if its free motion was taken to high order.
     pub smooth: bool,
+    /// True if it is ready to answer to impulses before the free motion of the step is known.
+    pub ready: bool,
     /// Rates at the end of the step without rows.
     pub u_free: Vec<f64>,
     /// Coordinates and bases there.
@@ -104,6 +106,7 @@ impl Machine {
             kinematics: vec![Kinematics::WORLD; links],
             tau: vec![0.0; n],
             smooth: true,
+            ready: false,
             u_free: vec![0.0; n],
             q_free: vec![0.0; n],
             bases_free: vec![Quat::IDENTITY; links],
@@ -151,6 +154,7 @@ impl Machine {
         self.stage_u.clone_from(&record.u);
         self.bases_free.clone_from(&record.bases);
         self.rates(model, k, t);
+        self.ready = true;
     }
 
     /// Rate that a row with these ends on links gives per impulse, loops open.

@@ -18,6 +18,7 @@ mod hook;
 mod impact;
 mod integrate;
 mod joints;
+mod kicks;
 mod memory;
 mod partition;
 mod path;
@@ -230,6 +231,7 @@ pub struct Clock {
     room: equations::Room,
     /// Loads that answer to the motion: `load` writes, `assemble` reads.
     foresight: foresee::Foresight,
+    answering: struts::Answering,
     /// Rows: `assemble` and hooks write, `solve` leaves the impulses in them, `integrate` and `book` read.
     rows: Rows,
     /// Partitions that rows tie together: `split` writes, `solve` leaves the solutions in them.
@@ -278,6 +280,7 @@ impl Clock {
             values: vec![0.0; model.network.values],
             room: equations::Room::new(&model),
             foresight: foresee::Foresight::default(),
+            answering: struts::Answering::default(),
             rows: Rows::default(),
             root: Vec::new(),
             parts: Vec::new(),

@@ -6,22 +6,25 @@
 //! dampers whose motion the step resolves count in its middle, which loses nothing; the others at its end, which damps them.
 
 use super::Clock;
-use super::contacts::RADIUS_MAX;
 use super::elements::{Elements, RowOfElement};
-use super::integrate::REST_SPEED;
-use super::rates::{dot, rate_with};
-use super::rows::{Owner, Place, Rows};
+use super::kicks::Kicks;
+use super::rates::dot;
+use super::rows::{Place, Rows};
 use tippe_geometry::Vec3;
 use tippe_mechanics::element::{Instant, RowLaw, Strut, StrutInStep};
 use tippe_mechanics::joint::Six;
 use tippe_numerics::kkt::GROUND;
 
 /// A spring is resolved up to this turn of its phase per step, h omega, and a damper up to this decay, h/tau [-]. The
-/// middle rule is 8 % slow there, the end rule loses a third of the amplitude in a step; at twice as much neither is of use.
+/// middle rule is 8 % slow there, and the end rule loses three tenths of the amplitude in a step.
 const RESOLVED: f64 = 1.0;
 
-/// Bodies slide where they move at most this share of their speed across what they touch [-].
-const ACROSS: f64 = 1e-3;
+/// Room to ask how bodies answer to a row.
+#[derive(Clone, Debug, Default)]
+pub struct Answering {
+    ends: Vec<(usize, Six)>,
+    kicks: Kicks,
+}
 
 impl Clock {
     /// How bodies move in the step, and what that makes of the rows of springs and dampers.
@@ -78,45 +81,6 @@ impl Clock {
         }
     }
 
-    /// Bodies that slide or roll all through the step, along what they touch and not across it, go as far as their mean
-    /// velocity takes them in the direction in which they move, if all that touch each other do: at the velocity of the end,
-    /// with which contacts close, ways would be wrong by h (u+ - u)/2 in each step.
-    pub(super) fn find_sliders(&mut self, velocity: &[Six]) {
-        for p in 0..self.partitions.len() {
-            let partition = &self.partitions[p];
-            let free = |&b: &u32| {
-                let path = &self.paths[b as usize];
-                // without an impulse its path is a parabola already
-                self.solved.has_impulse[b as usize] && !path.sprung && !path.struck && !path.is_slender()
-            };
-            let slides = partition.active
-                && !partition.swept
-                && !self.rows.seen
-                && partition.machines.is_empty()
-                && partition.bodies.iter().all(free)
-                && partition.rows.iter().all(|&k| self.slides(k as usize, velocity));
-            if slides {
-                for &b in &self.partitions[p].bodies {
-                    let (b, radius) = (b as usize, self.model.bodies[b as usize].radius.min(RADIUS_MAX));
-                    self.paths[b].slow_down(velocity[b], REST_SPEED, REST_SPEED / radius);
-                }
-            }
-        }
-    }
-
-    /// True if a row is of a contact whose bodies slide or roll.
-    fn slides(&self, k: usize, velocity: &[Six]) -> bool {
-        let row = &self.rows.rows[k];
-        match self.rows.owners[k] {
-            Owner::Normal(_) => {}
-            owner => return owner.is_friction(),
-        }
-        let [start, end] = [rate_with(row, |b| self.paths[b].velocity()), rate_with(row, |b| velocity[b])];
-        let speed = |b: usize| self.paths[b].velocity().linear.length().min(velocity[b].linear.length());
-        let fastest = row.bodies.iter().filter(|&&b| b != GROUND).map(|&b| speed(b as usize)).fold(0.0, f64::max);
-        fastest > REST_SPEED && start.abs().max(end.abs()) <= ACROSS * fastest
-    }
-
     /// What counts of a strut, and what its row sees of the beginning of the step.
     fn strut_in_step(&mut self, own: &RowOfElement, strut: &Strut, rows: &Rows) -> StrutInStep {
         let place = own.place;
@@ -129,7 +93,8 @@ impl Clock {
         let turn = |yields: f64| h * (strut.stiffness * yields).sqrt();
         let decay = |yields: f64| h * strut.damping * yields;
         // joints only hold what yields: where it is slow without them it is slow
-        let mut yields = self.yields_alone(place, rows);
+        let alone = |(b, J): (usize, [f64; 6])| six(&J).dot(&self.kick_alone(b, six(&J)));
+        let mut yields = rows.ends_at(place).map(alone).sum();
         if !is_slow(turn(yields)) || !is_slow(decay(yields)) {
             yields = self.yields(place, rows);
         }
@@ -156,40 +121,17 @@ impl Clock {
         step
     }
 
-    /// Rate that a row gives per impulse, joints aside: an upper bound.
-    fn yields_alone(&self, place: Place, rows: &Rows) -> f64 {
-        rows.ends_at(place).map(|(b, J)| self.yields_of(b, &J)).sum()
-    }
-
-    /// What one body adds to it.
-    fn yields_of(&self, b: usize, J: &[f64; 6]) -> f64 {
-        let (body, R) = (&self.model.bodies[b], self.paths[b].kin.R);
-        let [about, along] = [Vec3::from_slice(&J[..3]), Vec3::from_slice(&J[3..])];
-        let own = R.transpose() * about;
-        own.dot(body.I_c_inverse * own) + along.length_squared() / body.mass
-    }
-
     /// Rate that a row gives per impulse, bodies held by the joints of their trees.
     fn yields(&mut self, place: Place, rows: &Rows) -> f64 {
-        let mut yields = 0.0;
-        for (b, J) in rows.ends_at(place) {
-            let Some((m, _)) = self.model.bodies[b].mechanism else {
-                yields += self.yields_of(b, &J);
-                continue;
-            };
-            // the ends on one mechanism answer together, once
-            let model = &self.model;
-            let on = |(other, J): (usize, [f64; 6])| {
-                let (own, link) = model.bodies[other].mechanism?;
-                (own == m)
-                    .then(|| (other, link as usize, Six::new(Vec3::from_slice(&J[..3]), Vec3::from_slice(&J[3..]))))
-            };
-            let ends = rows.ends_at(place).filter_map(on);
-            if ends.clone().next().is_some_and(|(first, ..)| first == b) {
-                let ends = ends.map(|(_, link, J)| (link, J));
-                yields += self.machines[m as usize].answer_to(&model.mechanisms[m as usize], ends);
-            }
-        }
+        let mut room = std::mem::take(&mut self.answering);
+        room.ends.clear();
+        room.ends.extend(rows.ends_at(place).map(|(b, J)| (b, six(&J))));
+        let yields = self.kicks_of(&room.ends, &mut room.kicks);
+        self.answering = room;
         yields
     }
+}
+
+fn six(J: &[f64; 6]) -> Six {
+    Six::new(Vec3::from_slice(&J[..3]), Vec3::from_slice(&J[3..]))
 }

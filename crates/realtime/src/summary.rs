@@ -45,6 +45,8 @@ pub struct Tally {
     pub whirl: Option<(f64, usize, f64)>,
     /// Elements with springs that the step damps: which, and h omega of the fastest [-].
     pub damped: BTreeMap<usize, f64>,
+    /// Elements whose effort answers faster than the step: which, and h over the time in which it does, at its fastest [-].
+    pub hasty: BTreeMap<usize, f64>,
 }
 
 impl Clock {
@@ -124,6 +126,7 @@ impl Clock {
             ));
         }
         warnings.extend(self.damped_springs());
+        warnings.extend(self.hasty_efforts());
         if let Some((time, body, far)) = tally.fast {
             warnings.push(format!(
                 "body \"{}\" travels {far:.2e} m in the step at t = {} s, more than its size {:.2e} m: use a smaller step",
@@ -142,6 +145,23 @@ impl Clock {
         }
         warnings.extend(tally.beyond.map(|beyond| model.pressed_through(beyond)));
         warnings
+    }
+
+    /// Efforts that answer to the motion faster than the step.
+    fn hasty_efforts(&self) -> Option<String> {
+        let hasty = &self.shown.tally.hasty;
+        let (&element, &share) = hasty.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|(_, share)| **share > 1.0)?;
+        let others = match hasty.len() {
+            1 => String::new(),
+            n => format!(" (the fastest of {n} such elements)"),
+        };
+        Some(format!(
+            "\"{}\"{others} answers to the motion within {:.1e} s, and a step is {} s: its effort is that of the end of the step, and \
+             what is that fast is damped. help: a shorter step follows it",
+            self.model.elements[element].name,
+            self.h / share,
+            plain(self.h)
+        ))
     }
 
     /// Springs that are faster than the step.
