@@ -216,6 +216,8 @@ pub enum Form {
     Equations(usize, &'static [&'static str]),
     /// A frame on a body that is not the world: BODY or BODY.FRAME.
     Attachment,
+    /// A frame: BODY, BODY.FRAME or `world`.
+    Frame,
     /// Two frames: BODY, BODY.FRAME or `world`.
     Attachments(Ends),
     /// A place in the pose as written, world axes; it moves with an included scene.

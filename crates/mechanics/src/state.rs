@@ -10,7 +10,7 @@ use tippe_geometry::{Quat, Vec3};
 pub struct ActionRecord {
     /// Energy of each account of each element: lost or put in [J].
     pub energies: Vec<f64>,
-    /// Modes of the elements.
+    /// Modes of the elements, all of one after the other.
     pub modes: Vec<ElementMode>,
     /// Values of [`Model::states`].
     pub states: Vec<f64>,
@@ -25,7 +25,7 @@ impl ActionRecord {
     pub fn start(model: &Model, done: Vec<bool>) -> ActionRecord {
         ActionRecord {
             energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
-            modes: vec![Default::default(); model.elements.len()],
+            modes: vec![Default::default(); model.elements.last().map_or(0, |e| e.modes.end)],
             states: model.states.iter().map(|state| state.start).collect(),
             on: vec![true; model.elements.len()],
             done,

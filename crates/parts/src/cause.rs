@@ -52,6 +52,10 @@ causes! {
         Damping = "damping",
         /// Lost to dry friction of joints.
         JointFriction = "joint_friction",
+        /// Lost to friction of cables over rings, sheaves and bearings of pulleys.
+        CableFriction = "cable_friction",
+        /// Lost when cables broke.
+        Breaking = "breaking",
         /// Lost when parts were fastened together while they moved.
         Fastening = "fastening",
         /// Lost (gained, if negative) by the integration with a fixed step itself; in the precise clock, whose own errors

@@ -67,6 +67,12 @@ event_kinds! {
     Taut = "taut" of one,
     /// A coupling that holds one way let go.
     Slack = "slack" of one,
+    /// A cable broke.
+    Break = "break" of one,
+    /// A cable that stuck to a ring, a sheave or a pulley began to slide.
+    CableSlip = "cable_slip" of one,
+    /// A cable came to stick there.
+    CableStick = "cable_stick" of one,
     /// A motor reached the limit of its force or torque.
     MotorLimit = "motor_limit" of one,
     /// A motor at its limit came to hold its speed or position again.

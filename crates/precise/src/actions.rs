@@ -19,14 +19,16 @@ pub struct LocalElement {
     pub integral: usize,
     /// Machines of its coordinates.
     pub machines: Vec<usize>,
-    /// What it remembers.
-    pub mode: ElementMode,
+    /// What it remembers, by mode.
+    pub modes: Vec<ElementMode>,
     /// Energies of its accounts up to the island's beginning [J].
     pub carried: [f64; MOST_ACCOUNTS],
     /// False once its body is gone.
     pub on: bool,
     /// What it did at the last evaluation.
     pub effect: Effect,
+    /// Its outputs there behind the first.
+    pub shown: Vec<f64>,
     /// True if it gave its coordinate a rate there.
     pub holds: bool,
     /// Force or torque it last held its coordinate with, at the end of an evaluation of all equations [N or N m].
@@ -142,7 +144,7 @@ impl Dynamics {
             action.clear(local.machines.len(), element.states.len());
             {
                 let look = |s: Source| self.look(model, t, y, &machines, &values, s);
-                element.kind.act(&local.sight.seen(local.mode, local.holding, &look), &mut action);
+                element.kind.act(&local.sight.seen(&local.modes, local.holding, &look), &mut action);
             }
             let attached = element.kind.attached();
             for Wrench { frame, at, on } in &action.wrenches {
@@ -164,6 +166,7 @@ impl Dynamics {
                 }
             }
             local.effect = action.effect;
+            local.shown.clone_from(&action.shown);
         }
         self.actions.elements = elements;
         self.actions.action = action;

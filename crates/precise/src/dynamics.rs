@@ -180,7 +180,8 @@ impl Dynamics {
     pub fn restore_actions(&mut self, model: &Model, record: &ActionRecord, y: &mut [f64]) {
         for local in &mut self.actions.elements {
             let k = local.element as usize;
-            (local.mode, local.on) = (record.modes[k], record.on[k]);
+            local.modes.copy_from_slice(&record.modes[model.elements[k].modes.clone()]);
+            local.on = record.on[k];
             let energies = &record.energies[model.elements[k].accounts.clone()];
             local.carried[..energies.len()].copy_from_slice(energies);
         }
@@ -201,7 +202,7 @@ impl Dynamics {
     pub fn record_actions(&self, model: &Model, record: &mut ActionRecord, y: &[f64]) {
         for local in &self.actions.elements {
             let k = local.element as usize;
-            record.modes[k] = local.mode;
+            record.modes[model.elements[k].modes.clone()].copy_from_slice(&local.modes);
             record.on[k] = local.on;
             for (account, place) in model.elements[k].accounts.clone().enumerate() {
                 record.energies[place] = self.element_energy(local, account, y);

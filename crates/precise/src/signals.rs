@@ -79,7 +79,10 @@ impl Dynamics {
     fn action_signal(&self, model: &Model, t: f64, y: &[f64], source: SignalSource) -> Option<f64> {
         let local = |k: u32| self.actions.elements.iter().find(|local| local.element == k);
         match source {
-            SignalSource::Output { element, output } => local(element).map(|l| l.effect.outputs[output as usize]),
+            SignalSource::Output { element, output: 0 } => local(element).map(|l| l.effect.effort),
+            SignalSource::Output { element, output } => {
+                local(element).map(|l| l.shown.get(output as usize - 1).copied().unwrap_or(0.0))
+            }
             SignalSource::Energy { element, account } => {
                 local(element).map(|l| self.element_energy(l, account as usize, y))
             }

@@ -15,8 +15,8 @@ use tippe_numerics::ode::interpolate_all;
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// A force element of the island that has modes.
-    Element(usize),
+    /// A force element of the island, and which of its modes.
+    Element(usize, usize),
     /// A crossing of a component.
     Component {
         /// Block.
@@ -35,9 +35,8 @@ impl Dynamics {
     pub fn find_watches(&mut self, model: &Model) {
         let mut watches = Vec::new();
         for (k, local) in self.actions.elements.iter().enumerate() {
-            if model.elements[local.element as usize].kind.is_watched() {
-                watches.push(Watch::Element(k));
-            }
+            let watched = model.elements[local.element as usize].kind.watched();
+            watches.extend((0..watched).map(|which| Watch::Element(k, which)));
         }
         for &block in &self.actions.blocks {
             if let BlockKind::Component { crossings, .. } = &model.network.blocks[block as usize].kind {
@@ -62,7 +61,9 @@ impl Dynamics {
         out.clear();
         for watch in &self.actions.watches {
             out.push(match *watch {
-                Watch::Element(k) => self.ask_element(model, t, y, k, |element, seen| element.watch(seen)),
+                Watch::Element(k, which) => {
+                    self.ask_element(model, t, y, k, |element, seen| element.watch(which, seen))
+                }
                 Watch::Component { block, index } => match &model.network.blocks[block as usize].kind {
                     BlockKind::Component { crossings, .. } => {
                         crossings[index as usize].when.value(|s| self.look_up(model, t, y, s))
@@ -94,7 +95,7 @@ impl Dynamics {
     ) -> T {
         let local = &self.actions.elements[k];
         let look = |source: Source| self.look_up(model, t, y, source);
-        let seen = local.sight.seen(local.mode, local.holding, &look);
+        let seen = local.sight.seen(&local.modes, local.holding, &look);
         question(model.elements[local.element as usize].kind.acting(), &seen)
     }
 
@@ -120,10 +121,11 @@ impl Dynamics {
     /// What to log when a watch has risen through zero: the kind of event and its source.
     pub fn tripping(&self, model: &Model, index: usize) -> (EventKind, String) {
         match self.actions.watches[index] {
-            Watch::Element(k) => {
+            Watch::Element(k, which) => {
                 let local = &self.actions.elements[k];
                 let element = &model.elements[local.element as usize];
-                (element.kind.event(local.mode).unwrap_or(EventKind::Change), element.name.clone())
+                let kind = element.kind.event(which, local.modes[which]).unwrap_or(EventKind::Change);
+                (kind, element.mode_source(which))
             }
             Watch::Component { block, .. } => (EventKind::Crossing, model.network.blocks[block as usize].name.clone()),
             Watch::Change(k) => (EventKind::Change, model.changes[k as usize].name.clone()),
@@ -134,7 +136,7 @@ impl Dynamics {
     /// Acts on a watch that has risen through zero at (t, y).
     pub fn trip(&mut self, model: &Model, index: usize, t: f64, y: &mut [f64]) {
         match self.actions.watches[index] {
-            Watch::Element(k) => self.trip_element(model, k, t, y),
+            Watch::Element(k, which) => self.trip_element(model, (k, which), t, y),
             Watch::Component { block, index } => {
                 if let BlockKind::Component { crossings, .. } = &model.network.blocks[block as usize].kind {
                     let crossing = &crossings[index as usize];
@@ -197,11 +199,13 @@ impl Dynamics {
         any
     }
 
-    fn trip_element(&mut self, model: &Model, k: usize, t: f64, y: &mut [f64]) {
+    fn trip_element(&mut self, model: &Model, (k, which): (usize, usize), t: f64, y: &mut [f64]) {
         self.look_again(model, t, y, k);
-        let trip = self.ask_element(model, t, y, k, |element, seen| element.trip(seen));
+        let trip = self.ask_element(model, t, y, k, |element, seen| element.trip(which, seen));
         let local = &mut self.actions.elements[k];
-        local.mode = trip.mode;
+        local.modes[which] = trip.mode;
+        let accounts = model.elements[local.element as usize].accounts.len();
+        local.carried[accounts - 1] += trip.lost;
         let coordinates = model.elements[local.element as usize].kind.attached().coordinates;
         if let (Some(rate), &[at], &[m]) = (trip.rate, coordinates, local.machines.as_slice()) {
             let machine = &self.machines[m];
@@ -218,9 +222,12 @@ impl Dynamics {
                 continue;
             }
             self.look_again(model, t, y, k);
-            if let Some(settled) = self.ask_element(model, t, y, k, |element, seen| element.settle(seen)) {
-                self.actions.elements[k].mode = settled.mode;
-                changed |= settled.acts;
+            for which in 0..self.actions.elements[k].modes.len() {
+                let settled = self.ask_element(model, t, y, k, |element, seen| element.settle(which, seen));
+                if let Some(settled) = settled {
+                    self.actions.elements[k].modes[which] = settled.mode;
+                    changed |= settled.acts;
+                }
             }
         }
         changed
@@ -230,7 +237,7 @@ impl Dynamics {
     pub fn follow_motions(&self, model: &Model, t: f64, y: &mut [f64]) {
         for local in &self.actions.elements {
             let kind = &model.elements[local.element as usize].kind;
-            let Some((value, rate)) = kind.follow(t, local.mode) else { continue };
+            let Some((value, rate)) = kind.follow(t, local.modes[0]) else { continue };
             if let (&[at], &[m]) = (kind.attached().coordinates, local.machines.as_slice()) {
                 let machine = &self.machines[m];
                 let i = machine.offset + at.coordinate as usize;

@@ -8,8 +8,8 @@ use super::rows::{Owner, Place, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, InStep, Instant,
-    MOST_OUTPUTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep,
+    Instant, MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
@@ -118,10 +118,14 @@ pub struct Elements {
     /// Coordinates that they act on; written by `element_rows`.
     pub along: Vec<RowAlong>,
     /// Outputs of each element; written by `load` and `settle_elements`.
-    pub outputs: Vec<[f64; MOST_OUTPUTS]>,
+    pub outputs: Vec<Vec<f64>>,
     action: Action,
     list: RowList,
     ends: Vec<(Option<usize>, Six)>,
+    /// What accounts of each element but the first lost in the step [J]; written by `settle_elements`.
+    lost: Vec<[f64; MOST_ACCOUNTS]>,
+    impulses: Vec<(u8, f64)>,
+    happened: Vec<(usize, ElementMode)>,
     ahead_frames: Vec<Six>,
     ahead_coordinates: Vec<CoordinateAhead>,
     now: Sight,
@@ -137,7 +141,8 @@ impl Elements {
             effects: vec![Effect::default(); n],
             stored: vec![0.0; n],
             work: vec![0.0; n],
-            outputs: vec![[0.0; MOST_OUTPUTS]; n],
+            lost: vec![[0.0; MOST_ACCOUNTS]; n],
+            outputs: model.elements.iter().map(|e| vec![0.0; e.kind.outputs().len()]).collect(),
             ..Elements::default()
         }
     }
@@ -162,8 +167,8 @@ impl Clock {
     }
 
     /// What is seen with the element's mode; equations read values at the beginning of the step.
-    fn seen<'a>(&self, k: usize, sight: &'a Sight, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
-        sight.seen(self.state.actions.modes[k], 0.0, look)
+    fn seen<'a>(&'a self, k: usize, sight: &'a Sight, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
+        sight.seen(&self.state.actions.modes[self.model.elements[k].modes.clone()], 0.0, look)
     }
 
     /// What element `k` does as things are now.
@@ -219,7 +224,7 @@ impl Clock {
         elements.efforts.clear();
         elements.held.clear();
         for (k, element) in model.elements.iter().enumerate() {
-            elements.outputs[k] = [0.0; MOST_OUTPUTS];
+            elements.outputs[k].fill(0.0);
             elements.entry[k] = None;
             if !self.state.actions.on[k] {
                 continue;
@@ -249,7 +254,7 @@ impl Clock {
         action.clear(attached.coordinates.len(), element.states.len());
         element.kind.act(&self.seen(k, &sights[k], &look), action);
         effects[k] = action.effect;
-        outputs[k] = action.effect.outputs;
+        action.outputs_into(&mut outputs[k]);
         self.foresight.take_rows(k, action, &mut outputs[k]);
         for &Wrench { frame, at, on } in &action.wrenches {
             if let Some(b) = attached.frames[frame].body.filter(|&b| self.is_free(b as usize)) {
@@ -288,7 +293,9 @@ impl Clock {
                 ends.clear();
                 ends.extend(list.ends[own.ends.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten());
                 let lambda = if own.warm { self.impulse(k) } else { f64::NAN };
-                let place = self.push_element_row(k, own, lambda, ends, rows);
+                let pushes: Vec<(Option<usize>, Six)> =
+                    list.ends[own.pushes.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten().collect();
+                let place = self.push_element_row((k, own, lambda), ends, &pushes, rows);
                 elements.along.extend(list.ends[own.ends.clone()].iter().filter_map(|end| match *end {
                     RowEnd::Coordinate { coordinate, factor } => {
                         Some(RowAlong { at: attached.coordinates[coordinate], factor, place })
@@ -318,8 +325,8 @@ impl Clock {
             let [target, compliance] = answer.row(h);
             let (law, bounds) = (RowLaw::Answer { target, compliance }, [-most, most]);
             let part = answer.direction.number();
-            let row = ElementRow { part, ends: 0..0, law, bounds, warm: false, bound: most };
-            let place = self.push_element_row(k, &row, f64::NAN, ends, rows);
+            let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most };
+            let place = self.push_element_row((k, &row, f64::NAN), ends, &[], rows);
             if answer.direction == Direction::Coordinate {
                 elements.along.push(RowAlong {
                     at: model.elements[k].kind.attached().coordinates[0],
@@ -332,13 +339,12 @@ impl Clock {
         }
     }
 
-    /// Appends a row with these ends.
+    /// Appends a row of element `k` with a first guess of its impulse, these ends, and where it pushes if not there.
     fn push_element_row(
         &self,
-        k: usize,
-        own: &ElementRow,
-        lambda: f64,
+        (k, own, lambda): (usize, &ElementRow, f64),
         ends: &[(Option<usize>, Six)],
+        pushes: &[(Option<usize>, Six)],
         rows: &mut Rows,
     ) -> Place {
         let (owner, [lower, upper]) = (Owner::Element(k as u32), own.bounds);
@@ -350,8 +356,8 @@ impl Clock {
         };
         let pair = match ends {
             [] => [(None, Six::ZERO); 2],
-            [one] => [*one, (None, Six::ZERO)],
-            [one, other] => [*one, *other],
+            [one] if pushes.is_empty() => [*one, (None, Six::ZERO)],
+            [one, other] if pushes.is_empty() => [*one, *other],
             _ => {
                 let first = |value: f64, rest: f64| [value, rest, rest, rest, rest, rest];
                 let tie = Tie {
@@ -362,8 +368,10 @@ impl Clock {
                     lambda: first(lambda, f64::NAN),
                     ..Tie::default()
                 };
-                let ends: Vec<(usize, Six)> = ends.iter().filter_map(|(body, J)| body.map(|b| (b, *J))).collect();
-                self.push_tie(rows, &ends, &[], tie, owner);
+                let bodies = |ends: &[(Option<usize>, Six)]| -> Vec<(usize, Six)> {
+                    ends.iter().filter_map(|(body, J)| body.map(|b| (b, *J))).collect()
+                };
+                self.push_tie(rows, &bodies(ends), &bodies(pushes), tie, owner);
                 return Place::Tie(rows.ties.len() - 1);
             }
         };
@@ -485,15 +493,17 @@ impl Clock {
             *effort = element.kind.effort_of_row(*effort, own.part, lambda / h);
             let within = lambda.abs() < own.bound * (1.0 - AT_BOUND);
             let solved = Solved { part: own.part, lambda, bound: own.bound, within };
-            let was = self.state.actions.modes[k];
+            let (which, modes) = (element.modes.start, &mut self.state.actions.modes);
+            let was = modes[which];
             let (mode, is_event) = element.kind.mode_after(was, &solved);
-            self.state.actions.modes[k] = mode;
+            modes[which] = mode;
             if is_event && mode.held != was.held {
                 self.shown.events.extend(self.event_of(k, was));
             }
         }
         for k in 0..model.elements.len() {
-            let mode = self.state.actions.modes[k];
+            let which = model.elements[k].modes.start;
+            let mode = self.state.actions.modes[which];
             if !mode.held {
                 continue;
             }
@@ -502,7 +512,7 @@ impl Clock {
             self.place_sight(k, true, &self.state.actions.states, &mut elements.now);
             let look = |source| self.look_up(source);
             if !pushes && model.elements[k].kind.lets_go(&self.seen(k, &elements.now, &look)) {
-                self.state.actions.modes[k] = Default::default();
+                self.state.actions.modes[which] = Default::default();
                 self.shown.events.extend(self.event_of(k, mode));
             }
         }
@@ -510,13 +520,46 @@ impl Clock {
             let impulse = self.held_impulse(*at, &elements.held).map_or(0.0, |(lambda, _)| lambda / h);
             elements.outputs[*element as usize][0] = effort + impulse;
         }
+        for (k, element) in model.elements.iter().enumerate() {
+            if element.kind.finishes() && self.state.actions.on[k] {
+                self.finish_element(k, &mut elements);
+            }
+        }
         self.elements = elements;
+    }
+
+    /// Element `k` completes the step.
+    fn finish_element(&mut self, k: usize, elements: &mut Elements) {
+        let (model, h) = (&self.model.clone(), self.h);
+        let element = &model.elements[k];
+        self.place_sight(k, true, &self.state.actions.states, &mut elements.now);
+        elements.impulses.clear();
+        let own = elements.rows.iter().filter(|own| own.element as usize == k);
+        elements.impulses.extend(own.map(|own| (own.part, self.impulse_at(own.place))));
+        elements.happened.clear();
+        elements.lost[k] = [0.0; MOST_ACCOUNTS];
+        element.kind.finish(&mut Finish {
+            h,
+            before: &elements.sights[k],
+            after: &elements.now,
+            impulses: &elements.impulses,
+            modes: &mut self.state.actions.modes[element.modes.clone()],
+            states: &mut self.state.actions.states[element.states.clone()],
+            outputs: &mut elements.outputs[k],
+            lost: &mut elements.lost[k],
+            happened: &mut elements.happened,
+        });
+        for &(which, was) in &elements.happened {
+            let Some(kind) = element.kind.event(which, was) else { continue };
+            let source = Some(element.mode_source(which));
+            self.shown.events.push(Event { time: self.state.time, kind, source, contact: None });
+        }
     }
 
     /// The event of an element that leaves a mode.
     fn event_of(&self, k: usize, was: ElementMode) -> Option<Event> {
         let element = &self.model.elements[k];
-        let kind = element.kind.event(was)?;
+        let kind = element.kind.event(0, was)?;
         Some(Event { time: self.state.time, kind, source: Some(element.name.clone()), contact: None })
     }
 
@@ -565,7 +608,8 @@ impl Clock {
                 is_one_sided |= self.is_at_bound(own.place);
                 next += 1;
             }
-            if !model.elements[e].states.is_empty() {
+            let finishes = model.elements[e].kind.finishes();
+            if !model.elements[e].states.is_empty() && !finishes {
                 // its own states lose energy inside
                 damped += h * self.effect_now(e, &mut elements.now, &mut elements.action).powers[0];
             }
@@ -577,7 +621,7 @@ impl Clock {
             let energy = match cause {
                 Cause::Work | Cause::Loads => work,
                 // the damper's share of the force; the rest is the error of the step
-                Cause::Damping if !is_one_sided => damped,
+                Cause::Damping if !is_one_sided || finishes => damped,
                 _ => lost,
             };
             if cause.is_loss() {
@@ -585,6 +629,12 @@ impl Clock {
             }
             ledger[cause] += energy;
             self.state.actions.energies[model.elements[e].accounts.start] += energy;
+            let accounts = model.elements[e].kind.accounts().iter().zip(model.elements[e].accounts.clone());
+            for ((account, place), lost) in accounts.zip(&elements.lost[e]).skip(1) {
+                ledger[Cause::Integration] -= lost;
+                ledger[account.cause] += lost;
+                self.state.actions.energies[place] += lost;
+            }
         }
         self.elements = elements;
     }

@@ -141,10 +141,14 @@ impl Clock {
             values[block.value..block.value + count - n].copy_from_slice(&out[n..count]);
         }
         for (k, element) in self.model.elements.iter().enumerate().filter(|(_, e)| !e.states.is_empty()) {
+            if element.kind.finishes() {
+                rates[element.states.clone()].fill(0.0);
+                continue;
+            }
             self.place_sight(k, now, states, sight);
             let look = |source| self.look(now, t, values, states, source);
             action.clear(sight.coordinates.len(), element.states.len());
-            element.kind.act(&sight.seen(self.state.actions.modes[k], 0.0, &look), action);
+            element.kind.act(&sight.seen(&self.state.actions.modes[element.modes.clone()], 0.0, &look), action);
             rates[element.states.clone()].copy_from_slice(&action.rates);
         }
     }

@@ -46,7 +46,7 @@ impl Direction {
     fn of(self, action: &Action) -> f64 {
         match self {
             Direction::Coordinate => action.efforts[0],
-            Direction::Line => -action.effect.effort(),
+            Direction::Line => -action.effect.effort,
             Direction::Axis(i) => action.wrenches.first().map_or(0.0, |wrench| axis(wrench.on, i)),
         }
     }
@@ -259,7 +259,7 @@ impl Clock {
         fore.sight.t = t + ahead;
         let look = |source| self.look_ahead(t + ahead, room, &fore.states, source);
         action.clear(fore.sight.coordinates.len(), element.states.len());
-        let seen = fore.sight.seen(self.state.actions.modes[k], 0.0, &look);
+        let seen = fore.sight.seen(&self.state.actions.modes[element.modes.clone()], 0.0, &look);
         element.kind.act(&seen, action);
         // rows have bounds of their own
         if let Some(effort) = element.kind.unlimited(&seen) {

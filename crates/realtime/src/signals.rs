@@ -21,7 +21,6 @@ impl Clock {
         }
         self.evaluate(true);
         let reactions: Vec<Vec<Six>> = (0..self.machines.len()).map(|m| self.reactions(m)).collect();
-        let (mut sight, mut action) = (Sight::default(), Action::default());
         let mut values = Vec::with_capacity(model.signals.len());
         for signal in &model.signals {
             values.push(match signal.source {
@@ -32,10 +31,7 @@ impl Clock {
                 SignalSource::Constraint { mechanism, coupling } => {
                     self.coupling_impulse(mechanism as usize, coupling as usize) / self.h
                 }
-                SignalSource::Output { element, output: 0 } => self.elements.outputs[element as usize][0],
-                SignalSource::Output { element, output } => {
-                    self.effect_now(element as usize, &mut sight, &mut action).outputs[output as usize]
-                }
+                SignalSource::Output { element, output } => self.elements.outputs[element as usize][output as usize],
                 SignalSource::Energy { element, account } => {
                     self.state.actions.energies[model.elements[element as usize].accounts.start + account as usize]
                 }
@@ -147,7 +143,8 @@ impl Clock {
         let (mut sight, mut action) = (Sight::default(), Action::default());
         for k in 0..self.model.elements.len() {
             if self.elements.entry[k] == Some(InStep::Rows) {
-                self.elements.outputs[k] = self.effect_now(k, &mut sight, &mut action).outputs;
+                self.effect_now(k, &mut sight, &mut action);
+                action.outputs_into(&mut self.elements.outputs[k]);
             }
         }
     }

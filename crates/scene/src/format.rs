@@ -48,6 +48,7 @@ pub(super) const SCENE: Table = Table {
             "Sums of coordinates that are held at a limit, or on one side of it",
         ),
         key("force", Form::Tables(&mechanism::FORCE), "Force elements"),
+        key("cable", Form::Tables(&mechanism::CABLE), "Cables over points, pulleys, sheaves and drums"),
         key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
         key("component", Form::Tables(&mechanism::COMPONENT), "Components with states of their own, as equations"),
         key("sensor", Form::Tables(&mechanism::SENSOR), "Sensors"),

@@ -58,6 +58,8 @@ pub(super) const CONSTRAINT: Table = Table {
 pub(super) const FORCE: Table =
     Table { name: "[[force]]", keys: &[&[NAME, REPEATED, kind("What it is")]], kinds: &element::FORCE_KINDS };
 
+pub(super) const CABLE: Table = Table { name: "[[cable]]", keys: &[&[NAME, REPEATED]], kinds: &element::CABLE_KINDS };
+
 pub(super) const SIGNAL: Table =
     Table { name: "[[signal]]", keys: &[&[NAME, REPEATED, kind("How it is found")]], kinds: &signal::KINDS };
 

@@ -129,6 +129,8 @@ pub fn kinds() -> Vec<(&'static str, &'static Spec)> {
     let tables = [
         ("joint", &format_mechanism::JOINT),
         ("force", &format_mechanism::FORCE),
+        ("cable", &format_mechanism::CABLE),
+        ("point of a cable", &tippe_parts::element::POINT_KINDS),
         ("signal", &format_mechanism::SIGNAL),
         ("sensor", &format_mechanism::SENSOR),
         ("motor", &tippe_parts::element::MOTOR),

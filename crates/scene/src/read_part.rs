@@ -114,6 +114,10 @@ impl Elements<'_> {
                 }
                 Value::Attachments(vec![self.attachment(reader, what, &text, node.place)?])
             }
+            Form::Frame => {
+                let text = text(reader, node, at, name).map(|text| reader.filled(node, text))?;
+                Value::Attachments(vec![self.attachment(reader, what, &text, node.place)?])
+            }
             Form::Attachments(ends) => Value::Attachments(self.ends(reader, node, key, ends, at)?.to_vec()),
             Form::Equation(_) => Value::Equations(vec![self.equation_of(reader, node, name, what)?]),
             Form::Equations(n, _) => {
@@ -351,7 +355,7 @@ fn along(of: Along, range: Range, at: At<'_>) -> Measure {
 /// A point places both frames, so neither can have a name.
 fn at_or_frames(reader: &mut Reader<'_>, fields: &Fields<'_>, part: &Part) {
     let point = part.kind.keys().find(|key| matches!(key.form, Form::Point | Form::Points));
-    let frames = part.kind.keys().find(|key| matches!(key.form, Form::Attachments(_)));
+    let frames = part.kind.keys().find(|key| matches!(key.form, Form::Attachments(_) | Form::Frame));
     let (Some(point), Some(frames)) = (point, frames) else { return };
     let end = part.attachments(frames.name).iter().find(|end| !end.frame.is_empty());
     let (Some(node), Some(end)) = (fields.get(point.name), end) else { return };

@@ -119,7 +119,7 @@ fn form(of: &Form) -> Value {
         Form::Vector(length, measure) => several(value(measure.range), *length),
         Form::PerAxis(measure) => json!({ "anyOf": [value(measure.range), several(value(measure.range), 3)] }),
         Form::List(item) => json!({ "type": "array", "items": form(item) }),
-        Form::Text | Form::Attachment | Form::Coordinate | Form::Kind => json!({ "type": "string" }),
+        Form::Text | Form::Attachment | Form::Frame | Form::Coordinate | Form::Kind => json!({ "type": "string" }),
         Form::Word(words) => json!({ "enum": words }),
         Form::Flag => json!({ "type": "boolean" }),
         Form::Table(inner) => table(inner, None),

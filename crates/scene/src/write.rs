@@ -130,9 +130,15 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     top.0
 }
 
-pub(super) fn tables<T>(top: &mut Writer, key: &str, items: &[T], write: impl Fn(&T) -> Writer) {
-    if !items.is_empty() {
-        top.put(key, list(items, |item| Value::Table(write(item).0)));
+pub(super) fn tables<'t, T: 't>(
+    top: &mut Writer,
+    key: &str,
+    items: impl IntoIterator<Item = &'t T>,
+    write: impl Fn(&T) -> Writer,
+) {
+    let tables: Vec<Node> = items.into_iter().map(|item| Node::new(Value::Table(write(item).0))).collect();
+    if !tables.is_empty() {
+        top.put(key, Value::List(tables));
     }
 }
 

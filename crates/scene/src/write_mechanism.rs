@@ -8,7 +8,10 @@ use super::*;
 pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "joint", &scene.joints, |joint| part(joint, true));
     tables(top, "constraint", &scene.constraints, |constraint| self::constraint(constraint, &scene.joints));
-    tables(top, "force", &scene.forces, |force| part(force, true));
+    let (cables, forces): (Vec<&Part>, Vec<&Part>) =
+        scene.forces.iter().partition(|part| format_mechanism::CABLE.kinds.contains(&part.kind));
+    tables(top, "force", &forces, |force| part(force, true));
+    tables(top, "cable", &cables, |cable| part(cable, false));
     tables(top, "signal", &scene.signals, |signal| part(signal, true));
     tables(top, "component", &scene.components, component);
     tables(top, "sensor", &scene.sensors, |sensor| part(sensor, true));

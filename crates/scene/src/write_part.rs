@@ -28,7 +28,7 @@ fn written(value: &Value, form: Option<Form>) -> Written {
         Value::Word(word) => text(word),
         Value::Text(words) => text(words),
         Value::Attachments(ends) => match (ends.as_slice(), form) {
-            ([only], Some(Form::Attachment)) => text(&only.written()),
+            ([only], Some(Form::Attachment | Form::Frame)) => text(&only.written()),
             (ends, _) => list(ends, |end| text(&end.written())),
         },
         Value::Equations(equations) => match (equations.as_slice(), form) {

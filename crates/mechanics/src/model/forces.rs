@@ -393,7 +393,8 @@ impl Compiler<'_> {
     fn elements(&mut self, model: &mut Model, names: &Names) {
         let mut found: Vec<(String, Element)> = Vec::new();
         for part in &self.scene.forces {
-            let owner = format!("force \"{}\"", part.name);
+            let class = if part.kind.word == "cable" { "cable" } else { "force" };
+            let owner = format!("{class} \"{}\"", part.name);
             let Some(spec) = element::force(part.kind.word) else {
                 self.fail(part.places.entity, format!("{owner} is a {}, which is no force", part.kind.word), "");
                 continue;
@@ -630,6 +631,14 @@ impl Build for Parts<'_, '_, '_> {
     fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula> {
         let own: Vec<(&str, Source)> = own.iter().enumerate().map(|(k, n)| (*n, Source::Own(k as u32))).collect();
         self.compiler.formula(self.owner, equations, 0, &own, self.names)
+    }
+
+    fn wrong(&mut self, message: &str, help: &str) {
+        self.compiler.fail(self.part.places.entity, format!("{} {message}", self.owner), help);
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.compiler.warnings.push(format!("{} {message}", self.owner));
     }
 
     fn followed(&mut self, value: &Equation, smooth: bool) -> Option<Formula> {

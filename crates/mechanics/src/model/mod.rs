@@ -92,8 +92,20 @@ pub struct ModelElement {
     pub bodies: Vec<u32>,
     /// Its states among [`Model::states`].
     pub states: std::ops::Range<usize>,
+    /// Its modes among those of all elements.
+    pub modes: std::ops::Range<usize>,
     /// Its accounts among those of all elements.
     pub accounts: std::ops::Range<usize>,
+}
+
+impl ModelElement {
+    /// How events name one of its modes.
+    pub fn mode_source(&self, which: usize) -> String {
+        match self.kind.mode_name(which) {
+            Some(mode) => format!("{}.{mode}", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// A state beside those of bodies and joints.
@@ -392,7 +404,9 @@ impl Model {
         let accounts = self.elements.last().map_or(0, |e| e.accounts.end);
         let accounts = accounts..accounts + kind.accounts().len();
         let states = first..self.states.len();
-        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), states, accounts });
+        let modes = self.elements.last().map_or(0, |e| e.modes.end);
+        let modes = modes..modes + kind.watched().max(1);
+        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), states, modes, accounts });
     }
 
     /// True if a coordinate is an angle, false if it is a length.

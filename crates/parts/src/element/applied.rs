@@ -7,6 +7,7 @@ use super::{Build, Element, ElementSpec};
 use crate::kinematics::Kinematics;
 use crate::network::Formula;
 use crate::six::Six;
+use std::borrow::Cow;
 use tippe_format::key::{Form, Spec, key, word};
 use tippe_format::part::{Equation, Part};
 use tippe_geometry::{Mat3, Vec3};
@@ -15,12 +16,12 @@ use tippe_geometry::{Mat3, Vec3};
 pub const NAMES: [&str; 9] = ["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
 
 const INPUTS: &[Output] = &[
-    Output { name: "force.x", unit: Some("N") },
-    Output { name: "force.y", unit: Some("N") },
-    Output { name: "force.z", unit: Some("N") },
-    Output { name: "torque.x", unit: Some("N m") },
-    Output { name: "torque.y", unit: Some("N m") },
-    Output { name: "torque.z", unit: Some("N m") },
+    Output { name: Cow::Borrowed("force.x"), unit: Some("N") },
+    Output { name: Cow::Borrowed("force.y"), unit: Some("N") },
+    Output { name: Cow::Borrowed("force.z"), unit: Some("N") },
+    Output { name: Cow::Borrowed("torque.x"), unit: Some("N m") },
+    Output { name: Cow::Borrowed("torque.y"), unit: Some("N m") },
+    Output { name: Cow::Borrowed("torque.z"), unit: Some("N m") },
 ];
 
 /// A force and a torque at a frame.
@@ -82,7 +83,7 @@ impl Acting for Applied {
         Attached { frames: std::slice::from_ref(&self.on), formula: Some(&self.formula), ..Attached::default() }
     }
 
-    fn outputs(&self) -> &'static [Output] {
+    fn outputs(&self) -> &[Output] {
         FORCE
     }
 
@@ -113,7 +114,7 @@ impl Acting for Applied {
         if part < 3 { sum } else { libm::hypot(sum, force) }
     }
 
-    fn inputs(&self) -> &'static [Output] {
+    fn inputs(&self) -> &[Output] {
         INPUTS
     }
 

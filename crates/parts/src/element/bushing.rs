@@ -115,7 +115,7 @@ impl Acting for Bushing {
         Attached { frames: &self.ends, ..Attached::default() }
     }
 
-    fn outputs(&self) -> &'static [Output] {
+    fn outputs(&self) -> &[Output] {
         FORCE
     }
 

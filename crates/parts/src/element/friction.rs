@@ -69,11 +69,11 @@ impl Acting for Friction {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        if seen.mode.held {
+        if seen.mode().held {
             out.given = Some(0.0);
             return;
         }
-        let effort = -seen.mode.sense * self.sliding;
+        let effort = -seen.mode().sense * self.sliding;
         out.drive(effort, 0.0, -effort * seen.coordinate().u);
     }
 
@@ -81,31 +81,31 @@ impl Acting for Friction {
         0.0
     }
 
-    fn is_watched(&self) -> bool {
-        true
+    fn watched(&self) -> usize {
+        1
     }
 
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
-        match seen.mode.held {
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
+        match seen.mode().held {
             true => exceeds(seen.holding, self.sticking),
-            false => -seen.coordinate().u * seen.mode.sense,
+            false => -seen.coordinate().u * seen.mode().sense,
         }
     }
 
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
         Some(if mode.held { EventKind::JointSlip } else { EventKind::JointStick })
     }
 
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        match seen.mode.held {
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        match seen.mode().held {
             // it lets go against the force it held with
-            true => Trip { mode: slips_from(seen), rate: None },
-            false => Trip { mode: ElementMode { held: true, ..seen.mode }, rate: Some(0.0) },
+            true => Trip::to(slips_from(seen)),
+            false => Trip { mode: ElementMode { held: true, ..seen.mode() }, rate: Some(0.0), lost: 0.0 },
         }
     }
 
-    fn settle(&self, seen: &Seen<'_>) -> Option<Settled> {
-        let (mode, CoordinateMotion { u, .. }) = (seen.mode, seen.coordinate());
+    fn settle(&self, _: usize, seen: &Seen<'_>) -> Option<Settled> {
+        let (mode, CoordinateMotion { u, .. }) = (seen.mode(), seen.coordinate());
         if !mode.held && mode.sense == 0.0 {
             let sense = if u == 0.0 { 1.0 } else { u.signum() };
             return Some(Settled { mode: ElementMode { held: u == 0.0, sense, ..mode }, acts: true });
@@ -115,7 +115,7 @@ impl Acting for Friction {
     }
 
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
-        let mode = seen.mode;
+        let mode = seen.mode();
         let sticks = mode.held || mode.sense == 0.0 && seen.coordinate().u == 0.0;
         out.limited(0.0, if sticks { self.sticking } else { self.sliding }, step.h);
     }

@@ -9,6 +9,7 @@ use super::{
 };
 use super::{Build, Element, ElementSpec};
 use crate::six::Six;
+use std::borrow::Cow;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, key, number};
 use tippe_format::part::Part;
@@ -87,11 +88,11 @@ impl Acting for Maxwell {
 
     /// Changes of x below a micrometre do not matter to the error of a step.
     fn states(&self) -> &[ElementState] {
-        &[ElementState { name: "stretch", unit: "m", start: 0.0, scale: 1e-6 }]
+        &[ElementState { name: Cow::Borrowed("stretch"), unit: "m", start: 0.0, scale: 1e-6 }]
     }
 
-    fn outputs(&self) -> &'static [Output] {
-        &[Output { name: "tension", unit: Some("N") }]
+    fn outputs(&self) -> &[Output] {
+        &[Output { name: Cow::Borrowed("tension"), unit: Some("N") }]
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {

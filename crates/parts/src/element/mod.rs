@@ -6,6 +6,7 @@
 
 mod applied;
 mod bushing;
+mod cable;
 mod friction;
 mod joint_spring;
 mod maxwell;
@@ -21,6 +22,7 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
+pub use cable::{Cable, POINT_KINDS, ROPES};
 pub use friction::Friction;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
@@ -33,7 +35,7 @@ pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
 pub use written::{
-    Build, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
+    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
 };
 
 use crate::cause::Cause;
@@ -42,10 +44,9 @@ use crate::kinematics::Kinematics;
 use crate::network::{Formula, Source};
 use crate::six::Six;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use tippe_geometry::{Mat3, Vec3};
 
-/// Outputs of an element at most.
-pub const MOST_OUTPUTS: usize = 8;
 /// Accounts of the ledger an element books to, at most.
 pub const MOST_ACCOUNTS: usize = 3;
 /// An effort exceeds its limit where it is larger by more than this share of it, so that rounding at the limit is no event [-].
@@ -84,6 +85,8 @@ pub enum Element {
     Bushing(Bushing),
     /// A spring and a damper one behind the other.
     Maxwell(Maxwell),
+    /// A cable without mass over points and wheels.
+    Cable(Box<Cable>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -109,6 +112,7 @@ impl Element {
             Element::Relation(e) => e,
             Element::Bushing(e) => e,
             Element::Maxwell(e) => e,
+            Element::Cable(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,
@@ -140,10 +144,10 @@ pub struct Attached<'a> {
 }
 
 /// A state of an element.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ElementState {
     /// Name; `ELEMENT.NAME` elsewhere.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// SI unit, `-` if none.
     pub unit: &'static str,
     /// Value at the start.
@@ -153,10 +157,10 @@ pub struct ElementState {
 }
 
 /// A number an element shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Name; `ELEMENT.NAME` elsewhere.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// SI unit; `None` for a force or torque along its coordinate.
     pub unit: Option<&'static str>,
 }
@@ -179,7 +183,7 @@ pub struct CoordinateMotion {
     pub u: f64,
 }
 
-/// What an element remembers from step to step.
+/// What an element remembers from step to step: of each of its modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ElementMode {
     /// Friction sticks, a drive holds its speed, a stop is touched.
@@ -205,9 +209,9 @@ pub struct Sight {
 
 impl Sight {
     /// What is seen with these modes and with `look` for equations.
-    pub fn seen<'a>(&'a self, mode: ElementMode, holding: f64, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
+    pub fn seen<'a>(&'a self, modes: &'a [ElementMode], holding: f64, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
         let Sight { t, frames, coordinates, states } = self;
-        Seen { t: *t, frames, coordinates, states, mode, holding, look }
+        Seen { t: *t, frames, coordinates, states, modes, holding, look }
     }
 }
 
@@ -222,8 +226,8 @@ pub struct Seen<'a> {
     pub coordinates: &'a [CoordinateMotion],
     /// Its states.
     pub states: &'a [f64],
-    /// What it remembers.
-    pub mode: ElementMode,
+    /// What it remembers, by mode.
+    pub modes: &'a [ElementMode],
     /// Force or torque with which it last held its coordinate [N or N m].
     pub holding: f64,
     /// Value of what equations read.
@@ -242,6 +246,11 @@ impl Seen<'_> {
             Source::Own(k) => own[k as usize],
             other => (self.look)(other),
         }
+    }
+
+    /// Its only mode.
+    fn mode(&self) -> ElementMode {
+        self.modes[0]
     }
 
     /// Motion of its only coordinate.
@@ -264,8 +273,8 @@ pub struct Wrench {
 /// Numbers that say what an element does at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effect {
-    /// Its outputs, in the order it declares them; the first is the force or torque it is known by [N or N m].
-    pub outputs: [f64; MOST_OUTPUTS],
+    /// The force or torque it is known by [N or N m]: its first output.
+    pub effort: f64,
     /// Energy it stores [J].
     pub stored: f64,
     /// Powers it loses or puts in, in the order of its accounts [W].
@@ -273,17 +282,11 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// With one output and one account.
+    /// With one account.
     pub fn new(effort: f64, stored: f64, power: f64) -> Effect {
-        let mut effect = Effect { stored, ..Effect::default() };
-        effect.outputs[0] = effort;
+        let mut effect = Effect { effort, stored, ..Effect::default() };
         effect.powers[0] = power;
         effect
-    }
-
-    /// The force or torque the element is known by [N or N m].
-    pub fn effort(&self) -> f64 {
-        self.outputs[0]
     }
 }
 
@@ -300,6 +303,8 @@ pub struct Action {
     pub rates: Vec<f64>,
     /// In numbers.
     pub effect: Effect,
+    /// Its outputs behind the first.
+    pub shown: Vec<f64>,
 }
 
 impl Action {
@@ -312,6 +317,14 @@ impl Action {
         self.rates.clear();
         self.rates.resize(states, 0.0);
         self.effect = Effect::default();
+        self.shown.clear();
+    }
+
+    /// Copies its outputs to a list of their number.
+    pub fn outputs_into(&self, outputs: &mut [f64]) {
+        for (to, value) in outputs.iter_mut().zip(std::iter::once(&self.effect.effort).chain(&self.shown)) {
+            *to = *value;
+        }
     }
 
     fn wrench(&mut self, frame: usize, at: Vec3, on: Six) {
@@ -334,13 +347,45 @@ pub enum Push {
     Frame(Wrench),
 }
 
-/// What an element does when what it watches has risen through zero.
+/// What an element does when what one of its modes watches has risen through zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trip {
-    /// Its new mode.
+    /// That mode from there on.
     pub mode: ElementMode,
     /// Rate its coordinate takes there, if it is given one [m/s or rad/s].
     pub rate: Option<f64>,
+    /// Energy lost there, which goes to its last account [J].
+    pub lost: f64,
+}
+
+impl Trip {
+    /// To this mode, and nothing else.
+    fn to(mode: ElementMode) -> Trip {
+        Trip { mode, rate: None, lost: 0.0 }
+    }
+}
+
+/// The end of a fixed step, for an element that completes it itself.
+#[derive(Debug)]
+pub struct Finish<'a> {
+    /// Length of the step [s].
+    pub h: f64,
+    /// What it saw at the beginning.
+    pub before: &'a Sight,
+    /// What it sees at the end; states are those of the beginning.
+    pub after: &'a Sight,
+    /// Impulses of its rows, by part [N s or N m s].
+    pub impulses: &'a [(u8, f64)],
+    /// Its modes: those of the step, then those behind it.
+    pub modes: &'a mut [ElementMode],
+    /// Its states, likewise.
+    pub states: &'a mut [f64],
+    /// Its outputs, all of them.
+    pub outputs: &'a mut Vec<f64>,
+    /// What its accounts but the first lost in the step [J].
+    pub lost: &'a mut [f64; MOST_ACCOUNTS],
+    /// Modes that ended: which, and as they were.
+    pub happened: &'a mut Vec<(usize, ElementMode)>,
 }
 
 /// A mode that an element takes without an event.
@@ -374,8 +419,8 @@ pub trait Acting: std::fmt::Debug {
     }
 
     /// Its outputs; the first is the force or torque it is known by.
-    fn outputs(&self) -> &'static [Output] {
-        &[Output { name: "effort", unit: None }]
+    fn outputs(&self) -> &[Output] {
+        EFFORT
     }
 
     /// Accounts of the ledger that its powers go to.
@@ -389,31 +434,37 @@ pub trait Acting: std::fmt::Debug {
         effort * u
     }
 
-    /// True if it has modes that change where [`Self::watch`] rises through zero.
-    fn is_watched(&self) -> bool {
-        false
+    /// How many of its modes, the first ones, change where [`Self::watch`] rises through zero.
+    fn watched(&self) -> usize {
+        0
     }
 
-    /// A number that rises through zero where its mode changes.
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
-        let _ = seen;
+    /// Name of one of its modes, if it has several; events know it as `ELEMENT.NAME`.
+    fn mode_name(&self, which: usize) -> Option<&str> {
+        let _ = which;
+        None
+    }
+
+    /// A number that rises through zero where one of its modes changes.
+    fn watch(&self, which: usize, seen: &Seen<'_>) -> f64 {
+        let _ = (which, seen);
         -1.0
     }
 
-    /// What happens where a mode ends.
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
-        let _ = mode;
+    /// What happens where that mode ends.
+    fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
+        let _ = (which, mode);
         None
     }
 
     /// What it does there.
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        Trip { mode: seen.mode, rate: None }
+    fn trip(&self, which: usize, seen: &Seen<'_>) -> Trip {
+        Trip::to(seen.modes[which])
     }
 
-    /// A mode it must take now: before its first step, or where it holds with more than it can.
-    fn settle(&self, seen: &Seen<'_>) -> Option<Settled> {
-        let _ = seen;
+    /// What one of its modes must be now: before its first step, or where it holds with more than it can.
+    fn settle(&self, which: usize, seen: &Seen<'_>) -> Option<Settled> {
+        let _ = (which, seen);
         None
     }
 
@@ -468,6 +519,16 @@ pub trait Acting: std::fmt::Debug {
         (mode, false)
     }
 
+    /// True if it completes a fixed step itself: its states, modes, outputs and losses but those of dampers.
+    fn finishes(&self) -> bool {
+        false
+    }
+
+    /// Completes a fixed step.
+    fn finish(&self, step: &mut Finish<'_>) {
+        let _ = step;
+    }
+
     /// True if it holds nothing any more once none of its rows pushes.
     fn lets_go(&self, seen: &Seen<'_>) -> bool {
         let _ = seen;
@@ -481,7 +542,7 @@ pub trait Acting: std::fmt::Debug {
     }
 
     /// Names and units of the efforts that a program may add to it.
-    fn inputs(&self) -> &'static [Output] {
+    fn inputs(&self) -> &[Output] {
         &[]
     }
 
@@ -504,12 +565,12 @@ pub trait Acting: std::fmt::Debug {
 }
 
 /// The output of an element that is known by a force at its frames.
-const FORCE: &[Output] = &[Output { name: "effort", unit: Some("N") }];
+const FORCE: &[Output] = &[Output { name: Cow::Borrowed("effort"), unit: Some("N") }];
+/// The output of an element that is known by a force or torque along its coordinate; an effort from outside along it.
+const EFFORT: &[Output] = &[Output { name: Cow::Borrowed("effort"), unit: None }];
 /// No bound on an impulse.
 const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// An effort from outside along the only coordinate.
-const EFFORT_INPUT: &[Output] = &[Output { name: "effort", unit: None }];
 /// Its only account is that of dampers.
 const DAMPED: &[ElementAccount] = &[ElementAccount { cause: Cause::Damping, name: "loss" }];
 /// Its only account is that of work put in.

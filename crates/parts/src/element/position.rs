@@ -2,7 +2,7 @@
 
 use super::written::{COORDINATE, LIMITED, value};
 use super::{
-    Acting, Action, At, Attached, CoordinateMotion, EFFORT_INPUT, ElementAccount, ElementMode, Output, RowEnd, RowList,
+    Acting, Action, At, Attached, CoordinateMotion, EFFORT, ElementAccount, ElementMode, Output, RowEnd, RowList,
     Seen, Settled, StepAhead, Strut, Trip, WORK,
 };
 use super::{Build, Element, ElementSpec};
@@ -76,26 +76,26 @@ impl Acting for Position {
         out.drive(effort, 0.0, effort * seen.coordinate().u);
     }
 
-    fn is_watched(&self) -> bool {
-        self.limit.is_finite()
+    fn watched(&self) -> usize {
+        usize::from(self.limit.is_finite())
     }
 
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
         let beyond = self.unlimited(seen).abs() - self.limit;
-        if seen.mode.held { beyond } else { -beyond }
+        if seen.mode().held { beyond } else { -beyond }
     }
 
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
         Some(if mode.held { EventKind::MotorLimit } else { EventKind::MotorHold })
     }
 
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        Trip { mode: ElementMode { held: !seen.mode.held, ..seen.mode }, rate: None }
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        Trip::to(ElementMode { held: !seen.mode().held, ..seen.mode() })
     }
 
     /// Its force is clamped as it is: the mode is for the log alone.
-    fn settle(&self, seen: &Seen<'_>) -> Option<Settled> {
-        let unknown = self.limit.is_finite() && seen.mode.sense == 0.0;
+    fn settle(&self, _: usize, seen: &Seen<'_>) -> Option<Settled> {
+        let unknown = self.limit.is_finite() && seen.mode().sense == 0.0;
         unknown.then(|| {
             let held = self.unlimited(seen).abs() <= self.limit;
             Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: false }
@@ -118,7 +118,7 @@ impl Acting for Position {
         out.strut(0, strut, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }
 
-    fn inputs(&self) -> &'static [Output] {
-        EFFORT_INPUT
+    fn inputs(&self) -> &[Output] {
+        EFFORT
     }
 }

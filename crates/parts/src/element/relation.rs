@@ -2,6 +2,7 @@
 //!   f_e = -phi/compliance,   f = f_e - damping phi',   each of them within the bounds of the force;
 //! coordinate k feels c_k f. One that holds one way has no force on the free side of its limit, and never one towards it.
 
+use std::borrow::Cow;
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, DAMPED, Effect, ElementAccount, ElementMode, Output, RowEnd,
     RowList, Seen, Settled, Solved, StepAhead, Strut, Trip,
@@ -72,10 +73,10 @@ impl Acting for Relation {
         Attached { coordinates: &self.at, ..Attached::default() }
     }
 
-    fn outputs(&self) -> &'static [Output] {
+    fn outputs(&self) -> &[Output] {
         match self.length {
-            true => &[Output { name: "force", unit: Some("N") }],
-            false => &[Output { name: "force", unit: Some("N m") }],
+            true => &[Output { name: Cow::Borrowed("force"), unit: Some("N") }],
+            false => &[Output { name: Cow::Borrowed("force"), unit: Some("N m") }],
         }
     }
 
@@ -97,26 +98,26 @@ impl Acting for Relation {
         out.effect = Effect::new(force, self.energy(phi), (elastic - force) * rate);
     }
 
-    fn is_watched(&self) -> bool {
-        self.sense.is_some()
+    fn watched(&self) -> usize {
+        usize::from(self.sense.is_some())
     }
 
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
         let depth = self.depth(self.stretch(seen.coordinates).q);
-        if seen.mode.held { -depth } else { depth }
+        if seen.mode().held { -depth } else { depth }
     }
 
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
         Some(if mode.held { EventKind::Slack } else { EventKind::Taut })
     }
 
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        Trip { mode: ElementMode { held: !seen.mode.held, ..seen.mode }, rate: None }
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        Trip::to(ElementMode { held: !seen.mode().held, ..seen.mode() })
     }
 
-    fn settle(&self, seen: &Seen<'_>) -> Option<Settled> {
+    fn settle(&self, _: usize, seen: &Seen<'_>) -> Option<Settled> {
         // one that is taut from the start is no event
-        let begins = self.is_watched() && seen.mode.sense == 0.0;
+        let begins = self.sense.is_some() && seen.mode().sense == 0.0;
         let held = self.depth(self.stretch(seen.coordinates).q) > 0.0;
         begins.then_some(Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: false })
     }
@@ -159,7 +160,7 @@ impl Acting for Relation {
     }
 
     fn mode_after(&self, mode: ElementMode, row: &Solved) -> (ElementMode, bool) {
-        let held = mode.held || self.is_watched() && row.lambda > 0.0;
+        let held = mode.held || self.sense.is_some() && row.lambda > 0.0;
         // one that begins the step beyond its limit without a mode is taut from the start
         (ElementMode { held, sense: 1.0, ..mode }, row.bound >= 0.0)
     }
@@ -201,7 +202,7 @@ mod tests {
                 let at = |t: f64| done(&relation, [q[0] + t * u[0], q[1] + t * u[1]], u).effect.stored;
                 let stores = (at(1e-6) - at(-1e-6)) / 2e-6;
                 assert!((power + stores + now.effect.powers[0]).abs() < 1e-6, "{sense:?} {q:?} {power} {stores}");
-                assert!(now.effect.powers[0] >= 0.0 && now.effect.effort().abs() <= 30.0);
+                assert!(now.effect.powers[0] >= 0.0 && now.effect.effort.abs() <= 30.0);
             }
         }
     }

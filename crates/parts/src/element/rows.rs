@@ -76,6 +76,8 @@ pub struct ElementRow {
     pub part: u8,
     /// Its ends in [`RowList::ends`].
     pub ends: std::ops::Range<usize>,
+    /// Where its impulse acts, if not along its ends: in [`RowList::ends`] too; empty if it does.
+    pub pushes: std::ops::Range<usize>,
     /// What it holds.
     pub law: RowLaw,
     /// Smallest and largest impulse [N s or N m s].
@@ -128,20 +130,29 @@ impl RowList {
         }
         let Strut { bounds, bound, .. } = strut;
         let warm = bounds[0].is_finite() || bounds[1].is_finite();
-        self.add(ElementRow { part, ends: 0..0, law: RowLaw::Strut(strut), bounds, warm, bound }, ends);
+        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law: RowLaw::Strut(strut), bounds, warm, bound }, ends);
+    }
+
+    /// A spring and damper between ends that are in the list already; its impulse acts along `pushes`, if there are any.
+    pub(super) fn strut_of_ends(&mut self, part: u8, strut: Strut, ends: std::ops::Range<usize>, pushes: &[RowEnd]) {
+        let first = self.ends.len();
+        self.ends.extend_from_slice(pushes);
+        let Strut { bounds, bound, .. } = strut;
+        let (pushes, law) = (first..self.ends.len(), RowLaw::Strut(strut));
+        self.rows.push(ElementRow { part, ends, pushes, law, bounds, warm: false, bound });
     }
 
     /// A rate that is held with at most so much force [N or N m].
     pub(super) fn limited(&mut self, target: f64, limit: f64, h: f64) {
         let (bound, law) = (limit * h, RowLaw::Rate(target));
-        let row = ElementRow { part: 0, ends: 0..0, law, bounds: [-bound, bound], warm: true, bound };
+        let row = ElementRow { part: 0, ends: 0..0, pushes: 0..0, law, bounds: [-bound, bound], warm: true, bound };
         self.add(row, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }
 
     /// A coordinate that is pushed to a rate at once.
     pub(super) fn rebound(&mut self, part: u8, factor: f64, target: f64, bound: f64) {
         let (bounds, law) = ([0.0, f64::INFINITY], RowLaw::Rate(target));
-        let row = ElementRow { part, ends: 0..0, law, bounds, warm: false, bound };
+        let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound };
         self.add(row, &[RowEnd::Coordinate { coordinate: 0, factor }]);
     }
 }

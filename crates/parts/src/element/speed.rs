@@ -58,41 +58,41 @@ impl Acting for Speed {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        if seen.mode.held {
+        if seen.mode().held {
             out.given = Some(self.value.value_and_rate(seen.t).1);
             return;
         }
         // before it has settled which way to push it does not push, without limit neither
-        let effort = if seen.mode.sense == 0.0 { 0.0 } else { seen.mode.sense * self.limit };
+        let effort = if seen.mode().sense == 0.0 { 0.0 } else { seen.mode().sense * self.limit };
         out.drive(effort, 0.0, effort * seen.coordinate().u);
     }
 
-    fn is_watched(&self) -> bool {
-        self.limit.is_finite()
+    fn watched(&self) -> usize {
+        usize::from(self.limit.is_finite())
     }
 
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
-        match seen.mode.held {
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
+        match seen.mode().held {
             true => exceeds(seen.holding, self.limit),
-            false => (seen.coordinate().u - self.value.value_and_rate(seen.t).0) * seen.mode.sense,
+            false => (seen.coordinate().u - self.value.value_and_rate(seen.t).0) * seen.mode().sense,
         }
     }
 
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
         Some(if mode.held { EventKind::MotorLimit } else { EventKind::MotorHold })
     }
 
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        match seen.mode.held {
-            true => Trip { mode: ElementMode { held: false, sense: seen.holding.signum(), speed: 0.0 }, rate: None },
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        match seen.mode().held {
+            true => Trip::to(ElementMode { held: false, sense: seen.holding.signum(), speed: 0.0 }),
             false => {
-                Trip { mode: ElementMode { held: true, ..seen.mode }, rate: Some(self.value.value_and_rate(seen.t).0) }
+                Trip { mode: ElementMode { held: true, ..seen.mode() }, rate: Some(self.value.value_and_rate(seen.t).0), lost: 0.0 }
             }
         }
     }
 
-    fn settle(&self, seen: &Seen<'_>) -> Option<Settled> {
-        let (mode, CoordinateMotion { u, .. }) = (seen.mode, seen.coordinate());
+    fn settle(&self, _: usize, seen: &Seen<'_>) -> Option<Settled> {
+        let (mode, CoordinateMotion { u, .. }) = (seen.mode(), seen.coordinate());
         let wanted = self.value.value_and_rate(seen.t).0;
         if !mode.held && mode.sense == 0.0 {
             let same = (u - wanted).abs() <= SAME_RATE * wanted.abs().max(LEAST_RATE);

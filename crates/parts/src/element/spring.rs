@@ -8,6 +8,7 @@ use super::{
 use super::{Build, Element, ElementSpec, NewPose};
 use crate::network::Formula;
 use crate::six::Six;
+use std::borrow::Cow;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, flag, key, number};
 use tippe_format::part::Part;
@@ -156,8 +157,8 @@ impl Acting for Spring {
         Attached { frames: &self.ends, formula: self.law.as_ref(), ..Attached::default() }
     }
 
-    fn outputs(&self) -> &'static [Output] {
-        &[Output { name: "tension", unit: Some("N") }]
+    fn outputs(&self) -> &[Output] {
+        &[Output { name: Cow::Borrowed("tension"), unit: Some("N") }]
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {
@@ -167,7 +168,7 @@ impl Acting for Spring {
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
         let Some(line) = Spring::line(seen) else { return };
         let effect = self.pull(seen, &line);
-        let on_2 = line.along * -effect.effort();
+        let on_2 = line.along * -effect.effort;
         out.wrench(1, seen.frames[1].p, Six::new(Vec3::ZERO, on_2));
         out.wrench(0, seen.frames[0].p, Six::new(Vec3::ZERO, -on_2));
         out.effect = effect;

@@ -107,7 +107,7 @@ impl Stop {
             return;
         }
         let n = self.exponent;
-        let speed = if seen.mode.held { seen.mode.speed } else { closing };
+        let speed = if seen.mode().held { seen.mode().speed } else { closing };
         // m v^2/2 = k depth^(n+1)/(n+1), and back in about three times depth/v
         let depth = libm::pow(0.5 * (n + 1.0) * ahead.inertia * speed * speed / self.stiffness, 1.0 / (n + 1.0));
         let resolved = speed > 0.0 && IMPACT_LENGTH * depth > STEPS_OF_IMPACT * h * speed;
@@ -146,7 +146,7 @@ impl Acting for Stop {
             return;
         };
         let elastic = self.stiffness * libm::pow(depth, self.exponent);
-        let speed = seen.mode.speed.max(closing_speed);
+        let speed = seen.mode().speed.max(closing_speed);
         let lossy = if self.damping > 0.0 && speed > 0.0 {
             (elastic * self.damping * closing_speed / speed).max(-elastic)
         } else {
@@ -156,26 +156,26 @@ impl Acting for Stop {
         out.drive(sense * (elastic + lossy), stored, lossy * closing_speed);
     }
 
-    fn is_watched(&self) -> bool {
-        true
+    fn watched(&self) -> usize {
+        1
     }
 
-    fn watch(&self, seen: &Seen<'_>) -> f64 {
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
         let q = seen.coordinate().q;
         let depth = (self.bounds[0] - q).max(q - self.bounds[1]);
-        if seen.mode.held { -depth } else { depth }
+        if seen.mode().held { -depth } else { depth }
     }
 
-    fn event(&self, mode: ElementMode) -> Option<EventKind> {
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
         Some(if mode.held { EventKind::StopEnd } else { EventKind::StopStart })
     }
 
-    fn trip(&self, seen: &Seen<'_>) -> Trip {
-        let mode = match seen.mode.held {
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        let mode = match seen.mode().held {
             true => ElementMode::default(),
             false => ElementMode { held: true, sense: 0.0, speed: seen.coordinate().u.abs() },
         };
-        Trip { mode, rate: None }
+        Trip::to(mode)
     }
 
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
@@ -200,7 +200,7 @@ impl Acting for Stop {
     }
 
     fn lets_go(&self, seen: &Seen<'_>) -> bool {
-        seen.mode.held && self.stored(seen) <= 0.0
+        seen.mode().held && self.stored(seen) <= 0.0
     }
 
     fn start_warning(&self, start: CoordinateMotion) -> Option<String> {

@@ -1,7 +1,7 @@
 //! A motor that gives a force or torque on a coordinate, limited:   f = clamp(value, -limit, limit).
 
 use super::written::{COORDINATE, LIMITED, value};
-use super::{Acting, Action, At, Attached, EFFORT_INPUT, ElementAccount, InStep, Output, Seen, WORK};
+use super::{Acting, Action, At, Attached, EFFORT, ElementAccount, InStep, Output, Seen, WORK};
 use super::{Build, Element, ElementSpec};
 use crate::network::Formula;
 use tippe_format::key::Spec;
@@ -70,7 +70,7 @@ impl Acting for Torque {
         Some(self.wanted(seen))
     }
 
-    fn inputs(&self) -> &'static [Output] {
-        EFFORT_INPUT
+    fn inputs(&self) -> &[Output] {
+        EFFORT
     }
 }

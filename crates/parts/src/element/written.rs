@@ -1,7 +1,7 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
+    Anchor, At, Element, applied, bushing, cable, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
     torque,
 };
 use crate::network::Formula;
@@ -41,6 +41,10 @@ pub trait Build {
     fn coordinate(&self) -> Option<At>;
     /// Equations over time, parameters, signals and these names of its own.
     fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula>;
+    /// Something is wrong: `message` continues what the element is called.
+    fn wrong(&mut self, message: &str, help: &str);
+    /// Something its user should know.
+    fn warn(&mut self, message: &str);
     /// An equation as a function of time alone; if it must be smooth, its rate has no jumps.
     fn followed(&mut self, value: &Equation, smooth: bool) -> Option<Formula>;
 }
@@ -76,9 +80,12 @@ pub const MOTOR: Table = Table {
     kinds: &[&torque::SPEC.kind, &speed::SPEC.kind, &position::SPEC.kind, &motion::SPEC.kind],
 };
 
+/// Words and keys of cables.
+pub const CABLE_KINDS: [&Spec; 1] = [&cable::SPEC.kind];
+
 /// The kind of force element between bodies with this word.
 pub fn force(word: &str) -> Option<&'static ElementSpec> {
-    FORCES.iter().copied().find(|spec| spec.kind.word == word)
+    FORCES.iter().copied().chain([&cable::SPEC]).find(|spec| spec.kind.word == word)
 }
 
 /// The kind of element on a coordinate with this word.

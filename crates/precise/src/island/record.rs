@@ -26,7 +26,7 @@ pub struct IslandRecord {
     bodies: Vec<u32>,
     pairs: Vec<PairRecord>,
     machines: Vec<MachineRecord>,
-    elements: Vec<(ElementMode, [f64; MOST_ACCOUNTS], bool)>,
+    elements: Vec<(Vec<ElementMode>, [f64; MOST_ACCOUNTS], bool)>,
     edge: f64,
     frames: Vec<Frame>,
     frame_time: f64,
@@ -58,7 +58,7 @@ impl Island {
                 .map(|p| PairRecord { id: p.id, memory: p.memory, springs: Springs::default() })
                 .collect(),
             machines: d.machines.iter().map(|m| m.record(model, &self.stepper.y0, &d.frames, 0.0)).collect(),
-            elements: d.actions.elements.iter().map(|l| (l.mode, l.carried, l.on)).collect(),
+            elements: d.actions.elements.iter().map(|l| (l.modes.clone(), l.carried, l.on)).collect(),
             edge: d.actions.edge,
             frames: d.frames.clone(),
             frame_time: d.frame_time,
@@ -92,7 +92,7 @@ impl Island {
             machine.take_structure(saved);
         }
         for (local, saved) in dynamics.actions.elements.iter_mut().zip(&record.elements) {
-            (local.mode, local.carried, local.on) = *saved;
+            (local.modes, local.carried, local.on) = saved.clone();
         }
         dynamics.actions.edge = record.edge;
         dynamics.frames.clone_from(&record.frames);

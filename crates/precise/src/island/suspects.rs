@@ -25,7 +25,7 @@ impl Island {
                 || attached.coordinates.iter().any(|at| Some(at.mechanism) == mechanism)
         };
         let element = (self.dynamics.actions.elements.iter().filter(|l| acts(l.element)))
-            .max_by(|a, b| a.effect.effort().abs().total_cmp(&b.effect.effort().abs()));
+            .max_by(|a, b| a.effect.effort.abs().total_cmp(&b.effect.effort.abs()));
         let mut suspects = Vec::new();
         if let Some(p) = pair {
             let name = |e: u32| &model.bodies[model.colliders[e as usize].body as usize].name;
@@ -37,7 +37,7 @@ impl Island {
         }
         if let Some(local) = element {
             let name = &model.elements[local.element as usize].name;
-            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", local.effect.effort()));
+            suspects.push(format!("\"{name}\" acts on it with {:.3e} N or N m", local.effect.effort));
         }
         // a state that is lost, or the one that held the step back
         let lost = |k: &usize| {

@@ -1,0 +1,400 @@
+//! A cable over points, pulleys, sheaves and drums, without mass: it only pulls. Between places where its tension can differ it is a *line*
+//! of one tension. A line of length lambda along its path and length L at rest has
+//!   T = EA (lambda/L - 1) + c (lambda/L)',   never less than zero;
+//! L is a state. What is laid onto a wheel or a drum leaves the lines and stands on it, so that the sum of all lengths at rest stays.
+//! Rope that passes a wheel carries the strain it had where it came from.
+//!
+//! Where rope slides over a ring, a sheave or a sluggish pulley from the side of T_1 to that of T_2, T_2 = m T_1,
+//!   m = exp(mu beta)   (Euler, Eytelwein: capstan of wrap angle beta),   m = 1/eta   (bearings of efficiency eta);
+//! as long as T_1/m < T_2 < m T_1 it does not slide. All lines that slide share one x = T/(EA r_i), r_i the products of these ratios:
+//!   sum lambda_i/(1 + r_i x) = sum L_i.
+
+mod path;
+mod room;
+mod section;
+mod written;
+
+pub use path::Circle;
+pub use section::ROPES;
+pub use written::{POINT_KINDS, SPEC};
+
+use super::{
+    Acting, Action, Anchor, Attached, ElementAccount, ElementMode, ElementState, Finish, Output, RowEnd, RowList, Seen,
+    Settled, StepAhead, Strut, Trip,
+};
+use crate::cause::Cause;
+use crate::event::EventKind;
+use libm::{exp, fmod, sqrt};
+use room::{Lines, Room};
+use std::f64::consts::TAU;
+
+/// Points of a cable at most.
+pub const MOST_POINTS: usize = 40;
+/// A cable gets its row when it may be taut within this many steps at its present rates [-].
+const STEPS_AHEAD: f64 = 2.0;
+
+/// A point that a cable runs to or over.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// What it is.
+    pub role: Role,
+    /// Its circle; of a drum the bare one.
+    pub circle: Circle,
+    /// Whole turns around it beyond the shorter way [-].
+    pub turns: f64,
+}
+
+/// What a cable does at a point.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// It ends there.
+    End,
+    /// It runs through it.
+    Ring {
+        /// mu [-].
+        friction: f64,
+    },
+    /// It runs over a wheel whose turning is not followed.
+    Pulley {
+        /// eta [-].
+        efficiency: f64,
+    },
+    /// It grips a wheel, or a post, that is a body.
+    Sheave {
+        /// mu [-]; it never slides if there is none.
+        friction: Option<f64>,
+    },
+    /// It ends on a drum that is a body.
+    Drum(Spool),
+}
+
+/// Layers of a rope on a drum.
+#[derive(Clone, Debug)]
+pub struct Spool {
+    /// Turns in a layer [-].
+    pub turns: f64,
+    /// Radius from layer to layer grows by this [m].
+    pub rise: f64,
+    /// Layers at most [-].
+    pub layers: f64,
+}
+
+impl Spool {
+    /// Radius of the first layer on a bare drum [m], rope of diameter `d` [m].
+    fn first(bare: f64, d: f64) -> f64 {
+        bare + 0.5 * d
+    }
+
+    /// Lengths of rope up to the end of layer k [m], with the first radius.
+    pub fn length_to(&self, first: f64, k: f64) -> f64 {
+        TAU * self.turns * k * (first + 0.5 * self.rise * (k - 1.0))
+    }
+
+    /// Number of the layer in which rope is laid [-], from 0, and its radius [m], with `stored` [m] on the drum. The radius goes over
+    /// from layer to layer within half a turn.
+    pub fn layer(&self, first: f64, stored: f64) -> (f64, f64) {
+        if self.rise == 0.0 {
+            return (0.0, first);
+        }
+        // TAU turns k (first + rise (k - 1)/2) = stored
+        let (a, b) = (0.5 * self.rise, first - 0.5 * self.rise);
+        let whole = stored.max(0.0) / (TAU * self.turns);
+        let k = ((sqrt(b * b + 4.0 * a * whole) - b) / (2.0 * a)).floor();
+        let begun = (stored - self.length_to(first, k)) / (TAU * (first + k * self.rise));
+        let over = if k > 0.0 { (begun / 0.5).clamp(0.0, 1.0) } else { 1.0 };
+        let smooth = over * over * (3.0 - 2.0 * over);
+        (k, first + self.rise * (k - 1.0 + smooth))
+    }
+}
+
+/// A cable without mass.
+#[derive(Clone, Debug)]
+pub struct Cable {
+    /// Frames of its points, wheels with their axles as z axes.
+    pub frames: Vec<Anchor>,
+    /// Its points.
+    pub points: Vec<Point>,
+    /// EA [N].
+    pub stiffness: f64,
+    /// c: tension per rate of strain [N s].
+    pub damping: f64,
+    /// Tension at which it breaks [N]; infinite if it does not.
+    pub breaking: f64,
+    /// Points between its lines, ascending.
+    pub joints: Vec<usize>,
+    /// Its states: lengths at rest of its lines [m], then of each wheel and drum in order what lies on it [m]; of wheels inside a
+    /// line their wrap angle [rad].
+    pub states: Vec<ElementState>,
+    /// Its outputs.
+    pub outputs: Vec<Output>,
+    /// Names of its modes: lines, joints, breaking.
+    pub names: Vec<String>,
+}
+
+impl Cable {
+    /// How many lines it has.
+    fn lines(&self) -> usize {
+        self.joints.len() + 1
+    }
+
+    /// The first and the last span of a line.
+    fn spans_of(&self, line: usize) -> std::ops::Range<usize> {
+        let first = if line == 0 { 0 } else { self.joints[line - 1] };
+        first..self.joints.get(line).copied().unwrap_or(self.points.len() - 1)
+    }
+
+    /// Which of its modes says whether it is broken.
+    fn breaks(&self) -> usize {
+        self.lines() + self.joints.len()
+    }
+
+    /// m of a joint with this wrap angle; infinite where it never slides [-].
+    fn ratio(&self, joint: usize, wrap: f64) -> f64 {
+        match self.points[self.joints[joint]].role {
+            Role::Ring { friction } => exp(friction * wrap),
+            Role::Pulley { efficiency } => 1.0 / efficiency,
+            Role::Sheave { friction: Some(friction) } => exp(friction * wrap),
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// mu of a joint whose ratio grows with its wrap angle [-].
+    fn friction(&self, joint: usize) -> f64 {
+        match self.points[self.joints[joint]].role {
+            Role::Ring { friction } | Role::Sheave { friction: Some(friction) } => friction,
+            _ => 0.0,
+        }
+    }
+
+    fn is_broken(&self, modes: &[ElementMode]) -> bool {
+        modes[self.breaks()].held
+    }
+
+    /// By how much the tension of a joint's two lines is beyond its ratio, towards the second and towards the first [N].
+    fn beyond(&self, lines: &Lines, joint: usize) -> [f64; 2] {
+        let [one, other] = [lines.tension[joint], lines.tension[joint + 1]];
+        let m = lines.ratio[joint];
+        if m.is_infinite() { [-1.0; 2] } else { [other - m * one, one - m * other] }
+    }
+}
+
+impl Acting for Cable {
+    fn attached(&self) -> Attached<'_> {
+        Attached { frames: &self.frames, ..Attached::default() }
+    }
+
+    fn states(&self) -> &[ElementState] {
+        &self.states
+    }
+
+    fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    fn accounts(&self) -> &'static [ElementAccount] {
+        &[
+            ElementAccount { cause: Cause::Damping, name: "loss" },
+            ElementAccount { cause: Cause::CableFriction, name: "friction" },
+            ElementAccount { cause: Cause::Breaking, name: "broken" },
+        ]
+    }
+
+    fn act(&self, seen: &Seen<'_>, out: &mut Action) {
+        let room = Room::of(self, seen.frames, seen.states);
+        if self.is_broken(seen.modes) {
+            self.show(&room, &Lines::default(), &mut out.shown);
+            return;
+        }
+        let lines = Lines::of(self, &room, seen.modes);
+        room.pull(self, |k, at, axes| {
+            let (line, frame) = k;
+            out.wrench(frame, at, axes * -lines.tension[line]);
+        });
+        self.flow(&room, &lines, &mut out.rates);
+        let lost = lines.powers(self, &room, &out.rates);
+        out.effect.effort = lines.tension[0];
+        out.effect.stored = lines.stored(self, &room);
+        out.effect.powers = [lost[0], lost[1], 0.0];
+        self.show(&room, &lines, &mut out.shown);
+    }
+
+    fn watched(&self) -> usize {
+        self.breaks() + 1
+    }
+
+    fn mode_name(&self, which: usize) -> Option<&str> {
+        self.names.get(which).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    fn watch(&self, which: usize, seen: &Seen<'_>) -> f64 {
+        if self.is_broken(seen.modes) {
+            return -1.0;
+        }
+        let room = Room::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &room, seen.modes);
+        let mode = seen.modes[which];
+        if which < self.lines() {
+            let excess = lines.excess[which];
+            return if mode.held { -excess } else { excess };
+        }
+        if which == self.breaks() {
+            let most = lines.tension[..self.lines()].iter().copied().fold(0.0, f64::max);
+            return if self.breaking.is_finite() { most / self.breaking - 1.0 } else { -1.0 };
+        }
+        let joint = which - self.lines();
+        if mode.held {
+            let [towards, back] = self.beyond(&lines, joint);
+            return towards.max(back);
+        }
+        let mut rates = [0.0; 2 * MOST_POINTS];
+        let slip = self.flow(&room, &lines, &mut rates[..self.states.len()]);
+        -mode.sense * slip[joint]
+    }
+
+    fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
+        Some(match (which < self.lines(), which == self.breaks(), mode.held) {
+            (true, _, true) => EventKind::Slack,
+            (true, _, false) => EventKind::Taut,
+            (_, true, _) => EventKind::Break,
+            (_, _, true) => EventKind::CableSlip,
+            (_, _, false) => EventKind::CableStick,
+        })
+    }
+
+    fn trip(&self, which: usize, seen: &Seen<'_>) -> Trip {
+        let mode = seen.modes[which];
+        let held = ElementMode { held: !mode.held, ..mode };
+        if which < self.lines() || which < self.breaks() && !mode.held {
+            return Trip { mode: held, rate: None, lost: 0.0 };
+        }
+        let room = Room::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &room, seen.modes);
+        if which == self.breaks() {
+            return Trip { mode: held, rate: None, lost: lines.stored(self, &room) };
+        }
+        let [towards, back] = self.beyond(&lines, which - self.lines());
+        Trip { mode: ElementMode { sense: if towards >= back { 1.0 } else { -1.0 }, ..held }, rate: None, lost: 0.0 }
+    }
+
+    fn settle(&self, which: usize, seen: &Seen<'_>) -> Option<Settled> {
+        let mode = seen.modes[which];
+        if mode.sense != 0.0 || which == self.breaks() {
+            return None;
+        }
+        // before its first step: no joint slides, lines are taut or slack
+        let room = Room::of(self, seen.frames, seen.states);
+        let held = which >= self.lines() || {
+            let excess = room.path[which] - room.rest[which];
+            excess > 0.0
+        };
+        Some(Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: which >= self.lines() })
+    }
+
+    fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
+        if self.is_broken(seen.modes) {
+            return;
+        }
+        let room = Room::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &room, seen.modes);
+        let mut first = 0;
+        while first < self.lines() {
+            let last = lines.last_of(first);
+            self.row(&room, &lines, first..last + 1, step, out);
+            first = last + 1;
+        }
+    }
+
+    fn stored(&self, seen: &Seen<'_>) -> f64 {
+        if self.is_broken(seen.modes) {
+            return 0.0;
+        }
+        let room = Room::of(self, seen.frames, seen.states);
+        Lines::of(self, &room, seen.modes).stored(self, &room)
+    }
+
+    fn finishes(&self) -> bool {
+        true
+    }
+
+    fn finish(&self, step: &mut Finish<'_>) {
+        room::finish(self, step);
+    }
+
+    fn line(&self) -> Option<&'static str> {
+        Some("rope")
+    }
+}
+
+impl Cable {
+    /// The row of lines that share a tension.
+    fn row(&self, room: &Room, lines: &Lines, group: std::ops::Range<usize>, step: &StepAhead<'_>, out: &mut RowList) {
+        let first = group.start;
+        let h = step.h;
+        let rest: f64 = room.rest[group.clone()].iter().sum();
+        let (mut now, mut ahead, mut yields) = (0.0, 0.0, 0.0);
+        for line in group.clone() {
+            now += room.parting[line];
+            let strain = lines.ratios[line] * lines.x[first];
+            yields += room.path[line] * lines.ratios[line] / ((1.0 + strain) * (1.0 + strain));
+        }
+        let stiffness = self.stiffness / yields;
+        let taut = lines.x[first] * self.stiffness;
+        let phi = if taut > 0.0 { taut / stiffness } else { lines.excess[first] };
+        let (begin, mut pushes) = (out.ends.len(), Vec::new());
+        room.pull(self, |(line, frame), at, axes| {
+            if !group.contains(&line) {
+                return;
+            }
+            // free velocities stand at the frames' origins
+            let u = step.frames[frame];
+            let v = u.linear + u.angular.cross(at - room.origins[frame]);
+            ahead += axes.angular.dot(u.angular) + axes.linear.dot(v);
+            out.ends.push(RowEnd::Frame { frame, at, axes });
+            pushes.push(RowEnd::Frame { frame, at, axes: axes * lines.ratios[line] });
+        });
+        let reach = STEPS_AHEAD * h * now.abs().max(ahead.abs());
+        if phi + STEPS_AHEAD * h * now.max(ahead) < 0.0 {
+            out.ends.truncate(begin);
+            return;
+        }
+        let own = begin..out.ends.len();
+        // one that stays taut through the step holds like one that holds both ways
+        let bounds = if phi > reach { super::UNBOUNDED } else { [f64::NEG_INFINITY, 0.0] };
+        let damping = self.damping / rest;
+        let strut = Strut { stiffness, damping, phi, damped_by_step: false, bounds, bound: f64::INFINITY };
+        let slides = group.clone().any(|line| lines.ratios[line] != 1.0);
+        out.strut_of_ends(first as u8, strut, own, if slides { &pushes } else { &[] });
+    }
+
+    /// Its outputs behind the first: tension of each further line, length of each span, wrap angle of each wheel, speed of rope over each
+    /// joint, layer and radius of a drum.
+    fn show(&self, room: &Room, lines: &Lines, out: &mut Vec<f64>) {
+        out.extend((1..self.lines()).map(|line| lines.tension[line]));
+        out.extend(room.spans[..self.points.len() - 1].iter().map(|span| span.length));
+        for (k, point) in self.points.iter().enumerate() {
+            match &point.role {
+                Role::Pulley { .. } | Role::Sheave { .. } => out.push(room.wraps[k]),
+                Role::Drum(spool) => {
+                    let (layer, radius) = spool.layer(point.circle.radius, room.laid[k]);
+                    out.extend([layer + 1.0, radius]);
+                }
+                Role::Ring { .. } | Role::End => {}
+            }
+        }
+        let mut rates = [0.0; 2 * MOST_POINTS];
+        let slip = self.flow(room, lines, &mut rates[..self.states.len()]);
+        out.extend_from_slice(&slip[..self.joints.len()]);
+    }
+
+    /// Rates of its states, and the speed of rope that slides over each joint [m/s].
+    fn flow(&self, room: &Room, lines: &Lines, rates: &mut [f64]) -> [f64; MOST_POINTS] {
+        room.transport(self, &lines.strain, (&room.laying, &room.wrapping), rates);
+        lines.slide(self, room, rates)
+    }
+}
+
+/// An angle of a wheel within a turn [rad].
+fn within_a_turn(angle: f64) -> f64 {
+    let rest = fmod(angle, TAU);
+    if rest < 0.0 { rest + TAU } else { rest }
+}

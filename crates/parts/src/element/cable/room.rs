@@ -1,0 +1,502 @@
+//! A cable at one instant: its spans, what its lines measure, the tensions and where rope slides; and the end of a fixed step.
+
+use super::path::{Circle, Span, Touch, span, turned, wrap};
+use super::{Cable, MOST_POINTS, Role, within_a_turn};
+use crate::element::{ElementMode, Finish};
+use crate::kinematics::Kinematics;
+use crate::six::Six;
+use libm::acos;
+use std::ops::Range;
+use tippe_geometry::Vec3;
+
+/// Newton's steps for the tension of lines that slide, at most.
+const NEWTON: usize = 60;
+/// A tension is found where it changes by less than this share [-].
+const SMALLEST_CHANGE: f64 = 1e-15;
+
+/// What is laid onto each point from the span before it and from the span behind it: lengths, or rates of lengths, under tension.
+pub type Laying = [[f64; 2]; MOST_POINTS];
+
+/// The geometry of a cable.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// Its spans.
+    pub spans: [Span; MOST_POINTS],
+    /// False if a point is inside a wheel.
+    pub clear: bool,
+    /// Circles of its points, drums with what lies on them.
+    pub circles: [Circle; MOST_POINTS],
+    /// Origins of the frames, resolved in world [m].
+    pub origins: [Vec3; MOST_POINTS],
+    /// Wrap angles; of rings the angle between their spans [rad].
+    pub wraps: [f64; MOST_POINTS],
+    /// Their rates [rad/s].
+    pub wrapping: [f64; MOST_POINTS],
+    /// States of wheels and drums by point: what lies there [m], or the wrap angle [rad].
+    pub laid: [f64; MOST_POINTS],
+    /// What is laid onto each point per time [m/s].
+    pub laying: Laying,
+    /// L by line [m].
+    pub rest: [f64; MOST_POINTS],
+    /// lambda by line [m].
+    pub path: [f64; MOST_POINTS],
+    /// lambda' by line [m/s].
+    pub path_rate: [f64; MOST_POINTS],
+    /// Rates at which lines are stretched by the points of bodies they touch [m/s].
+    pub parting: [f64; MOST_POINTS],
+    /// Line of each span.
+    pub line_of: [usize; MOST_POINTS],
+}
+
+impl Room {
+    /// As frames and states are.
+    pub fn of(cable: &Cable, frames: &[Kinematics], states: &[f64]) -> Room {
+        let n = cable.points.len();
+        let mut room = Room {
+            spans: [Span::default(); MOST_POINTS],
+            clear: true,
+            circles: [Circle { radius: 0.0, sense: 1.0 }; MOST_POINTS],
+            origins: [Vec3::ZERO; MOST_POINTS],
+            wraps: [0.0; MOST_POINTS],
+            wrapping: [0.0; MOST_POINTS],
+            laid: [0.0; MOST_POINTS],
+            laying: [[0.0; 2]; MOST_POINTS],
+            rest: [0.0; MOST_POINTS],
+            path: [0.0; MOST_POINTS],
+            path_rate: [0.0; MOST_POINTS],
+            parting: [0.0; MOST_POINTS],
+            line_of: [0; MOST_POINTS],
+        };
+        room.rest[..cable.lines()].copy_from_slice(&states[..cable.lines()]);
+        let mut state = cable.lines();
+        for (k, point) in cable.points.iter().enumerate() {
+            room.origins[k] = frames[k].p;
+            room.circles[k] = point.circle;
+            if point.circle.radius > 0.0 {
+                room.laid[k] = states[state];
+                state += 1;
+            }
+            if let Role::Drum(spool) = &point.role {
+                room.circles[k].radius = spool.layer(point.circle.radius, room.laid[k]).1;
+            }
+        }
+        for line in 0..cable.lines() {
+            cable.spans_of(line).for_each(|k| room.line_of[k] = line);
+        }
+        room.measure(cable, frames, n);
+        room
+    }
+
+    /// Spans, wraps and lengths of lines, with their rates.
+    fn measure(&mut self, cable: &Cable, frames: &[Kinematics], n: usize) {
+        let mut turning = [[0.0; 2]; MOST_POINTS];
+        for k in 0..n - 1 {
+            let (ends, circles) = ([&frames[k], &frames[k + 1]], [&self.circles[k], &self.circles[k + 1]]);
+            let (found, clear) = span(ends, circles);
+            turning[k] = found.turning(ends, circles);
+            let laid = found.laid(circles, turning[k]);
+            let parting = found.parting(ends);
+            (self.laying[k][1], self.laying[k + 1][0]) = (laid[0], laid[1]);
+            let line = self.line_of[k];
+            self.path[line] += found.length;
+            self.path_rate[line] += parting - laid[0] - laid[1];
+            self.parting[line] += parting - laid[0] - laid[1];
+            self.spans[k] = found;
+            self.clear &= clear;
+        }
+        for k in 1..n - 1 {
+            let [comes, leaves] = [&self.spans[k - 1], &self.spans[k]];
+            let Circle { radius, sense } = self.circles[k];
+            if radius == 0.0 {
+                self.wraps[k] = acos(comes.d.dot(leaves.d).clamp(-1.0, 1.0));
+                continue;
+            }
+            let between = self.line_of[k - 1] != self.line_of[k];
+            let near = if between { self.laid[k] / radius } else { self.laid[k] };
+            self.wraps[k] = wrap(sense, comes.ends[1].angle, leaves.ends[0].angle, near);
+            self.wrapping[k] = sense * (turning[k][0] - turning[k - 1][1]);
+            if !between {
+                let line = self.line_of[k];
+                self.path[line] += radius * self.wraps[k];
+                self.path_rate[line] += radius * self.wrapping[k];
+                self.parting[line] += radius * self.wrapping[k];
+            }
+        }
+        for line in 0..cable.lines() {
+            let spans = cable.spans_of(line);
+            self.parting[line] += self.laying[spans.start][1] + self.laying[spans.end][0];
+        }
+    }
+
+    /// Calls `each` with line and frame, place and derivative of the line's stretch by the velocity of that frame's body there.
+    pub fn pull(&self, cable: &Cable, mut each: impl FnMut((usize, usize), Vec3, Six)) {
+        for k in 0..cable.points.len() - 1 {
+            let (span, line) = (&self.spans[k], self.line_of[k]);
+            let circles = [&self.circles[k], &self.circles[k + 1]];
+            // a wheel inside a line: the length on it counts, not what is laid onto it
+            let inside = |point: usize| {
+                let is_end = point == 0 || point + 1 == cable.points.len();
+                self.circles[point].radius > 0.0 && !is_end && self.line_of[point - 1] == self.line_of[point]
+            };
+            let weight = |side: usize, way: f64| {
+                let end: &Touch = &span.ends[side];
+                let circle = circles[side];
+                if inside(k + side) { way * circle.sense * circle.radius * (1.0 - end.fleet) } else { 0.0 }
+            };
+            let weights = [weight(0, 1.0), weight(1, -1.0)];
+            let along = [Six::new(Vec3::ZERO, -span.d), Six::new(Vec3::ZERO, span.d)];
+            let more = if weights == [0.0; 2] { [Six::ZERO; 2] } else { span.turns_by(circles, weights) };
+            for side in 0..2 {
+                each((line, k + side), span.ends[side].at, along[side] + more[side]);
+            }
+        }
+    }
+
+    /// What moves between lines, wheels and drums where this is laid (or per time): changes of all states, none of them of sliding.
+    pub fn transport(
+        &self,
+        cable: &Cable,
+        strain: &[f64; MOST_POINTS],
+        (laying, wrapping): (&Laying, &[f64; MOST_POINTS]),
+        changes: &mut [f64],
+    ) {
+        changes.fill(0.0);
+        let mut state = cable.lines();
+        let last = cable.points.len() - 1;
+        for (k, point) in cable.points.iter().enumerate().filter(|(_, point)| point.circle.radius > 0.0) {
+            let [comes, leaves] = laying[k];
+            if let Role::Drum(_) = point.role {
+                let line = if k == 0 { 0 } else { self.line_of[last - 1] };
+                let wound = (if k == 0 { leaves } else { comes }) / (1.0 + strain[line]);
+                changes[line] -= wound;
+                changes[state] += wound;
+            } else if self.line_of[k - 1] == self.line_of[k] {
+                changes[state] = wrapping[k];
+            } else {
+                let (one, other) = (self.line_of[k - 1], self.line_of[k]);
+                let (half, through) = (0.5 * (comes + leaves), 0.5 * (comes - leaves));
+                let upstream = if through > 0.0 { strain[one] } else { strain[other] };
+                let (passes, from, back) =
+                    (through / (1.0 + upstream), half / (1.0 + strain[one]), half / (1.0 + strain[other]));
+                changes[one] -= from + passes;
+                changes[other] -= back - passes;
+                changes[state] = from + back;
+            }
+            state += 1;
+        }
+    }
+}
+
+/// Tensions of the lines of a cable.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// T [N].
+    pub tension: [f64; MOST_POINTS],
+    /// Elastic strain [-].
+    pub strain: [f64; MOST_POINTS],
+    /// x of the lines that slide together [-].
+    pub x: [f64; MOST_POINTS],
+    /// r_i [-].
+    pub ratios: [f64; MOST_POINTS],
+    /// Their rates [1/s].
+    ratio_rates: [f64; MOST_POINTS],
+    /// m by joint [-].
+    pub ratio: [f64; MOST_POINTS],
+    /// sum lambda - sum L of the lines that slide together [m].
+    pub excess: [f64; MOST_POINTS],
+    /// Last of the lines that slide together, by line.
+    last: [usize; MOST_POINTS],
+}
+
+impl Default for Lines {
+    fn default() -> Lines {
+        let mut last = [0; MOST_POINTS];
+        last.iter_mut().enumerate().for_each(|(k, last)| *last = k);
+        Lines {
+            tension: [0.0; MOST_POINTS],
+            strain: [0.0; MOST_POINTS],
+            x: [0.0; MOST_POINTS],
+            ratios: [1.0; MOST_POINTS],
+            ratio_rates: [0.0; MOST_POINTS],
+            ratio: [f64::INFINITY; MOST_POINTS],
+            excess: [0.0; MOST_POINTS],
+            last,
+        }
+    }
+}
+
+/// True if rope slides over a joint of these modes.
+fn slides(mode: &ElementMode) -> bool {
+    !mode.held && mode.sense != 0.0
+}
+
+impl Lines {
+    /// As a cable is.
+    pub fn of(cable: &Cable, room: &Room, modes: &[ElementMode]) -> Lines {
+        let mut lines = Lines::default();
+        for joint in 0..cable.joints.len() {
+            lines.ratio[joint] = cable.ratio(joint, room.wraps[cable.joints[joint]]);
+        }
+        let mut first = 0;
+        while first < cable.lines() {
+            let mut last = first;
+            while last < cable.joints.len() && slides(&modes[cable.lines() + last]) {
+                let sense = modes[cable.lines() + last].sense;
+                let m = lines.ratio[last];
+                lines.ratios[last + 1] = lines.ratios[last] * if sense > 0.0 { m } else { 1.0 / m };
+                let growth = sense * cable.friction(last) * room.wrapping[cable.joints[last]];
+                let before = lines.ratio_rates[last] / lines.ratios[last];
+                lines.ratio_rates[last + 1] = lines.ratios[last + 1] * (before + growth);
+                last += 1;
+            }
+            lines.tense(cable, room, first..last + 1);
+            first = last + 1;
+        }
+        lines
+    }
+
+    /// The tension of lines that slide together.
+    fn tense(&mut self, cable: &Cable, room: &Room, group: Range<usize>) {
+        let rest: f64 = room.rest[group.clone()].iter().sum();
+        let path: f64 = room.path[group.clone()].iter().sum();
+        let parting: f64 = room.parting[group.clone()].iter().sum();
+        let x = self.balance(room, group.clone(), rest);
+        let elastic = cable.stiffness * x;
+        let tension = if x > 0.0 { (elastic + cable.damping * parting / rest).max(0.0) } else { 0.0 };
+        for line in group.clone() {
+            self.last[line] = group.end - 1;
+            self.excess[line] = path - rest;
+            self.x[line] = x;
+            self.strain[line] = self.ratios[line] * x;
+            self.tension[line] = self.ratios[line] * tension;
+        }
+    }
+
+    /// x of sum lambda_i/(1 + r_i x) = L, or zero where they are slack. The sum falls and is convex: Newton's method rises to it from zero.
+    fn balance(&self, room: &Room, group: Range<usize>, rest: f64) -> f64 {
+        let mut x = 0.0;
+        for _ in 0..NEWTON {
+            let (mut sum, mut slope) = (-rest, 0.0);
+            for line in group.clone() {
+                let stretch = 1.0 + self.ratios[line] * x;
+                sum += room.path[line] / stretch;
+                slope += room.path[line] * self.ratios[line] / (stretch * stretch);
+            }
+            if !(slope > 0.0) {
+                return 0.0;
+            }
+            let change = sum / slope;
+            if x == 0.0 && !(change > 0.0) {
+                return 0.0;
+            }
+            x += change;
+            if change.abs() <= SMALLEST_CHANGE * x {
+                break;
+            }
+        }
+        x
+    }
+
+    /// The last of the lines that slide together with `first`.
+    pub fn last_of(&self, first: usize) -> usize {
+        self.last[first]
+    }
+
+    /// Energy stored in all lines [J].
+    pub fn stored(&self, cable: &Cable, room: &Room) -> f64 {
+        let energy = |line: usize| {
+            let strain = self.strain[line];
+            0.5 * cable.stiffness * strain * strain * room.path[line] / (1.0 + strain)
+        };
+        (0..cable.lines()).map(energy).sum()
+    }
+
+    /// Adds to the rates of lengths at rest what slides, and returns the speed of rope over each joint, from line to line [m/s].
+    pub fn slide(&self, cable: &Cable, room: &Room, rates: &mut [f64]) -> [f64; MOST_POINTS] {
+        let mut speed = [0.0; MOST_POINTS];
+        let mut first = 0;
+        while first < cable.lines() {
+            let group = first..self.last[first] + 1;
+            first = group.end;
+            let x = self.x[group.start];
+            if group.len() == 1 || x <= 0.0 {
+                continue;
+            }
+            let (mut given, mut yields) = (0.0, 0.0);
+            for line in group.clone() {
+                let stretch = 1.0 + self.strain[line];
+                let square = stretch * stretch;
+                given += room.path_rate[line] / stretch
+                    - room.path[line] * self.ratio_rates[line] * x / square
+                    - rates[line];
+                yields += room.path[line] * self.ratios[line] / square;
+            }
+            let x_rate = given / yields;
+            let mut gone = 0.0;
+            for line in group.start..group.end - 1 {
+                let stretch = 1.0 + self.strain[line];
+                let strain_rate = self.ratio_rates[line] * x + self.ratios[line] * x_rate;
+                let rate = room.path_rate[line] / stretch - room.path[line] * strain_rate / (stretch * stretch);
+                gone -= rate - rates[line];
+                speed[line] = gone;
+            }
+            // what one line loses the next one gains
+            for joint in group.start..group.end - 1 {
+                rates[joint] -= speed[joint];
+                rates[joint + 1] += speed[joint];
+            }
+        }
+        speed
+    }
+
+    /// Powers lost to damping and to friction over the joints [W], with the rates of lengths at rest.
+    pub fn powers(&self, cable: &Cable, room: &Room, rates: &[f64]) -> [f64; 2] {
+        let (mut damping, mut all) = (0.0, 0.0);
+        for line in 0..cable.lines() {
+            let (strain, tension) = (self.strain[line], self.tension[line]);
+            let elastic = cable.stiffness * strain;
+            let stretching = room.path_rate[line] - (1.0 + strain) * rates[line];
+            let stored = elastic * stretching + 0.5 * elastic * strain * rates[line];
+            damping += (tension - elastic) * room.parting[line];
+            all += tension * room.parting[line] - stored;
+        }
+        [damping, all - damping]
+    }
+
+    /// T (1 + strain) less the energy per length at rest, of elastic strain [N]: what a metre of rope at rest takes along.
+    fn enthalpy(&self, cable: &Cable, line: usize) -> f64 {
+        let strain = self.strain[line];
+        cable.stiffness * strain * (1.0 + 0.5 * strain)
+    }
+}
+
+/// The end of a fixed step: lengths at rest, what slides, modes, outputs and losses.
+pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
+    if cable.is_broken(step.modes) {
+        return;
+    }
+    let before = Room::of(cable, &step.before.frames, step.states);
+    let after = Room::of(cable, &step.after.frames, step.states);
+    let mut lines = Lines::of(cable, &before, step.modes);
+    // tensions are those of the rows
+    for line in 0..cable.lines() {
+        let first = (0..=line).find(|&first| lines.last_of(first) >= line).unwrap_or(line);
+        let impulse = step.impulses.iter().find(|(part, _)| usize::from(*part) == first).map_or(0.0, |row| -row.1);
+        lines.tension[line] = lines.ratios[line] * impulse.max(0.0) / step.h;
+        lines.strain[line] = lines.tension[line] / cable.stiffness;
+    }
+    let (laying, wrapping) = laid_in_step(cable, &before, &after);
+    let mut changes = [0.0; 2 * MOST_POINTS];
+    let n = cable.states.len();
+    before.transport(cable, &lines.strain, (&laying, &wrapping), &mut changes[..n]);
+    step.states.iter_mut().zip(&changes).for_each(|(state, change)| *state += change);
+    let mut slipped = [0.0; MOST_POINTS];
+    redistribute(cable, step, &lines, &mut slipped);
+    settle_modes(cable, step, &lines);
+    for joint in 0..cable.joints.len() {
+        let k = cable.joints[joint];
+        let through = 0.5 * (laying[k][0] - laying[k][1]);
+        let apart = lines.tension[joint + 1] - lines.tension[joint];
+        step.lost[1] += slipped[joint] * (lines.enthalpy(cable, joint + 1) - lines.enthalpy(cable, joint))
+            + through.abs() * apart * apart / (2.0 * cable.stiffness);
+    }
+    let now = Room::of(cable, &step.after.frames, step.states);
+    step.outputs.clear();
+    step.outputs.push(lines.tension[0]);
+    cable.show(&now, &lines, step.outputs);
+    let speeds = step.outputs.len() - cable.joints.len();
+    for (output, slip) in step.outputs[speeds..].iter_mut().zip(&slipped) {
+        *output = slip / step.h;
+    }
+    let most = lines.tension[..cable.lines()].iter().copied().fold(0.0, f64::max);
+    if most > cable.breaking {
+        step.lost[2] += Lines::of(cable, &now, step.modes).stored(cable, &now);
+        step.modes[cable.breaks()].held = true;
+        step.happened.push((cable.breaks(), ElementMode::default()));
+    }
+}
+
+/// What was laid onto each point in a step [m], and how far each wrap angle grew [rad].
+fn laid_in_step(cable: &Cable, before: &Room, after: &Room) -> (Laying, [f64; MOST_POINTS]) {
+    let (mut laying, mut wrapping) = ([[0.0; 2]; MOST_POINTS], [0.0; MOST_POINTS]);
+    for k in 0..cable.points.len() - 1 {
+        for side in 0..2 {
+            let Circle { radius, sense } = before.circles[k + side];
+            if radius == 0.0 {
+                continue;
+            }
+            let [old, new] = [before, after].map(|room| &room.spans[k].ends[side]);
+            let turn = sense * turned(within_a_turn(old.angle), within_a_turn(new.angle));
+            let way = if side == 0 { 1.0 } else { -1.0 };
+            laying[k + side][1 - side] = way * turn * radius * 0.5 * (old.fleet + new.fleet);
+            wrapping[k + side] += way * turn;
+        }
+    }
+    (laying, wrapping)
+}
+
+/// Where rope slides, lengths at rest go over from line to line until tensions have their ratio; a joint that would slide back sticks.
+fn redistribute(cable: &Cable, step: &mut Finish<'_>, lines: &Lines, slipped: &mut [f64; MOST_POINTS]) {
+    let now = Room::of(cable, &step.after.frames, step.states);
+    let found = Lines::of(cable, &now, step.modes);
+    let mut first = 0;
+    while first < cable.lines() {
+        let group = first..lines.last_of(first) + 1;
+        first = group.end;
+        let x = found.x[group.start];
+        if group.len() == 1 || x <= 0.0 {
+            continue;
+        }
+        let mut gone = 0.0;
+        let mut slips = [0.0; MOST_POINTS];
+        for line in group.start..group.end - 1 {
+            gone += now.rest[line] - now.path[line] / (1.0 + found.ratios[line] * x);
+            slips[line] = gone;
+        }
+        let mut back = false;
+        for joint in group.start..group.end - 1 {
+            let mode = &mut step.modes[cable.lines() + joint];
+            if slips[joint] * mode.sense < 0.0 {
+                step.happened.push((cable.lines() + joint, *mode));
+                mode.held = true;
+                back = true;
+            }
+        }
+        if back {
+            continue;
+        }
+        for joint in group.start..group.end - 1 {
+            step.states[joint] -= slips[joint];
+            step.states[joint + 1] += slips[joint];
+            slipped[joint] = slips[joint];
+        }
+    }
+}
+
+/// Joints that stick with more than they can begin to slide; lines are taut or slack.
+fn settle_modes(cable: &Cable, step: &mut Finish<'_>, lines: &Lines) {
+    for joint in 0..cable.joints.len() {
+        let which = cable.lines() + joint;
+        let mode = step.modes[which];
+        let [towards, back] = cable.beyond(lines, joint);
+        if slides(&mode) {
+            continue;
+        }
+        if mode.sense == 0.0 {
+            step.modes[which] = ElementMode { held: true, sense: 1.0, speed: 0.0 };
+        }
+        if towards.max(back) > 0.0 {
+            let known = ElementMode { held: true, ..mode };
+            step.modes[which] = ElementMode { held: false, sense: if towards >= back { 1.0 } else { -1.0 }, speed: 0.0 };
+            step.happened.push((which, known));
+        }
+    }
+    for line in 0..cable.lines() {
+        let mode = step.modes[line];
+        let held = lines.tension[line] > 0.0;
+        if mode.sense != 0.0 && held != mode.held {
+            step.happened.push((line, mode));
+        }
+        step.modes[line] = ElementMode { held, sense: 1.0, speed: 0.0 };
+    }
+}

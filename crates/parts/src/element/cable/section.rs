@@ -1,0 +1,70 @@
+//! Ropes as catalogues have them, by diameter d.
+//!
+//! Figures of a type at d = 20 mm, scaled: EA, breaking load and mass per length with d^2, EI with d^4. They are typical ones, to begin a design
+//! with; those of a maker's sheet go before.
+
+/// A type of rope.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rope {
+    /// Its word in scenes.
+    pub word: &'static str,
+    /// EA/d^2 [N/m^2].
+    pub stiffness: f64,
+    /// Breaking load over d^2 [N/m^2].
+    pub breaking: f64,
+    /// Mass per length over d^2 [kg/m^3].
+    pub mass: f64,
+    /// EI/d^4 [N/m^2].
+    pub bending: f64,
+    /// Where the figures are from.
+    pub source: &'static str,
+}
+
+/// d for which the table's figures were given [m].
+const D: f64 = 0.02;
+
+const fn at_20_mm(word: &'static str, [ea, breaking, mass, ei]: [f64; 4], source: &'static str) -> Rope {
+    let square = D * D;
+    Rope {
+        word,
+        stiffness: ea / square,
+        breaking: breaking / square,
+        mass: mass / square,
+        bending: ei / (square * square),
+        source,
+    }
+}
+
+/// The types of rope that are known.
+pub const ROPES: [Rope; 5] = [
+    at_20_mm(
+        "steel 6x36",
+        [1.6e7, 250e3, 1.6, 40.0],
+        "EN 12385-4, class 6x36, grade 1960, steel core: breaking force 0.356 x 1960 MPa x d^2 less a tenth; EA from E of about 100 GPa over the metal's area",
+    ),
+    at_20_mm("HMPE", [1.2e7, 380e3, 0.22, 1.0], "ISO 10325 and makers' sheets of 12-strand HMPE at a tenth to a third of the breaking load"),
+    at_20_mm("polyester", [2.2e6, 100e3, 0.31, 1.0], "ISO 18692-2 and makers' sheets, bedded in"),
+    at_20_mm("nylon", [5.0e5, 85e3, 0.25, 0.5], "ISO 1140 and makers' sheets: 40 % elongation at the breaking load, softer below"),
+    at_20_mm(
+        "chain",
+        [3.4e7, 374e3, 7.96, 0.0],
+        "studless chain of grade R3, d the bar: breaking load 0.0223 d^2 (44 - 0.08 d) kN, mass 19.9 d^2 t/m, EA 0.854e5 d^2 MPa (DNV-OS-E302, E301)",
+    ),
+];
+
+/// The type with this word.
+pub fn rope(word: &str) -> Option<&'static Rope> {
+    ROPES.iter().find(|rope| rope.word == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rope_of_twice_the_diameter_is_four_times_as_strong() {
+        let steel = rope("steel 6x36").unwrap();
+        assert!((steel.stiffness * 0.04 * 0.04 / 6.4e7 - 1.0).abs() < 1e-12);
+        assert!((steel.bending * 0.04_f64.powi(4) / 640.0 - 1.0).abs() < 1e-12);
+    }
+}
