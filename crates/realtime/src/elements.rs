@@ -395,6 +395,17 @@ impl Clock {
         bounds.iter().any(|bound| bound.is_finite() && near(*bound) || *bound == 0.0)
     }
 
+    /// Rate along which the impulse of a row of an element works, with these velocities of the bodies.
+    fn pushed_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
+        match place {
+            Place::Tie(k) if !self.rows.ties[k].pushes.is_empty() => {
+                let ends = self.rows.ties[k].pushes.of(&self.rows.ends);
+                ends.iter().fold(0.0, |rate, end| rate + dot(&end.row(0), velocity(end.body as usize)))
+            }
+            _ => self.rate_at(place, velocity),
+        }
+    }
+
     /// Rate of a row of an element with these velocities of the bodies.
     fn rate_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
         let ends = self.rows.ends_at(place);
@@ -603,7 +614,7 @@ impl Clock {
                     Instant::End => 2.0 * rate - self.rate_at(own.place, |b| self.paths[b].velocity()),
                     Instant::Middle => rate,
                 };
-                work += self.impulse_at(own.place) * rate;
+                work += self.impulse_at(own.place) * self.pushed_at(own.place, |b| mean[b]);
                 damped += h * damping * of_damper * rate;
                 is_one_sided |= self.is_at_bound(own.place);
                 next += 1;

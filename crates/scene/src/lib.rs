@@ -8,6 +8,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 mod error;
+mod cable;
 mod format;
 mod format_grains;
 mod format_mechanism;

@@ -103,7 +103,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
 
 impl Bushing {
     /// d and theta.
-    fn offset(seen: &Seen<'_>) -> (Vec3, Vec3) {
+    pub(super) fn offset(seen: &Seen<'_>) -> (Vec3, Vec3) {
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
         let R1 = f1.R.transpose();
         (R1 * (f2.p - f1.p), rotation_vector(&(R1 * f2.R)))

@@ -7,6 +7,7 @@
 mod applied;
 mod bushing;
 mod cable;
+mod cable_joint;
 mod friction;
 mod joint_spring;
 mod maxwell;
@@ -22,7 +23,8 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, POINT_KINDS, ROPES};
+pub use cable_joint::CableJoint;
+pub use cable::{Cable, POINT_KINDS, ROPES, Section};
 pub use friction::Friction;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
@@ -35,7 +37,7 @@ pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
 pub use written::{
-    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
+    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung, joint_of_cable,
 };
 
 use crate::cause::Cause;
@@ -85,6 +87,8 @@ pub enum Element {
     Bushing(Bushing),
     /// A spring and a damper one behind the other.
     Maxwell(Maxwell),
+    /// The joint between two elements of a flexible cable.
+    CableJoint(Box<CableJoint>),
     /// A cable without mass over points and wheels.
     Cable(Box<Cable>),
     /// A spring and damper on a joint's coordinate.
@@ -112,6 +116,7 @@ impl Element {
             Element::Relation(e) => e,
             Element::Bushing(e) => e,
             Element::Maxwell(e) => e,
+            Element::CableJoint(e) => e.as_ref(),
             Element::Cable(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,

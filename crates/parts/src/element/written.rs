@@ -1,7 +1,7 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
     torque,
 };
 use crate::network::Formula;
@@ -50,7 +50,7 @@ pub trait Build {
 }
 
 /// Every kind of force element between bodies.
-pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC];
+pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &cable_joint::SPEC];
 
 /// Every kind of element on a coordinate of a joint.
 pub const HUNG: &[&ElementSpec] =
@@ -79,6 +79,11 @@ pub const MOTOR: Table = Table {
     keys: &[&[key("kind", Form::Kind, "What the value means").required("")]],
     kinds: &[&torque::SPEC.kind, &speed::SPEC.kind, &position::SPEC.kind, &motion::SPEC.kind],
 };
+
+/// The joint between two elements of a flexible cable.
+pub fn joint_of_cable() -> &'static ElementSpec {
+    &cable_joint::SPEC
+}
 
 /// Words and keys of cables.
 pub const CABLE_KINDS: [&Spec; 1] = [&cable::SPEC.kind];

@@ -15,7 +15,7 @@ mod section;
 mod written;
 
 pub use path::Circle;
-pub use section::ROPES;
+pub use section::{ROPES, Section};
 pub use written::{POINT_KINDS, SPEC};
 
 use super::{
@@ -170,9 +170,9 @@ impl Cable {
         modes[self.breaks()].held
     }
 
-    /// By how much the tension of a joint's two lines is beyond its ratio, towards the second and towards the first [N].
+    /// By how much the elastic tension of a joint's two lines is beyond its ratio, towards the second and towards the first [N].
     fn beyond(&self, lines: &Lines, joint: usize) -> [f64; 2] {
-        let [one, other] = [lines.tension[joint], lines.tension[joint + 1]];
+        let [one, other] = [joint, joint + 1].map(|line| self.stiffness * lines.strain[line]);
         let m = lines.ratio[joint];
         if m.is_infinite() { [-1.0; 2] } else { [other - m * one, one - m * other] }
     }

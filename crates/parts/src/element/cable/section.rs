@@ -3,6 +3,8 @@
 //! Figures of a type at d = 20 mm, scaled: EA, breaking load and mass per length with d^2, EI with d^4. They are typical ones, to begin a design
 //! with; those of a maker's sheet go before.
 
+use tippe_format::part::Part;
+
 /// A type of rope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rope {
@@ -55,6 +57,41 @@ pub const ROPES: [Rope; 5] = [
 /// The type with this word.
 pub fn rope(word: &str) -> Option<&'static Rope> {
     ROPES.iter().find(|rope| rope.word == word)
+}
+
+/// What a cable is made of, as it was written or from the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Section {
+    /// EA [N].
+    pub axial: f64,
+    /// EI [N m^2].
+    pub bending: f64,
+    /// GJ [N m^2].
+    pub torsion: f64,
+    /// Mass per length [kg/m].
+    pub mass: Option<f64>,
+    /// Tension at which it breaks [N]; infinite if it does not.
+    pub breaking: f64,
+}
+
+/// EI/GJ of a round rod of Poisson's ratio 0.3, 1 + nu [-].
+const BENDING_TO_TORSION: f64 = 1.3;
+
+impl Section {
+    /// Of a cable as it was written.
+    pub fn of(part: &Part) -> Section {
+        let d = part.number("diameter");
+        let known = rope(part.word("rope"));
+        let square = |of: fn(&Rope) -> f64| known.map(|rope| of(rope) * d * d);
+        let bending = part.find_number("bending_stiffness").or(known.map(|rope| rope.bending * d.powi(4))).unwrap_or(0.0);
+        Section {
+            axial: part.find_number("axial_stiffness").or(square(|rope| rope.stiffness)).unwrap_or(0.0),
+            bending,
+            torsion: part.find_number("torsional_stiffness").unwrap_or(bending / BENDING_TO_TORSION),
+            mass: part.find_number("mass_per_length").or(square(|rope| rope.mass)),
+            breaking: part.find_number("breaking_load").or(square(|rope| rope.breaking)).unwrap_or(f64::INFINITY),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Cables as scenes know them.
 
-use super::section::{ROPES, rope};
+use super::section::{ROPES, Section};
 use super::{Cable, Circle, MOST_POINTS, Point, Role, Room, Spool};
 use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output};
 use crate::kinematics::Kinematics;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tippe_format::equation::Dimension;
-use tippe_format::key::{Form, Key, Range, Spec, Table, any, key, number, word};
+use tippe_format::key::{Form, Key, Range, Spec, Table, any, flag, key, number, text, word};
 use tippe_format::part::Part;
 use tippe_geometry::Mat3;
 
+/// Words of the ways in which a cable runs between its points.
+const SPANS: [&str; 2] = ["massless", "flexible"];
 /// Words of the senses in which a cable runs around a wheel.
 const SENSES: [&str; 2] = ["left", "right"];
 /// Words of the ways in which layers lie on each other.
@@ -32,7 +34,12 @@ const fn friction(about: &'static str) -> Key {
     any("friction", Range::NotNegative, about)
 }
 
-const END: Spec = Spec { word: "end", about: "The cable is fastened to a body there", keys: &[&WHERE], ..Spec::NONE };
+const END: Spec = Spec {
+    word: "end",
+    about: "The cable is fastened to a body there",
+    keys: &[&WHERE, &[flag("clamped", "A flexible cable cannot turn there; it is pinned, if not")]],
+    ..Spec::NONE
+};
 const RING: Spec = Spec {
     word: "ring",
     about: "The cable runs through it",
@@ -95,6 +102,13 @@ pub const SPEC: ElementSpec = ElementSpec {
             word("rope", &ROPE_WORDS, "Type of rope, whose table gives axial stiffness and breaking load with the diameter"),
             number("diameter", Dimension::LENGTH, Range::Positive, "Diameter of the rope; of a chain that of its bars [m]"),
             number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]"),
+            word("spans", &SPANS, "How it runs between its points: massless spans only pull, flexible ones are chains of bodies").or_word(SPANS[0]),
+            number("mass_per_length", Dimension::new(-1, 1, 0), Range::Positive, "Flexible: mass per length [kg/m]"),
+            number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: EI, moment per curvature [N m^2]"),
+            number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: GJ, torque per twist [N m^2]; default EI/1.3"),
+            any("elements", Range::Count, "Flexible: number of its elements; default one for each ten diameters, 4 to 50 [-]"),
+            text("material", "Flexible: material of its surface, for contact"),
+            flag("collide", "Flexible: false if it touches nothing").or_true(),
             number("damping", Dimension::new(1, 1, -1), Range::NotNegative, "Tension per rate of strain [N s]").or(0.0),
             number("breaking_load", Dimension::FORCE, Range::Positive, "Tension at which it breaks [N]; never, if there is none and no type of rope"),
             number("length", Dimension::LENGTH, Range::Positive, "Length of the whole at rest, without what is on drums [m]; default that of its path in the written pose"),
@@ -173,10 +187,8 @@ fn rewrite(part: &mut Part, element: &Element, pose: &dyn NewPose) -> Result<(),
 
 fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let all = part.parts("points");
-    let known = rope(part.word("rope"));
     let d = part.number("diameter");
-    let stiffness = part.find_number("axial_stiffness").or(known.map(|rope| rope.stiffness * d * d))?;
-    let breaking = part.find_number("breaking_load").or(known.map(|rope| rope.breaking * d * d));
+    let Section { axial: stiffness, breaking, .. } = Section::of(part);
     let frames: Option<Vec<Anchor>> = all.iter().map(|point| place(point, build)).collect();
     let frames = frames?;
     let points: Vec<Point> = all.iter().map(|point| self::point(point, d)).collect();
@@ -190,7 +202,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     };
     let joints: Vec<usize> = (1..points.len() - 1).filter(between).collect();
     let (states, outputs, names) = names(&points, &joints);
-    let (damping, breaking) = (part.number("damping"), breaking.unwrap_or(f64::INFINITY));
+    let damping = part.number("damping");
     let mut cable = Cable { frames, points, stiffness, damping, breaking, joints, states, outputs, names };
     let stored: Vec<f64> = all.iter().map(|point| point.number("stored")).collect();
     begin(&mut cable, part, &stored, build)?;
