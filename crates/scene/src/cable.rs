@@ -7,10 +7,10 @@ use tippe_parts::element;
 
 /// An element is at least this slender a share of what its length alone gives about axes across it [-]: so that short ones do not spin.
 const LEAST_INERTIA: f64 = 0.05;
-/// A curve this much shorter than its cable is one point [-].
-const EXACT: f64 = 1e-14;
-/// Halvings of the interval in which a catenary's parameter lies.
-const HALVINGS: usize = 100;
+/// A cable is slack if it is longer than its chord by more than this share [-].
+const LEAST_SLACK: f64 = 1e-9;
+/// A cable whose tension is so many times its weight is laid straight [-].
+const STRAIGHT: f64 = 1e6;
 /// Elements of one cable at most.
 const MOST_ELEMENTS: f64 = 10_000.0;
 
@@ -67,7 +67,8 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
     }
     let n = n as usize;
     let l = length / n as f64;
-    let nodes = curve(ends[0].0, ends[1].0, length.max(chord.length()), scene.gravity, n);
+    let line = element::Catenary { length, weight: mass * scene.gravity.length(), stiffness: section.axial };
+    let nodes = curve(ends[0].0, ends[1].0, line, scene.gravity, n);
     let m = mass * l;
     let radius = 0.5 * diameter;
     let across = m * (3.0 * radius * radius + l * l) / 12.0;
@@ -123,11 +124,13 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
         let mut part = Part::new(format!("{}.j{k}", cable.name), &element::joint_of_cable().kind)
             .with("between", between)
             .with("length", if is_end { 0.5 * l } else { l })
-            .with("mass", m)
             .with("axial_stiffness", section.axial)
             .with("bending_stiffness", if bends { section.bending } else { 0.0 })
             .with("torsional_stiffness", if bends { section.torsion } else { 0.0 })
             .with("damping_time", cable.number("damping") / section.axial);
+        if !is_end {
+            part.set("mass", m);
+        }
         part.places = cable.places.clone();
         scene.forces.push(part);
     }
@@ -159,38 +162,22 @@ fn hold(scene: &mut Scene, cable: &Part, (point, k): (&Part, usize), (from, to):
     Attachment { body: end.body.clone(), frame: name }
 }
 
-/// n + 1 points at equal distances along a cable of this length between two points, hanging in a catenary.
-fn curve(from: Vec3, to: Vec3, length: f64, gravity: Vec3, n: usize) -> Vec<Vec3> {
+/// n + 1 points at equal lengths along a cable between two points, hanging as it does at rest.
+fn curve(from: Vec3, to: Vec3, line: element::Catenary, gravity: Vec3, n: usize) -> Vec<Vec3> {
     let chord = to - from;
-    let down = gravity.normalize_or(Vec3::NEG_Z);
-    let drop = chord.dot(down);
-    let level = chord - down * drop;
+    let up = -gravity.normalize_or(Vec3::NEG_Z);
+    let height = chord.dot(up);
+    let level = chord - up * height;
     let span = level.length();
-    let straight = |k: usize| from + chord * (k as f64 / n as f64);
-    if length <= chord.length() * (1.0 + 1e-9) {
-        return (0..=n).map(straight).collect();
+    let slack = line.length > chord.length() * (1.0 + LEAST_SLACK);
+    if line.weight * line.length <= 0.0 || !slack && line.stiffness * (chord.length() / line.length - 1.0) > STRAIGHT * line.weight * line.length {
+        return (0..=n).map(|k| from + chord * (k as f64 / n as f64)).collect();
     }
-    let side = if span > EXACT * length { level / span } else { down.any_orthonormal_vector() };
-    // 2 a sinh(S/2a) = sqrt(L^2 - d^2), by z = S/2a: sinh z/z = sqrt(L^2 - d^2)/S
-    let reach = (length * length - drop * drop).sqrt();
-    let flat = span.max(1e-6 * length);
-    let ratio = reach / flat;
-    let (mut low, mut high) = (0.0_f64, 40.0_f64);
-    for _ in 0..HALVINGS {
-        let z = 0.5 * (low + high);
-        if libm::sinh(z) / z < ratio { low = z } else { high = z }
-    }
-    let a = flat / (low + high);
-    // heights are -a cosh((x - x0)/a), x0 the lowest point's place, tanh(x_m/a) = -drop/L about the middle
-    let middle = a * libm::atanh(-drop / length);
-    let begin = -0.5 * flat - middle;
-    let s0 = a * libm::sinh(begin / a);
-    (0..=n)
-        .map(|k| {
-            let s = length * k as f64 / n as f64;
-            let x = a * libm::asinh((s0 + s) / a);
-            let height = a * (libm::cosh(x / a) - libm::cosh(begin / a));
-            from + side * ((x - begin) * span / flat) - down * height
-        })
-        .collect()
+    let side = if span > LEAST_SLACK * line.length { level / span } else { up.any_orthonormal_vector() };
+    let ends = line.solve(span, height, None);
+    let place = |k: usize| {
+        let ([x, z], _) = line.place(ends, line.length * k as f64 / n as f64);
+        from + side * x + up * z
+    };
+    (0..=n).map(place).collect()
 }

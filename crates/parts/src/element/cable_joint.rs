@@ -26,7 +26,7 @@ const BEND: u8 = 9;
 pub struct CableJoint {
     /// Its springs and dampers; x runs along the cable.
     pub springs: Bushing,
-    /// m: mass of an element [kg].
+    /// m: mass of an element; zero at ends of the cable [kg].
     pub mass: f64,
     /// l: length of an element [m].
     pub length: f64,
@@ -42,7 +42,7 @@ pub const SPEC: ElementSpec = ElementSpec {
                 .required("such as between = [\"rope.e1.end\", \"rope.e2.begin\"]"),
             number("length", Dimension::LENGTH, Range::Positive, "Length of cable that gives in it: an element, half of one at its ends [m]")
                 .required(""),
-            number("mass", Dimension::MASS, Range::Positive, "Mass of an element [kg]").required(""),
+            number("mass", Dimension::MASS, Range::Positive, "Mass of an element; none at ends, whose bending the step does not damp [kg]"),
             number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]").required(""),
             number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "EI: moment per curvature [N m^2]").or(0.0),
             number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "GJ: torque per twist [N m^2]").or(0.0),
@@ -83,7 +83,7 @@ impl CableJoint {
 
     /// Damping of bending that a step needs [N m s].
     fn bend_damping(&self, tension: f64, h: f64) -> f64 {
-        let fast = h * h * tension > self.mass * self.length;
+        let fast = self.mass > 0.0 && h * h * tension > self.mass * self.length;
         if fast { 5.0 * h * h * h * tension * tension / (32.0 * self.mass) } else { 0.0 }
     }
 }

@@ -24,7 +24,7 @@ mod written;
 pub use applied::Applied;
 pub use bushing::Bushing;
 pub use cable_joint::CableJoint;
-pub use cable::{Cable, POINT_KINDS, ROPES, Section};
+pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, Section};
 pub use friction::Friction;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;

@@ -9,11 +9,13 @@
 //! as long as T_1/m < T_2 < m T_1 it does not slide. All lines that slide share one x = T/(EA r_i), r_i the products of these ratios:
 //!   sum lambda_i/(1 + r_i x) = sum L_i.
 
+mod catenary;
 mod path;
 mod room;
 mod section;
 mod written;
 
+pub use catenary::Catenary;
 pub use path::Circle;
 pub use section::{ROPES, Section};
 pub use written::{POINT_KINDS, SPEC};

@@ -60,7 +60,7 @@ const SHEAVE: Spec = Spec {
 };
 const DRUM: Spec = Spec {
     word: "drum",
-    about: "The cable ends on a drum, which is a body; only at the first or the last point",
+    about: "The cable ends on a drum, which is a body; only at the first or the last point, and with a sense",
     keys: &[
         &WHERE,
         &WHEEL,
@@ -154,6 +154,9 @@ fn points(part: &Part) -> Result<(), (String, String)> {
             }
             "pulley" if point.number("efficiency") == 0.0 => {
                 return wrong(format!(": the pulley at point {number} has no efficiency"), "efficiency = 0.97, or 1 for none lost");
+            }
+            "drum" if point.get("sense").is_none() => {
+                return wrong(format!(": the drum at point {number} has no sense"), "sense = \"left\" or \"right\": the side on which the cable leaves it");
             }
             "drum" if point.get("width").is_some() && part.get("diameter").is_none() => {
                 return wrong(": a drum with a width needs the rope's diameter".into(), "such as diameter = 0.02");
