@@ -24,8 +24,11 @@ const BEND: u8 = 9;
 /// The joint between two elements of a cable.
 #[derive(Clone, Debug)]
 pub struct CableJoint {
-    /// Its springs and dampers; x runs along the cable.
-    pub springs: Bushing,
+    /// Its springs and dampers of stretch; x runs along the cable. They stand for a stiff rope: a step damps them, and bodies move as its end finds
+    /// them, so that the pull of a taut cable, whose direction stands still in a step, makes no energy.
+    pub stretching: Bushing,
+    /// Those of bending and twist.
+    pub bending: Bushing,
     /// m: mass of an element; zero at ends of the cable [kg].
     pub mass: f64,
     /// l: length of an element [m].
@@ -63,22 +66,31 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let stiffness = Vec3::splat(part.number("axial_stiffness") / length);
     let bending = part.number("bending_stiffness") / length;
     let turning_stiffness = Vec3::new(part.number("torsional_stiffness") / length, bending, bending);
-    let springs = Bushing {
-        ends: [a?, b?],
+    let (none, ends) = (Vec3::ZERO, [a?, b?]);
+    let stretching = Bushing {
+        ends,
         stiffness,
         damping: stiffness * tau,
+        turning_stiffness: none,
+        turning_damping: none,
+        damped_by_step: true,
+    };
+    let bending = Bushing {
+        ends,
+        stiffness: none,
+        damping: none,
         turning_stiffness,
         turning_damping: turning_stiffness * tau,
         damped_by_step: false,
     };
-    Some(Element::CableJoint(Box::new(CableJoint { springs, mass: part.number("mass"), length })))
+    Some(Element::CableJoint(Box::new(CableJoint { stretching, bending, mass: part.number("mass"), length })))
 }
 
 impl CableJoint {
     /// Forces and torques of its springs, in frame 1 [N, N m].
     fn pulls(&self, seen: &Seen<'_>) -> (Vec3, Vec3) {
         let (d, theta) = Bushing::offset(seen);
-        (self.springs.stiffness * d, self.springs.turning_stiffness * theta)
+        (self.stretching.stiffness * d, self.bending.turning_stiffness * theta)
     }
 
     /// Damping of bending that a step needs [N m s].
@@ -90,7 +102,7 @@ impl CableJoint {
 
 impl Acting for CableJoint {
     fn attached(&self) -> Attached<'_> {
-        self.springs.attached()
+        self.stretching.attached()
     }
 
     fn outputs(&self) -> &[Output] {
@@ -107,14 +119,19 @@ impl Acting for CableJoint {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        self.springs.act(seen, out);
+        self.stretching.act(seen, out);
+        let stretching = out.effect;
+        self.bending.act(seen, out);
         let (force, torque) = self.pulls(seen);
         out.effect.effort = force.length().copysign(force.x);
+        out.effect.stored += stretching.stored;
+        out.effect.powers[0] += stretching.powers[0];
         out.shown.extend([libm::hypot(torque.y, torque.z), torque.x]);
     }
 
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
-        self.springs.rows(seen, step, out);
+        self.stretching.rows(seen, step, out);
+        self.bending.rows(seen, step, out);
         let (force, _) = self.pulls(seen);
         let damping = self.bend_damping(force.length(), step.h);
         if damping == 0.0 {
@@ -134,7 +151,7 @@ impl Acting for CableJoint {
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
-        self.springs.stored(seen)
+        self.stretching.stored(seen) + self.bending.stored(seen)
     }
 
     fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
