@@ -181,6 +181,7 @@ impl Scene {
             building,
             files: std::mem::take(files),
             solids: Default::default(),
+            curves: Default::default(),
             failed_solids: Default::default(),
             pieces: Vec::new(),
             couplings: Vec::new(),

@@ -527,6 +527,7 @@ impl<'a> Parser<'a> {
             EventKind::Crossing => "component",
             EventKind::MotorLimit | EventKind::MotorHold => "motor",
             EventKind::Taut | EventKind::Slack => "constraint",
+            EventKind::LiftOff | EventKind::Landing => "cam",
             _ => "joint",
         };
         self.argument(what, sources.iter()).map(|k| EventOf::Source(sources[k].clone()))
