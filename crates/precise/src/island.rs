@@ -5,10 +5,13 @@
 //! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
 mod event;
+mod marks;
 mod record;
 mod sample;
 mod suspects;
 
+pub use marks::Found;
+use marks::Left;
 pub use record::{IslandRecord, PairRecord};
 pub use sample::IslandSample;
 
@@ -141,6 +144,8 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// Communication points.
     pub samples: Vec<IslandSample>,
+    /// Times between them at which something that is looked for is largest or smallest, or vanishes.
+    pub found: Vec<Found>,
     /// Work done.
     pub counts: Counts,
     /// Smallest step tried [s], and the body that asked for it.
@@ -149,8 +154,11 @@ pub struct Outcome {
     pub beyond: Option<(f64, (u32, u32), f64)>,
     /// It has come to the end of the horizon, or to a body's exit.
     pub done: bool,
-    /// Communication points taken.
+    /// Communication points taken, and when they are [s].
     sampled: usize,
+    points: Vec<f64>,
+    /// Up to here marks were looked for [s].
+    looked: f64,
     /// Attempted steps and time at the last look for a stall.
     mark: (u64, f64),
 }
@@ -183,6 +191,9 @@ pub struct Island {
     corrections: Vec<f64>,
     /// The island as it was at the start of the horizon, if it has moved since.
     before: Option<Box<IslandRecord>>,
+    /// Marks that belong to it, once that is known, and where each of all marks stood at the last look.
+    own_marks: Option<Vec<usize>>,
+    left: Vec<Option<Left>>,
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
     watched_end: Vec<f64>,
@@ -237,6 +248,8 @@ impl Island {
             corrections: Vec::new(),
             watched: Vec::new(),
             watched_end: Vec::new(),
+            own_marks: None,
+            left: Vec::new(),
             before: None,
             dynamics,
             stepper: Stepper::default(),
@@ -387,7 +400,9 @@ impl Island {
         let most = before + SLICE_READINGS / work.max(1);
         if outcome.counts == Counts::default() {
             self.before = None;
+            outcome.looked = from;
             self.take_samples(model, samples, end, outcome);
+            self.find_marks(model, settings, samples, end, outcome);
             outcome.exit = self.exit(model, reach, from, end);
             outcome.mark = (0, self.stepper.t0);
         }
@@ -411,6 +426,7 @@ impl Island {
             outcome.exit = self.exit(model, reach, from, end);
             self.find_due(end, outcome);
             self.take_samples(model, samples, end, outcome);
+            self.find_marks(model, settings, samples, end, outcome);
         }
         self.log(model, end, outcome);
         self.count(before, read, &mut outcome.counts);

@@ -149,6 +149,16 @@ impl Machine {
         }
     }
 
+    /// What a loop carries in the free motion, if that holds it: nothing that counts of one that holds both ways. One that
+    /// holds one way and is slack in it closes what is open.
+    fn held_in_free_motion(&self, joint: &Joint, owner: Option<usize>) -> Option<f64> {
+        let tension = self.tension[owner.filter(|_| self.smooth)?];
+        match joint.holds().sense() {
+            None => Some(0.0),
+            Some(_) => Some(tension).filter(|tension| !tension.is_nan()),
+        }
+    }
+
     /// Whether the free motion ends, at time t, where something that holds one way and is slack in it is beyond its limit.
     fn find_overruns(&mut self, model: &Model, mechanism: &Mechanism, t: f64) {
         let of = |body: u32| prescribed(model, body as usize, t);
@@ -410,9 +420,7 @@ impl Clock {
         let links = mechanism.links.len();
         let (joint, sides, coordinates) = joint_of(mechanism, &machine.work, l)?;
         let one_way = joint.holds().sense().is_some();
-        // a loop that holds one way and is slack in the free motion closes what is open
-        let tension = if l >= links { machine.tension[l - links] } else { f64::NAN };
-        let in_free_motion = machine.smooth && l >= links && (!one_way || !tension.is_nan());
+        let held = machine.held_in_free_motion(joint, l.checked_sub(links));
         let on = sides.map(|side| centre(side.on, &machine.kinematics));
         let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
         machine.fresh.clear();
@@ -427,28 +435,25 @@ impl Clock {
             reaction[r] = row.J[1];
             let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
             if one_way {
-                let held = if in_free_motion { h * tension } else { 0.0 };
-                let [lower, upper] = joint.holds().bounds();
-                (tie.lower[r], tie.upper[r]) = (lower - held, upper - held);
-                target = if in_free_motion { 0.0 } else { -row.phi / h };
+                let bounds = joint.holds().bounds().map(|bound| bound - h * held.unwrap_or(0.0));
+                [tie.lower[r], tie.upper[r]] = bounds;
+                target = if held.is_some() { 0.0 } else { -row.phi / h };
             }
             for s in 0..2 {
                 let (body, kin) = on[s];
                 let arm = frames[s].p - kin.p;
                 let J = row.J[s];
                 let at = Six::new(J.angular + arm.cross(J.linear), J.linear);
-                let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
-                if free {
-                    let b = body.unwrap_or(0);
+                if let Some(b) = body.filter(|&b| model.bodies[b].drive == Drive::Free) {
                     bodies[s] = Some(b as u32);
                     write(&mut J_s[s], r, at);
-                    if in_free_motion {
+                    if held.is_some() {
                         // the free motion closed the loop where it ends: the rows act on what comes on top
                         target += at.dot(&self.paths[b].free_velocity);
                     } else if !machine.smooth && !one_way {
                         target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                     }
-                } else if !in_free_motion {
+                } else if held.is_none() {
                     target -= at.dot(&Six::new(kin.w, kin.v));
                 }
             }

@@ -428,6 +428,33 @@ impl Compiler<'_> {
         }
     }
 
+    /// A joint that takes hold, or lets go.
+    fn loosened(&mut self, model: &Model, spec: &scene::Change, name: &str) -> Option<ChangeAction> {
+        let (owner, place) = (format!("change \"{}\"", spec.name), spec.places.entity);
+        let Some(k) = model.joints.iter().position(|joint| joint.name == *name) else {
+            self.fail(place, format!("{owner}: there is no joint \"{name}\""), "");
+            return None;
+        };
+        let joint = &model.joints[k];
+        let is_loop = matches!(joint.place, Some(JointPlace::Loop { .. }));
+        if !is_loop || !matches!(joint.kind.make, Make::Joint(_)) {
+            let message = format!("{owner}: joint \"{name}\" cannot be attached or released");
+            self.fail(place, message, "joints between bodies can, gears and belts cannot");
+            return None;
+        }
+        match (&spec.action, &joint.joint) {
+            (scene::Action::Attach(_), Joint::Cam(cam)) if cam.holds.sense().is_none() => {
+                let message = format!(
+                    "{owner}: joint \"{name}\" is a cam that holds both ways: it need not touch where it is attached"
+                );
+                self.fail(place, message, "add one_sided = true to the joint");
+                None
+            }
+            (scene::Action::Attach(_), _) => Some(ChangeAction::Attach(k as u32)),
+            _ => Some(ChangeAction::Release(k as u32)),
+        }
+    }
+
     /// Structural changes.
     fn changes(&mut self, model: &mut Model, names: &Names) {
         use tippe_scene::Action;
@@ -436,34 +463,11 @@ impl Compiler<'_> {
             let place = spec.places.entity;
             let joint = |name: &str| model.joints.iter().position(|j| j.name == name).map(|k| k as u32);
             let is_loop = |k: u32| matches!(model.joints[k as usize].place, Some(JointPlace::Loop { .. }));
-            let is_held_cam =
-                |k: u32| matches!(&model.joints[k as usize].joint, Joint::Cam(cam) if cam.holds.sense().is_none());
             let unknown = |what: &str, name: &str| format!("{owner}: there is no {what} \"{name}\"");
             let action = match &spec.action {
-                Action::Attach(name) | Action::Release(name) => match joint(name) {
-                    Some(k) if is_held_cam(k) && matches!(spec.action, Action::Attach(_)) => {
-                        let message = format!(
-                            "{owner}: joint \"{name}\" is a cam that holds both ways: it cannot be attached where it does not touch"
-                        );
-                        self.fail(place, message, "add one_sided = true to the joint");
-                        continue;
-                    }
-                    Some(k) if is_loop(k) && matches!(model.joints[k as usize].kind.make, Make::Joint(_)) => {
-                        if matches!(spec.action, Action::Attach(_)) {
-                            ChangeAction::Attach(k)
-                        } else {
-                            ChangeAction::Release(k)
-                        }
-                    }
-                    Some(_) => {
-                        let message = format!("{owner}: joint \"{name}\" cannot be attached or released");
-                        self.fail(place, message, "joints between bodies can, gears and belts cannot");
-                        continue;
-                    }
-                    None => {
-                        self.fail(place, unknown("joint", name), "");
-                        continue;
-                    }
+                Action::Attach(name) | Action::Release(name) => match self.loosened(model, spec, name) {
+                    Some(action) => action,
+                    None => continue,
                 },
                 Action::Lock(name) | Action::Unlock(name) => match joint(name) {
                     Some(k) if !is_loop(k) => {

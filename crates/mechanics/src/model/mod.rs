@@ -4,6 +4,7 @@ pub mod capability;
 mod compile;
 mod contact_table;
 mod drives;
+mod facets;
 mod forces;
 mod grain_measures;
 mod grains;

@@ -1,6 +1,6 @@
 //! What there is to see of an island at a communication point.
 
-use super::{ACCOUNTS, Account, Dynamics, Island, Model, Outcome, body_state};
+use super::{ACCOUNTS, Account, Island, Model, Outcome, body_state};
 use tippe_geometry::Quat;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::kinematics::BodyState;
@@ -32,12 +32,13 @@ impl Island {
         while outcome.sampled < samples.len() && samples[outcome.sampled] <= reached {
             let sample = self.sample(model, outcome.sampled, samples[outcome.sampled]);
             outcome.samples.push(sample);
+            outcome.points.push(samples[outcome.sampled]);
             outcome.sampled += 1;
         }
     }
 
     /// Everything there is to see of the island at time t within its last step.
-    fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
+    pub(super) fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
         let n = self.dynamics.bodies.len();
         let mut bodies = Vec::with_capacity(n);
         let mut accounts = [0.0; ACCOUNTS];
@@ -62,24 +63,7 @@ impl Island {
             }
         }
         accounts[Account::Sliding as usize] -= held;
-        let mut contacts = Vec::new();
-        for pair in &self.dynamics.pairs {
-            let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, &y), false);
-            if reading.gap <= 0.0 {
-                contacts.push(ContactSample {
-                    body1: model.colliders[pair.id.0 as usize].body as usize,
-                    body2: model.colliders[pair.id.1 as usize].body as usize,
-                    pair: pair.id,
-                    position: reading.point,
-                    normal: reading.normal,
-                    depth: -reading.gap,
-                    closing_speed: reading.closing_speed,
-                    force: reading.total,
-                    torque: pair.torque_at_point(&reading, &self.dynamics.kinematics),
-                    slipping: pair.memory.modes.slipping,
-                });
-            }
-        }
+        let contacts = self.contacts(model, &y);
         let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
         let d = &self.dynamics;
         let elements = d

@@ -160,10 +160,15 @@ fn pick<T: Copy>(list: &[T], index: i64) -> Option<T> {
 
 /// Value of a reduced expression at the i-th communication point.
 fn value_at(node: &Node, recording: &Recording, i: usize) -> f64 {
+    value_of(node, &|signal| signal.at(recording, i))
+}
+
+/// Value of a reduced expression where signals have these values.
+pub(super) fn value_of(node: &Node, look: &dyn Fn(Signal) -> f64) -> f64 {
     match node {
         Node::Number(value) => *value,
-        Node::Signal(signal) => signal.at(recording, i),
-        Node::Call(function, arguments) => function.of(arguments.iter().map(|a| value_at(a, recording, i))),
+        Node::Signal(signal) => look(*signal),
+        Node::Call(function, arguments) => function.of(arguments.iter().map(|a| value_of(a, look))),
         Node::Count(_)
         | Node::Event { .. }
         | Node::Extreme(..)

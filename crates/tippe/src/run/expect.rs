@@ -1,6 +1,8 @@
 //! What a scene expects of its run, and whether it was met.
 
-use super::{Expression, NoAnswer, Recording, Subjects, Wanted};
+use super::{Expression, NoAnswer, Recording, Subjects, Wanted, marks};
+use crate::model::Model;
+use crate::observe::Mark;
 use crate::scene::{Clock, Expect, ExpectClock, Scene, SceneError};
 
 /// The runs that expectations are about.
@@ -124,6 +126,11 @@ impl Questions {
         times.sort_by(f64::total_cmp);
         times.dedup();
         times
+    }
+
+    /// What the run should record where it is largest or smallest, or crosses a level.
+    pub fn marks(&self, model: &Model) -> Vec<Mark> {
+        marks::marks(&self.expressions, model)
     }
 
     /// An empty recording of what the questions are about.

@@ -11,17 +11,27 @@ pub struct Wanted {
     pub bodies: Vec<bool>,
     /// For each signal of the model: its values.
     pub signals: Vec<bool>,
+    /// Touching pairs.
+    pub contacts: bool,
 }
 
 impl Wanted {
     /// All numbers.
     pub fn all(subjects: &Subjects) -> Wanted {
-        Wanted { bodies: vec![true; subjects.bodies.len()], signals: vec![true; subjects.signals.len()] }
+        Wanted {
+            bodies: vec![true; subjects.bodies.len()],
+            signals: vec![true; subjects.signals.len()],
+            contacts: true,
+        }
     }
 
-    /// No motion and no signal.
+    /// No motion, no signal and no contact.
     pub fn none(subjects: &Subjects) -> Wanted {
-        Wanted { bodies: vec![false; subjects.bodies.len()], signals: vec![false; subjects.signals.len()] }
+        Wanted {
+            bodies: vec![false; subjects.bodies.len()],
+            signals: vec![false; subjects.signals.len()],
+            contacts: false,
+        }
     }
 }
 
@@ -59,7 +69,7 @@ impl Recording {
         Recording::only(subjects, all)
     }
 
-    /// A recording of some motions and signals; events, contacts, energy and momentum are those of all.
+    /// A recording of what is wanted; events, energy and momentum are those of all.
     pub fn only(subjects: Subjects, wanted: Wanted) -> Recording {
         let motion = vec![Vec::new(); subjects.bodies.len()];
         let signals = vec![Vec::new(); subjects.signals.len()];
@@ -98,7 +108,9 @@ impl Observe for Recording {
         self.momentum.push(self.subjects.momentum(bodies));
         self.energy.push(*energy);
         self.contact_start.push(self.contacts.len());
-        self.contacts.extend_from_slice(contacts);
+        if self.wanted.contacts {
+            self.contacts.extend_from_slice(contacts);
+        }
         for ((motion, body), wanted) in self.motion.iter_mut().zip(bodies).zip(&self.wanted.bodies) {
             if *wanted {
                 motion.push(*body);
