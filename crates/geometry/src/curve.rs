@@ -71,7 +71,7 @@ pub enum Follower {
 }
 
 /// A closed curve without corners.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Curve {
     pieces: Vec<Piece>,
     /// The outline of the body lies inside the curve by this: the curve is then the path of a roller's centre [m].
@@ -151,6 +151,12 @@ pub enum CurveError {
         /// What it must be larger than [m].
         least: f64,
     },
+}
+
+impl std::fmt::Debug for Curve {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Curve").field("pieces", &self.pieces).field("inset", &self.inset).finish_non_exhaustive()
+    }
 }
 
 impl Curve {

@@ -11,7 +11,7 @@ mod sample;
 mod suspects;
 
 pub use marks::Found;
-use marks::Left;
+use marks::{Left, OwnMarks};
 pub use record::{IslandRecord, PairRecord};
 pub use sample::IslandSample;
 
@@ -192,7 +192,7 @@ pub struct Island {
     /// The island as it was at the start of the horizon, if it has moved since.
     before: Option<Box<IslandRecord>>,
     /// Marks that belong to it, once that is known, and where each of all marks stood at the last look.
-    own_marks: Option<Vec<usize>>,
+    own_marks: Option<OwnMarks>,
     left: Vec<Option<Left>>,
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
@@ -402,7 +402,7 @@ impl Island {
             self.before = None;
             outcome.looked = from;
             self.take_samples(model, samples, end, outcome);
-            self.find_marks(model, settings, samples, end, outcome);
+            self.find_marks(model, settings, end, outcome);
             outcome.exit = self.exit(model, reach, from, end);
             outcome.mark = (0, self.stepper.t0);
         }
@@ -426,7 +426,7 @@ impl Island {
             outcome.exit = self.exit(model, reach, from, end);
             self.find_due(end, outcome);
             self.take_samples(model, samples, end, outcome);
-            self.find_marks(model, settings, samples, end, outcome);
+            self.find_marks(model, settings, end, outcome);
         }
         self.log(model, end, outcome);
         self.count(before, read, &mut outcome.counts);

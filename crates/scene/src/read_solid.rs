@@ -237,8 +237,9 @@ fn only_one<'k>(reader: &mut Reader<'_>, fields: &Fields<'_>, keys: &[&'k str]) 
 fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
     let length = needed(reader, fields, "length");
     let source = only_one(reader, fields, &["outline", "curve", "file", "path"])?;
-    if source != "curve" {
-        refuse(reader, fields, &["segments"], source);
+    if source != "curve" && fields.get("segments").is_some() {
+        let message = format!("{}: its `{source}` has corners of its own, and takes no `segments`", fields.what);
+        reader.error(fields.place_of("segments"), message, "leave it out, or give a smooth `curve`");
     }
     let mut holes = Vec::new();
     if let (Some(node), Some(key)) = (fields.get("holes"), fields.table.key("holes")) {
@@ -381,7 +382,7 @@ fn contents(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Contents> {
 /// Keys that say how triangles are read, where these come from `source`.
 fn refuse(reader: &mut Reader<'_>, fields: &Fields<'_>, keys: &[&str], source: &str) {
     for key in keys.iter().filter(|key| fields.get(key).is_some()) {
-        let message = format!("{}: it is made of `{source}`, which takes no `{key}`", fields.what);
+        let message = format!("{}: its triangles come from `{source}`, which takes no `{key}`", fields.what);
         reader.error(fields.place_of(key), message, "leave it out");
     }
 }

@@ -171,11 +171,12 @@ impl Cam {
         let W = f1.v + f1.w.cross(c) - f2.v;
         let m_dot = f2.w.cross(m);
         let turn = t.dot((f2.w - f1.w).cross(m));
+        // a face at right angles to the axis touches nowhere in particular
+        let runs = if flat == Vec2::ZERO { 0.0 } else { turn * turn / (point.curvature * flat.length()) };
         Row {
             phi: m.dot(g),
             J: [Six::new(c.cross(m), m), Six::new(m.cross(g), -m)],
-            convective: 2.0 * m_dot.dot(W) + m.dot(f1.w.cross(f1.w.cross(c))) + f2.w.dot(m_dot.cross(g))
-                - turn * turn / (point.curvature * flat.length()),
+            convective: 2.0 * m_dot.dot(W) + m.dot(f1.w.cross(f1.w.cross(c))) + f2.w.dot(m_dot.cross(g)) - runs,
             holonomic: true,
             length: true,
         }

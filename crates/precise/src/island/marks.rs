@@ -12,17 +12,52 @@ const NEAR: f64 = 1e-5;
 /// Where a slope vanishes it is taken over this share of the interval, both ways [-].
 const APART: f64 = 1e-4;
 /// Changes of a number below this share of it are rounding [-].
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// A slope is one if it is the same over so many times the distance, to half [-]: rounding is not.
+const LONGER: f64 = 10.0;
 /// A number that changes by more than this share of itself between two steps jumps there [-].
 const JUMP: f64 = 1e-9;
+/// A free body turns by no more than this in one interval [rad].
+const TURN: f64 = 0.5;
+/// Intervals of a step at most [-].
+const MOST_PARTS: f64 = 1e4;
+
+/// What of the marks belongs to an island.
+#[derive(Clone, Debug, Default)]
+pub struct OwnMarks {
+    marks: Vec<usize>,
+    /// What all of them depend on.
+    needs: Needs,
+}
+
+/// What is to be seen at a time.
+#[derive(Clone, Debug, Default)]
+struct Needs {
+    bodies: Vec<u32>,
+    contacts: bool,
+    signals: bool,
+}
+
+impl Needs {
+    fn of(mark: &Mark) -> Needs {
+        let (contacts, signals) = (!mark.touching.is_empty(), !mark.signals.is_empty());
+        Needs { bodies: mark.bodies.clone(), contacts, signals }
+    }
+
+    fn add(&mut self, more: Needs) {
+        self.bodies.extend(more.bodies);
+        self.bodies.sort_unstable();
+        self.bodies.dedup();
+        self.contacts |= more.contacts;
+        self.signals |= more.signals;
+    }
+}
 
 /// Where a number stood at the end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Left {
     time: f64,
     value: f64,
-    /// How much it rose over the last bit of the interval.
-    rise: f64,
 }
 
 /// A time to record at.
@@ -37,15 +72,8 @@ pub struct Found {
 }
 
 impl Island {
-    /// Looks through what was stepped over since the last look, up to `end`, between communication points.
-    pub(super) fn find_marks(
-        &mut self,
-        model: &Model,
-        settings: &Settings,
-        samples: &[f64],
-        end: f64,
-        outcome: &mut Outcome,
-    ) {
+    /// Looks through what was stepped over since the last look, up to `end`.
+    pub(super) fn find_marks(&mut self, model: &Model, settings: &Settings, end: f64, outcome: &mut Outcome) {
         let marks = &settings.marks;
         let (from, to) = (outcome.looked, self.stepper.t0.min(end));
         if marks.is_empty() || !(to > from) {
@@ -54,25 +82,51 @@ impl Island {
         outcome.looked = to;
         let own = match self.own_marks.take() {
             Some(own) => own,
-            None => (0..marks.len()).filter(|&k| self.owns(model, &marks[k])).collect(),
+            None => self.find_own(model, marks),
         };
-        self.left.resize(marks.len(), None);
-        let between = samples.partition_point(|t| *t <= from)..samples.partition_point(|t| *t < to);
-        let inner: Vec<f64> = samples[between].iter().copied().chain([to]).collect();
-        for &k in &own {
-            let mut a = from;
-            for &b in &inner {
-                self.look_between(model, &marks[k], k, [a, b], outcome);
-                a = b;
+        if !own.marks.is_empty() {
+            self.left.resize(marks.len(), None);
+            let parts = self.parts(&own.needs, to - from);
+            let mut start = None;
+            for part in 0..parts {
+                let [a, b] = [part, part + 1]
+                    .map(|k| if k == parts { to } else { from + (to - from) * k as f64 / parts as f64 });
+                let h = b - a;
+                let first = start.unwrap_or_else(|| self.glimpse(model, &own.needs, a));
+                let [after, before, last] = [a + NEAR * h, b - NEAR * h, b].map(|t| self.glimpse(model, &own.needs, t));
+                for &k in &own.marks {
+                    let values = [&first, &after, &before, &last].map(|glimpse| (marks[k].value)(glimpse));
+                    self.look_between(model, &marks[k], k, [a, b], values, outcome);
+                }
+                start = Some(last);
+            }
+            // what jumps there will be seen on both sides
+            let cut = |what: What| matches!(what, What::Watch | What::Instant);
+            if to == self.stepper.t0 && self.crossings.iter().any(|crossing| cut(crossing.what)) {
+                let sample = self.sample(model, usize::MAX, to);
+                outcome.found.push(Found { time: to, jump: true, sample });
             }
         }
-        // what jumps there will be seen on both sides
-        let cut = |what: What| matches!(what, What::Watch | What::Instant);
-        if !own.is_empty() && to == self.stepper.t0 && self.crossings.iter().any(|crossing| cut(crossing.what)) {
-            let sample = self.sample(model, usize::MAX, to);
-            outcome.found.push(Found { time: to, jump: true, sample });
-        }
         self.own_marks = Some(own);
+    }
+
+    /// The marks that belong to the island.
+    fn find_own(&self, model: &Model, marks: &[Mark]) -> OwnMarks {
+        let mut own = OwnMarks::default();
+        own.marks.extend((0..marks.len()).filter(|&k| self.owns(model, &marks[k])));
+        for &k in &own.marks {
+            own.needs.add(Needs::of(&marks[k]));
+        }
+        own
+    }
+
+    /// How many intervals a time within the last step is taken in [s]: bodies that spin swing more than once in a step.
+    fn parts(&self, needs: &Needs, time: f64) -> usize {
+        let d = &self.dynamics;
+        let free = needs.bodies.iter().filter_map(|body| d.bodies.binary_search(body).ok());
+        let free = free.filter(|k| d.link_of[*k].is_none());
+        let fastest = free.map(|k| d.frames[k].rate.length()).fold(0.0, f64::max);
+        (fastest * time / TURN).ceil().clamp(1.0, MOST_PARTS) as usize
     }
 
     /// True if all that a mark depends on belongs to the island.
@@ -90,25 +144,35 @@ impl Island {
         mark.signals.iter().all(|k| known.iter().any(|(known, _)| known == k))
     }
 
-    /// Extremes and zeros of one mark within an interval of the last step, and where it meets the one before.
-    fn look_between(&mut self, model: &Model, mark: &Mark, k: usize, [a, b]: [f64; 2], outcome: &mut Outcome) {
+    /// Extremes and zeros of one mark within an interval of the last step, and where it meets the one before. It is seen at
+    /// both ends, and a little after the first and before the last.
+    fn look_between(
+        &mut self,
+        model: &Model,
+        mark: &Mark,
+        k: usize,
+        [a, b]: [f64; 2],
+        [fa, after, before, fb]: [f64; 4],
+        outcome: &mut Outcome,
+    ) {
         let h = b - a;
-        let value = |t: f64, island: &mut Island| (mark.value)(&island.glimpse(model, mark, t));
-        let [fa, after, before, fb] = [a, a + NEAR * h, b - NEAR * h, b].map(|t| value(t, self));
+        let needs = Needs::of(mark);
+        let value = |t: f64, island: &mut Island| (mark.value)(&island.glimpse(model, &needs, t));
         let rising = |rise: f64, f: f64| if rise.abs() > ROUNDING * f.abs() { rise } else { 0.0 };
         let (first, last) = (rising(after - fa, fa), rising(fb - before, fb));
         let mut times = Vec::new();
         if let Some(left) = self.left[k].filter(|left| left.time == a) {
-            let jump = (fa - left.value).abs() > JUMP * (fa.abs() + left.value.abs());
-            if jump {
+            if (fa - left.value).abs() > JUMP * (fa.abs() + left.value.abs()) {
                 times.push((a.next_up(), true));
-            } else if left.rise * first < 0.0 {
-                times.push((a, false));
             }
         }
-        self.left[k] = Some(Left { time: b, value: fb, rise: last });
+        self.left[k] = Some(Left { time: b, value: fb });
         let mut points = vec![(a, fa)];
-        if first * last < 0.0 {
+        let is_slope = |rise: f64, longer: f64| (longer - LONGER * rise).abs() < 0.5 * LONGER * rise.abs();
+        if first * last < 0.0
+            && is_slope(first, value(a + LONGER * NEAR * h, self) - fa)
+            && is_slope(last, fb - value(b - LONGER * NEAR * h, self))
+        {
             let d = APART * h;
             let slope = |t: f64, island: &mut Island| value(t + d, island) - value(t - d, island);
             let (low, high) = (a + d, b - d);
@@ -138,8 +202,8 @@ impl Island {
         }
     }
 
-    /// What a mark depends on at a time within the last step.
-    fn glimpse(&mut self, model: &Model, mark: &Mark, t: f64) -> Glimpse {
+    /// What there is to see at a time within the last step.
+    fn glimpse(&mut self, model: &Model, needs: &Needs, t: f64) -> Glimpse {
         let state = |body: u32| -> BodyState {
             let index = body as usize;
             match self.dynamics.bodies.binary_search(&body) {
@@ -153,20 +217,20 @@ impl Island {
                 }
             }
         };
-        let bodies = mark.bodies.iter().map(|&body| (body, state(body))).collect();
+        let bodies = needs.bodies.iter().map(|&body| (body, state(body))).collect();
         let theta = self.theta(t);
         let mut y = Vec::new();
-        if !mark.signals.is_empty() || !mark.touching.is_empty() {
+        if needs.signals || needs.contacts {
             y.resize(self.stepper.y0.len(), 0.0);
             interpolate_all(&self.stepper.dense, theta, &mut y);
         }
-        let contacts = if mark.touching.is_empty() {
-            Vec::new()
-        } else {
+        let contacts = if needs.contacts {
             self.dynamics.energies(model, t, &y);
             self.contacts(model, &y)
+        } else {
+            Vec::new()
         };
-        let signals = if mark.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
+        let signals = if needs.signals { self.dynamics.clone().signals(model, t, &y) } else { Vec::new() };
         Glimpse { time: t, bodies, contacts, signals }
     }
 

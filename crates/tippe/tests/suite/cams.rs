@@ -92,7 +92,7 @@ fn a_follower_lifts_off_in_both_clocks() {
         let mut recording = Recording::new(Subjects::of(&model));
         let mut settings = tippe::clock::Settings::from_scene(&scene, clock);
         settings.set_threads(1);
-        let summary = Simulation::new(model, settings).advance(0.1, &mut recording).unwrap();
+        let summary = Simulation::new(model, settings).advance(0.2, &mut recording).unwrap();
         let first = recording.events.iter().find(|event| event.kind == EventKind::LiftOff).unwrap();
         assert!((first.time - at).abs() < within, "{clock:?}: {} for {at}", first.time);
         assert_eq!(first.source.as_deref(), Some("touch"));

@@ -20,7 +20,7 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/geometry/src/overlap/moments/convex.rs", "measure", 88, "an inner loop without calls"),
     ("crates/geometry/src/solid/mod.rs", "surface", 111, "one arm for each kind of solid"),
     ("crates/granular/src/forces.rs", "full_pairs", 83, "an inner loop: the whole law of a pair in order"),
-    ("crates/mechanics/src/model/compile.rs", "model", 108, "the list of what is compiled, in order"),
+    ("crates/mechanics/src/model/compile.rs", "model", 109, "the list of what is compiled, in order"),
     ("crates/mechanics/src/model/contact_table.rs", "parameters", 140, "one parameter after the other, each checked"),
     ("crates/mechanics/src/model/forces.rs", "blocks", 116, "one arm for each kind of component"),
     ("crates/numerics/src/kkt/lanes.rs", "take", 99, "an inner loop: one lane of contacts in order"),
