@@ -539,7 +539,7 @@ fn layout_of_checkpoints() {
     let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
     assert_eq!(
         layout,
-        (5, "c048203153ad0503".to_owned()),
+        (6, "c048203153ad0503".to_owned()),
         "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
     );
 }
