@@ -466,7 +466,7 @@ impl<'a> Clock<'a> {
                 times.insert(k, time);
             }
         }
-        if times.len() == self.samples.len() || self.stopped {
+        if times.len() == self.samples.len() || self.stopped || outcomes.len() != 1 {
             return Ok(outcomes);
         }
         self.samples = times;
