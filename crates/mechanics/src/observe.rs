@@ -128,6 +128,11 @@ pub trait Observe {
     fn event(&mut self, event: &Event) {
         let _ = event;
     }
+    /// One of the marks that were set is largest or smallest at a time [s], or vanishes, or jumps; of a horizon of the precise
+    /// clock, after its communication points.
+    fn found(&mut self, mark: usize, time: f64, value: f64) {
+        let _ = (mark, time, value);
+    }
     /// A horizon of the precise clock, before its events and communication points.
     fn reach(&mut self, reach: &Reach<'_>) {
         let _ = reach;

@@ -144,7 +144,7 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// Communication points.
     pub samples: Vec<IslandSample>,
-    /// Times between them at which something that is looked for is largest or smallest, or vanishes.
+    /// Where marks are largest or smallest, or vanish.
     pub found: Vec<Found>,
     /// Work done.
     pub counts: Counts,
@@ -154,9 +154,8 @@ pub struct Outcome {
     pub beyond: Option<(f64, (u32, u32), f64)>,
     /// It has come to the end of the horizon, or to a body's exit.
     pub done: bool,
-    /// Communication points taken, and when they are [s].
+    /// Communication points taken.
     sampled: usize,
-    points: Vec<f64>,
     /// Up to here marks were looked for [s].
     looked: f64,
     /// Attempted steps and time at the last look for a stall.

@@ -59,10 +59,6 @@ const GROWTH: f64 = 1.3;
 /// Shortest horizon as a share of the time, below which a body that keeps leaving its box is a failure [-].
 const SHORTEST_HORIZON: f64 = 1e-14;
 
-/// Times that are found are apart from communication points by more than this share of the time between these [-]: so
-/// near to them nothing is new.
-const CLOSE: f64 = 1e-6;
-
 /// A horizon ends where it has this many communication points [-], or fewer where there are many bodies, so that they are
 /// handed over before they fill the memory.
 const POINTS_OF_HORIZON: f64 = 1e5;
@@ -410,7 +406,7 @@ impl<'a> Clock<'a> {
         }
         self.summary.horizons += 1;
         self.samples = self.sample_times(self.end, until);
-        let mut outcomes = self.advance_islands(until, true, observe)?;
+        let mut outcomes = self.advance_islands(until, observe)?;
         if self.stopped {
             return Ok(());
         }
@@ -431,7 +427,7 @@ impl<'a> Clock<'a> {
                 *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
             }
             due = outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= exit).map(|d| d.1 as usize).collect();
-            outcomes = self.advance_islands(until, true, observe)?;
+            outcomes = self.advance_islands(until, observe)?;
             self.horizon *= 0.5;
         } else if !self.last && !cut {
             self.horizon = (2.0 * self.horizon).min(LONGEST_HORIZON);
@@ -439,52 +435,14 @@ impl<'a> Clock<'a> {
         let at = |c: &tippe_mechanics::model::ModelChange| c.at.is_some_and(|at| at <= self.end);
         due.extend((0..self.model.changes.len()).filter(|&k| !self.structure.done[k] && at(&self.model.changes[k])));
         self.due = due;
-        self.outcomes = self.show_found(outcomes, until, observe)?;
+        self.outcomes = outcomes;
         Ok(())
     }
 
-    /// Times that the islands found are communication points too. Where one island found them, the others go through the
-    /// horizon again, to be seen there.
-    fn show_found(
-        &mut self,
-        mut outcomes: Vec<Outcome>,
-        until: f64,
-        observe: &mut dyn Observe,
-    ) -> Result<Vec<Outcome>, Failure> {
-        let (from, end) = (self.recorded.max(self.time), self.end);
-        let mut found: Vec<(f64, bool)> =
-            outcomes.iter().flat_map(|outcome| outcome.found.iter().map(|found| (found.time, found.jump))).collect();
-        found.retain(|(time, _)| *time > from && *time <= end);
-        found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut times = self.samples.clone();
-        for (time, jump) in found {
-            let k = times.partition_point(|t| *t < time);
-            let before = times.get(k.wrapping_sub(1)).copied().unwrap_or(from);
-            let after = times.get(k).copied().unwrap_or(end);
-            let least = CLOSE * (after - before);
-            if (jump && time > before && time < after) || (time - before > least && after - time > least) {
-                times.insert(k, time);
-            }
-        }
-        if times.len() == self.samples.len() || self.stopped || outcomes.len() != 1 {
-            return Ok(outcomes);
-        }
-        self.samples = times;
-        if let [outcome] = &mut outcomes[..] {
-            outcome.keep_found(&self.samples);
-            return Ok(outcomes);
-        }
-        self.put_back();
-        self.advance_islands(until, false, observe)
-    }
-
-    /// All islands to the end of the horizon; between slices of a long one the observer may stop the run. With `marks` they look
-    /// for what is asked for.
-    fn advance_islands(&mut self, until: f64, marks: bool, observe: &mut dyn Observe) -> Result<Vec<Outcome>, Failure> {
+    /// All islands to the end of the horizon; between slices of a long one the observer may stop the run.
+    fn advance_islands(&mut self, until: f64, observe: &mut dyn Observe) -> Result<Vec<Outcome>, Failure> {
         let (model, times) = (self.model, [self.time, self.end, until]);
-        let marks = if marks { self.settings.marks.clone() } else { Vec::new() };
-        let max_step = self.settings.max_step.min(2.0 * self.horizon);
-        let settings = Settings { max_step, marks, ..self.settings.clone() };
+        let settings = Settings { max_step: self.settings.max_step.min(2.0 * self.horizon), ..self.settings.clone() };
         let mut outcomes: Vec<Outcome> = vec![Outcome::default(); self.islands.len()];
         loop {
             let (boxes, samples) = (&self.boxes, &self.samples);
@@ -607,6 +565,10 @@ impl<'a> Clock<'a> {
         }
         for event in &events[next_event..] {
             self.note(event, observe);
+        }
+        let found = outcomes.iter().flat_map(|outcome| &outcome.found);
+        for found in found.filter(|found| found.time > self.recorded && found.time <= self.end) {
+            observe.found(found.mark, found.time, found.value);
         }
         let progress = self.progress(&outcomes, self.end, until);
         for outcome in &outcomes {

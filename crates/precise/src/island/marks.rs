@@ -1,7 +1,6 @@
-//! Extremes and zeros of what an observer asks for, located on the dense output of the steps. What is found is recorded
-//! there; the steps do not know.
+//! Extremes and zeros of what an observer asks for, located on the dense output of the steps, which know nothing of it.
 
-use super::{Dynamics, Island, IslandSample, Model, Outcome, Settings, What, body_state, interpolate_all, locate};
+use super::{Island, Model, Outcome, Settings, body_state, interpolate_all, locate};
 use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::model::{Drive, prescribed};
 use tippe_mechanics::observe::{Glimpse, Mark};
@@ -60,15 +59,15 @@ pub struct Left {
     value: f64,
 }
 
-/// A time to record at.
-#[derive(Clone, Debug)]
+/// An extreme or a zero of a mark, or a side of a jump.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
+    /// Which of the marks.
+    pub mark: usize,
     /// When [s].
     pub time: f64,
-    /// True where a number jumps: however near to other times it is.
-    pub jump: bool,
-    /// What there is to see of the island then.
-    pub sample: IslandSample,
+    /// Its value there.
+    pub value: f64,
 }
 
 impl Island {
@@ -99,12 +98,6 @@ impl Island {
                     self.look_between(model, &marks[k], k, [a, b], values, outcome);
                 }
                 start = Some(last);
-            }
-            // what jumps there will be seen on both sides
-            let cut = |what: What| matches!(what, What::Watch | What::Instant);
-            if to == self.stepper.t0 && self.crossings.iter().any(|crossing| cut(crossing.what)) {
-                let sample = self.sample(model, usize::MAX, to);
-                outcome.found.push(Found { time: to, jump: true, sample });
             }
         }
         self.own_marks = Some(own);
@@ -156,35 +149,36 @@ impl Island {
         outcome: &mut Outcome,
     ) {
         let h = b - a;
+        let left = self.left[k].replace(Left { time: b, value: fb });
         let needs = Needs::of(mark);
-        let value = |t: f64, island: &mut Island| (mark.value)(&island.glimpse(model, &needs, t));
+        let value = |t: f64| (mark.value)(&self.glimpse(model, &needs, t));
         let rising = |rise: f64, f: f64| if rise.abs() > ROUNDING * f.abs() { rise } else { 0.0 };
         let (first, last) = (rising(after - fa, fa), rising(fb - before, fb));
-        let mut times = Vec::new();
-        if let Some(left) = self.left[k].filter(|left| left.time == a) {
+        let mut found = Vec::new();
+        if let Some(left) = left.filter(|left| left.time == a) {
             if (fa - left.value).abs() > JUMP * (fa.abs() + left.value.abs()) {
-                times.push((a.next_up(), true));
+                found.extend([(a, left.value), (a.next_up(), fa)]);
             }
         }
-        self.left[k] = Some(Left { time: b, value: fb });
         let mut points = vec![(a, fa)];
         let is_slope = |rise: f64, longer: f64| (longer - LONGER * rise).abs() < 0.5 * LONGER * rise.abs();
         if first * last < 0.0
-            && is_slope(first, value(a + LONGER * NEAR * h, self) - fa)
-            && is_slope(last, fb - value(b - LONGER * NEAR * h, self))
+            && is_slope(first, value(a + LONGER * NEAR * h) - fa)
+            && is_slope(last, fb - value(b - LONGER * NEAR * h))
         {
             let d = APART * h;
-            let slope = |t: f64, island: &mut Island| value(t + d, island) - value(t - d, island);
+            let slope = |t: f64| value(t + d) - value(t - d);
             let (low, high) = (a + d, b - d);
-            let ends = [slope(low, self), slope(high, self)];
+            let ends = [slope(low), slope(high)];
             let flat = match ends[0] * ends[1] < 0.0 {
-                true => locate(low, ends[0], high, ends[1], 1e-12 * h, |t| slope(t, self)),
+                true => locate(low, ends[0], high, ends[1], 1e-12 * h, |t| slope(t)),
                 // it lies nearer to one of the ends
                 false if ends[0] * first < 0.0 => a + 0.5 * d,
                 false => b - 0.5 * d,
             };
-            times.push((flat, false));
-            points.push((flat, value(flat, self)));
+            let extreme = (flat, value(flat));
+            found.push(extreme);
+            points.push(extreme);
         }
         points.push((b, fb));
         if mark.crossing {
@@ -192,18 +186,16 @@ impl Island {
                 let [(a, fa), (b, fb)] = [pair[0], pair[1]];
                 if fa * fb < 0.0 {
                     let tolerance = 2.0 * f64::EPSILON * b.abs();
-                    times.push((locate(a, fa, b, fb, tolerance, |t| value(t, self)), false));
+                    let zero = locate(a, fa, b, fb, tolerance, |t| value(t));
+                    found.push((zero, value(zero)));
                 }
             }
         }
-        for (time, jump) in times {
-            let sample = self.sample(model, usize::MAX, time);
-            outcome.found.push(Found { time, jump, sample });
-        }
+        outcome.found.extend(found.into_iter().map(|(time, value)| Found { mark: k, time, value }));
     }
 
     /// What there is to see at a time within the last step.
-    fn glimpse(&mut self, model: &Model, needs: &Needs, t: f64) -> Glimpse {
+    fn glimpse(&self, model: &Model, needs: &Needs, t: f64) -> Glimpse {
         let state = |body: u32| -> BodyState {
             let index = body as usize;
             match self.dynamics.bodies.binary_search(&body) {
@@ -224,53 +216,18 @@ impl Island {
             y.resize(self.stepper.y0.len(), 0.0);
             interpolate_all(&self.stepper.dense, theta, &mut y);
         }
-        let contacts = if needs.contacts {
-            self.dynamics.energies(model, t, &y);
-            self.contacts(model, &y)
-        } else {
-            Vec::new()
-        };
-        let signals = if needs.signals { self.dynamics.clone().signals(model, t, &y) } else { Vec::new() };
+        let (mut contacts, mut signals) = (Vec::new(), Vec::new());
+        if needs.signals || needs.contacts {
+            // the equations of the island stay as the step left them
+            let mut copy = self.dynamics.clone();
+            if needs.contacts {
+                copy.energies(model, t, &y);
+                contacts = copy.contacts(model, &y);
+            }
+            if needs.signals {
+                signals = copy.signals(model, t, &y);
+            }
+        }
         Glimpse { time: t, bodies, contacts, signals }
-    }
-
-    /// Its touching pairs, where the energies were measured last, at y.
-    pub(super) fn contacts(&self, model: &Model, y: &[f64]) -> Vec<tippe_mechanics::observe::ContactSample> {
-        let mut contacts = Vec::new();
-        for pair in &self.dynamics.pairs {
-            let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, y), false);
-            if reading.gap <= 0.0 {
-                contacts.push(tippe_mechanics::observe::ContactSample {
-                    body1: model.colliders[pair.id.0 as usize].body as usize,
-                    body2: model.colliders[pair.id.1 as usize].body as usize,
-                    pair: pair.id,
-                    position: reading.point,
-                    normal: reading.normal,
-                    depth: -reading.gap,
-                    closing_speed: reading.closing_speed,
-                    force: reading.total,
-                    torque: pair.torque_at_point(&reading, &self.dynamics.kinematics),
-                    slipping: pair.memory.modes.slipping,
-                });
-            }
-        }
-        contacts
-    }
-}
-
-impl Outcome {
-    /// Adds what was found at some of these communication points, all of the horizon.
-    pub fn keep_found(&mut self, times: &[f64]) {
-        let at = |time: f64| times.binary_search_by(|t| t.total_cmp(&time));
-        let mut all: Vec<(f64, IslandSample)> =
-            std::mem::take(&mut self.points).into_iter().zip(std::mem::take(&mut self.samples)).collect();
-        all.extend(std::mem::take(&mut self.found).into_iter().map(|found| (found.time, found.sample)));
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        all.dedup_by(|a, b| a.0 == b.0);
-        for (time, sample) in all {
-            if let Ok(index) = at(time) {
-                self.samples.push(IslandSample { index, ..sample });
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What there is to see of an island at a communication point.
 
-use super::{ACCOUNTS, Account, Island, Model, Outcome, body_state};
+use super::{ACCOUNTS, Account, Dynamics, Island, Model, Outcome, body_state};
 use tippe_geometry::Quat;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::kinematics::BodyState;
@@ -32,13 +32,12 @@ impl Island {
         while outcome.sampled < samples.len() && samples[outcome.sampled] <= reached {
             let sample = self.sample(model, outcome.sampled, samples[outcome.sampled]);
             outcome.samples.push(sample);
-            outcome.points.push(samples[outcome.sampled]);
             outcome.sampled += 1;
         }
     }
 
     /// Everything there is to see of the island at time t within its last step.
-    pub(super) fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
+    fn sample(&mut self, model: &Model, index: usize, t: f64) -> IslandSample {
         let n = self.dynamics.bodies.len();
         let mut bodies = Vec::with_capacity(n);
         let mut accounts = [0.0; ACCOUNTS];
@@ -63,7 +62,7 @@ impl Island {
             }
         }
         accounts[Account::Sliding as usize] -= held;
-        let contacts = self.contacts(model, &y);
+        let contacts = self.dynamics.contacts(model, &y);
         let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
         let d = &self.dynamics;
         let elements = d
@@ -76,5 +75,30 @@ impl Island {
             })
             .collect();
         IslandSample { index, bodies, contacts, signals, elements, energies: [kinetic, potential, elastic], accounts }
+    }
+}
+
+impl Dynamics {
+    /// Touching pairs, where the energies were measured last, at y.
+    pub(super) fn contacts(&self, model: &Model, y: &[f64]) -> Vec<ContactSample> {
+        let mut contacts = Vec::new();
+        for pair in &self.pairs {
+            let reading = pair.read(model, &self.kinematics, &Dynamics::springs(pair, y), false);
+            if reading.gap <= 0.0 {
+                contacts.push(ContactSample {
+                    body1: model.colliders[pair.id.0 as usize].body as usize,
+                    body2: model.colliders[pair.id.1 as usize].body as usize,
+                    pair: pair.id,
+                    position: reading.point,
+                    normal: reading.normal,
+                    depth: -reading.gap,
+                    closing_speed: reading.closing_speed,
+                    force: reading.total,
+                    torque: pair.torque_at_point(&reading, &self.kinematics),
+                    slipping: pair.memory.modes.slipping,
+                });
+            }
+        }
+        contacts
     }
 }

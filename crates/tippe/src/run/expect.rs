@@ -130,14 +130,16 @@ impl Questions {
 
     /// What the run should record where it is largest or smallest, or crosses a level.
     pub fn marks(&self, model: &Model) -> Vec<Mark> {
-        marks::marks(&self.expressions, model)
+        marks::marks(marks::asked(&self.expressions), model)
     }
 
     /// An empty recording of what the questions are about.
     pub fn recording(&self) -> Recording {
         let mut wanted = Wanted::none(&self.subjects);
         self.expressions.iter().for_each(|expression| expression.mark(&mut wanted));
-        Recording::only(self.subjects.clone(), wanted)
+        let mut recording = Recording::only(self.subjects.clone(), wanted);
+        recording.asked = marks::asked(&self.expressions).into_iter().map(|(node, _)| (node, Vec::new())).collect();
+        recording
     }
 
     /// Asks all questions.

@@ -7,26 +7,31 @@ use crate::model::{Drive, Model};
 use std::sync::Arc;
 use tippe_mechanics::observe::{Glimpse, Mark};
 
-/// Marks of all extremes and crossings in these expressions that depend on motions, contacts and signals alone.
-pub(super) fn marks(expressions: &[Expression], model: &Model) -> Vec<Mark> {
-    let mut marks = Vec::new();
+/// Everything that expressions ask the extremes of, or, as the difference of both, the crossings.
+pub(super) fn asked(expressions: &[Expression]) -> Vec<(Node, bool)> {
+    let mut asked = Vec::new();
     for expression in expressions {
         expression.visit(&mut |node| match node {
-            Node::Extreme(_, inner) => marks.extend(mark((**inner).clone(), false, model)),
+            Node::Extreme(_, inner) => asked.push(((**inner).clone(), false)),
             Node::Crossing { signal, level, .. } => {
-                marks.extend(mark(Node::difference((**signal).clone(), (**level).clone()), true, model));
+                asked.push((Node::difference((**signal).clone(), (**level).clone()), true));
             }
             _ => {}
         });
     }
-    marks
+    asked
 }
 
-/// The mark of a number; none where something else is in it.
-fn mark(node: Node, crossing: bool, model: &Model) -> Option<Mark> {
-    let mut mark =
-        Mark { bodies: Vec::new(), touching: Vec::new(), signals: Vec::new(), crossing, value: Arc::new(|_| 0.0) };
-    let mut known = true;
+/// A mark for each of what is asked, in its order; one that depends on nothing, which nobody looks for, where something
+/// else than motions, contacts and signals is in it.
+pub(super) fn marks(asked: Vec<(Node, bool)>, model: &Model) -> Vec<Mark> {
+    asked.into_iter().map(|(node, crossing)| mark(node, crossing, model)).collect()
+}
+
+fn mark(node: Node, crossing: bool, model: &Model) -> Mark {
+    let nothing =
+        || Mark { bodies: Vec::new(), touching: Vec::new(), signals: Vec::new(), crossing, value: Arc::new(|_| 0.0) };
+    let (mut mark, mut known) = (nothing(), true);
     let is_free = |body: usize| model.bodies[body].drive == Drive::Free;
     node.visit(&mut |node| match node {
         Node::Number(_) | Node::Call(..) | Node::Signal(Signal::Time) => {}
@@ -43,11 +48,11 @@ fn mark(node: Node, crossing: bool, model: &Model) -> Option<Mark> {
         }
         _ => known = false,
     });
-    if !known || mark.bodies.is_empty() && mark.touching.is_empty() && mark.signals.is_empty() {
-        return None;
+    if !known {
+        return nothing();
     }
     let value = move |glimpse: &Glimpse| evaluate::value_of(&node, &|signal| seen(signal, glimpse));
-    Some(Mark { value: Arc::new(value), ..mark })
+    Mark { value: Arc::new(value), ..mark }
 }
 
 /// A signal at a glimpse.

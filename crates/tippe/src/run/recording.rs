@@ -1,5 +1,6 @@
 //! A run in memory.
 
+use super::expression::Node;
 use super::{Gaps, Subjects};
 use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use tippe_geometry::Vec3;
@@ -59,6 +60,8 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// Differences to the run of the other clock, where it was compared.
     pub gaps: Option<Gaps>,
+    /// What extremes and crossings were asked of, with the times and values the run found, beside the communication points.
+    pub(super) asked: Vec<(Node, Vec<(f64, f64)>)>,
     wanted: Wanted,
 }
 
@@ -84,6 +87,12 @@ impl Recording {
     /// True if the values of this signal of the model are recorded.
     pub fn has_signal(&self, signal: usize) -> bool {
         self.wanted.signals.get(signal).copied().unwrap_or(false)
+    }
+
+    /// Times and values that the run found of something, beside those of the communication points.
+    pub(super) fn found_of<'r>(&'r self, node: &Node) -> impl Iterator<Item = (f64, f64)> + use<'r> {
+        let own = self.asked.iter().find(|(asked, found)| asked == node && !found.is_empty());
+        own.into_iter().flat_map(|(_, found)| found.iter().copied())
     }
 
     /// Touching pairs at the `i`-th communication point.
@@ -120,6 +129,12 @@ impl Observe for Recording {
             if *wanted {
                 values.push(*value);
             }
+        }
+    }
+
+    fn found(&mut self, mark: usize, time: f64, value: f64) {
+        if let Some((_, found)) = self.asked.get_mut(mark) {
+            found.push((time, value));
         }
     }
 
