@@ -79,7 +79,7 @@ fn make(part: &Part, _apart: f64) -> Result<Joint, Wrong> {
     let table = part.parts("curve").first();
     let lifts_face = table.is_some_and(|table| table.kind.word == "lift" && table.flag("face"));
     let follower = if part.vector("face").is_some() {
-        if !(least > 0.0) {
+        if least.is_nan() || least <= 0.0 {
             let message = format!(
                 "cam \"{}\": a flat face follows convex curves only, but this one has a curvature of {least:.6} /m somewhere",
                 part.name

@@ -75,7 +75,7 @@ impl Island {
     pub(super) fn find_marks(&mut self, model: &Model, settings: &Settings, end: f64, outcome: &mut Outcome) {
         let marks = &settings.marks;
         let (from, to) = (outcome.looked, self.stepper.t0.min(end));
-        if marks.is_empty() || !(to > from) {
+        if marks.is_empty() || to <= from {
             return;
         }
         outcome.looked = to;
