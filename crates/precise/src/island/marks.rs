@@ -155,10 +155,10 @@ impl Island {
         let rising = |rise: f64, f: f64| if rise.abs() > ROUNDING * f.abs() { rise } else { 0.0 };
         let (first, last) = (rising(after - fa, fa), rising(fb - before, fb));
         let mut found = Vec::new();
-        if let Some(left) = left.filter(|left| left.time == a) {
-            if (fa - left.value).abs() > JUMP * (fa.abs() + left.value.abs()) {
-                found.extend([(a, left.value), (a.next_up(), fa)]);
-            }
+        if let Some(left) = left.filter(|left| left.time == a)
+            && (fa - left.value).abs() > JUMP * (fa.abs() + left.value.abs())
+        {
+            found.extend([(a, left.value), (a.next_up(), fa)]);
         }
         let mut points = vec![(a, fa)];
         let is_slope = |rise: f64, longer: f64| (longer - LONGER * rise).abs() < 0.5 * LONGER * rise.abs();
@@ -171,7 +171,7 @@ impl Island {
             let (low, high) = (a + d, b - d);
             let ends = [slope(low), slope(high)];
             let flat = match ends[0] * ends[1] < 0.0 {
-                true => locate(low, ends[0], high, ends[1], 1e-12 * h, |t| slope(t)),
+                true => locate(low, ends[0], high, ends[1], 1e-12 * h, slope),
                 // it lies nearer to one of the ends
                 false if ends[0] * first < 0.0 => a + 0.5 * d,
                 false => b - 0.5 * d,
@@ -186,7 +186,7 @@ impl Island {
                 let [(a, fa), (b, fb)] = [pair[0], pair[1]];
                 if fa * fb < 0.0 {
                     let tolerance = 2.0 * f64::EPSILON * b.abs();
-                    let zero = locate(a, fa, b, fb, tolerance, |t| value(t));
+                    let zero = locate(a, fa, b, fb, tolerance, value);
                     found.push((zero, value(zero)));
                 }
             }
