@@ -173,6 +173,7 @@ fn met(scene: &Scene, prepared: &Prepared) -> Result<Option<(usize, usize)>, Sto
     let questions = questions.map_err(|errors| Stop::from(tippe::scene::SceneErrors(errors)))?;
     let mut settings = prepared.settings.clone();
     settings.record_at(questions.times());
+    settings.record_marks(questions.marks(&prepared.model));
     let mut recording = questions.recording();
     Simulation::new(prepared.model.clone(), settings)
         .advance(prepared.until, &mut recording)

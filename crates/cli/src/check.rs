@@ -259,6 +259,7 @@ impl Asked {
         let mut settings = Settings::from_scene(&self.scene, clock);
         settings.set_threads(1);
         settings.record_at(self.questions.times());
+        settings.record_marks(self.questions.marks(&self.model));
         if let (Settings::Precise(settings), Some(tolerance)) = (&mut settings, case.tolerance) {
             settings.tolerance = tolerance;
         }

@@ -208,6 +208,8 @@ pub enum Form {
     Named(&'static Table),
     /// Parts that belong to the one around them: a table, or a list of them.
     Parts(&'static Table),
+    /// A closed curve: a table, or the name of a solid that has one.
+    Curve(&'static Table),
     /// Texts or numbers by a name of the user's.
     Values,
     /// An equation over names known at run time, or a number; it knows these names of its own.

@@ -2,7 +2,7 @@
 //!
 //! A [`Shape`] answers support, box, mass and surface; [`separation`] gives the signed distance of two placed shapes,
 //! [`manifold()`] the points in which they touch, [`overlap()`] the volume they share,
-//! [`Mesh`] is a closed surface of triangles, [`Solid`] a way to build one;
+//! [`Mesh`] is a closed surface of triangles, [`Solid`] a way to build one, [`Curve`] a smooth outline;
 //! [`pairs`] the boxes that may touch, [`cast`] what a ray hits.
 #![allow(rustdoc::broken_intra_doc_links)] // units stand in brackets: `[m]` is no link
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
@@ -10,6 +10,7 @@
 
 pub mod aabb;
 pub mod broad;
+pub mod curve;
 pub mod file;
 pub mod manifold;
 pub mod mesh;
@@ -23,6 +24,7 @@ mod tree;
 
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
+pub use curve::{Curve, CurveError, CurvePoint, Follower};
 pub use manifold::{Manifold, ManifoldPoint, manifold};
 pub use mesh::{Mesh, MeshError, MeshReport, TriMesh};
 pub use narrow::{Separation, separation, separation_mpr};
@@ -35,4 +37,4 @@ pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};
 pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, contact_kind};
 pub use solid::{Gear, Pieces, Solid, SolidError, Thread};
-pub use space::{Mat3, Pose, Quat, Vec3};
+pub use space::{Mat3, Pose, Quat, Vec2, Vec3};

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Two-vector in a plane [unit as documented where used].
+pub type Vec2 = glamx::DVec2;
 /// Three-vector [unit as documented where used].
 pub type Vec3 = glamx::DVec3;
 /// 3x3 matrix, column major.

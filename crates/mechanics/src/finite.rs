@@ -75,6 +75,10 @@ impl Observe for Finite<'_> {
         self.inner.event(event);
     }
 
+    fn found(&mut self, mark: usize, time: f64, value: f64) {
+        self.inner.found(mark, time, value);
+    }
+
     fn reach(&mut self, reach: &Reach<'_>) {
         self.inner.reach(reach);
     }

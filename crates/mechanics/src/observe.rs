@@ -4,6 +4,7 @@ use crate::kinematics::BodyState;
 use crate::{Event, EventKind, Ledger};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tippe_geometry::Vec3;
 
 /// One touching pair at a communication point.
@@ -65,6 +66,47 @@ pub struct Sample<'a> {
     pub signals: &'a [f64],
 }
 
+/// A number that an observer wants to see where it is largest or smallest, or crosses zero, also between the
+/// communication points of the precise clock.
+#[derive(Clone)]
+pub struct Mark {
+    /// Bodies whose motion it depends on, by model index.
+    pub bodies: Vec<u32>,
+    /// Free bodies whose contacts it depends on.
+    pub touching: Vec<u32>,
+    /// Signals of the model it depends on.
+    pub signals: Vec<u32>,
+    /// True if its zeros are wanted, too.
+    pub crossing: bool,
+    /// The number, from what it depends on.
+    pub value: Arc<dyn Fn(&Glimpse) -> f64 + Send + Sync>,
+}
+
+impl std::fmt::Debug for Mark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mark").field("bodies", &self.bodies).field("signals", &self.signals).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Mark {
+    fn eq(&self, other: &Mark) -> bool {
+        Arc::ptr_eq(&self.value, &other.value)
+    }
+}
+
+/// What a mark depends on, at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Glimpse {
+    /// When [s].
+    pub time: f64,
+    /// Motion of the bodies of the mark, by model index.
+    pub bodies: Vec<(u32, BodyState)>,
+    /// Touching pairs of the island it belongs to, where it depends on contacts.
+    pub contacts: Vec<ContactSample>,
+    /// Signals of the island it belongs to, where it depends on any.
+    pub signals: Vec<(u32, f64)>,
+}
+
 /// A horizon of the precise clock, and the boxes by which it knew who may touch whom.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach<'a> {
@@ -85,6 +127,11 @@ pub trait Observe {
     /// An event; events come sorted by time, then pair, then source.
     fn event(&mut self, event: &Event) {
         let _ = event;
+    }
+    /// One of the marks that were set is largest or smallest at a time [s], or vanishes, or jumps; of a horizon of the precise
+    /// clock, after its communication points.
+    fn found(&mut self, mark: usize, time: f64, value: f64) {
+        let _ = (mark, time, value);
     }
     /// A horizon of the precise clock, before its events and communication points.
     fn reach(&mut self, reach: &Reach<'_>) {

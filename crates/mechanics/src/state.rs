@@ -44,7 +44,7 @@ pub struct MachineRecord {
     pub bases: Vec<Quat>,
     /// Loops that hold.
     pub active: Vec<bool>,
-    /// Couplings that hold: those that hold one way do where they touch their limit and carry something.
+    /// Loops, then couplings, that hold: those that hold one way do where they touch their limit and carry something.
     #[serde(default)]
     pub taut: Vec<bool>,
     /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
@@ -64,7 +64,9 @@ impl MachineRecord {
                 u: start.u.clone(),
                 bases: start.bases.clone(),
                 active: mechanism.loops.iter().map(|l| model.joints[l.source as usize].active).collect(),
-                taut: mechanism.couplings.iter().map(|c| c.coupling.holds.sense().is_none()).collect(),
+                taut: (0..mechanism.loops.len() + mechanism.couplings.len())
+                    .map(|owner| mechanism.holds(owner).sense().is_none())
+                    .collect(),
                 held_at: vec![None; mechanism.loops.len()],
                 locked: vec![false; mechanism.coordinates],
                 counted: None,

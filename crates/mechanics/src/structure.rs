@@ -1,9 +1,9 @@
 //! Structural changes: attach, release, lock, unlock, delete, contact on and off.
 
-use crate::joint::Six;
 use crate::joint::coupling::{Coupling, Term};
+use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
-use crate::mechanism::{Coupled, CoupledBy, Mechanism, Parent, Work};
+use crate::mechanism::{Coupled, CoupledBy, Mechanism, Parent, Standpoint, Work};
 use crate::model::{ChangeAction, JointPlace, Model, inertia, kinetic as kinetic_of, prescribed};
 use crate::state::{ActionRecord, MachineRecord};
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,10 @@ impl Parts<'_> {
         let body2 = centre(closing.sides[1].on);
         let R = body2.R.transpose();
         record.active[index] = true;
+        // a cam touches where it is, not where its origin is
+        if matches!(closing.joint, Joint::Cam(_)) {
+            return self.lose(mechanism);
+        }
         record.held_at[index] = Some((R * (f1.p - body2.p), Quat::from_mat3(&(R * f1.R)).normalize()));
         self.lose(mechanism);
     }
@@ -168,7 +172,8 @@ impl Parts<'_> {
             held.accelerate(&kinematics, body, &loads, &tau, &mut work, &mut u_dot);
             let of = |b: u32| prescribed(model, b as usize, self.time);
             if held.has_one_way_rows() {
-                held.find_touching(&record.q, &record.u, false, &mut work);
+                let motion = Standpoint { q: &record.q, u: &record.u, kinematics: &kinematics, of };
+                held.find_touching(&motion, false, &mut work);
             }
             held.measure_rows(&record.q, &record.u, &kinematics, of, body, &mut work);
             held.factor_rows(&mut work);

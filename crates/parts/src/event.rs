@@ -73,6 +73,10 @@ event_kinds! {
     CableSlip = "cable_slip" of one,
     /// A cable came to stick there.
     CableStick = "cable_stick" of one,
+    /// The follower of a cam that holds one way left it.
+    LiftOff = "lift_off" of one,
+    /// The follower of a cam that holds one way came to touch it again.
+    Landing = "landing" of one,
     /// A motor reached the limit of its force or torque.
     MotorLimit = "motor_limit" of one,
     /// A motor at its limit came to hold its speed or position again.

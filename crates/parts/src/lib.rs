@@ -3,6 +3,7 @@
 
 pub mod cause;
 pub mod contact;
+pub mod curve;
 pub mod element;
 pub mod event;
 pub mod joint;

@@ -19,7 +19,7 @@ pub struct Sensor {
 }
 
 /// What a sensor measures.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SensorKind {
     /// Position and orientation of frame 2 in frame 1.
     Pose,
@@ -121,9 +121,9 @@ pub fn named(word: &str) -> Option<&'static SensorSpec> {
 
 impl SensorKind {
     /// Names and units of its components.
-    pub fn components(self) -> Vec<(&'static str, &'static str)> {
+    pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         let SensorKind::Joint(joint) = self else {
-            let spec = SENSORS.iter().find(|spec| spec.measures == self);
+            let spec = SENSORS.iter().find(|spec| spec.measures == *self);
             return spec.map_or_else(Vec::new, |spec| spec.components.to_vec());
         };
         let based = if joint.has_base() { &["qw", "qx", "qy", "qz"][..] } else { &[] };
@@ -184,7 +184,7 @@ impl Sensor {
         let arm = f2.p - f1.p;
         let R = f1.R.transpose();
         let k = component as usize;
-        match self.kind {
+        match &self.kind {
             SensorKind::Pose if k < 3 => (R * arm)[k],
             SensorKind::Pose => {
                 let q = Quat::from_mat3(&(R * f2.R));
@@ -197,7 +197,7 @@ impl Sensor {
                 let length = arm.length();
                 if length > 0.0 { arm.dot(f2.v - f1.v) / length } else { 0.0 }
             }
-            SensorKind::Joint(joint) => joint_motion(&joint, f1, f2, k),
+            SensorKind::Joint(joint) => joint_motion(joint, f1, f2, k),
             SensorKind::Acceleration | SensorKind::Contact => 0.0,
         }
     }

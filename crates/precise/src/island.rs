@@ -5,10 +5,13 @@
 //! logged; all others cut the step at the first of them, where every crossing of that instant is handled.
 
 mod event;
+mod marks;
 mod record;
 mod sample;
 mod suspects;
 
+pub use marks::Found;
+use marks::{Left, OwnMarks};
 pub use record::{IslandRecord, PairRecord};
 pub use sample::IslandSample;
 
@@ -141,6 +144,8 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// Communication points.
     pub samples: Vec<IslandSample>,
+    /// Where marks are largest or smallest, or vanish.
+    pub found: Vec<Found>,
     /// Work done.
     pub counts: Counts,
     /// Smallest step tried [s], and the body that asked for it.
@@ -151,6 +156,8 @@ pub struct Outcome {
     pub done: bool,
     /// Communication points taken.
     sampled: usize,
+    /// Up to here marks were looked for [s].
+    looked: f64,
     /// Attempted steps and time at the last look for a stall.
     mark: (u64, f64),
 }
@@ -183,6 +190,9 @@ pub struct Island {
     corrections: Vec<f64>,
     /// The island as it was at the start of the horizon, if it has moved since.
     before: Option<Box<IslandRecord>>,
+    /// Marks that belong to it, once that is known, and where each of all marks stood at the last look.
+    own_marks: Option<OwnMarks>,
+    left: Vec<Option<Left>>,
     /// Values of the watches at the start of the next step, and at the end of the attempted one.
     watched: Vec<f64>,
     watched_end: Vec<f64>,
@@ -237,6 +247,8 @@ impl Island {
             corrections: Vec::new(),
             watched: Vec::new(),
             watched_end: Vec::new(),
+            own_marks: None,
+            left: Vec::new(),
             before: None,
             dynamics,
             stepper: Stepper::default(),
@@ -387,7 +399,9 @@ impl Island {
         let most = before + SLICE_READINGS / work.max(1);
         if outcome.counts == Counts::default() {
             self.before = None;
+            outcome.looked = from;
             self.take_samples(model, samples, end, outcome);
+            self.find_marks(model, settings, end, outcome);
             outcome.exit = self.exit(model, reach, from, end);
             outcome.mark = (0, self.stepper.t0);
         }
@@ -411,6 +425,7 @@ impl Island {
             outcome.exit = self.exit(model, reach, from, end);
             self.find_due(end, outcome);
             self.take_samples(model, samples, end, outcome);
+            self.find_marks(model, settings, end, outcome);
         }
         self.log(model, end, outcome);
         self.count(before, read, &mut outcome.counts);

@@ -566,6 +566,10 @@ impl<'a> Clock<'a> {
         for event in &events[next_event..] {
             self.note(event, observe);
         }
+        let found = outcomes.iter().flat_map(|outcome| &outcome.found);
+        for found in found.filter(|found| found.time > self.recorded && found.time <= self.end) {
+            observe.found(found.mark, found.time, found.value);
+        }
         let progress = self.progress(&outcomes, self.end, until);
         for outcome in &outcomes {
             self.beyond = self.beyond.or(outcome.beyond);

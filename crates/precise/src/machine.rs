@@ -4,7 +4,7 @@ use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::kinematics::{Frame, gibbs_rate};
-use tippe_mechanics::mechanism::{ClosureRow, Mechanism, Mode, Parent, Work};
+use tippe_mechanics::mechanism::{ClosureRow, Mechanism, Mode, Parent, Standpoint, Work};
 use tippe_mechanics::model::Model;
 use tippe_mechanics::model::{inertia, kinetic, prescribed};
 use tippe_mechanics::state::MachineRecord;
@@ -266,26 +266,27 @@ impl Machine {
         on
     }
 
-    /// How far coupling `k`, which holds one way, is from switching where it was evaluated last: its multiplier where
-    /// it is taut, how far it is beyond its limit where it is slack. Negative until it switches.
-    pub fn one_way_margin(&self, model: &Model, k: usize, y: &[f64]) -> f64 {
+    /// How far a loop or coupling that holds one way is from switching where it was evaluated last, at (t, y): its
+    /// multiplier where it is taut, how far it is beyond its limit where it is slack. Negative until it switches.
+    pub fn one_way_margin(&self, model: &Model, owner: usize, t: f64, y: &[f64]) -> f64 {
         let mechanism = &model.mechanisms[self.index as usize];
-        let coupling = &mechanism.couplings[k].coupling;
-        let Some(sense) = coupling.holds.sense() else { return -1.0 };
-        if !self.work.taut[k] {
-            return coupling.beyond(self.states(y).0);
+        let Some(sense) = mechanism.holds(owner).sense() else { return -1.0 };
+        if !self.work.taut[owner] {
+            let (q, u) = self.states(y);
+            let of = |body: u32| prescribed(model, body as usize, t);
+            let motion = Standpoint { q, u, kinematics: &self.kinematics, of };
+            return mechanism.standing(owner, &motion, &self.work).beyond;
         }
-        self.multiplier(mechanism, k).map_or(-1.0, |lambda| sense * lambda)
+        self.multiplier(owner).map_or(-1.0, |lambda| sense * lambda)
     }
 
-    /// Multiplier of coupling `k` where it was evaluated last [N or N m]; none if it is slack.
-    pub fn multiplier(&self, mechanism: &Mechanism, k: usize) -> Option<f64> {
-        let owner = mechanism.loops.len() + k;
+    /// Multiplier of a loop's (first) row or of a coupling where it was evaluated last [N or N m]; none if it is slack.
+    pub fn multiplier(&self, owner: usize) -> Option<f64> {
         let own = self.work.rows.iter().zip(&self.work.lambda).find(|(row, _)| row.owner == owner);
         own.map(|(_, lambda)| *lambda)
     }
 
-    /// Couplings that hold one way at y, where it was evaluated last: those that touch their limit and close stop in a
+    /// What holds one way at y, where it was evaluated last: those that touch their limit and close stop in a
     /// plastic impact, whose loss [J] is given; the next evaluation decides which of those that touch and rest carry
     /// something.
     pub fn settle_one_way(&mut self, model: &Model, y: &mut [f64], of: impl Fn(u32) -> Kinematics) -> f64 {
@@ -294,16 +295,18 @@ impl Machine {
         let (q, u) = y[self.offset..][..2 * n].split_at_mut(n);
         let body = |b: u32| inertia(model, b);
         let mut loss = 0.0;
-        if mechanism.closes(q, u) {
-            mechanism.find_touching(q, u, false, &mut self.work);
-            mechanism.measure_rows(q, u, &self.kinematics, of, body, &mut self.work);
+        let motion = Standpoint { q, u, kinematics: &self.kinematics, of: &of };
+        if mechanism.closes(&motion, &self.work) {
+            mechanism.find_touching(&motion, false, &mut self.work);
+            mechanism.measure_rows(q, u, &self.kinematics, &of, body, &mut self.work);
             mechanism.factor_rows(&mut self.work);
             mechanism.stop(&mut self.work, u, &mut self.change);
             mechanism.displace(&self.change, &self.work, &mut self.displaced);
-            for ((link, kin), jump) in mechanism.links.iter().zip(&self.kinematics).zip(&self.displaced) {
+            for ((link, kin), jump) in mechanism.links.iter().zip(&mut self.kinematics).zip(&self.displaced) {
                 let after = Kinematics { v: kin.v + jump.linear, w: kin.w + jump.angular, ..*kin };
                 let body = &model.bodies[link.body as usize];
                 loss += kinetic(body, kin) - kinetic(body, &after);
+                *kin = after;
             }
             u.iter_mut().zip(&self.change).for_each(|(u, change)| *u += change);
             // what touches is put onto its limit: what is open there would hold the next step
@@ -311,7 +314,8 @@ impl Machine {
             self.halve_bases(mechanism);
             q.iter_mut().zip(&self.change).for_each(|(q, change)| *q += change);
         }
-        mechanism.find_touching(q, u, true, &mut self.work);
+        let motion = Standpoint { q, u, kinematics: &self.kinematics, of: &of };
+        mechanism.find_touching(&motion, true, &mut self.work);
         self.work.counted = None;
         self.work.decides = true;
         loss

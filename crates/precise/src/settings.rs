@@ -1,6 +1,7 @@
 //! How to run the precise clock.
 
 use serde::{Deserialize, Serialize};
+use tippe_mechanics::observe::Mark;
 use tippe_numerics::Method;
 use tippe_scene::{Integrator, Scene, endless, is_endless};
 
@@ -26,6 +27,9 @@ pub struct Settings {
     /// More times to record at, ascending [s].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_at: Vec<f64>,
+    /// What to record where it is largest or smallest or crosses zero, between the other times too.
+    #[serde(skip)]
+    pub marks: Vec<Mark>,
     /// Threads; 0 for all there are. The result does not depend on it.
     #[serde(skip)]
     pub threads: usize,
@@ -40,6 +44,7 @@ impl Default for Settings {
             max_step: f64::INFINITY,
             output_interval: f64::INFINITY,
             record_at: Vec::new(),
+            marks: Vec::new(),
             threads: 0,
         }
     }

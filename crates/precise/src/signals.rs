@@ -24,10 +24,9 @@ impl Dynamics {
                 | SignalSource::Orientation { joint, .. }
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => joint,
-                SignalSource::Constraint { mechanism, coupling } => {
+                SignalSource::Multiplier { mechanism, owner } => {
                     if let Some(machine) = self.machines.iter().find(|m| m.index == mechanism) {
-                        let mechanism = &model.mechanisms[mechanism as usize];
-                        values.push((k as u32, machine.multiplier(mechanism, coupling as usize).unwrap_or(0.0)));
+                        values.push((k as u32, machine.multiplier(owner as usize).unwrap_or(0.0)));
                     }
                     continue;
                 }

@@ -1,5 +1,5 @@
 //! Watches: numbers that rise through zero where a joint sticks or slips, a drive meets its limit, a stop is touched, a
-//! component jumps, a structural change is due, a coupling that holds one way becomes taut or slack.
+//! component jumps, a structural change is due, a rope or the follower of a cam becomes taut or slack.
 
 use super::dynamics::Dynamics;
 use super::layout::Account;
@@ -26,7 +26,7 @@ pub enum Watch {
     },
     /// A structural change that waits for a condition.
     Change(u32),
-    /// A coupling of a machine that holds one way.
+    /// A loop or coupling of a machine that holds one way: machine, and owner of its row.
     OneWay(usize, usize),
 }
 
@@ -49,9 +49,8 @@ impl Dynamics {
             }
         }
         for (k, machine) in self.machines.iter().enumerate() {
-            let couplings = model.mechanisms[machine.index as usize].couplings.iter().enumerate();
-            let one_way = couplings.filter(|(_, coupled)| coupled.coupling.holds.sense().is_some());
-            watches.extend(one_way.map(|(coupling, _)| Watch::OneWay(k, coupling)));
+            let one_way = model.mechanisms[machine.index as usize].one_way();
+            watches.extend(one_way.map(|owner| Watch::OneWay(k, owner)));
         }
         self.actions.watches = watches;
     }
@@ -74,7 +73,7 @@ impl Dynamics {
                     Some(when) if !self.actions.done[k as usize] => when.value(|s| self.look_up(model, t, y, s)),
                     _ => -1.0,
                 },
-                Watch::OneWay(machine, coupling) => self.machines[machine].one_way_margin(model, coupling, y),
+                Watch::OneWay(machine, owner) => self.machines[machine].one_way_margin(model, owner, t, y),
             });
         }
     }
@@ -129,7 +128,7 @@ impl Dynamics {
             }
             Watch::Component { block, .. } => (EventKind::Crossing, model.network.blocks[block as usize].name.clone()),
             Watch::Change(k) => (EventKind::Change, model.changes[k as usize].name.clone()),
-            Watch::OneWay(machine, coupling) => self.one_way_event(model, machine, coupling),
+            Watch::OneWay(machine, owner) => self.one_way_event(model, machine, owner),
         }
     }
 
@@ -152,39 +151,40 @@ impl Dynamics {
         }
     }
 
-    /// What to log when a coupling that holds one way switches.
-    pub fn one_way_event(&self, model: &Model, machine: usize, coupling: usize) -> (EventKind, String) {
+    /// What to log when what holds one way switches.
+    pub fn one_way_event(&self, model: &Model, machine: usize, owner: usize) -> (EventKind, String) {
         let machine = &self.machines[machine];
-        let kind = if machine.work.taut[coupling] { EventKind::Slack } else { EventKind::Taut };
-        (kind, model.mechanisms[machine.index as usize].couplings[coupling].name.clone())
+        let kind = model.mechanisms[machine.index as usize].switching(owner, !machine.work.taut[owner]);
+        (kind, model.name_of_row(machine.index, owner))
     }
 
-    /// The couplings that hold one way and are taut, as (machine, coupling).
+    /// What holds one way and is taut, as (machine, owner of its row).
     pub fn taut_one_way(&self) -> Vec<(usize, usize)> {
         let one_way = self.actions.watches.iter().filter_map(|watch| match *watch {
-            Watch::OneWay(machine, coupling) => Some((machine, coupling)),
+            Watch::OneWay(machine, owner) => Some((machine, owner)),
             _ => None,
         });
-        one_way.filter(|(machine, coupling)| self.machines[*machine].work.taut[*coupling]).collect()
+        one_way.filter(|(machine, owner)| self.machines[*machine].work.taut[*owner]).collect()
     }
 
-    /// Couplings that hold one way and are not as the records have them.
+    /// What holds one way and is not as the records have it.
     pub fn switched_since(&self, model: &Model, records: &[MachineRecord], t: f64) -> Vec<Event> {
         let mut events = Vec::new();
         for machine in &self.machines {
             let mechanism = &model.mechanisms[machine.index as usize];
             let before = &records[machine.index as usize].taut;
-            for (coupled, (was, now)) in mechanism.couplings.iter().zip(before.iter().zip(&machine.work.taut)) {
-                if was != now && coupled.coupling.holds.sense().is_some() {
-                    let kind = if *now { EventKind::Taut } else { EventKind::Slack };
-                    events.push(Event { time: t, kind, source: Some(coupled.name.clone()), contact: None });
+            for owner in mechanism.one_way() {
+                let now = machine.work.taut[owner];
+                if before[owner] != now {
+                    let (kind, name) = (mechanism.switching(owner, now), model.name_of_row(machine.index, owner));
+                    events.push(Event { time: t, kind, source: Some(name), contact: None });
                 }
             }
         }
         events
     }
 
-    /// Settles couplings that hold one way at (t, y), where all was evaluated last; true if there are any: the
+    /// Settles what holds one way at (t, y), where all was evaluated last; true if there are any: the
     /// equations must be evaluated anew.
     pub fn settle_one_way(&mut self, model: &Model, t: f64, y: &mut [f64]) -> bool {
         let mut any = false;

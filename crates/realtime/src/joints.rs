@@ -2,11 +2,11 @@
 
 use super::Clock;
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_mechanics::event::{Event, EventKind};
+use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::{Joint, Row, Six};
 use tippe_mechanics::kinematics::gibbs_rate;
 use tippe_mechanics::kinematics::{Kinematics, rotated};
-use tippe_mechanics::mechanism::{Mechanism, Mode, Parent, Side, Work};
+use tippe_mechanics::mechanism::{Mechanism, Mode, Parent, Side, Standpoint, Work};
 use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::model::{inertia, prescribed};
 use tippe_mechanics::state::MachineRecord;
@@ -56,8 +56,8 @@ pub struct Machine {
     pub loop_reactions: Vec<Six>,
     /// Coordinates given by a motion: rate in this step.
     pub given: Vec<Option<f64>>,
-    /// Multipliers that couplings that hold one way have in the free motion of the step; NaN for those that are slack
-    /// in it.
+    /// Multipliers that couplings, and loops of one row, have in the free motion of the step, by owner; NaN for
+    /// those that are slack in it.
     pub tension: Vec<f64>,
     /// True if the free motion ends where one of them that is slack in it is beyond its limit: rows must act.
     pub overruns: bool,
@@ -115,7 +115,7 @@ impl Machine {
             added: vec![Six::ZERO; links + mechanism.loops.len()],
             loop_reactions: vec![Six::ZERO; mechanism.loops.len()],
             given: vec![None; n],
-            tension: vec![f64::NAN; mechanism.couplings.len()],
+            tension: vec![f64::NAN; mechanism.loops.len() + mechanism.couplings.len()],
             overruns: false,
             hop: vec![0.0; n],
             drift: 0.0,
@@ -137,15 +137,38 @@ impl Machine {
         }
     }
 
-    /// Multipliers of the couplings in the free motion, from the rows in place; `loops` come before them.
-    fn note_tensions(&mut self, loops: usize) {
+    /// Multipliers of couplings, and of loops of one row, in the free motion, from the rows in place.
+    fn note_tensions(&mut self, mechanism: &Mechanism) {
         self.tension.fill(f64::NAN);
         let Work { rows, lambda, taut, .. } = &self.work;
-        for (row, lambda) in rows.iter().zip(lambda).filter(|(row, _)| row.owner >= loops) {
-            if taut[row.owner - loops] {
-                self.tension[row.owner - loops] = *lambda;
+        let single = |owner: usize| mechanism.loops.get(owner).is_none_or(|closing| closing.joint.row_count() == 1);
+        for (row, lambda) in rows.iter().zip(lambda).filter(|(row, _)| single(row.owner)) {
+            if taut[row.owner] {
+                self.tension[row.owner] = *lambda;
             }
         }
+    }
+
+    /// What a loop carries in the free motion, if that holds it: nothing that counts of one that holds both ways. One that
+    /// holds one way and is slack in it closes what is open.
+    fn held_in_free_motion(&self, joint: &Joint, owner: Option<usize>) -> Option<f64> {
+        let tension = self.tension[owner.filter(|_| self.smooth)?];
+        match joint.holds().sense() {
+            None => Some(0.0),
+            Some(_) => Some(tension).filter(|tension| !tension.is_nan()),
+        }
+    }
+
+    /// Whether the free motion ends, at time t, where something that holds one way and is slack in it is beyond its limit.
+    fn find_overruns(&mut self, model: &Model, mechanism: &Mechanism, t: f64) {
+        let of = |body: u32| prescribed(model, body as usize, t);
+        if mechanism.has_one_way_loops() {
+            mechanism.place(&self.q_free, &self.u_free, &self.bases_free, of, &mut self.work, &mut self.moved);
+        }
+        let motion = Standpoint { q: &self.q_free, u: &self.u_free, kinematics: &self.moved, of };
+        self.overruns = mechanism
+            .one_way()
+            .any(|owner| self.tension[owner].is_nan() && mechanism.standing(owner, &motion, &self.work).beyond > 0.0);
     }
 
     /// Gets ready to answer at the motion of `record`.
@@ -271,7 +294,9 @@ impl Clock {
             }
         }
         if mechanism.has_one_way_rows() {
-            mechanism.find_touching(&record.q, &record.u, true, &mut machine.work);
+            let of = |body: u32| prescribed(model, body as usize, t);
+            let motion = Standpoint { q: &record.q, u: &record.u, kinematics: &machine.kinematics, of };
+            mechanism.find_touching(&motion, true, &mut machine.work);
             machine.work.decides = true;
         }
         let n = mechanism.coordinates;
@@ -289,7 +314,7 @@ impl Clock {
                 }
                 machine.rates(model, k, t + (part as f64 + ahead) * dt);
                 if part == 0 && stage == 0 {
-                    machine.note_tensions(mechanism.loops.len());
+                    machine.note_tensions(mechanism);
                     machine.note_reactions(model, mechanism);
                     let omega = swing(model, k, machine).sqrt();
                     // loops hold most of what could swing
@@ -316,11 +341,7 @@ impl Clock {
             fold(model, k, &mut machine.q_free, &mut machine.bases_free);
             part += 1;
         }
-        machine.overruns = mechanism.couplings.iter().zip(&machine.tension).any(|(coupled, tension)| {
-            tension.is_nan()
-                && coupled.coupling.holds.sense().is_some()
-                && coupled.coupling.beyond(&machine.q_free) > 0.0
-        });
+        machine.find_overruns(model, mechanism, t + h);
         let of = |body: u32| prescribed(model, body as usize, t);
         // S and frames of the beginning again
         mechanism.place(&record.q, &record.u, &record.bases, of, &mut machine.work, &mut machine.moved);
@@ -398,6 +419,8 @@ impl Clock {
         };
         let links = mechanism.links.len();
         let (joint, sides, coordinates) = joint_of(mechanism, &machine.work, l)?;
+        let one_way = joint.holds().sense().is_some();
+        let held = machine.held_in_free_motion(joint, l.checked_sub(links));
         let on = sides.map(|side| centre(side.on, &machine.kinematics));
         let frames = [0, 1].map(|s| on[s].1.of_frame(sides[s].p, &sides[s].R));
         machine.fresh.clear();
@@ -411,23 +434,26 @@ impl Clock {
             tie.count = r + 1;
             reaction[r] = row.J[1];
             let mut target = if machine.smooth { 0.0 } else { -h * row.convective };
+            if one_way {
+                let bounds = joint.holds().bounds().map(|bound| bound - h * held.unwrap_or(0.0));
+                [tie.lower[r], tie.upper[r]] = bounds;
+                target = if held.is_some() { 0.0 } else { -row.phi / h };
+            }
             for s in 0..2 {
                 let (body, kin) = on[s];
                 let arm = frames[s].p - kin.p;
                 let J = row.J[s];
                 let at = Six::new(J.angular + arm.cross(J.linear), J.linear);
-                let free = body.is_some_and(|b| model.bodies[b].drive == Drive::Free);
-                if free {
-                    let b = body.unwrap_or(0);
+                if let Some(b) = body.filter(|&b| model.bodies[b].drive == Drive::Free) {
                     bodies[s] = Some(b as u32);
                     write(&mut J_s[s], r, at);
-                    if machine.smooth && l >= links {
+                    if held.is_some() {
                         // the free motion closed the loop where it ends: the rows act on what comes on top
                         target += at.dot(&self.paths[b].free_velocity);
-                    } else if !machine.smooth {
+                    } else if !machine.smooth && !one_way {
                         target -= h * J.linear.dot(kin.w.cross(kin.w.cross(arm)));
                     }
-                } else if !(machine.smooth && l >= links) {
+                } else if held.is_none() {
                     target -= at.dot(&Six::new(kin.w, kin.v));
                 }
             }
@@ -478,7 +504,7 @@ impl Clock {
             let mut tie = Tie { count: 1, ..Tie::default() };
             let (q, u) = (&self.state.machines[k].q, &machine.u_free);
             let [lower, upper] = coupled.coupling.holds.bounds();
-            let tension = machine.tension[c];
+            let tension = machine.tension[mechanism.loops.len() + c];
             let carried = machine.smooth && (coupled.coupling.holds.sense().is_none() || !tension.is_nan());
             // one that the free motion holds may let go of what it carries there; one that is slack closes what is open
             tie.target[0] = if carried { coupled.coupling.rate(u) } else { -coupled.coupling.phi(q) / h };
@@ -567,11 +593,12 @@ impl Clock {
         }
     }
 
-    /// Impulse of coupling `c` of mechanism `k` in the step [N s or N m s].
-    pub(super) fn coupling_impulse(&self, k: usize, c: usize) -> f64 {
+    /// Impulse of a coupling, or of a loop of one row, of mechanism `k` in the step, by its owner [N s or N m s].
+    pub(super) fn impulse_of_row(&self, k: usize, owner: usize) -> f64 {
         let (machine, mechanism) = (&self.machines[k], &self.model.mechanisms[k]);
-        let slot = mechanism.links.len() + mechanism.loops.len() + c;
-        let mut total = if machine.smooth && !machine.tension[c].is_nan() { self.h * machine.tension[c] } else { 0.0 };
+        let slot = mechanism.links.len() + owner;
+        let tension = machine.tension[owner];
+        let mut total = if machine.smooth && !tension.is_nan() { self.h * tension } else { 0.0 };
         for partition in self.partitions.iter().filter(|p| p.active) {
             let own = |owner: &(u32, u32, [Six; 6])| owner.0 as usize == k && owner.1 as usize == slot;
             if let Some(t) = partition.owners.iter().position(own) {
@@ -581,7 +608,7 @@ impl Clock {
         total
     }
 
-    /// Which couplings that hold one way are taut at the end of the step: those that carried something in it. Those
+    /// What holds one way is taut at the end of the step if it carried something in it. Those
     /// that switch are logged, at its end if they became taut, else at its beginning.
     fn switch_one_way(&mut self, k: usize) {
         let model = &self.model.clone();
@@ -589,21 +616,19 @@ impl Clock {
         if !mechanism.has_one_way_rows() {
             return;
         }
-        for (c, coupled) in mechanism.couplings.iter().enumerate() {
-            if coupled.coupling.holds.sense().is_none() {
-                continue;
-            }
-            let (was, taut) = (self.state.machines[k].taut[c], self.coupling_impulse(k, c) != 0.0);
+        for owner in mechanism.one_way() {
+            let (was, taut) = (self.state.machines[k].taut[owner], self.impulse_of_row(k, owner) != 0.0);
             let machine = &mut self.machines[k];
-            self.state.machines[k].taut[c] = taut;
+            self.state.machines[k].taut[owner] = taut;
             // what has just become taut still closes a little: the next step stops it, no projection
-            machine.work.taut[c] = taut && !machine.tension[c].is_nan();
+            machine.work.taut[owner] = taut && !machine.tension[owner].is_nan();
             // one that is taut from the start is no event
-            let begins = self.state.steps == 0 && !machine.tension[c].is_nan();
+            let begins = self.state.steps == 0 && !machine.tension[owner].is_nan();
             if was != taut && !begins {
-                let kind = if taut { EventKind::Taut } else { EventKind::Slack };
+                let kind = mechanism.switching(owner, taut);
                 let time = self.state.time + if taut { self.h } else { 0.0 };
-                self.shown.events.push(Event { time, kind, source: Some(coupled.name.clone()), contact: None });
+                let source = Some(model.name_of_row(k as u32, owner));
+                self.shown.events.push(Event { time, kind, source, contact: None });
             }
         }
     }
@@ -632,13 +657,17 @@ impl Clock {
 
 /// Joint `l` of a mechanism, those of its links before those that close loops: its sides, and the coordinates it has. None for
 /// one that is open.
-fn joint_of(mechanism: &Mechanism, work: &Work, l: usize) -> Option<(Joint, [Side; 2], std::ops::Range<usize>)> {
+fn joint_of<'m>(
+    mechanism: &'m Mechanism,
+    work: &Work,
+    l: usize,
+) -> Option<(&'m Joint, [Side; 2], std::ops::Range<usize>)> {
     if let Some(link) = mechanism.links.get(l) {
         let own =
             Side { on: Parent::Link(l as u32), p: -(link.R_2c.transpose() * link.p_2c), R: link.R_2c.transpose() };
         let other = Side { on: link.parent, p: link.p_p1, R: link.R_p1 };
         let sides = if link.reversed { [own, other] } else { [other, own] };
-        return Some((link.joint, sides, link.first..link.first + link.count));
+        return Some((&link.joint, sides, link.first..link.first + link.count));
     }
     let owner = l - mechanism.links.len();
     let closing = &mechanism.loops[owner];
@@ -646,7 +675,7 @@ fn joint_of(mechanism: &Mechanism, work: &Work, l: usize) -> Option<(Joint, [Sid
     if let Some((p, q)) = work.held_at[owner] {
         (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
     }
-    work.active[owner].then_some((closing.joint, sides, 0..0))
+    work.active[owner].then_some((&closing.joint, sides, 0..0))
 }
 
 /// Largest omega^2 [1/s^2] at which forces of the joints swing a body about its centre of mass.

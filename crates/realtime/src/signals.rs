@@ -28,8 +28,8 @@ impl Clock {
                 | SignalSource::Orientation { joint, .. }
                 | SignalSource::Rate { joint, .. }
                 | SignalSource::Reaction { joint, .. } => self.joint_signal(joint, signal.source, &reactions),
-                SignalSource::Constraint { mechanism, coupling } => {
-                    self.coupling_impulse(mechanism as usize, coupling as usize) / self.h
+                SignalSource::Multiplier { mechanism, owner } => {
+                    self.impulse_of_row(mechanism as usize, owner as usize) / self.h
                 }
                 SignalSource::Output { element, output } => self.elements.outputs[element as usize][output as usize],
                 SignalSource::Energy { element, account } => {

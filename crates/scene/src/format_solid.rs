@@ -4,6 +4,7 @@ use super::format::{Form, Key, Measure, Range, Table};
 use super::format::{REPEATED, flag, key, measure, number, text, texts, vector, word};
 use crate::equation::Dimension as D;
 use Range::{Any, Between, NotNegative, Positive};
+use tippe_parts::curve::CURVE;
 
 /// Words under `kind` of a `[[solid]]`.
 pub(super) const KINDS: &[&str] = &[
@@ -21,7 +22,7 @@ pub(super) const KINDS: &[&str] = &[
     "intersection",
 ];
 
-const ROUND: &[&str] = &["sphere", "cylinder", "cone", "revolved", "gear", "thread"];
+const ROUND: &[&str] = &["sphere", "cylinder", "cone", "prism", "revolved", "gear", "thread"];
 const LONG: &[&str] = &["cylinder", "cone", "prism", "thread"];
 const GEAR: &[&str] = &["gear"];
 const THREAD: &[&str] = &["thread"];
@@ -66,8 +67,15 @@ pub(super) const SOLID: Table = Table {
                 .of(&["sphere", "cylinder", "cone", "thread"]),
             number("top_radius", D::LENGTH, NotNegative, "Radius of the top [m]; default 0").of(&["cone"]),
             number("length", D::LENGTH, Positive, "Length along z, half of it on each side of the origin [m]").of(LONG),
-            number("segments", D::ONE, Between(3, 10_000), "Corners of a full circle; default 64").of(ROUND),
+            number("segments", D::ONE, Between(3, 10_000), "Corners of a full circle; default 64, of a curve 360")
+                .of(ROUND),
             key("outline", Form::List(&POINT), "Corners (x, y) of the polygon [m]").of(PRISM),
+            key(
+                "curve",
+                Form::Curve(&CURVE),
+                "Smooth outline, drawn by a polygon of `segments`: a curve, or the name of a [[solid]] that has one",
+            )
+            .of(PRISM),
             key("holes", Form::List(&Form::List(&POINT)), "Corners (x, y) of polygons left out [m]").of(PRISM),
             key("profile", Form::List(&POINT), "Corners (r, z) of the polygon turned about z [m]").of(&["revolved"]),
             number("angle", D::ONE, Positive, "Angle of the turn [rad]; default all around").of(&["revolved"]),

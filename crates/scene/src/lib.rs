@@ -1,10 +1,9 @@
 //! The scene: what a person writes.
 //!
-//! A scene file is TOML (or the identical JSON). Numbers are SI, or strings with units, parameters and arithmetic:
-//! `"2*r + 1 mm"`. Reading is strict, collects every error of the file, and leaves plain structs in which every number
-//! is an `f64` in SI: parameters, units and `repeat` are gone. The same structs can be filled from a program and written
-//! back with [`Scene::to_toml`]. Whoever compiles a scene reports what is wrong with it through [`Scene::error`], at the
-//! place where the field was written.
+//! A scene file is TOML (or the identical JSON). Numbers are SI, or strings with units and arithmetic: `"2*r + 1 mm"`.
+//! Reading is strict, collects every error of the file, and leaves plain structs in which every number is an `f64` in SI:
+//! parameters, units and `repeat` are gone. The same structs can be filled from a program and written back with
+//! [`Scene::to_toml`]. Whoever compiles a scene reports what is wrong through [`Scene::error`], where it was written.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 mod error;
@@ -184,6 +183,7 @@ impl Scene {
             building,
             files: std::mem::take(files),
             solids: Default::default(),
+            curves: Default::default(),
             failed_solids: Default::default(),
             pieces: Vec::new(),
             couplings: Vec::new(),

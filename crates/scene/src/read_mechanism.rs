@@ -41,9 +41,9 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
 /// What parts of mechanisms can refer to.
 pub(super) struct Elements<'s> {
     /// Bodies by name.
-    bodies: BTreeMap<&'s str, &'s Body>,
+    pub bodies: BTreeMap<&'s str, &'s Body>,
     /// Number of parameters; what the reader's scope has beyond them are indices of loops.
-    params: usize,
+    pub params: usize,
 }
 
 impl Elements<'_> {

@@ -127,6 +127,7 @@ impl Elements<'_> {
             }
             Form::Coordinate => Value::Word(coordinate(reader, node, at)?.name),
             Form::Parts(table) => Value::Parts(self.hung(reader, node, key, table, at)),
+            Form::Curve(_) => Value::Parts(vec![curve(reader, node, key, what)?]),
             Form::Either(forms) => return forms.iter().find_map(|form| self.value(reader, node, key, *form, at)),
             _ => return numbers(reader, node, key, form, at),
         })
@@ -237,6 +238,17 @@ fn numbers(reader: &mut Reader<'_>, node: &Node, key: &'static Key, form: Form, 
             let all: Option<_> = items.map(|item| reader.measured(item, measure, what, key)).collect();
             Value::Numbers(all?)
         }
+        Form::List(&Form::Vector(n, measure)) => {
+            if !matches!(node.value, Written::List(_)) {
+                reader.items(node, &format!("{what}: {name}"));
+                return None;
+            }
+            let mut all = Vec::new();
+            for item in reader.items(node, name) {
+                all.extend(reader.as_many(item, n, measure, what, key)?);
+            }
+            Value::Numbers(all)
+        }
         Form::Point => vector(reader.numbers(node, point, what, key)?),
         Form::Points => {
             let help = "the two ends, such as at = [[0, 0, 1], [0, 0, 0]]";
@@ -250,6 +262,29 @@ fn numbers(reader: &mut Reader<'_>, node: &Node, key: &'static Key, form: Form, 
             return None;
         }
     })
+}
+
+/// A curve: a table, or the name of a solid that has one.
+pub(super) fn curve(reader: &mut Reader<'_>, node: &Node, key: &Key, what: &str) -> Option<Part> {
+    let Form::Curve(table) = key.form else { return None };
+    let what = format!("{what}: {}", key.name);
+    if let Written::Text(text) = &node.value {
+        let name = reader.filled(node, &text.text);
+        let found = reader.curves.get(&name).cloned();
+        if found.is_none() && !reader.failed_solids.contains(&name) {
+            let help = match reader.solids.contains_key(&name) {
+                true => "give the solid a `curve` in place of its outline, and leave it where it was made".to_owned(),
+                false => did_you_mean(&name, reader.curves.keys().map(String::as_str)),
+            };
+            reader.error(node.place, format!("{what}: there is no solid \"{name}\" with a curve"), help);
+        }
+        return found;
+    }
+    let fields = reader.fields(node, table, what)?;
+    let before = reader.errors.len();
+    let elements = Elements { bodies: BTreeMap::new(), params: 0 };
+    let part = elements.part(reader, &fields, String::new(), None)?;
+    (reader.errors.len() == before).then_some(part)
 }
 
 /// The items of a list of exactly so many; `called`: what they are called, and what to do about other numbers of them.

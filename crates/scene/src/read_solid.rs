@@ -236,7 +236,11 @@ fn only_one<'k>(reader: &mut Reader<'_>, fields: &Fields<'_>, keys: &[&'k str]) 
 
 fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
     let length = needed(reader, fields, "length");
-    let source = only_one(reader, fields, &["outline", "file", "path"])?;
+    let source = only_one(reader, fields, &["outline", "curve", "file", "path"])?;
+    if source != "curve" && fields.get("segments").is_some() {
+        let message = format!("{}: its `{source}` has corners of its own, and takes no `segments`", fields.what);
+        reader.error(fields.place_of("segments"), message, "leave it out, or give a smooth `curve`");
+    }
     let mut holes = Vec::new();
     if let (Some(node), Some(key)) = (fields.get("holes"), fields.table.key("holes")) {
         for item in reader.items(node, &format!("{}: holes", fields.what)) {
@@ -245,6 +249,7 @@ fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
     }
     let outline = match source {
         "outline" => points(reader, fields, "outline")?,
+        "curve" => curve(reader, fields)?,
         _ => {
             let mut contents = if source == "file" {
                 contents(reader, fields)?
@@ -270,6 +275,20 @@ fn prism(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Solid> {
         }
     };
     Some(Solid::Prism { outline, holes, length: length? })
+}
+
+/// Corners of a polygon that draws a curve [m]; the curve is kept for cams if the solid stays where it was made.
+fn curve(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<[f64; 2]>> {
+    let (node, key) = (fields.get("curve")?, fields.table.key("curve")?);
+    let part = read_part::curve(reader, node, key, &fields.what)?;
+    let segments = reader.number(fields, "segments").map_or(360, |n| n as u32);
+    // what is wrong with it was said when it was read
+    let made = tippe_parts::curve::built(&part).ok()?;
+    let moved = ["scale", "mirror", "orientation", "position", "around", "along"];
+    if let Some(name) = filled(reader, fields, "name").filter(|_| moved.iter().all(|key| fields.get(key).is_none())) {
+        reader.curves.insert(name, part);
+    }
+    Some(made.outline(segments))
 }
 
 fn gear(reader: &mut Reader<'_>, fields: &Fields<'_>, segments: u32) -> Option<Gear> {

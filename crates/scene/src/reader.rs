@@ -22,6 +22,8 @@ pub(super) struct Reader<'f> {
     /// Solids read so far, by name.
     pub solids: std::collections::BTreeMap<String, Arc<Mesh>>,
     /// Solids that could not be made, which has been said.
+    /// Curves of solids that were not moved, by the name of the solid.
+    pub curves: std::collections::BTreeMap<String, super::Part>,
     pub failed_solids: std::collections::BTreeSet<String>,
     /// Meshes taken apart so far into at most so many pieces.
     pub pieces: Vec<(Arc<Mesh>, u32, Arc<Pieces>)>,

@@ -127,6 +127,7 @@ fn form(of: &Form) -> Value {
         Form::Parts(inner) => {
             json!({ "anyOf": [table(inner, None), { "type": "array", "items": table(inner, None) }] })
         }
+        Form::Curve(inner) => json!({ "anyOf": [{ "type": "string" }, table(inner, None)] }),
         Form::Named(inner) => json!({ "type": "object", "additionalProperties": table(inner, None) }),
         Form::Values => json!({ "type": "object", "additionalProperties": reference("number") }),
         Form::Equation(_) => reference("number"),

@@ -23,7 +23,10 @@ fn written(value: &Value, form: Option<Form>) -> Written {
         Value::Number(x) => Written::Number(*x),
         Value::Vector(v) => numbers(&v.to_array()),
         Value::Points(points) => list(points, |point| numbers(&point.to_array())),
-        Value::Numbers(all) => numbers(all),
+        Value::Numbers(all) => match form {
+            Some(Form::List(&Form::Vector(n, _))) => list(&all.chunks(n).collect::<Vec<_>>(), |row| numbers(row)),
+            _ => numbers(all),
+        },
         Value::Flag(flag) => Written::Flag(*flag),
         Value::Word(word) => text(word),
         Value::Text(words) => text(words),
@@ -36,6 +39,9 @@ fn written(value: &Value, form: Option<Form>) -> Written {
             (equations, _) => list(equations, |equation| text(&equation.text)),
         },
         Value::Coordinates(coordinates) => list(coordinates, |one| text(&format!("{}.{}", one.joint, one.coordinate))),
+        Value::Parts(parts) if matches!(form, Some(Form::Curve(_))) => {
+            Written::Table(parts.first().map(|curve| part(curve, true).0).unwrap_or_default())
+        }
         Value::Parts(parts) => {
             let has_kind = matches!(form, Some(Form::Parts(table)) if table.key("kind").is_some());
             list(parts, |hung| Written::Table(part(hung, has_kind).0))

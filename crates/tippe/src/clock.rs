@@ -1,7 +1,7 @@
 //! All clocks behind one door: settings, state and failure of whichever a run has.
 
 use crate::model::Model;
-use crate::observe::{Observe, Summary};
+use crate::observe::{Mark, Observe, Summary};
 use crate::scene::{Clock, Scene, SceneError};
 use crate::{granular, precise, realtime};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,16 @@ impl Settings {
             }
             Settings::Realtime(settings) => settings.output_interval = settings.step,
             Settings::Granular(settings) => settings.record_at = times,
+        }
+    }
+
+    /// Makes the run record where something is largest or smallest, or crosses a level: the precise clock there, the realtime
+    /// clock at every step.
+    pub fn record_marks(&mut self, marks: Vec<Mark>) {
+        match self {
+            Settings::Precise(settings) => settings.marks = marks,
+            Settings::Realtime(settings) if !marks.is_empty() => settings.output_interval = settings.step,
+            Settings::Realtime(_) | Settings::Granular(_) => {}
         }
     }
 

@@ -30,25 +30,17 @@ impl Mechanism {
         work.ends.clear();
         work.terms.clear();
         for (owner, closing) in self.loops.iter().enumerate() {
-            if !work.active[owner] {
+            if !work.active[owner] || !work.taut[owner] {
                 continue;
             }
-            let centre = |side: &Side| match side.on {
-                Parent::World => Kinematics::WORLD,
-                Parent::Body(body) => of(body),
-                Parent::Link(k) => kinematics[k as usize],
-            };
-            let mut sides = closing.sides;
-            if let Some((p, q)) = work.held_at[owner] {
-                (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
-            }
-            let mut frames = sides.map(|side| centre(&side).of_frame(side.p, &side.R));
-            [frames[0].p, frames[1].p] = self.near_positions(&sides, kinematics, &of, work);
+            let (sides, frames) = self.frames(owner, kinematics, &of, work);
+            let holds = closing.joint.holds();
             work.fresh.clear();
             closing.joint.rows(&frames[0], &frames[1], &mut work.fresh);
             for row in &work.fresh {
                 let mut made = ClosureRow { owner, phi: row.phi, holonomic: row.holonomic, ..ClosureRow::default() };
                 made.convective = row.convective;
+                made.bounds = holds.sense().map(|_| holds.bounds());
                 made.on_2 = row.J[1];
                 let first = work.ends.len();
                 for (k, side) in closing.sides.iter().enumerate() {
@@ -70,7 +62,7 @@ impl Mechanism {
             }
         }
         for (k, Coupled { coupling, .. }) in self.couplings.iter().enumerate() {
-            if !work.taut[k] {
+            if !work.taut[self.loops.len() + k] {
                 continue;
             }
             let first = work.terms.len();
@@ -85,6 +77,28 @@ impl Mechanism {
                 ..ClosureRow::default()
             });
         }
+    }
+
+    /// The two frames of a loop, where they are fastened and how they move.
+    pub(super) fn frames(
+        &self,
+        owner: usize,
+        kinematics: &[Kinematics],
+        of: &impl Fn(u32) -> Kinematics,
+        work: &Work,
+    ) -> ([Side; 2], [Kinematics; 2]) {
+        let centre = |side: &Side| match side.on {
+            Parent::World => Kinematics::WORLD,
+            Parent::Body(body) => of(body),
+            Parent::Link(k) => kinematics[k as usize],
+        };
+        let mut sides = self.loops[owner].sides;
+        if let Some((p, q)) = work.held_at[owner] {
+            (sides[1].p, sides[1].R) = (p, Mat3::from_quat(q));
+        }
+        let mut frames = sides.map(|side| centre(&side).of_frame(side.p, &side.R));
+        [frames[0].p, frames[1].p] = self.near_positions(&sides, kinematics, of, work);
+        (sides, frames)
     }
 
     /// Origins of the two frames of a loop from a point near it, the last body both hang on or where the first tree is fastened [m].
@@ -280,7 +294,7 @@ impl Mechanism {
         // Redundant rows stay so where the trials of a step leave the loops open, and a dead point makes no other row redundant:
         // how many count is found where the loops are closed, and kept.
         let given = work.modes.iter().map(|mode| *mode != Mode::Free);
-        let one_way = self.couplings.iter().zip(&work.taut).filter(|(c, _)| c.coupling.holds.sense().is_some());
+        let one_way = work.taut.iter().enumerate().filter(|(owner, _)| self.holds(*owner).sense().is_some());
         let structure = work.active.iter().copied().chain(given).chain(one_way.map(|(_, taut)| *taut));
         let known =
             work.counted.as_ref().filter(|(_, of)| of.iter().copied().eq(structure.clone())).map(|(rank, _)| *rank);

@@ -5,6 +5,7 @@ mod forest;
 mod one_way;
 
 pub use forest::LinkMotion;
+pub use one_way::{Standing, Standpoint};
 
 use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Row, Six};
@@ -132,9 +133,9 @@ pub struct Work {
     pub modes: Vec<Mode>,
     /// Loops that hold.
     pub active: Vec<bool>,
-    /// Couplings that hold: those that hold one way do where they touch their limit and carry something.
+    /// Loops, then couplings, that hold: those that hold one way do where they touch their limit and carry something.
     pub taut: Vec<bool>,
-    /// The next [`Mechanism::close`] decides which of the couplings in `taut` that hold one way carry something.
+    /// The next [`Mechanism::close`] decides which of those in `taut` that hold one way carry something.
     pub decides: bool,
     /// Frame 2 of loops that took hold during the run, in the frame c of its body [m].
     pub held_at: Vec<Option<(Vec3, Quat)>>,
@@ -149,7 +150,7 @@ pub struct Work {
     pub lambda: Vec<f64>,
     /// Number of rows that are not redundant.
     pub rank: usize,
-    /// The number kept between steps, and which loops were active, which coordinates given and which couplings taut
+    /// The number kept between steps, and which loops were active, which coordinates given and what holds one way taut
     /// when it was found.
     pub counted: Option<(usize, Vec<bool>)>,
     fresh: Vec<Row>,
@@ -277,7 +278,7 @@ impl Mechanism {
             L: vec![[0.0; 21]; self.links.len()],
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],
-            taut: vec![true; self.couplings.len()],
+            taut: vec![true; self.loops.len() + self.couplings.len()],
             held_at: vec![None; self.loops.len()],
             e: vec![0.0; self.coordinates],
             loads: vec![Six::default(); self.links.len()],

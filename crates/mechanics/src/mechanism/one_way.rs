@@ -10,6 +10,10 @@
 //! one after the other, so that what is left is unique.
 
 use super::{Mechanism, Mode, Work};
+use crate::event::EventKind;
+use crate::joint::Joint;
+use crate::joint::coupling::{Holds, RESTS, TOUCHES};
+use crate::kinematics::Kinematics;
 use tippe_numerics::Semidefinite;
 use tippe_numerics::mlcp;
 
@@ -23,26 +27,100 @@ const REDUNDANT: f64 = 1e-10;
 /// What a row may miss when others hold for it, as a share of the largest right-hand side [-].
 const MISSED: f64 = 1e-8;
 
-impl Mechanism {
-    /// True if a coupling holds one way.
-    pub fn has_one_way_rows(&self) -> bool {
-        self.couplings.iter().any(|coupled| coupled.coupling.holds.sense().is_some())
-    }
+/// A motion of a mechanism: coordinates and rates, its links, and bodies that are not free.
+#[derive(Debug)]
+pub struct Standpoint<'a, F> {
+    /// Coordinates [m or rad].
+    pub q: &'a [f64],
+    /// Their rates [m/s or rad/s].
+    pub u: &'a [f64],
+    /// Motion of the links.
+    pub kinematics: &'a [Kinematics],
+    /// Motion of a body that is not free.
+    pub of: F,
+}
 
-    /// Couplings that hold one way are taut where they touch their limit, and, with `resting`, neither open nor close.
-    pub fn find_touching(&self, q: &[f64], u: &[f64], resting: bool, work: &mut Work) {
-        for (taut, coupled) in work.taut.iter_mut().zip(&self.couplings) {
-            let coupling = &coupled.coupling;
-            if coupling.holds.sense().is_some() {
-                *taut = coupling.touches(q) && (!resting || coupling.closing(u) == 0.0);
-            }
+/// Where something that holds one way stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// How far it is beyond its limit, less what counts as touching it: negative where it is free [m or rad].
+    pub beyond: f64,
+    /// True where it touches its limit.
+    pub touches: bool,
+    /// How fast it closes beyond what counts as rest: 0 at rest, negative where it opens [m/s or rad/s].
+    pub closing: f64,
+}
+
+impl Mechanism {
+    /// Which way a loop, or behind the loops a coupling, holds.
+    pub fn holds(&self, owner: usize) -> Holds {
+        match self.loops.get(owner) {
+            Some(closing) => closing.joint.holds(),
+            None => self.couplings[owner - self.loops.len()].coupling.holds,
         }
     }
 
-    /// True if a coupling that holds one way touches its limit and closes.
-    pub fn closes(&self, q: &[f64], u: &[f64]) -> bool {
-        let one_way = self.couplings.iter().map(|coupled| &coupled.coupling).filter(|c| c.holds.sense().is_some());
-        one_way.into_iter().any(|coupling| coupling.touches(q) && coupling.closing(u) > 0.0)
+    /// Loops, and behind them couplings, that hold one way.
+    pub fn one_way(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.loops.len() + self.couplings.len()).filter(|owner| self.holds(*owner).sense().is_some())
+    }
+
+    /// True if something holds one way.
+    pub fn has_one_way_rows(&self) -> bool {
+        self.one_way().next().is_some()
+    }
+
+    /// True if a loop holds one way.
+    pub fn has_one_way_loops(&self) -> bool {
+        self.one_way().any(|owner| owner < self.loops.len())
+    }
+
+    /// The event of one that becomes taut, or slack.
+    pub fn switching(&self, owner: usize, taut: bool) -> EventKind {
+        match (owner < self.loops.len(), taut) {
+            (true, true) => EventKind::Landing,
+            (true, false) => EventKind::LiftOff,
+            (false, true) => EventKind::Taut,
+            (false, false) => EventKind::Slack,
+        }
+    }
+
+    /// Where one that holds one way stands at this motion.
+    pub fn standing(&self, owner: usize, motion: &Standpoint<'_, impl Fn(u32) -> Kinematics>, work: &Work) -> Standing {
+        let Standpoint { q, u, kinematics, of } = motion;
+        let Some(closing) = self.loops.get(owner) else {
+            let coupling = &self.couplings[owner - self.loops.len()].coupling;
+            return Standing { beyond: coupling.beyond(q), touches: coupling.touches(q), closing: coupling.closing(u) };
+        };
+        let apart = Standing { beyond: f64::NEG_INFINITY, touches: false, closing: 0.0 };
+        let (Joint::Cam(cam), true) = (&closing.joint, work.active[owner]) else { return apart };
+        let (_, [f1, f2]) = self.frames(owner, kinematics, of, work);
+        let row = cam.row(&f1, &f2);
+        let sense = cam.holds.sense().unwrap_or(1.0);
+        let size = 1.0 + (f2.p - f1.p).length();
+        let speed = 1.0 + f1.v.length() + f2.v.length();
+        let rate = sense * row.rate(&f1, &f2);
+        Standing {
+            beyond: sense * row.phi - TOUCHES * size,
+            touches: sense * row.phi >= -TOUCHES * size,
+            closing: if rate.abs() <= RESTS * speed { 0.0 } else { rate },
+        }
+    }
+
+    /// What holds one way is taut where it touches its limit, and, with `resting`, neither opens nor closes.
+    pub fn find_touching(&self, motion: &Standpoint<'_, impl Fn(u32) -> Kinematics>, resting: bool, work: &mut Work) {
+        for owner in self.one_way() {
+            let standing = self.standing(owner, motion, work);
+            work.taut[owner] = standing.touches && (!resting || standing.closing == 0.0);
+        }
+    }
+
+    /// True if something that holds one way touches its limit and closes.
+    pub fn closes(&self, motion: &Standpoint<'_, impl Fn(u32) -> Kinematics>, work: &Work) -> bool {
+        self.one_way().any(|owner| {
+            let standing = self.standing(owner, motion, work);
+            standing.touches && standing.closing > 0.0
+        })
     }
 
     /// Multipliers of A lambda = right within the bounds of the rows, where coordinates accelerate with `u_dot` without
@@ -51,7 +129,7 @@ impl Mechanism {
         work.decides = false;
         let carries = self.within_bounds(work, u_dot, lambda);
         for (r, row) in work.rows.iter().enumerate().filter(|(_, row)| row.bounds.is_some()) {
-            work.taut[row.owner - self.loops.len()] = carries[r];
+            work.taut[row.owner] = carries[r];
         }
         // how many rows count is not that of the rows that carry
         work.counted = None;

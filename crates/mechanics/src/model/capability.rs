@@ -7,7 +7,7 @@ use tippe_geometry::shape::{ContactKind, contact_kind};
 use tippe_parts::{element, joint, sensor, signal};
 use tippe_scene::{
     Action, Clock, ContactSpec, FrictionLaw, GrainMethod, LawChoice, Lever, NormalLaw, Part, Place, Scene, SceneError,
-    ShapeKind, Spec, Value,
+    ShapeKind, Spec,
 };
 
 /// How well a clock does an element.
@@ -281,9 +281,8 @@ impl Elements {
             if joint::breaking(joint).iter().any(|limit| limit.is_finite()) {
                 self.add("joint that breaks", name.clone(), joint.places.entity);
             }
-            for (_, value) in &joint.values {
-                let Value::Parts(parts) = value else { continue };
-                parts.iter().for_each(|part| self.add(hung(part.kind.word), name.clone(), part.places.entity));
+            for (part, _) in super::forces::hung(joint).into_iter().flat_map(|(_, parts)| parts) {
+                self.add(hung(part.kind.word), name.clone(), part.places.entity);
             }
         }
         for constraint in &scene.constraints {

@@ -183,10 +183,16 @@ impl Compiler<'_> {
         let (errors, notes) = capability::check(self.scene, &model, self.clock);
         self.errors.extend(errors);
         self.warnings.extend(notes);
-        self.check_overlaps(&model);
-        self.check_rolling(&model);
+        self.check_start(&model);
         model.warnings = std::mem::take(&mut self.warnings);
         Some(model)
+    }
+
+    /// What is wrong, or likely to be, with how bodies stand and turn at the start.
+    fn check_start(&mut self, model: &Model) {
+        self.check_overlaps(model);
+        self.check_rolling(model);
+        self.warn_of_facets(model);
     }
 
     /// Surfaces for the colliders that touch something over one; equal shapes share theirs.

@@ -3,7 +3,7 @@
 use super::compile::Compiler;
 use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, ModelState, SignalSource};
 use crate::element::{self, Anchor, At, Build, CoordinateMotion, Element, ElementSpec};
-use crate::joint::{Make, hangs_on};
+use crate::joint::{Joint, Make, hangs_on};
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use tippe_format::key::Form;
@@ -82,7 +82,7 @@ impl Compiler<'_> {
             let between = part.between("between");
             let ends = [0, 1].map(|side| self.anchor(model, &between[side], None));
             let [Some(a), Some(b)] = ends else { continue };
-            model.sensors.push(sensor::Sensor { name: part.name.clone(), kind: spec.measures, ends: [a, b] });
+            model.sensors.push(sensor::Sensor { name: part.name.clone(), kind: spec.measures.clone(), ends: [a, b] });
             if spec.is_readable {
                 for (component, (name, _)) in spec.components.iter().enumerate() {
                     let source = Source::Sensor { sensor: k as u32, component: component as u32 };
@@ -120,7 +120,7 @@ impl Compiler<'_> {
             let mechanism = &model.mechanisms[mechanism as usize];
             // what stands behind the loops is a coupling
             let Some(closing) = mechanism.loops.get(index as usize) else { continue };
-            let kind = sensor::SensorKind::Joint(closing.joint);
+            let kind = sensor::SensorKind::Joint(closing.joint.clone());
             let ends = closing.sides.map(|side| Anchor { body: mechanism.body_of(side.on), p: side.p, R: side.R });
             for (component, (name, _)) in kind.components().iter().enumerate() {
                 let source = Source::Sensor { sensor: model.sensors.len() as u32, component: component as u32 };
@@ -136,12 +136,14 @@ impl Compiler<'_> {
         let found = self.scene.bodies.iter().enumerate().filter_map(|(k, body)| Some((k, owns(&body.name)?)));
         let (body, quantity) = found.min_by_key(|(_, quantity)| quantity.len())?;
         let of = |kind: sensor::SensorKind, words: &[&str]| {
-            words.iter().position(|word| *word == quantity).map(|component| (kind, component as u32))
+            let component = words.iter().position(|word| *word == quantity)?;
+            Some((kind, component as u32))
         };
         let (kind, component) =
             of(sensor::SensorKind::Pose, &BODY_POSE).or_else(|| of(sensor::SensorKind::Velocity, &BODY_VELOCITY))?;
-        let place = self.read_bodies.iter().position(|read| *read == (body, kind)).unwrap_or_else(|| {
-            self.read_bodies.push((body, kind));
+        let read = (body, kind);
+        let place = self.read_bodies.iter().position(|known| *known == read).unwrap_or_else(|| {
+            self.read_bodies.push(read);
             self.read_bodies.len() - 1
         });
         Some(Source::Sensor { sensor: self.first_read_body + place as u32, component })
@@ -149,7 +151,7 @@ impl Compiler<'_> {
 
     /// The sensors of the bodies that equations read; they have no name, so that nothing is recorded twice.
     fn sense_read_bodies(&self, model: &mut Model) {
-        for &(body, kind) in &self.read_bodies {
+        for (body, kind) in self.read_bodies.iter().cloned() {
             model.bodies[body].oriented = true;
             let world = Anchor { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY };
             let own = Anchor { body: Some(body as u32), p: -model.bodies[body].p_bc, R: Mat3::IDENTITY };
@@ -427,6 +429,33 @@ impl Compiler<'_> {
         }
     }
 
+    /// A joint that takes hold, or lets go.
+    fn loosened(&mut self, model: &Model, spec: &scene::Change, name: &str) -> Option<ChangeAction> {
+        let (owner, place) = (format!("change \"{}\"", spec.name), spec.places.entity);
+        let Some(k) = model.joints.iter().position(|joint| joint.name == *name) else {
+            self.fail(place, format!("{owner}: there is no joint \"{name}\""), "");
+            return None;
+        };
+        let joint = &model.joints[k];
+        let is_loop = matches!(joint.place, Some(JointPlace::Loop { .. }));
+        if !is_loop || !matches!(joint.kind.make, Make::Joint(_)) {
+            let message = format!("{owner}: joint \"{name}\" cannot be attached or released");
+            self.fail(place, message, "joints between bodies can, gears and belts cannot");
+            return None;
+        }
+        match (&spec.action, &joint.joint) {
+            (scene::Action::Attach(_), Joint::Cam(cam)) if cam.holds.sense().is_none() => {
+                let message = format!(
+                    "{owner}: joint \"{name}\" is a cam that holds both ways: it need not touch where it is attached"
+                );
+                self.fail(place, message, "add one_sided = true to the joint");
+                None
+            }
+            (scene::Action::Attach(_), _) => Some(ChangeAction::Attach(k as u32)),
+            _ => Some(ChangeAction::Release(k as u32)),
+        }
+    }
+
     /// Structural changes.
     fn changes(&mut self, model: &mut Model, names: &Names) {
         use tippe_scene::Action;
@@ -437,23 +466,9 @@ impl Compiler<'_> {
             let is_loop = |k: u32| matches!(model.joints[k as usize].place, Some(JointPlace::Loop { .. }));
             let unknown = |what: &str, name: &str| format!("{owner}: there is no {what} \"{name}\"");
             let action = match &spec.action {
-                Action::Attach(name) | Action::Release(name) => match joint(name) {
-                    Some(k) if is_loop(k) && matches!(model.joints[k as usize].kind.make, Make::Joint(_)) => {
-                        if matches!(spec.action, Action::Attach(_)) {
-                            ChangeAction::Attach(k)
-                        } else {
-                            ChangeAction::Release(k)
-                        }
-                    }
-                    Some(_) => {
-                        let message = format!("{owner}: joint \"{name}\" cannot be attached or released");
-                        self.fail(place, message, "joints between bodies can, gears and belts cannot");
-                        continue;
-                    }
-                    None => {
-                        self.fail(place, unknown("joint", name), "");
-                        continue;
-                    }
+                Action::Attach(name) | Action::Release(name) => match self.loosened(model, spec, name) {
+                    Some(action) => action,
+                    None => continue,
                 },
                 Action::Lock(name) | Action::Unlock(name) => match joint(name) {
                     Some(k) if !is_loop(k) => {

@@ -33,6 +33,15 @@ pub enum JointPlace {
 }
 
 impl Model {
+    /// Name of the joint or constraint that a row of a mechanism belongs to, by its owner.
+    pub fn name_of_row(&self, mechanism: u32, owner: usize) -> String {
+        let mechanism = &self.mechanisms[mechanism as usize];
+        match mechanism.loops.get(owner) {
+            Some(closing) => self.joints[closing.source as usize].name.clone(),
+            None => mechanism.couplings[owner - mechanism.loops.len()].name.clone(),
+        }
+    }
+
     /// The two frames of a joint, each on a body (or the world) and in its frame, from its origin; none for a coupling of two joints.
     pub fn joint_frames(&self, joint: &ModelJoint) -> [Option<(Option<u32>, Pose)>; 2] {
         let frame = |body: Option<u32>, p: Vec3, R: Mat3| {
@@ -115,7 +124,7 @@ impl Compiler<'_> {
             return;
         }
         for joint in &found {
-            model.joints[joint.index].joint = joint.joint;
+            model.joints[joint.index].joint = joint.joint.clone();
             model.joints[joint.index].bodies = joint.ends.map(|e| e.body.map(|b| b as u32));
         }
         let spanning = self.spanning(model, &found);
@@ -158,6 +167,9 @@ impl Compiler<'_> {
                     add(name, unit, SignalSource::Rate { joint: k, coordinate: i as u32 });
                 }
             }
+            if let (Joint::Cam(_), Some(JointPlace::Loop { mechanism, index })) = (&joint.joint, joint.place) {
+                add("force", "N", SignalSource::Multiplier { mechanism, owner: index });
+            }
             for (component, name) in
                 ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"].into_iter().enumerate()
             {
@@ -174,7 +186,8 @@ impl Compiler<'_> {
             for (k, coupled) in mechanism.couplings.iter().enumerate() {
                 let CoupledBy::Constraint(_) = coupled.source else { continue };
                 let unit = if coupled.coupling.length { "N" } else { "N m" };
-                let source = SignalSource::Constraint { mechanism: m as u32, coupling: k as u32 };
+                let source =
+                    SignalSource::Multiplier { mechanism: m as u32, owner: (mechanism.loops.len() + k) as u32 };
                 model.signals.push(ModelSignal { name: format!("{}.force", coupled.name), unit: unit.into(), source });
             }
         }
@@ -376,7 +389,7 @@ impl Compiler<'_> {
             let place = JointPlace::Loop { mechanism: number, index: mechanism.loops.len() as u32 };
             model.joints[f.index].place = Some(place);
             mechanism.loops.push(Loop {
-                joint: f.joint,
+                joint: f.joint.clone(),
                 source: f.index as u32,
                 sides: f.ends.map(|e| Side { on: parent(&e, &link_of), p: e.p, R: e.R }),
             });
@@ -529,7 +542,7 @@ impl Forest {
         Some(self.add(Link {
             body: body as u32,
             parent: parent(&outer, &self.link_of),
-            joint: f.joint,
+            joint: f.joint.clone(),
             reversed,
             source: Some(f.index as u32),
             R_p1: outer.R,
@@ -598,6 +611,16 @@ fn written(end: &End, pose: &Placed) -> Vec3 {
 
 /// Puts the frames of a joint where its point and axes are written.
 fn place_ends(spec: &Part, axis2: Axis2, ends: &mut [End; 2], poses: &[Placed; 2]) {
+    if axis2 == Axis2::Follower {
+        let (R_wc, p_wc) = poses[1];
+        if let Some(at) = spec.vector("at") {
+            ends[1].p = R_wc.transpose() * (at - p_wc);
+        }
+        if let Some(face) = spec.vector("face") {
+            ends[1].R = R_wc.transpose() * axes(face.normalize(), perpendicular(face.normalize()));
+        }
+        return;
+    }
     let (at, axis, second) = (spec.vector("at"), spec.vector("axis"), spec.vector("axis2"));
     let one_frame = axis2 == Axis2::OfBody2;
     if at.is_some() || (axis.is_some() && !one_frame) {

@@ -4,6 +4,7 @@ pub mod capability;
 mod compile;
 mod contact_table;
 mod drives;
+mod facets;
 mod forces;
 mod grain_measures;
 mod grains;
@@ -204,12 +205,12 @@ pub enum SignalSource {
         /// Component.
         component: u32,
     },
-    /// Force of a constraint that does not give: each coordinate feels its factor times it [N or N m].
-    Constraint {
+    /// Force of a cam, or of a constraint that does not give: each coordinate feels its factor times it [N or N m].
+    Multiplier {
         /// Mechanism.
         mechanism: u32,
-        /// Its coupling.
-        coupling: u32,
+        /// Its loop, or the number of loops plus the coupling.
+        owner: u32,
     },
     /// Output of a force element.
     Output {

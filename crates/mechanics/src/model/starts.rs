@@ -80,15 +80,19 @@ impl Compiler<'_> {
         for (k, closing) in mechanism.loops.iter().enumerate() {
             work.active[k] = self.scene.joints[closing.source as usize].flag("active");
         }
-        // couplings that hold one way may be slack
-        for (taut, coupled) in work.taut.iter_mut().zip(&mechanism.couplings) {
-            *taut = coupled.coupling.holds.sense().is_none();
+        // what holds one way may be slack; a follower touches its cam unless it is written apart
+        for owner in mechanism.one_way() {
+            work.taut[owner] = mechanism
+                .loops
+                .get(owner)
+                .is_some_and(|closing| !self.scene.joints[closing.source as usize].flag("apart"));
         }
         if !self.close_loops(model, &mechanism, &mut start, [&given, &driven], &mut work) {
             return;
         }
         self.start_rates(model, &mechanism, &mut start, &hung, &mut work);
         self.check_one_way(&mechanism, &start);
+        self.check_followers(model, &mechanism, &start, &mut work);
         self.warn_of_rows(model, &mechanism, &start, &mut work);
         start.rows = work.rows.len();
         start.redundant = work.rows.len() - work.rank;
@@ -357,6 +361,23 @@ impl Compiler<'_> {
                 );
                 let help = "give its coordinates rates that fit, if that is not meant";
                 self.warnings.push(self.scene.error(place, message, help).to_string());
+            }
+        }
+    }
+
+    /// A follower that starts apart from its cam must not be inside it.
+    fn check_followers(&mut self, model: &Model, mechanism: &Mechanism, start: &MechanismStart, work: &mut Work) {
+        let mut kinematics = vec![Kinematics::WORLD; mechanism.links.len()];
+        place(model, mechanism, start, work, &mut kinematics);
+        for closing in &mechanism.loops {
+            let spec = &self.scene.joints[closing.source as usize];
+            let (Joint::Cam(cam), true) = (&closing.joint, spec.flag("active") && spec.flag("apart")) else { continue };
+            let [f1, f2] = closing.sides.map(|side| frame_of(model, &side, &kinematics));
+            let phi = cam.row(&f1, &f2).phi;
+            if phi < 0.0 {
+                let message = format!("joint \"{}\": its follower starts {:.3e} m inside the cam", spec.name, -phi);
+                let help = "place it outside, or leave out `apart`: it then starts where it touches";
+                self.fail(spec.places.entity, message, help);
             }
         }
     }

@@ -145,10 +145,10 @@ pub struct Coupling {
 
 /// A coupling that holds one way touches its limit where phi is this share of its terms short of it, and this much [m
 /// or rad]. Rounding of coordinates leaves 1e-16; an opening that small closes unseen.
-const TOUCHES: f64 = 1e-10;
+pub const TOUCHES: f64 = 1e-10;
 /// Its terms neither open nor close it where phi' is this share of them, and this much [m/s or rad/s]. The realtime
 /// clock solves velocities to 1e-10.
-const RESTS: f64 = 1e-8;
+pub const RESTS: f64 = 1e-8;
 
 impl Coupling {
     /// Angles in proportion: q1 - q10 = ratio (q2 - q20). For two outer gears with n1 and n2 teeth the ratio is -n2/n1,

@@ -5,9 +5,10 @@
 //! - **rows**: constraints phi = 0 on the motion of the two frames, for joints that close a loop.
 //!
 //! One file per joint; the `match`es below are the only places that list them. Rows are put together from the parts in
-//! `part.rs`. Joints without coordinates of their own (distance, point on line, rolling) exist as rows only.
+//! `part.rs`. Joints without coordinates of their own (distance, point on line, rolling, cam) exist as rows only.
 //! Couplings of coordinates (gear, rack and pinion, belt) are in [`coupling`].
 
+pub mod cam;
 mod constant_velocity;
 pub mod coupling;
 mod cylindrical;
@@ -29,13 +30,15 @@ mod universal;
 use crate::element;
 use crate::kinematics::Kinematics;
 pub use crate::six::Six;
+use coupling::Holds;
+use std::sync::Arc;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Coordinate, Ends, Form, Key, Range, Spec, flag, key, number};
 use tippe_format::part::{Check, Part, Wrong};
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// What a joint lets move. Frame 2 relative to frame 1; the axis is z of both frames.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Joint {
     /// Nothing moves.
     Fixed,
@@ -72,6 +75,8 @@ pub enum Joint {
         /// Semi-axes along x, y, z of frame 2, centred at its origin [m]; a disc has zero along its axis.
         semi_axes: Vec3,
     },
+    /// A point, roller or face on the curve of a cam; one row only, which may hold one way.
+    Cam(Arc<cam::Cam>),
 }
 
 /// A kind of joint, or of coupling, as scenes know it.
@@ -111,6 +116,8 @@ pub enum Axis2 {
     X,
     /// z of frame 2, so that `at` and `axis` place frame 1 alone.
     OfBody2,
+    /// There is none: `at` and `face` (z) place frame 2 alone.
+    Follower,
 }
 
 /// How a joint is drawn.
@@ -165,6 +172,7 @@ pub const JOINTS: &[&JointSpec] = &[
     &point_on_line::SPEC,
     &constant_velocity::SPEC,
     &rolling::SPEC,
+    &cam::SPEC,
     &coupling::GEAR,
     &coupling::RACK_AND_PINION,
     &coupling::BELT,
@@ -361,7 +369,7 @@ impl Joint {
     /// Whether the joint can be part of a tree; the others exist as rows only.
     #[inline]
     pub fn has_motion(&self) -> bool {
-        !matches!(self, Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. })
+        !matches!(self, Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } | Joint::Cam(_))
     }
 
     /// Frame 2 in frame 1 at coordinates q and rates u. `base` is the orientation that the Gibbs vector of spherical
@@ -378,7 +386,9 @@ impl Joint {
             Joint::Free => free::motion(q, base),
             Joint::Screw { pitch } => screw::motion(*pitch, q),
             Joint::ConstantVelocity => constant_velocity::motion(q, u),
-            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => Motion::NONE,
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } | Joint::Cam(_) => {
+                Motion::NONE
+            }
         }
     }
 
@@ -397,10 +407,19 @@ impl Joint {
     #[inline]
     pub fn row_count(&self) -> usize {
         match self {
-            Joint::Distance { .. } => 1,
+            Joint::Distance { .. } | Joint::Cam(_) => 1,
             Joint::PointOnLine => 2,
             Joint::Rolling { .. } => 3,
             _ => 6 - self.coordinates(),
+        }
+    }
+
+    /// Which way its rows hold.
+    #[inline]
+    pub fn holds(&self) -> Holds {
+        match self {
+            Joint::Cam(cam) => cam.holds,
+            _ => Holds::Equal,
         }
     }
 
@@ -420,6 +439,7 @@ impl Joint {
             Joint::PointOnLine => point_on_line::rows(f1, f2, rows),
             Joint::ConstantVelocity => constant_velocity::rows(f1, f2, rows),
             Joint::Rolling { semi_axes } => rolling::rows(*semi_axes, f1, f2, rows),
+            Joint::Cam(cam) => rows.push(cam.row(f1, f2)),
         }
     }
 
@@ -437,7 +457,7 @@ impl Joint {
             Joint::Free => free::coordinates_of(R_12, p_12, q),
             Joint::Screw { pitch } => q[0] = screw::angle(*pitch, R_12, p_12),
             Joint::ConstantVelocity => constant_velocity::coordinates_of(R_12, q),
-            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } => {}
+            Joint::Fixed | Joint::Distance { .. } | Joint::PointOnLine | Joint::Rolling { .. } | Joint::Cam(_) => {}
         }
     }
 
@@ -458,6 +478,7 @@ impl Joint {
             Joint::PointOnLine => &point_on_line::SPEC,
             Joint::ConstantVelocity => &constant_velocity::SPEC,
             Joint::Rolling { .. } => &rolling::SPEC,
+            Joint::Cam(_) => &cam::SPEC,
         }
     }
 

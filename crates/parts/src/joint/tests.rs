@@ -3,24 +3,40 @@
 use super::coupling::Coupling;
 use super::*;
 use crate::kinematics::Kinematics;
+use tippe_geometry::{Curve, Vec2};
 
-const JOINTS: [Joint; 15] = [
-    Joint::Fixed,
-    Joint::Revolute,
-    Joint::Prismatic,
-    Joint::Cylindrical,
-    Joint::Spherical,
-    Joint::Universal,
-    Joint::Planar,
-    Joint::Free,
-    Joint::Screw { pitch: 0.07 },
-    Joint::ConstantVelocity,
-    Joint::Distance { length: 0.8 },
-    Joint::PointOnLine,
-    Joint::Rolling { semi_axes: Vec3::new(0.3, 0.3, 0.0) },
-    Joint::Rolling { semi_axes: Vec3::new(0.2, 0.2, 0.2) },
-    Joint::Rolling { semi_axes: Vec3::new(0.3, 0.5, 0.2) },
-];
+/// A roller on a spline, and a flat face on a circle.
+fn cams() -> [Joint; 2] {
+    let ellipse = |k: i32| {
+        let (s, c) = libm::sincos(f64::from(k) * 0.5);
+        [0.3 * c + 0.1, 0.2 * s]
+    };
+    let spline = Curve::spline(&(0..12).map(ellipse).collect::<Vec<_>>()).unwrap();
+    let circle = Curve::circle(Vec2::new(0.2, -0.1), 0.3).unwrap();
+    let of = |curve, follower| Joint::Cam(Arc::new(cam::Cam { curve, follower, holds: Holds::AtLeast }));
+    [of(spline, cam::CamFollower::Roller { radius: 0.1 }), of(circle, cam::CamFollower::Face)]
+}
+
+fn joints() -> Vec<Joint> {
+    let joints = [
+        Joint::Fixed,
+        Joint::Revolute,
+        Joint::Prismatic,
+        Joint::Cylindrical,
+        Joint::Spherical,
+        Joint::Universal,
+        Joint::Planar,
+        Joint::Free,
+        Joint::Screw { pitch: 0.07 },
+        Joint::ConstantVelocity,
+        Joint::Distance { length: 0.8 },
+        Joint::PointOnLine,
+        Joint::Rolling { semi_axes: Vec3::new(0.3, 0.3, 0.0) },
+        Joint::Rolling { semi_axes: Vec3::new(0.2, 0.2, 0.2) },
+        Joint::Rolling { semi_axes: Vec3::new(0.3, 0.5, 0.2) },
+    ];
+    joints.into_iter().chain(cams()).collect()
+}
 const SAMPLES: usize = 40;
 
 /// Numbers in (-1, 1) from a linear congruence.
@@ -140,7 +156,7 @@ fn smallest_pivot(rows: &[Row]) -> f64 {
 #[test]
 fn rows_hold_on_the_motion_of_the_coordinates() {
     let mut numbers = Numbers(1);
-    for joint in JOINTS.iter().filter(|joint| joint.has_motion()) {
+    for joint in joints().iter().filter(|joint| joint.has_motion()) {
         for _ in 0..SAMPLES {
             let (f1, base) = (numbers.frame(), numbers.quaternion());
             let [q, u, u_dot] = std::array::from_fn(|_| numbers.array().map(|x| 1.5 * x));
@@ -158,7 +174,7 @@ fn rows_hold_on_the_motion_of_the_coordinates() {
 fn rows_are_derivatives_of_phi_off_the_constraint() {
     const H: f64 = 1e-5;
     let mut numbers = Numbers(2);
-    for joint in &JOINTS {
+    for joint in &joints() {
         for _ in 0..SAMPLES {
             let [f1, f2] = numbers.pair();
             let rows = rows_of(joint, &f1.frame, &f2.frame);
@@ -185,7 +201,7 @@ fn rows_are_derivatives_of_phi_off_the_constraint() {
 fn motion_is_the_derivative_of_the_pose() {
     const H: f64 = 1e-5;
     let mut numbers = Numbers(3);
-    for joint in JOINTS.iter().filter(|joint| joint.has_motion()) {
+    for joint in joints().iter().filter(|joint| joint.has_motion()) {
         let n = joint.coordinates();
         for sample in 0..SAMPLES {
             // Small coordinates too: the series of the constant-velocity joint.
@@ -215,7 +231,7 @@ fn motion_is_the_derivative_of_the_pose() {
 #[test]
 fn rows_and_coordinates_make_six_and_rows_are_independent() {
     let mut numbers = Numbers(4);
-    for joint in &JOINTS {
+    for joint in &joints() {
         for _ in 0..SAMPLES {
             let (f1, base) = (numbers.frame(), numbers.quaternion());
             let [q, u, u_dot] = std::array::from_fn(|_| numbers.array().map(|x| 1.5 * x));
@@ -236,7 +252,7 @@ fn rows_and_coordinates_make_six_and_rows_are_independent() {
 #[test]
 fn multipliers_do_no_work() {
     let mut numbers = Numbers(5);
-    for joint in JOINTS.iter().filter(|joint| joint.has_motion()) {
+    for joint in joints().iter().filter(|joint| joint.has_motion()) {
         let n = joint.coordinates();
         for _ in 0..SAMPLES {
             let (f1, base) = (numbers.frame(), numbers.quaternion());
@@ -257,7 +273,7 @@ fn multipliers_do_no_work() {
 #[test]
 fn action_is_reaction() {
     let mut numbers = Numbers(6);
-    for joint in &JOINTS {
+    for joint in &joints() {
         for _ in 0..SAMPLES {
             let [f1, f2] = numbers.pair();
             for row in rows_of(joint, &f1.frame, &f2.frame) {
@@ -273,7 +289,7 @@ fn action_is_reaction() {
 #[test]
 fn coordinates_of_inverts_motion() {
     let mut numbers = Numbers(7);
-    for joint in JOINTS.iter().filter(|joint| joint.has_motion()) {
+    for joint in joints().iter().filter(|joint| joint.has_motion()) {
         let n = joint.coordinates();
         for sample in 0..SAMPLES {
             // A screw tells its turns by its position.
@@ -312,7 +328,7 @@ fn singular_poses_give_finite_rows() {
     let f1 = Kinematics { p: Vec3::ZERO, R: Mat3::IDENTITY, v: Vec3::ZERO, w: Vec3::ZERO };
     let flipped = Mat3::from_cols(Vec3::X, -Vec3::Y, -Vec3::Z);
     let disc = Joint::Rolling { semi_axes: Vec3::new(1.0, 1.0, 0.0) };
-    for joint in JOINTS.into_iter().chain([disc, Joint::Screw { pitch: 0.0 }]) {
+    for joint in joints().into_iter().chain([disc, Joint::Screw { pitch: 0.0 }]) {
         for R in [Mat3::IDENTITY, flipped] {
             let f2 = Kinematics { R, v: Vec3::X, w: Vec3::Y, ..f1 };
             for row in rows_of(&joint, &f1, &f2) {

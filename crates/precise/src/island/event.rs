@@ -37,8 +37,8 @@ impl Island {
             let k = crossing.pair;
             if matches!(crossing.what, What::Watch | What::Instant) {
                 if crossing.what == What::Watch {
-                    if let Watch::OneWay(machine, coupling) = self.dynamics.actions.watches[k] {
-                        switched.push((machine, coupling));
+                    if let Watch::OneWay(machine, owner) = self.dynamics.actions.watches[k] {
+                        switched.push((machine, owner));
                     }
                     self.dynamics.trip(model, k, self.stepper.t0, &mut self.stepper.y0);
                 } else {
@@ -111,7 +111,7 @@ impl Island {
         Ok(())
     }
 
-    /// Logs couplings that switched beside those whose own watch tripped, or that switched back at once: `taut` were
+    /// Logs what holds one way and switched beside those whose own watch tripped, or that switched back at once: `taut` were
     /// taut before, those of `switched` are in the log.
     fn log_switched(&self, model: &Model, taut: &[(usize, usize)], switched: &[(usize, usize)], outcome: &mut Outcome) {
         let now = self.dynamics.taut_one_way();
@@ -121,8 +121,9 @@ impl Island {
         for own in all {
             let expected = taut.contains(&own) != switched.contains(&own);
             if now.contains(&own) != expected {
-                let (_, source) = self.dynamics.one_way_event(model, own.0, own.1);
-                let kind = if expected { EventKind::Slack } else { EventKind::Taut };
+                let machine = self.dynamics.machines[own.0].index;
+                let kind = model.mechanisms[machine as usize].switching(own.1, !expected);
+                let source = model.name_of_row(machine, own.1);
                 outcome.events.push(Event { time: self.stepper.t0, kind, source: Some(source), contact: None });
             }
         }

@@ -118,6 +118,8 @@ impl Island {
             corrections: Vec::new(),
             watched,
             watched_end: Vec::new(),
+            own_marks: None,
+            left: Vec::new(),
             before: None,
             dynamics,
             stepper,
@@ -196,7 +198,8 @@ impl Island {
     /// The island as it was at the start of the horizon.
     pub fn put_back(&mut self, model: &Model, settings: &Settings, structure: &Structure) {
         if let Some(before) = self.before.take() {
-            *self = Island::restore(model, settings, structure, &before);
+            let left = std::mem::take(&mut self.left);
+            *self = Island { left, ..Island::restore(model, settings, structure, &before) };
         }
     }
 }

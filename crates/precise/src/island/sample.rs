@@ -62,24 +62,7 @@ impl Island {
             }
         }
         accounts[Account::Sliding as usize] -= held;
-        let mut contacts = Vec::new();
-        for pair in &self.dynamics.pairs {
-            let reading = pair.read(model, &self.dynamics.kinematics, &Dynamics::springs(pair, &y), false);
-            if reading.gap <= 0.0 {
-                contacts.push(ContactSample {
-                    body1: model.colliders[pair.id.0 as usize].body as usize,
-                    body2: model.colliders[pair.id.1 as usize].body as usize,
-                    pair: pair.id,
-                    position: reading.point,
-                    normal: reading.normal,
-                    depth: -reading.gap,
-                    closing_speed: reading.closing_speed,
-                    force: reading.total,
-                    torque: pair.torque_at_point(&reading, &self.dynamics.kinematics),
-                    slipping: pair.memory.modes.slipping,
-                });
-            }
-        }
+        let contacts = self.dynamics.contacts(model, &y);
         let signals = if model.signals.is_empty() { Vec::new() } else { self.dynamics.clone().signals(model, t, &y) };
         let d = &self.dynamics;
         let elements = d
@@ -92,5 +75,30 @@ impl Island {
             })
             .collect();
         IslandSample { index, bodies, contacts, signals, elements, energies: [kinetic, potential, elastic], accounts }
+    }
+}
+
+impl Dynamics {
+    /// Touching pairs, where the energies were measured last, at y.
+    pub(super) fn contacts(&self, model: &Model, y: &[f64]) -> Vec<ContactSample> {
+        let mut contacts = Vec::new();
+        for pair in &self.pairs {
+            let reading = pair.read(model, &self.kinematics, &Dynamics::springs(pair, y), false);
+            if reading.gap <= 0.0 {
+                contacts.push(ContactSample {
+                    body1: model.colliders[pair.id.0 as usize].body as usize,
+                    body2: model.colliders[pair.id.1 as usize].body as usize,
+                    pair: pair.id,
+                    position: reading.point,
+                    normal: reading.normal,
+                    depth: -reading.gap,
+                    closing_speed: reading.closing_speed,
+                    force: reading.total,
+                    torque: pair.torque_at_point(&reading, &self.kinematics),
+                    slipping: pair.memory.modes.slipping,
+                });
+            }
+        }
+        contacts
     }
 }

@@ -144,6 +144,7 @@ class Joint(TypedDict, total=False):
     angle1: Number
     angle2: Number
     angular_velocity: Vector
+    apart: bool
     at: Vector
     axis: Any
     axis2: Any
@@ -153,11 +154,14 @@ class Joint(TypedDict, total=False):
     breaking_torque: Number
     collide: bool
     crossed: bool
+    curve: Any
+    face: Any
     friction: Any
     joints: Sequence[Any] | Any
     length: Number
     limit: Any
     motor: Any
+    one_sided: bool
     pitch: Number
     position: Number
     radii: Sequence[Any] | Any
@@ -323,6 +327,7 @@ class Solid(TypedDict, total=False):
     around: int | str
     backlash: Number
     crest: Number
+    curve: Any
     dedendum: Number
     depth: Number
     file: str | Any

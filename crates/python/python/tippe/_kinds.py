@@ -78,6 +78,10 @@ class Kinds:
         """A disc, ball or ellipsoid (body 2) rolls without slip on a plane (z of frame 1)."""
         return self.joint(name, "rolling", first, second, **keys)
 
+    def cam(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint:
+        """A point, roller or flat face (body 2) on the smooth curve of a cam (body 1); without friction."""
+        return self.joint(name, "cam", first, second, **keys)
+
     def gear(self, name: str, first: Any, second: Any, *, ratio: Number, **keys: Any) -> Joint:
         """Two coordinates at a fixed ratio."""
         return self.joint(name, "gear", joints=[first, second], ratio=ratio, **keys)

@@ -128,14 +128,16 @@ fn reduce(node: &Node, recording: &Recording) -> Result<Node, NoAnswer> {
             }
         }
         Node::Extreme(sign, node) => {
+            let found = recording.found_of(node).map(|(_, value)| value);
             let node = reduce(node, recording)?;
-            let values = (0..recording.time.len()).map(|i| value_at(&node, recording, i));
+            let values = (0..recording.time.len()).map(|i| value_at(&node, recording, i)).chain(found);
             Node::Number(sign * values.map(|v| sign * v).reduce(larger).ok_or(NoAnswer::Empty)?)
         }
         Node::Crossing { signal, level, index } => {
+            let found = recording.found_of(&Node::difference((**signal).clone(), (**level).clone())).collect();
             let (signal, level) = (reduce(signal, recording)?, reduce(level, recording)?);
             let difference = |i: usize| value_at(&signal, recording, i) - value_at(&level, recording, i);
-            let times = crossings(recording, &difference);
+            let times = crossings(recording, &difference, found);
             let time = pick(&times, *index);
             Node::Number(time.ok_or(NoAnswer::NoCrossing { index: *index, count: times.len() })?)
         }
@@ -160,10 +162,15 @@ fn pick<T: Copy>(list: &[T], index: i64) -> Option<T> {
 
 /// Value of a reduced expression at the i-th communication point.
 fn value_at(node: &Node, recording: &Recording, i: usize) -> f64 {
+    value_of(node, &|signal| signal.at(recording, i))
+}
+
+/// Value of a reduced expression where signals have these values.
+pub(super) fn value_of(node: &Node, look: &dyn Fn(Signal) -> f64) -> f64 {
     match node {
         Node::Number(value) => *value,
-        Node::Signal(signal) => signal.at(recording, i),
-        Node::Call(function, arguments) => function.of(arguments.iter().map(|a| value_at(a, recording, i))),
+        Node::Signal(signal) => look(*signal),
+        Node::Call(function, arguments) => function.of(arguments.iter().map(|a| value_of(a, look))),
         Node::Count(_)
         | Node::Event { .. }
         | Node::Extreme(..)
@@ -247,19 +254,32 @@ impl EventField {
     }
 }
 
-/// Times at which `f` changes its sign [s].
-fn crossings(recording: &Recording, f: &dyn Fn(usize) -> f64) -> Vec<f64> {
+/// Where one of two values is less than this share of the other, its time is that of the crossing [-].
+const THERE: f64 = 1e-9;
+
+/// Times at which `f` changes its sign [s], from its communication points and from times and values between them.
+fn crossings(recording: &Recording, f: &dyn Fn(usize) -> f64, found: Vec<(f64, f64)>) -> Vec<f64> {
+    let mut points: Vec<(f64, f64)> = recording.time.iter().enumerate().map(|(i, time)| (*time, f(i))).collect();
+    points.extend(found);
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.retain(|(_, value)| !value.is_nan());
     let mut times = Vec::new();
     let mut last: Option<(usize, f64)> = None; // the last point where f was not zero
-    for i in 0..recording.time.len() {
-        let value = f(i);
-        if value == 0.0 || value.is_nan() {
-            continue;
-        }
+    for (i, (time, value)) in points.iter().copied().enumerate().filter(|(_, (_, value))| *value != 0.0) {
         if let Some((j, before)) = last
             && (before > 0.0) != (value > 0.0)
         {
-            times.push(if j + 1 < i { recording.time[j + 1] } else { root(recording, f, j) });
+            let from = points[j].0;
+            let row = recording.time.partition_point(|t| *t <= from).saturating_sub(1);
+            let rows = recording.time.get(row) == Some(&from) && recording.time.get(row + 1) == Some(&time);
+            let there = value.abs().min(before.abs()) <= THERE * value.abs().max(before.abs());
+            times.push(if j + 1 < i {
+                points[j + 1].0
+            } else if rows && !there {
+                root(recording, f, row)
+            } else {
+                from + (time - from) * (before / (before - value))
+            });
         }
         last = Some((i, value));
     }

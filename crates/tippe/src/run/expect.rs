@@ -1,6 +1,8 @@
 //! What a scene expects of its run, and whether it was met.
 
-use super::{Expression, NoAnswer, Recording, Subjects, Wanted};
+use super::{Expression, NoAnswer, Recording, Subjects, Wanted, marks};
+use crate::model::Model;
+use crate::observe::Mark;
 use crate::scene::{Clock, Expect, ExpectClock, Scene, SceneError};
 
 /// The runs that expectations are about.
@@ -126,11 +128,18 @@ impl Questions {
         times
     }
 
+    /// What the run should record where it is largest or smallest, or crosses a level.
+    pub fn marks(&self, model: &Model) -> Vec<Mark> {
+        marks::marks(marks::asked(&self.expressions), model)
+    }
+
     /// An empty recording of what the questions are about.
     pub fn recording(&self) -> Recording {
         let mut wanted = Wanted::none(&self.subjects);
         self.expressions.iter().for_each(|expression| expression.mark(&mut wanted));
-        Recording::only(self.subjects.clone(), wanted)
+        let mut recording = Recording::only(self.subjects.clone(), wanted);
+        recording.asked = marks::asked(&self.expressions).into_iter().map(|(node, _)| (node, Vec::new())).collect();
+        recording
     }
 
     /// Asks all questions.

@@ -8,7 +8,7 @@
 //! signal  = "time" | BODY "." quantity | SIGNAL | "energy." account | "momentum." axis | "contact(" [ BODY "," ] BODY ")." touch
 //! question = "events." kind [ filter ]                               how many
 //!          | "event." kind [ filter ] [ "[" index "]" ] "." field    of one event; -1 is the last
-//!          | "max(" sum ")" | "min(" sum ")"                         over all communication points
+//!          | "max(" sum ")" | "min(" sum ")"                         over the run, see [`Mark`](crate::observe::Mark)
 //!          | "crossing(" sum "," sum ")" [ "[" index "]" ]           time at which the first passes the second
 //!          | "at(" sum "," sum ")"                                   the first at the time the second says
 //!          | "compare." gap                                          difference of the two clocks, see [`GapName`]
@@ -199,11 +199,17 @@ impl Expression {
         }
     }
 
+    /// Shows every part of it.
+    pub(super) fn visit(&self, see: &mut impl FnMut(&Node)) {
+        self.root.visit(see);
+    }
+
     /// Marks what must be recorded to answer.
     pub fn mark(&self, wanted: &mut Wanted) {
         self.root.visit(&mut |node| match node {
             Node::Signal(Signal::Body { body, .. }) => wanted.bodies[*body] = true,
             Node::Signal(Signal::Model(signal)) => wanted.signals[*signal] = true,
+            Node::Signal(Signal::Contact { .. }) => wanted.contacts = true,
             _ => {}
         });
     }
@@ -231,7 +237,12 @@ impl Node {
         }
     }
 
-    fn visit(&self, see: &mut impl FnMut(&Node)) {
+    /// One less the other.
+    pub(super) fn difference(one: Node, other: Node) -> Node {
+        Node::Call(Function::Subtract, vec![one, other])
+    }
+
+    pub(super) fn visit(&self, see: &mut impl FnMut(&Node)) {
         see(self);
         match self {
             Node::Number(_) | Node::Signal(_) | Node::Count(_) | Node::Event { .. } | Node::Compare(_) => {}
@@ -527,6 +538,7 @@ impl<'a> Parser<'a> {
             EventKind::Crossing => "component",
             EventKind::MotorLimit | EventKind::MotorHold => "motor",
             EventKind::Taut | EventKind::Slack => "constraint",
+            EventKind::LiftOff | EventKind::Landing => "cam",
             _ => "joint",
         };
         self.argument(what, sources.iter()).map(|k| EventOf::Source(sources[k].clone()))

@@ -35,6 +35,7 @@ mod folder;
 mod inputs;
 mod journal;
 mod manifest;
+mod marks;
 mod patches;
 mod reach;
 mod recording;

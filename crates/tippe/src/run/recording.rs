@@ -1,5 +1,6 @@
 //! A run in memory.
 
+use super::expression::Node;
 use super::{Gaps, Subjects};
 use crate::{BodyState, ContactSample, Event, Ledger, Observe, Sample};
 use tippe_geometry::Vec3;
@@ -11,17 +12,27 @@ pub struct Wanted {
     pub bodies: Vec<bool>,
     /// For each signal of the model: its values.
     pub signals: Vec<bool>,
+    /// Touching pairs.
+    pub contacts: bool,
 }
 
 impl Wanted {
     /// All numbers.
     pub fn all(subjects: &Subjects) -> Wanted {
-        Wanted { bodies: vec![true; subjects.bodies.len()], signals: vec![true; subjects.signals.len()] }
+        Wanted {
+            bodies: vec![true; subjects.bodies.len()],
+            signals: vec![true; subjects.signals.len()],
+            contacts: true,
+        }
     }
 
-    /// No motion and no signal.
+    /// No motion, no signal and no contact.
     pub fn none(subjects: &Subjects) -> Wanted {
-        Wanted { bodies: vec![false; subjects.bodies.len()], signals: vec![false; subjects.signals.len()] }
+        Wanted {
+            bodies: vec![false; subjects.bodies.len()],
+            signals: vec![false; subjects.signals.len()],
+            contacts: false,
+        }
     }
 }
 
@@ -49,6 +60,8 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// Differences to the run of the other clock, where it was compared.
     pub gaps: Option<Gaps>,
+    /// What extremes and crossings were asked of, with the times and values the run found, beside the communication points.
+    pub(super) asked: Vec<(Node, Vec<(f64, f64)>)>,
     wanted: Wanted,
 }
 
@@ -59,7 +72,7 @@ impl Recording {
         Recording::only(subjects, all)
     }
 
-    /// A recording of some motions and signals; events, contacts, energy and momentum are those of all.
+    /// A recording of what is wanted; events, energy and momentum are those of all.
     pub fn only(subjects: Subjects, wanted: Wanted) -> Recording {
         let motion = vec![Vec::new(); subjects.bodies.len()];
         let signals = vec![Vec::new(); subjects.signals.len()];
@@ -74,6 +87,12 @@ impl Recording {
     /// True if the values of this signal of the model are recorded.
     pub fn has_signal(&self, signal: usize) -> bool {
         self.wanted.signals.get(signal).copied().unwrap_or(false)
+    }
+
+    /// Times and values that the run found of something, beside those of the communication points.
+    pub(super) fn found_of<'r>(&'r self, node: &Node) -> impl Iterator<Item = (f64, f64)> + use<'r> {
+        let own = self.asked.iter().find(|(asked, found)| asked == node && !found.is_empty());
+        own.into_iter().flat_map(|(_, found)| found.iter().copied())
     }
 
     /// Touching pairs at the `i`-th communication point.
@@ -98,7 +117,9 @@ impl Observe for Recording {
         self.momentum.push(self.subjects.momentum(bodies));
         self.energy.push(*energy);
         self.contact_start.push(self.contacts.len());
-        self.contacts.extend_from_slice(contacts);
+        if self.wanted.contacts {
+            self.contacts.extend_from_slice(contacts);
+        }
         for ((motion, body), wanted) in self.motion.iter_mut().zip(bodies).zip(&self.wanted.bodies) {
             if *wanted {
                 motion.push(*body);
@@ -108,6 +129,12 @@ impl Observe for Recording {
             if *wanted {
                 values.push(*value);
             }
+        }
+    }
+
+    fn found(&mut self, mark: usize, time: f64, value: f64) {
+        if let Some((_, found)) = self.asked.get_mut(mark) {
+            found.push((time, value));
         }
     }
 

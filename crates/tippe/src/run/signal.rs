@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::model::{Drive, Model};
-use crate::{BodyState, Cause, Ledger};
+use crate::{BodyState, Cause, ContactSample, Ledger};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tippe_geometry::Vec3;
@@ -408,37 +408,48 @@ impl Signal {
     }
 }
 
-fn touch_at(recording: &Recording, i: usize, other: Option<usize>, body: usize, touch: Touch) -> f64 {
-    let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
-    let (mut normal_force, mut depth, mut closing_speed, mut slipping) = (0.0, 0.0, 0.0, false);
-    let mut touching = false;
-    for contact in recording.contacts_at(i) {
-        // Forces in the record act on body 2 of the pair; the person asks for those on the last body named.
-        let is_other = |b: usize| other.is_none_or(|other| b == other);
-        let sign = if contact.body2 == body && is_other(contact.body1) {
-            1.0
-        } else if contact.body1 == body && is_other(contact.body2) {
-            -1.0
-        } else {
-            continue;
-        };
-        force += sign * contact.force;
-        torque += sign * contact.torque;
-        normal_force += contact.force.dot(contact.normal);
-        if !touching || contact.depth > depth {
-            (depth, closing_speed, slipping) = (contact.depth, contact.closing_speed, contact.slipping);
+impl Touch {
+    /// Its value for the contacts of a body, with another or with all, among these pairs; of `peak_force` what they have
+    /// now.
+    pub(super) fn of(self, contacts: &[ContactSample], other: Option<usize>, body: usize) -> f64 {
+        let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
+        let (mut normal_force, mut depth, mut closing_speed, mut slipping) = (0.0, 0.0, 0.0, false);
+        let mut touching = false;
+        for contact in contacts {
+            // Forces in the record act on body 2 of the pair; the person asks for those on the last body named.
+            let is_other = |b: usize| other.is_none_or(|other| b == other);
+            let sign = if contact.body2 == body && is_other(contact.body1) {
+                1.0
+            } else if contact.body1 == body && is_other(contact.body2) {
+                -1.0
+            } else {
+                continue;
+            };
+            force += sign * contact.force;
+            torque += sign * contact.torque;
+            normal_force += contact.force.dot(contact.normal);
+            if !touching || contact.depth > depth {
+                (depth, closing_speed, slipping) = (contact.depth, contact.closing_speed, contact.slipping);
+            }
+            touching = true;
         }
-        touching = true;
+        match self {
+            Touch::Depth => depth,
+            Touch::ClosingSpeed => closing_speed,
+            Touch::NormalForce | Touch::PeakForce => normal_force,
+            Touch::Force => force.length(),
+            Touch::ForceAlong(axis) => axis.of(force),
+            Touch::TorqueAlong(axis) => axis.of(torque),
+            Touch::Slipping => f64::from(u8::from(slipping)),
+        }
     }
+}
+
+fn touch_at(recording: &Recording, i: usize, other: Option<usize>, body: usize, touch: Touch) -> f64 {
+    let now = touch.of(recording.contacts_at(i), other, body);
     match touch {
-        Touch::Depth => depth,
-        Touch::ClosingSpeed => closing_speed,
-        Touch::NormalForce => normal_force,
-        Touch::Force => force.length(),
-        Touch::ForceAlong(axis) => axis.of(force),
-        Touch::TorqueAlong(axis) => axis.of(torque),
-        Touch::PeakForce => peak_between(recording, i, other, body).max(normal_force),
-        Touch::Slipping => f64::from(u8::from(slipping)),
+        Touch::PeakForce => peak_between(recording, i, other, body).max(now),
+        _ => now,
     }
 }
 

@@ -261,7 +261,7 @@ fn questions_without_an_answer() {
     let empty = Recording::new(subjects());
     let question = Expression::parse("max(ball.position.z)", &empty.subjects).unwrap();
     assert_eq!(question.value(&empty, None), Err(NoAnswer::Empty));
-    let wanted = Wanted { bodies: vec![true, false, true], signals: vec![false, true, true] };
+    let wanted = Wanted { bodies: vec![true, false, true], signals: vec![false, true, true], contacts: true };
     let part = Recording::only(subjects(), wanted);
     assert_eq!(question.value(&part, None), Err(NoAnswer::NotRecorded("ball".to_owned())));
     let question = Expression::parse("hinge.angle", &empty.subjects).unwrap();
@@ -330,7 +330,7 @@ fn what_a_question_needs() {
     let question = Expression::parse("at(ball.position.z, 0.25) - max(ball-2.speed)", &subjects()).unwrap();
     let mut wanted = Wanted::none(&subjects());
     question.mark(&mut wanted);
-    assert_eq!(wanted, Wanted { bodies: vec![false, true, true], signals: vec![false; 3] });
+    assert_eq!(wanted, Wanted { bodies: vec![false, true, true], ..Wanted::none(&subjects()) });
     assert_eq!(question.times(), [0.25]);
     assert!(question.is_constant());
     let unit = |text: &str| Expression::parse(text, &subjects()).unwrap().unit(&subjects()).map(str::to_owned);
@@ -340,7 +340,7 @@ fn what_a_question_needs() {
     assert_eq!(unit("2*supply"), None);
     let mut wanted = Wanted::none(&subjects());
     Expression::parse("max(hinge.angle) + supply", &subjects()).unwrap().mark(&mut wanted);
-    assert_eq!(wanted, Wanted { bodies: vec![false; 3], signals: vec![true, false, true] });
+    assert_eq!(wanted, Wanted { signals: vec![true, false, true], ..Wanted::none(&subjects()) });
 }
 
 const WEIGHTLESS: &str =
@@ -539,7 +539,7 @@ fn layout_of_checkpoints() {
     let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
     assert_eq!(
         layout,
-        (5, "c048203153ad0503".to_owned()),
+        (6, "c048203153ad0503".to_owned()),
         "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
     );
 }
@@ -690,7 +690,8 @@ fn killed_run_is_readable() {
     drop(writer);
     let run = Run::open(dir.path()).unwrap();
     assert_eq!(run.manifest.status, Status::Killed);
-    let recording = run.recording(Wanted { bodies: vec![false, true, false], signals: vec![true; 3] }).unwrap();
+    let recording =
+        run.recording(Wanted { bodies: vec![false, true, false], signals: vec![true; 3], contacts: true }).unwrap();
     assert!(recording.time.len() >= 3 * 16_384, "{}", recording.time.len());
     assert!(run.report().is_err());
 }

@@ -28,7 +28,8 @@ pub fn verdicts(file: &str, text: &str) -> Vec<(String, bool)> {
         let scene = Scene::parse(file, text, &case.with).unwrap_or_else(|errors| panic!("{errors}"));
         let model = Model::compile(&scene).unwrap_or_else(|errors| panic!("{errors}"));
         let questions = Questions::read(&scene, &case, &Subjects::of(&model)).unwrap();
-        let settings = Settings { record_at: questions.times(), ..Settings::from_scene(&scene) };
+        let (record_at, marks) = (questions.times(), questions.marks(&model));
+        let settings = Settings { record_at, marks, ..Settings::from_scene(&scene) };
         let mut recording = questions.recording();
         simulate(&model, &mut State::start(&model), scene.run.until, &settings, &mut recording).unwrap();
         for v in questions.judge(&recording) {

@@ -1,6 +1,7 @@
 //! Tests of the library as a whole.
 
 mod bad_input;
+mod cams;
 mod capability;
 mod common;
 mod documents;
@@ -8,6 +9,7 @@ mod gallery;
 mod house;
 mod implied;
 mod layering;
+mod marks;
 mod mechanisms;
 mod program;
 mod random_scenes;
