@@ -231,7 +231,7 @@ impl Pair {
         reading.point = point;
         (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, n, point);
         if gap > 0.0 {
-            reading.force = NormalForce::default();
+            (reading.force, reading.pull) = (NormalForce::default(), 0.0);
             reading.friction = Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
             return;
         }
@@ -245,7 +245,19 @@ impl Pair {
             geometry.sink = f64::NAN;
         }
         reading.force = self.laws.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.laws.normal);
+        if self.laws.adheres() {
+            // Hertz: a^2 = R depth
+            let area = std::f64::consts::PI * reading.radius * depth;
+            self.adhere(area, (self.laws.pull(0.0) + 0.5 * self.laws.adhesion[1] * area) * depth, reading);
+        }
         self.rub(sides, springs, reading);
+    }
+
+    /// What adheres over this area [m^2] pulls as long as it touches; `energy` is what it gave while the two went into each other [J].
+    fn adhere(&self, area: f64, energy: f64, reading: &mut Reading) {
+        reading.pull = self.laws.pull(area);
+        reading.force.elastic -= reading.pull;
+        reading.force.energy -= energy;
     }
 
     /// [`Self::read_into`] for flat solids: the force acts at the centroid of what they share.
@@ -293,12 +305,15 @@ impl Pair {
             sink: patch.sink(X_ws, m.centroid),
         };
         reading.force = self.laws.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.laws.normal);
+        if self.laws.adheres() {
+            self.adhere(area, f64::NAN, reading);
+        }
         self.rub(sides, springs, reading);
         reading.rocking = 0.0;
-        let force = reading.force.total();
+        let force = reading.force.total() + reading.pull;
         if force > 0.0 {
             let d = self.laws.normal.damping(self.memory.normal.impact_speed.max(reading.closing_speed));
-            let c = self.laws.law.damping_rate(reading.force.elastic, d);
+            let c = self.laws.law.damping_rate(reading.force.elastic + reading.pull, d);
             let (torque, power) = rocking(&m, n, reading.omega, patch.rolls_about(X_ws), c, force);
             reading.rocking = power;
             reading.torques[0] -= torque;
@@ -344,6 +359,7 @@ impl Pair {
             mean_depth: s.mean_depth,
             rocking: s.rocking,
             force: s.force,
+            pull: 0.0,
             friction: s.friction,
             stick: s.stick,
             total: s.total,
@@ -351,6 +367,13 @@ impl Pair {
             regions: s.regions,
             beyond: s.beyond,
         };
+        if self.laws.adheres() && s.depth > 0.0 {
+            self.adhere(s.area, f64::NAN, reading);
+            let pull = reading.normal * -reading.pull;
+            reading.total += pull;
+            reading.torques[0] -= (s.point - sides[0].p).cross(pull);
+            reading.torques[1] += (s.point - sides[1].p).cross(pull);
+        }
     }
 
     /// The end of every reading that touches: friction, total force, torques.
@@ -381,6 +404,10 @@ impl Pair {
                     constants.mu = mu;
                     constants.mu_static = mu;
                 }
+            }
+            if let Some(mu) = self.laws.varied_friction(reading.v_t.length(), reading.force.total() + reading.pull) {
+                constants.mu = mu;
+                constants.mu_static = mu;
             }
             let input = self.friction_input(reading);
             reading.friction = self.laws.friction_law.evaluate(&constants, &input, springs, self.memory.modes);
@@ -418,8 +445,8 @@ impl Pair {
         };
         FrictionInput {
             normal: reading.normal,
-            N: reading.force.total(),
-            elastic: reading.force.elastic,
+            N: reading.force.total() + reading.pull,
+            elastic: reading.force.elastic + reading.pull,
             depth: if reading.patch_radius > 0.0 { reading.mean_depth } else { -reading.gap },
             closing_speed: reading.closing_speed,
             radius: reading.radius,
