@@ -154,6 +154,7 @@ pub fn names() -> Vec<String> {
         "component",
         "constraint",
         "constraint with compliance",
+        "joint that gives",
         "pair round",
         "pair flat",
         "pair surfaces",
@@ -311,6 +312,9 @@ impl Elements {
         for joint in &scene.joints {
             let name = format!("joint \"{}\"", joint.name);
             self.add(format!("joint {}", joint.kind.word), name.clone(), joint.places.entity);
+            if joint::gives(joint) {
+                self.add("joint that gives", name.clone(), joint.places.entity);
+            }
             if joint::breaking(joint).iter().any(|limit| limit.is_finite()) {
                 self.add("joint that breaks", name.clone(), joint.places.entity);
             }

@@ -23,7 +23,7 @@ pub use tippe_parts::sensor::Sensor as ModelSensor;
 use crate::contact::curve::Curve;
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};
-use crate::element::{At, Element};
+use crate::element::{At, Element, Give};
 use crate::joint::{Joint, JointSpec};
 use crate::kinematics::{BodyState, Frame, Kinematics};
 use crate::mechanism::Mechanism;
@@ -272,6 +272,8 @@ pub struct ModelJoint {
     pub breaking: [f64; 2],
     /// Where its coordinates or rows are.
     pub place: Option<JointPlace>,
+    /// What acts in its place where it gives.
+    pub gives: Option<Give>,
 }
 
 /// What moves a body.

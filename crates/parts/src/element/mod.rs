@@ -7,6 +7,7 @@
 mod applied;
 mod bushing;
 mod friction;
+mod give;
 mod joint_spring;
 mod maxwell;
 mod motion;
@@ -22,6 +23,7 @@ mod written;
 pub use applied::Applied;
 pub use bushing::Bushing;
 pub use friction::Friction;
+pub use give::{Give, Yielding};
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
@@ -80,6 +82,8 @@ pub enum Element {
     Spring(Spring),
     /// A relation of coordinates that gives.
     Relation(Relation),
+    /// A joint that gives.
+    Give(Give),
     /// Six springs and dampers between two frames.
     Bushing(Bushing),
     /// A spring and a damper one behind the other.
@@ -107,6 +111,7 @@ impl Element {
             Element::Applied(e) => e,
             Element::Spring(e) => e,
             Element::Relation(e) => e,
+            Element::Give(e) => e,
             Element::Bushing(e) => e,
             Element::Maxwell(e) => e,
             Element::JointSpring(e) => e,
@@ -449,6 +454,12 @@ pub trait Acting: std::fmt::Debug {
     fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
         let _ = (sum, part);
         force
+    }
+
+    /// Adds what a row of this part did with `force` to its outputs, as seen at the beginning of the step.
+    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64; MOST_OUTPUTS]) {
+        let _ = seen;
+        outputs[0] = self.effort_of_row(outputs[0], part, force);
     }
 
     /// The largest effort it can give [N or N m].

@@ -198,8 +198,47 @@ const JOINT: JointSpec = JointSpec {
 /// Whether it holds.
 const ACTIVE: [Key; 1] = [flag("active", "False if it waits for a change to attach it").or_true()];
 
+/// Length per force.
+const COMPLIANCE: Dimension = Dimension::new(0, -1, 2);
+/// Angle per torque.
+const TURNING_COMPLIANCE: Dimension = Dimension::new(-2, -1, 2);
+/// Keys of joints that give.
+pub const GIVING: [&str; 6] =
+    ["compliance", "turning_compliance", "damping", "turning_damping", "force_max", "torque_max"];
+
 /// What joints between two bodies can say.
-const HELD: [Key; 6] = [
+const HELD: [Key; 12] = [
+    number("compliance", COMPLIANCE, Range::Positive, "It gives by this along what it holds [m/N]"),
+    number(
+        "damping",
+        Dimension::new(0, 1, -1),
+        Range::NotNegative,
+        "Of one that gives: its damping along that [N s/m]",
+    ),
+    number(
+        "force_max",
+        Dimension::FORCE,
+        Range::Positive,
+        "Of one that gives: its largest force along each direction it holds [N]",
+    ),
+    number(
+        "turning_compliance",
+        TURNING_COMPLIANCE,
+        Range::Positive,
+        "It gives by this about the axes it holds [rad/(N m)]",
+    ),
+    number(
+        "turning_damping",
+        Dimension::new(2, 1, -1),
+        Range::NotNegative,
+        "Of one that gives: its damping about them [N m s/rad]",
+    ),
+    number(
+        "torque_max",
+        Dimension::ENERGY,
+        Range::Positive,
+        "Of one that gives: its largest torque about each of them [N m]",
+    ),
     key("bodies", Form::Attachments(Ends::Bodies), "Body 1 and body 2: BODY, BODY.FRAME or `world`")
         .required("such as bodies = [\"world\", \"crank\"]"),
     flag("rows", "True if it must be a constraint, not a coordinate of a tree"),
@@ -280,6 +319,11 @@ pub fn start_rates(part: &Part) -> Vec<Option<f64>> {
 pub fn forget_starts(part: &mut Part) {
     let coordinates = part.kind.coordinates.iter().flat_map(|coordinate| [coordinate.name, coordinate.rate]);
     coordinates.chain(["angular_velocity", "velocity"]).for_each(|key| part.unset(key));
+}
+
+/// True if a joint gives instead of holding.
+pub fn gives(part: &Part) -> bool {
+    GIVING.iter().any(|key| part.find_number(key).is_some())
 }
 
 /// Force [N] and torque [N m] at which a joint breaks; infinite if it never does.

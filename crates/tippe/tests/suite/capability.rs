@@ -134,6 +134,9 @@ fn scenes() -> Vec<String> {
     all.push(with(
         "[[joint]]\nname = \"j\"\nkind = \"fixed\"\nbreaking_force = 1\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
     ));
+    all.push(with(
+        "[[joint]]\nname = \"j\"\nkind = \"spherical\"\ncompliance = 1e-4\nforce_max = 100\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
+    ));
     for more in ["", "compliance = 1e-3\n"] {
         let sum = "[[constraint]]\nname = \"c\"\nterms = { \"hinge.angle\" = 1, \"other.angle\" = 2 }\nequals = 0\n";
         all.push(with(&format!("{HINGE}{other}{sum}{more}")));
