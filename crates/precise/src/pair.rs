@@ -61,6 +61,8 @@ pub struct Reading {
     pub force: NormalForce,
     /// Pull by adhesion that is in it [N].
     pub pull: f64,
+    /// Torque on body 2 because it pulls in the middle of the area, and not where the patch presses [N m].
+    pub pull_torque: Vec3,
     /// Friction.
     pub friction: Friction,
     /// Springs that go on with the friction of surfaces that slide.
@@ -291,7 +293,11 @@ impl Pair {
 
     /// Powers of a reading that touches [W], in the order of the accounts from damping to elastic; the last is zero where the energy is closed.
     pub fn powers(&self, reading: &Reading) -> [f64; POWERS] {
-        let elastic = if self.energy_is_closed(reading) { 0.0 } else { reading.force.elastic * reading.closing_speed };
+        let adhering = reading.pull_torque.dot(reading.omega);
+        let elastic = match self.energy_is_closed(reading) {
+            true => 0.0,
+            false => reading.force.elastic * reading.closing_speed - adhering,
+        };
         [
             reading.force.damping * reading.closing_speed + reading.rocking,
             reading.friction.sliding,

@@ -116,6 +116,7 @@ const EXCEPTIONS: &[Capability] = &[
     row("friction viscous", Full, BY_LINE),
     row("friction_force of surfaces", No(BY_POINTS), Full),
     row("friction_curve of surfaces", No(BY_POINTS), Full),
+    row("adhesion of surfaces", No(BY_POINTS), Full),
     row("restitution_curve of surfaces", No(BY_POINTS), No(BY_POINTS)),
     row("force_max", Full, Approximate("impacts shorter than a step know no largest friction force")),
     row("normal_force_max", No("an elastic contact pushes as its law says"), Full),
@@ -383,6 +384,7 @@ impl Elements {
                 if pair(&e1.shape, &e2.shape) == "pair surfaces" {
                     let name = format!("bodies \"{}\" and \"{}\"", model.bodies[b1].name, model.bodies[b2].name);
                     for (asked, element) in [
+                        (parameters.adhesion != [0.0; 2], "adhesion of surfaces"),
                         (parameters.friction_force > 0.0, "friction_force of surfaces"),
                         (!parameters.friction_curve.is_empty(), "friction_curve of surfaces"),
                         (!parameters.restitution_curve.is_empty(), "restitution_curve of surfaces"),

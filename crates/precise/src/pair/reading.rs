@@ -10,6 +10,9 @@ use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Drive, Lever, Model};
 use tippe_mechanics::pair::{PairGeometry, SCALE_SPEED};
 
+/// Share of its depth by which a patch is pressed deeper to find its area [-].
+const DEEPER: f64 = 1e-2;
+
 impl Pair {
     /// Gap, normal, witness points; cheap lower bound of the gap while the bounding balls are apart unless `exact`.
     #[inline]
@@ -307,8 +310,12 @@ impl Pair {
         reading.force = self.laws.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.laws.normal);
         if self.laws.adheres() {
             self.adhere(area, f64::NAN, reading);
+            let arm = middle(patch, X_ws, &m, n).map_or(Vec3::ZERO, |middle| middle - m.centroid);
+            reading.pull_torque = arm.cross(n * -reading.pull);
         }
         self.rub(sides, springs, reading);
+        reading.torques[0] -= reading.pull_torque;
+        reading.torques[1] += reading.pull_torque;
         reading.rocking = 0.0;
         let force = reading.force.total() + reading.pull;
         if force > 0.0 {
@@ -360,6 +367,7 @@ impl Pair {
             rocking: s.rocking,
             force: s.force,
             pull: 0.0,
+            pull_torque: Vec3::ZERO,
             friction: s.friction,
             stick: s.stick,
             total: s.total,
@@ -367,13 +375,6 @@ impl Pair {
             regions: s.regions,
             beyond: s.beyond,
         };
-        if self.laws.adheres() && s.depth > 0.0 {
-            self.adhere(s.area, f64::NAN, reading);
-            let pull = reading.normal * -reading.pull;
-            reading.total += pull;
-            reading.torques[0] -= (s.point - sides[0].p).cross(pull);
-            reading.torques[1] += (s.point - sides[1].p).cross(pull);
-        }
     }
 
     /// The end of every reading that touches: friction, total force, torques.
@@ -474,4 +475,11 @@ impl Pair {
             }
         }
     }
+}
+
+/// Middle of the area over which flat solids touch [m]: that of what they share more when they are pressed a little deeper along n.
+fn middle(patch: &Patch, X_ws: &[Pose; 2], m: &Moments, n: Vec3) -> Option<Vec3> {
+    let deeper = Pose { position: X_ws[1].position - n * (DEEPER * m.depth), ..X_ws[1] };
+    let more = patch.moments(&[X_ws[0], deeper]).filter(|more| more.volume > m.volume)?;
+    Some((more.centroid * more.volume - m.centroid * m.volume) / (more.volume - m.volume))
 }

@@ -100,13 +100,15 @@ fn scenes() -> Vec<String> {
     all.push(contact("friction_law = \"collisionlib\"\nfriction = 0.3\nforce_max = 5"));
     all.push(contact("normal_force_max = 100"));
     let solids = ("{ kind = \"half_space\" }", "{ kind = \"mesh\", solid = \"part\" }");
-    for asked in
-        ["friction_force = 5", "friction_curve = [[0, 0.5], [1, 0.2]]", "restitution_curve = [[0, 0.9], [1, 0.5]]"]
-    {
+    for asked in [
+        "adhesion = 5",
+        "friction_force = 5",
+        "friction_curve = [[0, 0.5], [1, 0.2]]",
+        "restitution_curve = [[0, 0.9], [1, 0.5]]",
+    ] {
         all.push(contact(asked));
         all.push(format!("{}[contact]\n{asked}\n", shapes(solids.0, solids.1)));
     }
-    all.push(contact("adhesion = 5"));
     all.push(contact("points = 3"));
     all.push(contact("lever = \"midpoint\""));
     all.push(contact("lever = \"surface1\""));
