@@ -271,6 +271,9 @@ impl Compiler<'_> {
                 damping: number(damping).unwrap_or(0.0),
                 most: number(most).unwrap_or(f64::INFINITY),
             };
+            for body in f.ends.iter().filter_map(|end| end.body) {
+                model.bodies[body].oriented = true;
+            }
             let own = &mut model.joints[f.index];
             own.joint = f.joint;
             own.bodies = f.ends.map(|e| e.body.map(|b| b as u32));
