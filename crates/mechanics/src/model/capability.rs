@@ -117,7 +117,7 @@ const EXCEPTIONS: &[Capability] = &[
     row("friction_force of surfaces", No(BY_POINTS), Full),
     row("friction_curve of surfaces", No(BY_POINTS), Full),
     row("adhesion of surfaces", No(BY_POINTS), Full),
-    row("restitution_curve of surfaces", No(BY_POINTS), No(BY_POINTS)),
+    row("restitution_curve of surfaces", No(BY_POINTS), Full),
     row("force_max", Full, Approximate("impacts shorter than a step know no largest friction force")),
     row("normal_force_max", No("an elastic contact pushes as its law says"), Full),
     row("points of a pair", Approximate("it reads whole patches, not points"), Full),

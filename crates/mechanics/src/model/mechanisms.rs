@@ -10,6 +10,7 @@ use crate::joint::{self, Axis2, Joint, Make};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tippe_format::part::{CoordinateOf, Wrong};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
 use tippe_scene::{Action, Constraint, ConstraintHolds, Part, Scene, did_you_mean};
@@ -278,7 +279,7 @@ impl Compiler<'_> {
             own.joint = f.joint;
             own.bodies = f.ends.map(|e| e.body.map(|b| b as u32));
             own.gives = Some(Give {
-                joint: f.joint,
+                joint: Arc::new(f.joint),
                 ends: f.ends.map(|e| Anchor { body: e.body.map(|b| b as u32), p: e.p, R: e.R }),
                 along: yielding(["compliance", "damping", "force_max"]),
                 about: yielding(["turning_compliance", "turning_damping", "torque_max"]),

@@ -6,9 +6,11 @@ use super::{
     Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, MOST_OUTPUTS, Output, RowEnd, RowList, Seen,
     StepAhead, Strut,
 };
-use crate::joint::{Joint, Row};
+use crate::kinematics::Kinematics;
+use crate::row::Row;
 use crate::six::Six;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 thread_local! {
     /// Rows of whichever joint is looked at on this thread; nothing in them survives a call.
@@ -42,11 +44,17 @@ impl Yielding {
     }
 }
 
+/// What would hold two frames by rows.
+pub trait Holds: std::fmt::Debug + Send + Sync {
+    /// Appends its rows.
+    fn rows(&self, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>);
+}
+
 /// A joint that gives.
 #[derive(Clone, Debug)]
 pub struct Give {
     /// What it would hold.
-    pub joint: Joint,
+    pub joint: Arc<dyn Holds>,
     /// Its two frames.
     pub ends: [Anchor; 2],
     /// How rows along a direction give.
@@ -158,7 +166,7 @@ fn wrench_outputs(on: &Six) -> [f64; MOST_OUTPUTS] {
 mod tests {
     use super::*;
     use crate::element::ElementMode;
-    use crate::kinematics::Kinematics;
+    use crate::joint::Joint;
     use tippe_geometry::{Mat3, Quat, Vec3};
 
     /// What it does to the bodies is what it loses and no longer stores.
@@ -168,7 +176,7 @@ mod tests {
         let turned = |w: Vec3| Mat3::from_quat(Quat::from_scaled_axis(w));
         for (joint, most) in [(Joint::Revolute, f64::INFINITY), (Joint::Fixed, 0.5), (Joint::Spherical, 2.0)] {
             let own = |compliance: f64| Yielding { compliance, damping: 0.7, most };
-            let give = Give { joint, ends: [world; 2], along: own(0.02), about: own(0.1) };
+            let give = Give { joint: Arc::new(joint), ends: [world; 2], along: own(0.02), about: own(0.1) };
             let (v, w) = (Vec3::new(0.3, -0.2, 0.5), Vec3::new(0.4, 0.1, -0.6));
             let at = |t: f64| {
                 let p = Vec3::new(0.02, -0.01, 0.03) + v * t;

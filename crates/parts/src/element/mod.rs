@@ -23,7 +23,7 @@ mod written;
 pub use applied::Applied;
 pub use bushing::Bushing;
 pub use friction::Friction;
-pub use give::{Give, Yielding};
+pub use give::{Give, Holds, Yielding};
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;

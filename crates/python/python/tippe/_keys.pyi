@@ -152,7 +152,10 @@ class Joint(TypedDict, total=False):
     breaking_force: Number
     breaking_torque: Number
     collide: bool
+    compliance: Number
     crossed: bool
+    damping: Number
+    force_max: Number
     friction: Any
     joints: Sequence[Any] | Any
     length: Number
@@ -171,7 +174,10 @@ class Joint(TypedDict, total=False):
     speed1: Number
     speed2: Number
     spring: Any
+    torque_max: Number
     turn_speed: Number
+    turning_compliance: Number
+    turning_damping: Number
     velocity: Vector
     vx: Number
     vy: Number
@@ -377,12 +383,16 @@ class Include(TypedDict, total=False):
     repeat: Sequence[Any] | Any
 
 class Contact(TypedDict, total=False):
+    adhesion: Number
+    adhesion_pressure: Number
     blend_speed: Number
     damping: Number
     damping_max: Number
     exponent: Number
     force_max: Number
     friction: Number
+    friction_curve: Sequence[Any] | Any
+    friction_force: Number
     friction_law: str
     ignore: bool
     k_red: Number
@@ -395,8 +405,10 @@ class Contact(TypedDict, total=False):
     radius: Number
     repeat: Sequence[Any] | Any
     restitution: Number
+    restitution_curve: Sequence[Any] | Any
     restitution_min: Number
     rolling: Number
+    slip: Number
     slip_speed: Number
     spin: Number
     spin_speed: Number
@@ -420,9 +432,14 @@ class RunSettings(TypedDict, total=False):
 
 class RealtimeSettings(TypedDict, total=False):
     coupled: str
+    direct_bodies: int | str
     friction: str
+    friction_load: str
+    max_contacts: int | str
+    merge_distance: Number
     passes: int | str
     points: int | str
+    search_margin: Number
     sleeping: bool
     solver: str
     step: Number

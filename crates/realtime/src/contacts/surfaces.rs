@@ -204,6 +204,7 @@ impl Clock {
             touch.nears = pressed == 0.0;
             touch.bound(near.normal_force_max * p.area / area);
             near.adhere(&mut touch, p.area / area);
+            touch.varies = !near.restitution_curve.is_empty();
             // surfaces that do not rebound need an impact that stops them all the same
             let stops = !smooth && touch.limit == f64::INFINITY && (touch.restitution > 0.0 || !touch.soft);
             touch.restitution = if stops { touch.restitution.max(LEAST_RESTITUTION) } else { 0.0 };
