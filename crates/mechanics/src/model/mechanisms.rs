@@ -263,7 +263,12 @@ impl Compiler<'_> {
                 return true;
             }
             if let Some((key, wrong, help)) = refused(scene, spec, f.joint) {
-                self.fail(spec.places.of(key), format!("joint \"{}\" gives, and {wrong}", spec.name), help);
+                let written = [key].into_iter().chain(joint::GIVING).find(|key| spec.find_number(key).is_some());
+                self.fail(
+                    spec.places.of(written.unwrap_or(key)),
+                    format!("joint \"{}\" gives, and {wrong}", spec.name),
+                    help,
+                );
                 return false;
             }
             let number = |key: &str| spec.find_number(key);
