@@ -159,7 +159,7 @@ impl Touch {
         let fastest = if memory.normal > 0.0 { memory.fastest.max(closing) } else { closing.max(0.0) };
         let relaxation = match constants.damper {
             // what a spring and damper of the scene say goes for a stiff one too
-            _ if !soft && !(constants.by_hand && constants.damper.is_some()) => PUSH_STEPS * h,
+            _ if !(soft || constants.by_hand) => PUSH_STEPS * h,
             Some(c) => c * share / stiffness,
             // K depth^n (1 + b v/v_impact), without creep
             None => (constants.damping * depth / fastest.max(STOPPED_SPEED_MIN)).min(CREEP_ANGLE / omega),
