@@ -81,7 +81,7 @@ fn rest(name: &str, start: &Problem) {
         let follows: Vec<Follow> = (0..problem.rows.len())
             .map(|k| match k % 7 {
                 0..4 => Follow::NONE,
-                i => Follow { first: (k - i) as u32, count: 4, factor: 0.5, most: f64::INFINITY, centred: false },
+                i => Follow { first: (k - i) as u32, count: 4, factor: 0.5, slides: 0.5, ..Follow::NONE },
             })
             .collect();
         let (mut u, mut moved, mut solver) = (vec![0.0; 6 * n], Vec::new(), Solver::default());

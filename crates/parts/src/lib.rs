@@ -9,6 +9,7 @@ pub mod event;
 pub mod joint;
 pub mod kinematics;
 pub mod network;
+pub mod row;
 pub mod sensor;
 pub mod signal;
 pub mod six;

@@ -57,8 +57,12 @@ pub struct Reading {
     pub mean_depth: f64,
     /// Power lost to the damping of rocking on a flat patch [W].
     pub rocking: f64,
-    /// Normal force, split.
+    /// Normal force, split; what adheres is in the elastic part.
     pub force: NormalForce,
+    /// Pull by adhesion that is in it [N].
+    pub pull: f64,
+    /// Torque on body 2 because it pulls in the middle of the area, and not where the patch presses [N m].
+    pub pull_torque: Vec3,
     /// Friction.
     pub friction: Friction,
     /// Springs that go on with the friction of surfaces that slide.
@@ -137,7 +141,7 @@ impl Pair {
 
     /// True when the force or its slope jumps where the gap vanishes; a flat face lands all at once.
     pub fn jumps_at_touch(&self) -> bool {
-        self.is_patch() || self.laws.law.jumps_at_touch()
+        self.is_patch() || self.laws.adheres() || self.laws.law.jumps_at_touch()
     }
 
     /// True when a surface of triangles touches.
@@ -153,6 +157,7 @@ impl Pair {
     /// True when the force is continuous where the gap vanishes and where its memory changes, whatever its slope.
     pub fn lands_softly(&self) -> bool {
         self.is_patch()
+            && !self.laws.adheres()
             && self.springs.is_none()
             && !self.laws.law.needs_touch_speed()
             && !self.laws.law.jumps_at_touch()
@@ -160,9 +165,9 @@ impl Pair {
 
     /// Normal force of the last reading if the impact that goes on had this largest closing speed [N]; of laws with memory.
     pub fn force_remembering(&self, impact_speed: f64) -> f64 {
-        let Reading { force, closing_speed, .. } = self.last;
+        let Reading { force, pull, closing_speed, .. } = self.last;
         let d = self.laws.normal.damping(impact_speed.max(closing_speed));
-        (force.elastic * (1.0 + d * closing_speed)).max(0.0)
+        ((force.elastic + pull) * (1.0 + d * closing_speed)).max(0.0) - pull
     }
 
     /// True when the two touch over an area.
@@ -233,7 +238,10 @@ impl Pair {
 
     /// True when nothing is lost in this pair and its energy has a closed form.
     pub fn is_conservative(&self) -> bool {
-        self.laws.law.is_conservative() && self.laws.friction_law == FrictionLaw::None && self.has_closed_energy()
+        !self.laws.adheres()
+            && self.laws.law.is_conservative()
+            && self.laws.friction_law == FrictionLaw::None
+            && self.has_closed_energy()
     }
 
     /// Sum of the radii [m] and Hertz stiffness [N/m^1.5] of two centred balls that lose nothing.
@@ -241,6 +249,7 @@ impl Pair {
         match (&self.laws.geometry, &self.laws.law) {
             (PairGeometry::Spheres { r1, r2, .. }, NormalLaw::Hertz { restitution, .. })
                 if *restitution >= 1.0
+                    && !self.laws.adheres()
                     && self.laws.friction_law == FrictionLaw::None
                     && self.laws.central == [true; 2] =>
             {
@@ -274,7 +283,7 @@ impl Pair {
         for part in 1..MOST {
             apart[self.sides[1]].p = kinematics[self.sides[1]].p + reading.normal * (h * f64::from(part));
             let there = self.read(model, &apart, &Springs::default(), true);
-            if there.gap >= 0.0 || there.force.elastic <= 0.0 {
+            if there.gap >= 0.0 || there.force.elastic + there.pull <= 0.0 {
                 break;
             }
             sum += f64::from(2 + 2 * (part % 2)) * there.force.elastic * there.normal.dot(reading.normal);
@@ -284,7 +293,11 @@ impl Pair {
 
     /// Powers of a reading that touches [W], in the order of the accounts from damping to elastic; the last is zero where the energy is closed.
     pub fn powers(&self, reading: &Reading) -> [f64; POWERS] {
-        let elastic = if self.energy_is_closed(reading) { 0.0 } else { reading.force.elastic * reading.closing_speed };
+        let adhering = reading.pull_torque.dot(reading.omega);
+        let elastic = match self.energy_is_closed(reading) {
+            true => 0.0,
+            false => reading.force.elastic * reading.closing_speed - adhering,
+        };
         [
             reading.force.damping * reading.closing_speed + reading.rocking,
             reading.friction.sliding,

@@ -500,8 +500,9 @@ impl Clock {
             let (k, lambda) = (own.element as usize, self.impulse_at(own.place));
             let element = &model.elements[k];
             self.state.elements.impulses[k] = Some(lambda);
-            let effort = &mut elements.outputs[k][0];
-            *effort = element.kind.effort_of_row(*effort, own.part, lambda / h);
+            let look = |source| self.look_up(source);
+            let seen = self.seen(k, &elements.sights[k], &look);
+            element.kind.outputs_of_row(&seen, own.part, lambda / h, &mut elements.outputs[k]);
             let within = lambda.abs() < own.bound * (1.0 - AT_BOUND);
             let solved = Solved { part: own.part, lambda, bound: own.bound, within };
             let (which, modes) = (element.modes.start, &mut self.state.actions.modes);

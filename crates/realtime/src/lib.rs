@@ -29,6 +29,7 @@ mod set;
 mod settings;
 mod share;
 mod signals;
+mod slide;
 mod structure;
 mod struts;
 mod subsystem;
@@ -63,7 +64,7 @@ use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
 use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
-pub use tippe_scene::{Coupled, FrictionBound, Solver};
+pub use tippe_scene::{Coupled, FrictionBound, FrictionLoad, Solver};
 
 /// Everything that survives a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use tippe_mechanics::Ledger;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventContact, EventKind};
 use tippe_mechanics::joint::Six;
+use tippe_numerics::kkt::Follow;
 
 /// Share of its bound that friction may lack and still counts as sliding [-]: above the accuracy of the solution.
 const AT_BOUND: f64 = 1e-7;
@@ -69,7 +70,7 @@ impl Clock {
             let mut normal = 0.0;
             for touch in touches.iter_mut() {
                 let row = &step.rows.rows[touch.row];
-                normal += row.lambda.max(0.0);
+                normal += Follow::pressed(row.lambda, row.lower);
                 let moved = || rate_with(row, |b| self.paths[b].impact_displacement) - row.given;
                 step.remember_point(touch, swept.then(moved), ledger);
                 touch.memory.struck = struck.binary_search(&touch.memory.pair).is_ok();
@@ -98,7 +99,7 @@ impl Clock {
     fn note_contacts(&mut self) {
         fn touching(list: &[Memory], pairs: &mut Vec<(u32, u32)>) {
             pairs.clear();
-            pairs.extend(list.iter().filter(|m| m.normal > 0.0 || m.struck).map(|m| m.pair));
+            pairs.extend(list.iter().filter(|m| m.normal != 0.0 || m.struck).map(|m| m.pair));
             pairs.dedup();
         }
         let (mut old, mut new) =
@@ -209,6 +210,8 @@ impl Reading<'_> {
         }
         if normal <= 0.0 {
             *memory = Hold { pair: memory.pair, point: memory.point, ..Default::default() };
+        } else if grip.smooth.is_some() {
+            (memory.spring, memory.wound) = (Vec3::ZERO, 0.0);
         } else if memory.sliding || swept {
             // the spring carries the force of sliding; sweeps hold without one
             memory.spring = -memory.tangent / (h * grip.stiffness);

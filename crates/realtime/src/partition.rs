@@ -8,14 +8,12 @@ use super::share::share;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_numerics::kkt::{self, Block, Follow, GROUND, Problem, Report, Row, Solver, Tie};
-use tippe_scene::{Coupled, Solver as SolverChoice};
+use tippe_scene::{Coupled, FrictionLoad, Solver as SolverChoice};
 
 /// From this many rows on they are solved by several threads.
 const SHARED: usize = 32;
 
-/// Partitions of more bodies than this are swept unless asked otherwise, or masses differ much.
-const MANY: usize = 1500;
-/// ... by more than this factor [-].
+/// Partitions of many bodies are swept unless masses differ by more than this factor [-].
 const UNEQUAL: f64 = 100.0;
 /// Factorisations of one solution at most.
 const FACTORISATIONS: usize = 60;
@@ -372,7 +370,7 @@ impl Clock {
     /// True if some partition may be swept: a sweep moves bodies in steps of its own, at the velocities of their ends.
     pub(super) fn may_sweep(&self) -> bool {
         match self.settings.solver {
-            SolverChoice::Auto => self.model.bodies.len() > MANY,
+            SolverChoice::Auto => self.model.bodies.len() > self.settings.direct_bodies,
             SolverChoice::Direct => false,
             SolverChoice::Sweeps => true,
         }
@@ -385,7 +383,9 @@ impl Partition {
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
         self.swept = match settings.solver {
-            SolverChoice::Auto => self.bodies.len() > MANY && most < UNEQUAL * least && self.problem.ties.is_empty(),
+            SolverChoice::Auto => {
+                self.bodies.len() > settings.direct_bodies && most < UNEQUAL * least && self.problem.ties.is_empty()
+            }
             SolverChoice::Direct => false,
             SolverChoice::Sweeps => true,
         } && self.rubble
@@ -443,9 +443,13 @@ impl Partition {
             };
             let factorisations = self.report.factorisations + report.factorisations;
             self.report = Report { factorisations, ..report };
+            self.loosen();
             let off = self.off_centre();
             let misfit = self.misfit().max(off);
             // the last bounds are those of the solution
+            if settings.friction_load == FrictionLoad::LastStep && !self.begins() {
+                break;
+            }
             if pass >= passes && (misfit < Misfit::Large || !report.converged) || pass >= MOST_PASSES.max(passes) {
                 break;
             }
@@ -488,7 +492,35 @@ impl Partition {
         let (follow, rows) = (self.follows[k], &self.problem.rows);
         let from = follow.first as usize;
         let normals = (follow.first != u32::MAX).then(|| &rows[from..from + follow.count as usize])?;
-        Some((follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum()), rows[k].ball.max(1) as usize))
+        Some((
+            follow.bound(normals.iter().map(|row| Follow::pressed(row.lambda, row.lower)).sum()),
+            rows[k].ball.max(1) as usize,
+        ))
+    }
+
+    /// Friction that reached the bound of what sticks has that of what slides from now on.
+    fn loosen(&mut self) {
+        let mut k = 0;
+        while k < self.follows.len() {
+            let count = self.problem.rows[k].ball.max(1) as usize;
+            let Follow { first, factor, slides, .. } = self.follows[k];
+            if first != u32::MAX && slides < factor {
+                let rows = &self.problem.rows[k..k + count];
+                let size = rows.iter().map(|row| row.lambda * row.lambda).sum::<f64>().sqrt();
+                if size > 0.0 && size >= rows[0].upper * (1.0 - 1e-9) {
+                    self.follows[k..k + count].iter_mut().for_each(|follow| follow.factor = follow.slides);
+                }
+            }
+            k += count;
+        }
+    }
+
+    /// True if some friction has no bound yet: its contact begins.
+    fn begins(&self) -> bool {
+        self.follows
+            .iter()
+            .zip(&self.problem.rows)
+            .any(|(follow, row)| follow.first != u32::MAX && row.upper.is_infinite())
     }
 
     /// How far the bounds of the solution are from those of its normal impulses.

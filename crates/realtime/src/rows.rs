@@ -328,11 +328,13 @@ impl Clock {
         let h = self.h;
         grip.row = rows.rows.len();
         let first = touches[0].row as u32;
-        let load: f64 = touches.iter().map(|t| if t.known { t.memory.normal.max(0.0) } else { 0.0 }).sum();
+        let pressed = |t: &Touch| if t.known { Follow::pressed(t.memory.normal, -t.adhesion * h) } else { 0.0 };
+        let load: f64 = touches.iter().map(pressed).sum();
         let load = if grip.known { load } else { f64::INFINITY };
         let count = touches.len() as u32;
-        let follow = |factor: f64, most: f64| Follow { first, count, factor, most, centred: false };
-        let mu = if grip.memory.sliding { grip.mu[0] } else { grip.mu[1] };
+        let follow = |factor: f64, most: f64| Follow { first, count, factor, slides: factor, most, ..Follow::NONE };
+        let slide = self.slide(grip, load);
+        let mu = slide.mu;
         let gamma = h / (h + grip.relaxation);
         let cone = self.settings.friction == FrictionBound::Cone;
         let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
@@ -343,27 +345,43 @@ impl Clock {
         let far = h * k1.w.length().max(k2.w.length()) > FAR;
         grip.turning = if far { Vec3::ZERO } else { (k2.w.cross(along - k2.v) - k1.w.cross(along - k1.v)) * (0.5 * h) };
         if mu > 0.0 {
+            let most = if grip.fixed > 0.0 { grip.fixed * h } else { mu * load }.min(grip.limit * h);
+            let compliance = match slide.rate {
+                Some(rate) => 1.0 / (h * rate),
+                None => 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
+            };
             let row = |spring: f64, lambda: f64, ball: u8| Row {
                 target: -gamma * spring / h,
-                compliance: 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
-                lower: -(mu * load).min(grip.limit * h),
-                upper: (mu * load).min(grip.limit * h),
+                compliance,
+                lower: -most,
+                upper: most,
                 ball,
                 shared: cone,
                 lambda: if grip.known { lambda } else { f64::NAN },
                 ..Row::default()
             };
             let Hold { spring, tangent, wound, twist, .. } = grip.memory;
+            let bound = Follow { slides: slide.slides, ..follow(mu, grip.limit * h) };
+            let bound = match grip.fixed > 0.0 {
+                true => Follow { factor: 0.0, slides: 0.0, plus: grip.fixed * h, ..bound },
+                false => bound,
+            };
             for a in 0..2 {
                 let axis = grip.axes[a + 1];
                 let J = [0, 1].map(|s| self.lever(grip.bodies[s], grip.point, axis, s));
-                let mut row = row(spring.dot(axis), tangent.dot(axis), if cone && a == 0 { 3 } else { 0 });
+                let mut row = row(
+                    spring.dot(axis),
+                    tangent.dot(axis),
+                    if cone && a == 0 { 2 + u8::from(slide.spins) } else { 0 },
+                );
                 row.target -= grip.turning.dot(axis);
-                let follow = Follow { centred: touches[0].column, ..follow(mu, grip.limit * h) };
+                let follow = Follow { centred: touches[0].column, ..bound };
                 rows.push(ends, J, row, Owner::Tangent(g, a as u8), follow);
             }
-            let J = about(grip.axes[0] * grip.lever);
-            rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), follow(mu, grip.limit * h));
+            if slide.spins {
+                let J = about(grip.axes[0] * grip.lever);
+                rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), bound);
+            }
         }
         if grip.rolling > 0.0 {
             for a in 0..2 {

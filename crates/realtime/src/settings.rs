@@ -1,7 +1,7 @@
 //! How to run the realtime clock.
 
 use serde::{Deserialize, Serialize};
-use tippe_scene::{Coupled, FrictionBound, Scene, Solver, endless, is_endless};
+use tippe_scene::{Coupled, DIRECT_BODIES, FrictionBound, FrictionLoad, Scene, Solver, endless, is_endless};
 
 /// Default step [s].
 pub const STEP: f64 = 1.0 / 60.0;
@@ -30,9 +30,29 @@ pub struct Settings {
     pub coupled: Coupled,
     /// Small steps per step where partitions are swept.
     pub sweeps: usize,
+    /// Of which solution the normal impulses are that friction bounds follow.
+    #[serde(default)]
+    pub friction_load: FrictionLoad,
+    /// Bodies of a partition up to which it is solved directly where the solver is chosen.
+    #[serde(default = "direct_bodies")]
+    pub direct_bodies: usize,
+    /// Contact points of a step at most; more are a failure.
+    #[serde(default)]
+    pub max_contacts: Option<usize>,
+    /// Contact points of a convex pair nearer to each other than this are one [m].
+    #[serde(default)]
+    pub merge_distance: f64,
+    /// How far beyond what bodies travel in a step contacts are looked for [m]; a share of their size if absent.
+    #[serde(default)]
+    pub search_margin: Option<f64>,
     /// Partitions that came to rest are left alone until something reaches them.
     #[serde(default)]
     pub sleeping: bool,
+}
+
+/// That of settings without.
+fn direct_bodies() -> usize {
+    DIRECT_BODIES
 }
 
 impl Default for Settings {
@@ -47,6 +67,11 @@ impl Default for Settings {
             solver: Solver::Auto,
             coupled: Coupled::Merged,
             sweeps: 10,
+            friction_load: FrictionLoad::Solution,
+            direct_bodies: DIRECT_BODIES,
+            max_contacts: None,
+            merge_distance: 0.0,
+            search_margin: None,
             sleeping: false,
         }
     }
@@ -65,6 +90,11 @@ impl Settings {
             solver: own.solver,
             coupled: own.coupled,
             sweeps: own.sweeps,
+            friction_load: own.friction_load,
+            direct_bodies: own.direct_bodies,
+            max_contacts: own.max_contacts,
+            merge_distance: own.merge_distance,
+            search_margin: own.search_margin,
             sleeping: own.sleeping,
             threads: 0,
         }

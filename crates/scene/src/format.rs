@@ -4,8 +4,8 @@
 //! two cannot disagree.
 
 use super::{
-    Axis, Clock, Coupled, ExpectClock, FrictionBound, FrictionLaw, Integrator, Lever, Solver, format_grains,
-    format_mechanism as mechanism, format_solid,
+    Axis, Clock, Coupled, ExpectClock, FrictionBound, FrictionLaw, FrictionLoad, Integrator, Lever, Solver,
+    format_grains, format_mechanism as mechanism, format_solid,
 };
 use crate::equation::Dimension;
 pub(super) use tippe_format::key::*;
@@ -106,12 +106,39 @@ const REALTIME: Table = Table {
             Coupled::NAMES,
             "Parts that only force elements join: one matrix or each its own; default merged",
         ),
+        word(
+            "friction_load",
+            FrictionLoad::NAMES,
+            "Whose normal impulses bound friction: of the solution, pass by pass, or of the last step; default solution",
+        ),
+        number(
+            "direct_bodies",
+            D::ONE,
+            Count,
+            "Bodies of a partition up to which `solver = \"auto\"` solves it directly; default 1500",
+        ),
+        number("max_contacts", D::ONE, Count, "Contact points in a step, at most: more end the run with an error"),
+        number(
+            "merge_distance",
+            D::LENGTH,
+            NotNegative,
+            "Contact points of two convex shapes nearer to each other than this are one [m]; default 0",
+        ),
+        number(
+            "search_margin",
+            D::LENGTH,
+            NotNegative,
+            "How far beyond the travel of a step contacts are looked for [m]; default a thousandth of the size",
+        ),
         number("sweeps", D::ONE, Count, "Small steps per step where partitions are swept; default 10"),
         flag("sleeping", "True if partitions at rest are left alone until something reaches them; default false"),
     ]],
 };
 
-const CONTACT_KEYS: [Key; 22] = [
+/// A speed [m/s] and what there is at it.
+const AT_SPEED: Form = Form::Vector(2, Measure { dimension: None, range: NotNegative });
+
+const CONTACT_KEYS: [Key; 28] = [
     number("restitution", D::ONE, Fraction, "Coefficient of restitution [-]"),
     number("friction", D::ONE, NotNegative, "Coefficient of sliding friction [-]"),
     number("static_friction", D::ONE, NotNegative, "Coefficient of static friction [-]"),
@@ -140,6 +167,35 @@ const CONTACT_KEYS: [Key; 22] = [
         "Largest friction force [N]: of collisionlib's friction, and of the realtime clock",
     ),
     number("normal_force_max", D::FORCE, Positive, "Largest normal force, in the realtime clock [N]"),
+    number("adhesion", D::FORCE, NotNegative, "Force that must be overcome to part the two [N]"),
+    number(
+        "adhesion_pressure",
+        D::PRESSURE,
+        NotNegative,
+        "Tension that must be overcome to part the two, times the area over which they touch [Pa]",
+    ),
+    number(
+        "slip",
+        D::new(0, -1, 1),
+        Positive,
+        "Slip speed per friction force, of friction_law = \"viscous\" [m/(N s)]",
+    ),
+    number(
+        "friction_force",
+        D::FORCE,
+        Positive,
+        "Limit of friction while they touch, whatever the normal force is [N]",
+    ),
+    key(
+        "friction_curve",
+        Form::List(&AT_SPEED),
+        "Coefficient of sliding friction over the slip speed, instead of `friction`: points [m/s, -], 2 to 8",
+    ),
+    key(
+        "restitution_curve",
+        Form::List(&AT_SPEED),
+        "Coefficient of restitution over the closing speed, instead of `restitution`: points [m/s, -], 2 to 8",
+    ),
     number("points", D::ONE, Count, "Contact points of a pair of shapes in the realtime clock, 1 to 8"),
     word("lever", Lever::NAMES, "Where the contact force acts"),
 ];

@@ -262,45 +262,6 @@ pub struct Run {
     pub places: Places,
 }
 
-/// How the realtime clock runs a scene.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Realtime {
-    /// Step [s].
-    pub step: f64,
-    /// Form of the friction bound.
-    pub friction: FrictionBound,
-    /// Solutions per step with the friction bounds of the last one, at most [-].
-    pub passes: usize,
-    /// Contact points per pair of shapes, 1 to 8 [-].
-    pub points: usize,
-    /// How partitions are solved.
-    pub solver: Solver,
-    /// What becomes of parts that few rows join.
-    pub coupled: Coupled,
-    /// Small steps per step where partitions are swept [-].
-    pub sweeps: usize,
-    /// Partitions at rest are left alone.
-    pub sleeping: bool,
-    /// Where things were written.
-    pub places: Places,
-}
-
-impl Default for Realtime {
-    fn default() -> Self {
-        Realtime {
-            step: 1.0 / 60.0,
-            friction: FrictionBound::Cone,
-            passes: 3,
-            points: 4,
-            solver: Solver::Auto,
-            coupled: Coupled::Merged,
-            sweeps: 10,
-            sleeping: false,
-            places: Places::default(),
-        }
-    }
-}
-
 impl Default for Run {
     fn default() -> Self {
         Run {
@@ -357,8 +318,12 @@ macro_rules! named {
     };
 }
 
+mod contact;
 mod mechanism;
+mod realtime;
+pub use contact::ContactSpec;
 pub use mechanism::{Action, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame};
+pub use realtime::{Coupled, DIRECT_BODIES, FrictionBound, FrictionLoad, Realtime, Solver};
 
 named! {
     /// The clocks: ways to advance a scene in time.
@@ -383,40 +348,6 @@ named! {
         Granular = "granular",
         /// The precise and the realtime clock's, each.
         Both = "both",
-    }
-}
-
-named! {
-    /// Forms of the friction bound of the realtime clock.
-    FrictionBound {
-        /// The same in all directions.
-        Cone = "cone",
-        /// Each of two axes on its own, the first along the slip.
-        Box = "box",
-    }
-}
-
-named! {
-    /// What becomes of parts that only force elements join.
-    #[derive(Default)]
-    Coupled {
-        /// One matrix.
-        #[default]
-        Merged = "merged",
-        /// Each its own, joined by a Schur complement of the rows between them.
-        Kept = "kept",
-    }
-}
-
-named! {
-    /// How the realtime clock solves partitions.
-    Solver {
-        /// Direct up to some size, sweeps beyond it unless masses differ much.
-        Auto = "auto",
-        /// Projected Newton with a sparse factorisation.
-        Direct = "direct",
-        /// Small steps of soft Gauss-Seidel passes.
-        Sweeps = "sweeps",
     }
 }
 
@@ -482,6 +413,8 @@ named! {
         Collisionlib = "collisionlib",
         /// Coulomb-Contensou: sliding and spin joined.
         Contensou = "contensou",
+        /// Slip speed per force, up to Coulomb's limit.
+        Viscous = "viscous",
         /// No friction.
         None = "none",
     }
@@ -518,60 +451,6 @@ pub enum LawChoice {
     BuiltIn(NormalLaw),
     /// A `[law.NAME]` of the scene.
     Custom(String),
-}
-
-/// Contact parameters; what is `None` comes from the next more general place: bodies, then materials, then `[contact]`,
-/// then the material table and the law's own default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ContactSpec {
-    /// Coefficient of restitution [-].
-    pub restitution: Option<f64>,
-    /// Coefficient of sliding friction [-].
-    pub friction: Option<f64>,
-    /// Coefficient of static friction [-].
-    pub static_friction: Option<f64>,
-    /// Coefficient of rolling resistance [-].
-    pub rolling: Option<f64>,
-    /// Coefficient of spin friction [-].
-    pub spin: Option<f64>,
-    /// Normal law.
-    pub law: Option<LawChoice>,
-    /// Friction law.
-    pub friction_law: Option<FrictionLaw>,
-    /// Stiffness of the law [N/m^exponent, or N/m2 for volume laws].
-    pub stiffness: Option<f64>,
-    /// Exponent of depth [-].
-    pub exponent: Option<f64>,
-    /// Damping of the law [unit of the law].
-    pub damping: Option<f64>,
-    /// Upper bound of the damping factor d_max [s/m].
-    pub damping_max: Option<f64>,
-    /// Restitution at vanishing impact speed [-].
-    pub restitution_min: Option<f64>,
-    /// Impact speed around which restitution blends to its minimum [m/s].
-    pub blend_speed: Option<f64>,
-    /// Slip speed of regularised friction [m/s].
-    pub slip_speed: Option<f64>,
-    /// Angular speed of regularised rolling and spin friction [rad/s].
-    pub spin_speed: Option<f64>,
-    /// Radius of the contact patch for spin friction [m].
-    pub patch_radius: Option<f64>,
-    /// Effective radius of curvature [m].
-    pub radius: Option<f64>,
-    /// Effective elastic modulus E* [Pa].
-    pub modulus: Option<f64>,
-    /// Largest friction force [N].
-    pub force_max: Option<f64>,
-    /// Largest normal force, in the realtime clock [N].
-    pub normal_force_max: Option<f64>,
-    /// Contact points of a pair of shapes, 1 to 8, in the realtime clock [-].
-    pub points: Option<usize>,
-    /// Where the contact force acts.
-    pub lever: Option<Lever>,
-    /// Factor on the elastic modulus of contacts [-]; 1 is the true stiffness.
-    pub k_red: Option<f64>,
-    /// Where things were written.
-    pub places: Places,
 }
 
 /// A material of the scene.

@@ -5,6 +5,10 @@ use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::*;
 use crate::equation::{Quantity, Scope, Tree};
+use tippe_parts::contact::curve::Curve;
+
+/// Points of a curve at most.
+const MOST_CURVE_POINTS: usize = Curve::MOST;
 
 /// Reads a scene; `sets` override parameters. The errors of `reader` say whether it is whole.
 pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String)]) -> Scene {
@@ -219,6 +223,11 @@ fn realtime(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Realtime {
         solver: reader.word(fields, "solver", Solver::from_name).unwrap_or(default.solver),
         coupled: reader.word(fields, "coupled", Coupled::from_name).unwrap_or(default.coupled),
         sweeps: count(reader, "sweeps").unwrap_or(default.sweeps),
+        friction_load: reader.word(fields, "friction_load", FrictionLoad::from_name).unwrap_or(default.friction_load),
+        direct_bodies: count(reader, "direct_bodies").unwrap_or(default.direct_bodies),
+        max_contacts: count(reader, "max_contacts"),
+        merge_distance: reader.number(fields, "merge_distance").unwrap_or(default.merge_distance),
+        search_margin: reader.number(fields, "search_margin"),
         sleeping: reader.flag(fields, "sleeping").unwrap_or(default.sleeping),
         places: fields.places(),
     };
@@ -254,6 +263,10 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
         modulus: number("modulus"),
         force_max: number("force_max"),
         normal_force_max: number("normal_force_max"),
+        adhesion: number("adhesion"),
+        adhesion_pressure: number("adhesion_pressure"),
+        slip: number("slip"),
+        friction_force: number("friction_force"),
         points: number("points").map(|n| n as usize),
         k_red: number("k_red"),
         places: fields.places(),
@@ -266,6 +279,21 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
     });
     spec.friction_law = reader.word(fields, "friction_law", FrictionLaw::from_name);
     spec.lever = reader.word(fields, "lever", Lever::from_name);
+    for (one, other) in [
+        ("friction_curve", "friction"),
+        ("friction_curve", "static_friction"),
+        ("friction_force", "friction"),
+        ("friction_force", "static_friction"),
+        ("friction_force", "friction_curve"),
+        ("restitution_curve", "restitution"),
+    ] {
+        if fields.get(one).is_some() && fields.get(other).is_some() {
+            let message = format!("{} has {one} and {other}", fields.what);
+            reader.error(fields.place_of(other), message, "one of the two says how they touch");
+        }
+    }
+    spec.friction_curve = curve(reader, fields, "friction_curve", f64::INFINITY);
+    spec.restitution_curve = curve(reader, fields, "restitution_curve", 1.0);
     if let (Some(fixed), Some(sliding)) = (spec.static_friction, spec.friction)
         && fixed < sliding
     {
@@ -273,6 +301,31 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
         reader.error(fields.place_of("static_friction"), message, "static friction is at least sliding friction");
     }
     spec
+}
+
+/// Points of a curve over a speed: from 2 to 8 of them, ascending, none above `most`.
+fn curve(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str, most: f64) -> Option<Vec<[f64; 2]>> {
+    let (node, key) = (fields.get(name)?, fields.table.key(name)?);
+    let measure = format::Measure { dimension: None, range: format::Range::NotNegative };
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for item in reader.items(node, &format!("{}: {name}", fields.what)) {
+        points.push(reader.numbers(item, measure, &fields.what, key)?);
+    }
+    let help =
+        "such as [[0, 0.5], [\"0.1 m/s\", 0.3], [\"1 m/s\", 0.2]]: straight between its points, level beyond them";
+    let wrong = if points.len() < 2 || points.len() > MOST_CURVE_POINTS {
+        Some(format!("{} points; a curve has 2 to {MOST_CURVE_POINTS}", points.len()))
+    } else if let Some(pair) = points.windows(2).find(|pair| pair[1][0] <= pair[0][0]) {
+        Some(format!("a speed of {} m/s behind {} m/s; speeds ascend", pair[1][0], pair[0][0]))
+    } else {
+        let high = points.iter().find(|point| point[1] > most);
+        high.map(|point| format!("{} at {} m/s; it is at most {most}", point[1], point[0]))
+    };
+    if let Some(wrong) = wrong {
+        reader.error(node.place, format!("{}: {name} has {wrong}", fields.what), help);
+        return None;
+    }
+    Some(points)
 }
 
 /// Tables by name, in the order of the file.

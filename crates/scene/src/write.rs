@@ -163,6 +163,11 @@ fn realtime(realtime: &Realtime) -> Writer {
     table.text("solver", Some(realtime.solver.name()));
     table.text("coupled", Some(realtime.coupled.name()));
     table.number("sweeps", Some(realtime.sweeps as f64));
+    table.text("friction_load", Some(realtime.friction_load.name()));
+    table.number("direct_bodies", Some(realtime.direct_bodies as f64));
+    table.number("max_contacts", realtime.max_contacts.map(|n| n as f64));
+    table.number("merge_distance", Some(realtime.merge_distance));
+    table.number("search_margin", realtime.search_margin);
     table.flag("sleeping", realtime.sleeping, false);
     table
 }
@@ -194,6 +199,16 @@ fn contact(table: &mut Writer, contact: &ContactSpec) {
     table.number("modulus", contact.modulus);
     table.number("force_max", contact.force_max);
     table.number("normal_force_max", contact.normal_force_max);
+    table.number("adhesion", contact.adhesion);
+    table.number("adhesion_pressure", contact.adhesion_pressure);
+    table.number("slip", contact.slip);
+    table.number("friction_force", contact.friction_force);
+    let curves = [("friction_curve", &contact.friction_curve), ("restitution_curve", &contact.restitution_curve)];
+    for (name, points) in curves {
+        if let Some(points) = points {
+            table.put(name, list(points, |point| numbers(point)));
+        }
+    }
     table.number("points", contact.points.map(|n| n as f64));
     table.text("lever", contact.lever.map(Lever::name));
     table.number("k_red", contact.k_red);

@@ -4,4 +4,4 @@ mod implied;
 pub mod user_law;
 
 pub use implied::{Impact, Implied, Solid, implied};
-pub use tippe_parts::contact::{collider, friction, line, normal, patch, surfaces};
+pub use tippe_parts::contact::{collider, curve, friction, line, normal, patch, surfaces};

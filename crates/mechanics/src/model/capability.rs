@@ -61,11 +61,24 @@ const fn touch(row: Capability) -> Capability {
     Capability { granular: No("in the granular clock bodies touch grains, and not each other"), ..row }
 }
 
-/// A normal law that the realtime clock knows by its numbers only.
-const BY_NUMBERS: Support =
-    Approximate("it enters with its stiffness, its exponent and the restitution that its damping gives at 1 m/s");
-/// A friction law that the realtime clock replaces.
-const COULOMB: Support = Approximate("friction is Coulomb's with elastic stick instead");
+/// What the realtime clock makes of Modia3D's normal law.
+const AS_HERTZ: Support = Approximate(
+    "its elastic force as it is; impacts rebound with the restitution it is given, and what rests is damped by the step",
+);
+/// ... of laws that give a power of the depth and a damper.
+const AS_POWER: Support = Approximate(
+    "its elastic force as it is; impacts rebound as a linear spring of that size does with its damper at 1 m/s, and what rests is damped by the step",
+);
+/// ... of laws of the overlap volume.
+const AS_CAP: Support = Approximate(
+    "its elastic force is that of a ball, or of a patch of nominal size; impacts rebound as a linear spring of that size does with its damping at 1 m/s",
+);
+/// A friction law without springs in the realtime clock.
+const BY_LINE: Support = Approximate(
+    "sliding is that of the law, a line through the slip speed of the step's end; resistance to rolling is Coulomb's and does not creep",
+);
+/// What reads a contact point by point.
+const BY_POINTS: &str = "surfaces of triangles have one law for all their points";
 /// What the precise clock makes of grains.
 const AHEAD: &str = "in a step of the grains bodies feel what the last two steps let expect";
 /// Why grains by positions are alone.
@@ -88,18 +101,23 @@ const EXCEPTIONS: &[Capability] = &[
     grains(row("probe", Full, Full)),
     grains(row("servo", No(PRESS), No(PRESS))),
     grains(row("law hertz", Full, Full)),
-    row("law modia3d", Full, BY_NUMBERS),
-    row("law collisionlib", Full, BY_NUMBERS),
-    row("law nassauer", Full, BY_NUMBERS),
-    row("law bardaro", Full, BY_NUMBERS),
-    row("law volume", Full, BY_NUMBERS),
+    row("law modia3d", Full, AS_HERTZ),
+    row("law collisionlib", Full, AS_POWER),
+    row("law nassauer", Full, AS_CAP),
+    row("law bardaro", Full, AS_CAP),
+    row("law volume", Full, AS_CAP),
     row("law of the scene", Full, Approximate("it enters with its secant stiffness")),
     grains(row("friction mindlin", Full, Full)),
-    row("friction regularised", Full, COULOMB),
-    row("friction sqrt", Full, COULOMB),
-    row("friction nassauer", Full, COULOMB),
-    row("friction collisionlib", Full, COULOMB),
-    row("friction contensou", Full, COULOMB),
+    row("friction regularised", Full, BY_LINE),
+    row("friction sqrt", Full, BY_LINE),
+    row("friction nassauer", Full, BY_LINE),
+    row("friction collisionlib", Full, BY_LINE),
+    row("friction contensou", Full, BY_LINE),
+    row("friction viscous", Full, BY_LINE),
+    row("friction_force of surfaces", No(BY_POINTS), Full),
+    row("friction_curve of surfaces", No(BY_POINTS), Full),
+    row("adhesion of surfaces", No(BY_POINTS), Full),
+    row("restitution_curve of surfaces", No(BY_POINTS), Full),
     row("force_max", Full, Approximate("impacts shorter than a step know no largest friction force")),
     row("normal_force_max", No("an elastic contact pushes as its law says"), Full),
     row("points of a pair", Approximate("it reads whole patches, not points"), Full),
@@ -129,10 +147,15 @@ pub fn names() -> Vec<String> {
     let hung = element::HUNG.iter().map(|spec| hung(spec.kind.word).into_owned());
     let exceptions = EXCEPTIONS.iter().map(|row| row.element.to_string());
     let others = [
+        "adhesion",
+        "friction_curve",
+        "friction_force",
+        "restitution_curve",
         "attractor",
         "component",
         "constraint",
         "constraint with compliance",
+        "joint that gives",
         "pair round",
         "pair flat",
         "pair surfaces",
@@ -263,6 +286,18 @@ impl Elements {
             Some(Lever::Surface1 | Lever::Surface2) => add("lever surface".into(), "lever"),
             None => {}
         }
+        if spec.adhesion.is_some() || spec.adhesion_pressure.is_some() {
+            add("adhesion".into(), if spec.adhesion.is_some() { "adhesion" } else { "adhesion_pressure" });
+        }
+        if spec.friction_force.is_some() {
+            add("friction_force".into(), "friction_force");
+        }
+        if spec.friction_curve.is_some() {
+            add("friction_curve".into(), "friction_curve");
+        }
+        if spec.restitution_curve.is_some() {
+            add("restitution_curve".into(), "restitution_curve");
+        }
         if spec.force_max.is_some() {
             add("force_max".into(), "force_max");
         }
@@ -278,6 +313,9 @@ impl Elements {
         for joint in &scene.joints {
             let name = format!("joint \"{}\"", joint.name);
             self.add(format!("joint {}", joint.kind.word), name.clone(), joint.places.entity);
+            if joint::gives(joint) {
+                self.add("joint that gives", name.clone(), joint.places.entity);
+            }
             if joint::breaking(joint).iter().any(|limit| limit.is_finite()) {
                 self.add("joint that breaks", name.clone(), joint.places.entity);
             }
@@ -338,18 +376,30 @@ impl Elements {
             for &j in &kinds[a + 1..] {
                 let [e1, e2] = [i, j].map(|k| &model.colliders[k]);
                 let names = (e1.shape.name().min(e2.shape.name()), e1.shape.name().max(e2.shape.name()));
-                if seen.contains(&names) || model.contact_between(i, j).is_none() {
-                    continue;
-                }
+                let Some(parameters) = model.contact_between(i, j).filter(|_| !seen.contains(&names)) else { continue };
                 seen.push(names);
                 let [b1, b2] = [e1, e2].map(|e| e.body as usize);
+                let place = scene.bodies[b2].places.entity;
+                if pair(&e1.shape, &e2.shape) == "pair surfaces" {
+                    let name = format!("bodies \"{}\" and \"{}\"", model.bodies[b1].name, model.bodies[b2].name);
+                    for (asked, element) in [
+                        (parameters.adhesion != [0.0; 2], "adhesion of surfaces"),
+                        (parameters.friction_force > 0.0, "friction_force of surfaces"),
+                        (!parameters.friction_curve.is_empty(), "friction_curve of surfaces"),
+                        (!parameters.restitution_curve.is_empty(), "restitution_curve of surfaces"),
+                    ] {
+                        if asked {
+                            self.add(element, name.clone(), place);
+                        }
+                    }
+                }
                 self.0.push(Found {
                     element: pair(&e1.shape, &e2.shape).into(),
                     name: format!(
                         "bodies \"{}\" and \"{}\" may touch, but contact of {} and {}",
                         model.bodies[b1].name, model.bodies[b2].name, names.0, names.1
                     ),
-                    place: scene.bodies[b2].places.entity,
+                    place,
                     help: "let them ignore each other ([[ignore]] bodies = [...]), or round one of them (sphere, ellipsoid)",
                 });
             }

@@ -5,6 +5,7 @@
 
 use super::compile::Compiler;
 use super::{Body, Collider, ContactParameters, Drive, Lever};
+use crate::contact::curve::Curve;
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::NormalLaw;
 use crate::contact::user_law::UserLaw;
@@ -26,6 +27,9 @@ mod default {
     /// v_eps of Coulomb-Contensou friction [m/s]; the times of scene `tippe_top` are converged below 1e-3.
     pub const CONTENSOU_SPEED: f64 = 1e-4;
 }
+
+/// Largest restitution of a pair in which it depends on the speed, as far as laws ask whether anything is lost at all [-].
+const VARIED_RESTITUTION: f64 = 0.999;
 
 /// Elements with equal keys share their row of the contact table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -236,8 +240,13 @@ impl Compiler<'_> {
         let needs_restitution = user.is_none() && matches!(law_name, L::Hertz | L::Modia3d | L::Foundation);
         let needs_modulus = spec.modulus.is_none() && !matches!(law_name, L::Collisionlib | L::Bardaro | L::Linear);
         let known = |m: Option<&str>| m.is_some();
-        let restitution = spec.restitution.or(table.and_then(|t| t.restitution));
-        let friction = spec.friction.or(table.and_then(|t| t.friction));
+        let curves =
+            [&spec.friction_curve, &spec.restitution_curve].map(|c| Curve::through(c.as_deref().unwrap_or(&[])));
+        let varied = |curve: Curve, most: f64| (!curve.is_empty()).then(|| curve.largest().min(most));
+        let restitution =
+            varied(curves[1], VARIED_RESTITUTION).or(spec.restitution).or(table.and_then(|t| t.restitution));
+        let fixed = spec.friction_force.map(|_| 1.0);
+        let friction = fixed.or(varied(curves[0], f64::INFINITY)).or(spec.friction).or(table.and_then(|t| t.friction));
         let missing_pair = (needs_restitution && restitution.is_none()) || (friction_wanted && friction.is_none());
         if (needs_modulus || missing_pair) && !(known(material1) && known(material2)) {
             let bare = if known(material1) { &names.1 } else { &names.0 };
@@ -316,22 +325,8 @@ impl Compiler<'_> {
                 },
             },
         };
-        use scene::FrictionLaw as F;
-        let slip_speed = spec.slip_speed.unwrap_or(default::SLIP_SPEED);
         let friction = friction.unwrap_or(0.0);
-        let friction_law = match spec.friction_law.unwrap_or(F::Mindlin) {
-            F::None => FrictionLaw::None,
-            F::Mindlin => FrictionLaw::Mindlin,
-            F::Regularised => {
-                FrictionLaw::Regularised { slip_speed, spin_speed: spec.spin_speed.unwrap_or(default::SPIN_SPEED) }
-            }
-            F::Sqrt => FrictionLaw::Sqrt { slip_speed },
-            F::Nassauer => FrictionLaw::Nassauer { slip_speed },
-            F::Collisionlib => {
-                FrictionLaw::CollisionLib { slip_speed, force_max: spec.force_max.unwrap_or(f64::INFINITY) }
-            }
-            F::Contensou => FrictionLaw::Contensou { slip_speed: spec.slip_speed.unwrap_or(default::CONTENSOU_SPEED) },
-        };
+        let friction_law = self.friction_law(spec, names)?;
         let friction = if friction_wanted { friction } else { 0.0 };
         let rolling = if friction_wanted { spec.rolling.or(table.map(|t| t.rolling)).unwrap_or(0.0) } else { 0.0 };
         let frictionless = friction == 0.0 && rolling == 0.0;
@@ -354,6 +349,39 @@ impl Compiler<'_> {
             points: spec.points,
             normal_force_max: spec.normal_force_max.unwrap_or(f64::INFINITY),
             force_max: spec.force_max.unwrap_or(f64::INFINITY),
+            adhesion: [spec.adhesion, spec.adhesion_pressure].map(|pull| pull.unwrap_or(0.0)),
+            friction_force: spec.friction_force.unwrap_or(0.0),
+            friction_curve: curves[0],
+            restitution_curve: curves[1],
+        })
+    }
+
+    /// The friction law of a pair.
+    fn friction_law(&mut self, spec: &ContactSpec, names: &(String, String)) -> Option<FrictionLaw> {
+        use scene::FrictionLaw as F;
+        let slip_speed = spec.slip_speed.unwrap_or(default::SLIP_SPEED);
+        Some(match spec.friction_law.unwrap_or(F::Mindlin) {
+            F::None => FrictionLaw::None,
+            F::Mindlin => FrictionLaw::Mindlin,
+            F::Regularised => {
+                FrictionLaw::Regularised { slip_speed, spin_speed: spec.spin_speed.unwrap_or(default::SPIN_SPEED) }
+            }
+            F::Sqrt => FrictionLaw::Sqrt { slip_speed },
+            F::Nassauer => FrictionLaw::Nassauer { slip_speed },
+            F::Collisionlib => {
+                FrictionLaw::CollisionLib { slip_speed, force_max: spec.force_max.unwrap_or(f64::INFINITY) }
+            }
+            F::Contensou => FrictionLaw::Contensou { slip_speed: spec.slip_speed.unwrap_or(default::CONTENSOU_SPEED) },
+            F::Viscous => {
+                let Some(slip) = spec.slip else {
+                    let [a, b] = [&names.0, &names.1];
+                    let message = format!("friction law \"viscous\" between bodies \"{a}\" and \"{b}\" needs `slip`");
+                    let help = "add slip = \"1 mm/s/N\", the slip speed per force, to the [[pair]] or to [contact]";
+                    self.fail(spec.places.of("friction_law"), message, help);
+                    return None;
+                };
+                FrictionLaw::Viscous { slip }
+            }
         })
     }
 
@@ -429,6 +457,16 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
     if spec.law.is_none() {
         spec.places = general.places.clone();
     }
+    // what says the same in another form is not filled beside it
+    let rubs = spec.friction.is_some() || spec.friction_curve.is_some() || spec.friction_force.is_some();
+    let rebounds = spec.restitution.is_some() || spec.restitution_curve.is_some();
+    if !rubs {
+        spec.friction_curve.clone_from(&general.friction_curve);
+        spec.friction_force = general.friction_force;
+    }
+    if !rebounds {
+        spec.restitution_curve.clone_from(&general.restitution_curve);
+    }
     macro_rules! fill {
         ($($field:ident),+) => { $( if spec.$field.is_none() { spec.$field = general.$field.clone(); } )+ };
     }
@@ -453,6 +491,9 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
         modulus,
         force_max,
         normal_force_max,
+        adhesion,
+        adhesion_pressure,
+        slip,
         points,
         lever,
         k_red

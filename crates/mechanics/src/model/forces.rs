@@ -113,15 +113,20 @@ impl Compiler<'_> {
         names
     }
 
-    /// Joints that close loops: their coordinates and rates are measured between their frames.
+    /// Joints that close loops, or give: their coordinates and rates are measured between their frames.
     fn sense_loops(&self, model: &mut Model, names: &mut Names) {
         for joint in &model.joints {
-            let Some(JointPlace::Loop { mechanism, index }) = joint.place else { continue };
-            let mechanism = &model.mechanisms[mechanism as usize];
-            // what stands behind the loops is a coupling
-            let Some(closing) = mechanism.loops.get(index as usize) else { continue };
-            let kind = sensor::SensorKind::Joint(closing.joint.clone());
-            let ends = closing.sides.map(|side| Anchor { body: mechanism.body_of(side.on), p: side.p, R: side.R });
+            let ends = match (joint.place, &joint.gives) {
+                (Some(JointPlace::Loop { mechanism, index }), _) => {
+                    let mechanism = &model.mechanisms[mechanism as usize];
+                    // what stands behind the loops is a coupling
+                    let Some(closing) = mechanism.loops.get(index as usize) else { continue };
+                    closing.sides.map(|side| Anchor { body: mechanism.body_of(side.on), p: side.p, R: side.R })
+                }
+                (None, Some(give)) => give.ends,
+                _ => continue,
+            };
+            let kind = sensor::SensorKind::Joint(joint.joint.clone());
             for (component, (name, _)) in kind.components().iter().enumerate() {
                 let source = Source::Sensor { sensor: model.sensors.len() as u32, component: component as u32 };
                 names.insert(format!("{}.{name}", joint.name), source);
@@ -424,6 +429,9 @@ impl Compiler<'_> {
             }
         }
         found.extend(self.relations(model));
+        let giving =
+            model.joints.iter().filter_map(|joint| Some((joint.name.clone(), Element::Give(joint.gives.clone()?))));
+        found.extend(giving);
         for (name, kind) in found {
             model.add_element(name, kind);
         }

@@ -4,14 +4,16 @@ use super::compile::Compiler;
 use super::forces::hung;
 use super::starts::is_started;
 use super::{Drive, MechanismStart, Model, ModelJoint, ModelSignal, SignalSource};
-use crate::element::{self, At, Element};
+use crate::element::{self, Anchor, At, Element, Give, Yielding};
 use crate::joint::coupling::{Coupling, Holds, Term};
 use crate::joint::{self, Axis2, Joint, Make};
+use crate::kinematics::Kinematics;
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tippe_format::part::{CoordinateOf, Wrong};
 use tippe_geometry::{Mat3, Pose, Quat, Vec3};
-use tippe_scene::{Constraint, ConstraintHolds, Part, did_you_mean};
+use tippe_scene::{Action, Constraint, ConstraintHolds, Part, Scene, did_you_mean};
 
 /// Where the coordinates or rows of a joint are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,10 @@ impl Model {
                 let sides = mechanism.loops.get(index as usize).map(|closing| closing.sides);
                 sides.map_or([None, None], |sides| sides.map(|side| frame(on(mechanism, side.on), side.p, side.R)))
             }
-            None => [None, None],
+            None => match &joint.gives {
+                Some(give) => [0, 1].map(|k| frame(give.ends[k].body, give.ends[k].p, give.ends[k].R)),
+                None => [None, None],
+            },
         }
     }
 }
@@ -115,12 +120,17 @@ impl Compiler<'_> {
                 active: part.flag("active"),
                 breaking: joint::breaking(part),
                 place: None,
+                gives: None,
             });
             if let Make::Joint(make) = spec.make {
                 found.extend(self.find(model, &names, index, part, (spec.axis2, make)));
             }
         }
         if !self.errors.is_empty() || self.scene.joints.is_empty() {
+            return;
+        }
+        self.yield_joints(model, &mut found);
+        if !self.errors.is_empty() {
             return;
         }
         for joint in &found {
@@ -147,6 +157,10 @@ impl Compiler<'_> {
     pub(super) fn name_signals(&self, model: &mut Model) {
         for (k, joint) in model.joints.iter().enumerate() {
             let k = k as u32;
+            if joint.gives.is_some() {
+                // what acts in its place has them
+                continue;
+            }
             let mut add = |name: &str, unit: &str, source: SignalSource| {
                 let name = format!("{}.{name}", joint.name);
                 model.signals.push(ModelSignal { name, unit: unit.into(), source });
@@ -253,12 +267,50 @@ impl Compiler<'_> {
         Some(Found { index, joint, ends })
     }
 
+    /// Joints that give leave the list: a force element acts in the place of each.
+    fn yield_joints(&mut self, model: &mut Model, found: &mut Vec<Found>) {
+        let scene = self.scene;
+        found.retain(|f| {
+            let spec = &scene.joints[f.index];
+            if !joint::gives(spec) {
+                return true;
+            }
+            if let Some((key, wrong, help)) = refused(scene, spec, f.joint) {
+                let written = [key].into_iter().chain(joint::GIVING).find(|key| spec.find_number(key).is_some());
+                self.fail(
+                    spec.places.of(written.unwrap_or(key)),
+                    format!("joint \"{}\" gives, and {wrong}", spec.name),
+                    help,
+                );
+                return false;
+            }
+            let number = |key: &str| spec.find_number(key);
+            let yielding = |[compliance, damping, most]: [&str; 3]| Yielding {
+                compliance: number(compliance).unwrap_or(1.0),
+                damping: number(damping).unwrap_or(0.0),
+                most: number(most).unwrap_or(f64::INFINITY),
+            };
+            for body in f.ends.iter().filter_map(|end| end.body) {
+                model.bodies[body].oriented = true;
+            }
+            let own = &mut model.joints[f.index];
+            own.joint = f.joint;
+            own.bodies = f.ends.map(|e| e.body.map(|b| b as u32));
+            own.gives = Some(Give {
+                joint: Arc::new(f.joint),
+                ends: f.ends.map(|e| Anchor { body: e.body.map(|b| b as u32), p: e.p, R: e.R }),
+                along: yielding(["compliance", "damping", "force_max"]),
+                about: yielding(["turning_compliance", "turning_damping", "torque_max"]),
+            });
+            false
+        });
+    }
+
     /// Which joints give coordinates: those whose coordinates somebody needs first, then those with most rows.
     fn spanning(&mut self, model: &Model, found: &[Found]) -> Vec<bool> {
         let ground = model.bodies.len();
         let mut root: Vec<usize> = (0..=ground).collect();
         let node = |e: &End| e.body.filter(|&b| model.bodies[b].drive == Drive::Free).unwrap_or(ground);
-        use tippe_scene::Action;
         let named = |wanted: fn(&Action) -> Option<&String>| -> Vec<&str> {
             self.scene.changes.iter().filter_map(|c| wanted(&c.action)).map(String::as_str).collect()
         };
@@ -524,6 +576,59 @@ impl Compiler<'_> {
         self.fail(spec.places.of(key), format!("constraint \"{}\" has {wrong}", spec.name), help);
         None
     }
+}
+
+/// What a joint that gives cannot do: key, what is wrong, what to try.
+fn refused(scene: &Scene, spec: &Part, joint: Joint) -> Option<(&'static str, String, &'static str)> {
+    let has = |key: &str| spec.find_number(key).is_some();
+    // which rows it has, told by any pose
+    let still = Kinematics { p: Vec3::ZERO, v: Vec3::ZERO, w: Vec3::ZERO, R: Mat3::IDENTITY };
+    let mut rows = Vec::new();
+    joint.rows(&still, &still, &mut rows);
+    if let Some(key) = ["spring", "limit", "friction", "motor"].into_iter().find(|key| !spec.parts(key).is_empty()) {
+        let help = "put a [[force]] between its bodies, or let the joint hold and a bushing give beside it";
+        return Some((key, format!("has no coordinate for its {key}"), help));
+    }
+    let changed = |action: &Action| matches!(action, Action::Attach(j) | Action::Release(j) | Action::Lock(j) | Action::Unlock(j) if *j == spec.name);
+    if scene.changes.iter().any(|change| changed(&change.action)) || !spec.flag("active") {
+        return Some(("active", "comes or goes".to_owned(), "a joint that comes and goes is rigid"));
+    }
+    let coupled = scene.joints.iter().flat_map(coupled).any(|of| of.joint == spec.name);
+    let constrained = scene.constraints.iter().flat_map(|c| &c.terms).any(|term| term.joint == spec.name);
+    if coupled || constrained {
+        return Some((
+            "compliance",
+            "a gear or constraint names its coordinate".to_owned(),
+            "it has none: name another joint",
+        ));
+    }
+    if joint::breaking(spec).iter().any(|limit| limit.is_finite()) {
+        return Some(("breaking_force", "breaks".to_owned(), "force_max and torque_max bound what it carries"));
+    }
+    if is_started(spec) {
+        return Some(("compliance", "has start values".to_owned(), "it starts where its bodies are written"));
+    }
+    if rows.iter().any(|row| !row.holonomic) {
+        return Some(("compliance", "holds a rate".to_owned(), "what rolls without slip holds its rates rigidly"));
+    }
+    let missing = |length: bool, key: &'static str, others: [&str; 2]| {
+        let asked = rows.iter().any(|row| row.length == length);
+        let wrong = match (asked, has(key)) {
+            (true, false) => format!("has no `{key}` for {} it holds", if length { "directions" } else { "axes" }),
+            (false, true) => format!("has a `{key}` and holds nothing that way"),
+            (false, false) if others.iter().any(|other| has(other)) => {
+                format!("holds nothing that has a {}", others[0])
+            }
+            _ => return None,
+        };
+        Some((
+            key,
+            wrong,
+            "compliance is for directions it holds, turning_compliance for axes; what gives has no rigid row beside",
+        ))
+    };
+    missing(true, "compliance", ["damping", "force_max"])
+        .or_else(|| missing(false, "turning_compliance", ["turning_damping", "torque_max"]))
 }
 
 /// The forest of a mechanism while it grows.

@@ -21,9 +21,10 @@ pub use mechanisms::JointPlace;
 pub use starts::MechanismStart;
 pub use tippe_parts::sensor::Sensor as ModelSensor;
 
+use crate::contact::curve::Curve;
 use crate::contact::friction::FrictionLaw;
 use crate::contact::normal::{CustomLaw, NormalLaw};
-use crate::element::{At, Element};
+use crate::element::{At, Element, Give};
 use crate::joint::{Joint, JointSpec};
 use crate::kinematics::{BodyState, Frame, Kinematics};
 use crate::mechanism::Mechanism;
@@ -284,6 +285,8 @@ pub struct ModelJoint {
     pub breaking: [f64; 2],
     /// Where its coordinates or rows are.
     pub place: Option<JointPlace>,
+    /// What acts in its place where it gives.
+    pub gives: Option<Give>,
 }
 
 /// What moves a body.
@@ -373,6 +376,14 @@ pub struct ContactParameters {
     pub normal_force_max: f64,
     /// Largest friction force, in the realtime clock [N].
     pub force_max: f64,
+    /// Largest pull [N], and on an area [Pa].
+    pub adhesion: [f64; 2],
+    /// Limit of friction instead of mu N [N]; zero: mu N.
+    pub friction_force: f64,
+    /// mu over the slip speed, where it is not the same at all.
+    pub friction_curve: Curve,
+    /// Restitution over the closing speed, where it is not the same at all.
+    pub restitution_curve: Curve,
 }
 
 impl Model {

@@ -39,6 +39,8 @@ pub struct ContactConstants {
     pub damping: f64,
     /// Damper of laws that have one instead of a restitution [N s/m].
     pub damper: Option<f64>,
+    /// True if the scene gives the spring and the damper themselves.
+    pub by_hand: bool,
     /// Slower impacts do not rebound [m/s].
     pub rest_speed: f64,
 }
@@ -93,6 +95,7 @@ impl ContactConstants {
                 NormalLaw::Linear { damping, .. } | NormalLaw::Bardaro { damping, .. } => Some(*damping),
                 _ => None,
             },
+            by_hand: matches!(pair.law, NormalLaw::Linear { .. }),
             rest_speed: pair.normal.rest_speed.max(pair.normal.blend_speed),
         };
         let surfaces = match pair.geometry {

@@ -4,6 +4,7 @@ mod constants;
 
 pub use constants::ContactConstants;
 
+use crate::contact::curve::Curve;
 use crate::contact::friction::{FrictionConstants, FrictionLaw};
 use crate::contact::normal::{NormalConstants, NormalLaw};
 use crate::contact::patch::{Patch, rods};
@@ -79,6 +80,12 @@ pub struct PairLaws {
     pub stiffness: f64,
     /// The lever of side k is along the normal: a normal force has no torque.
     pub central: [bool; 2],
+    /// Largest pull [N], and on an area [Pa].
+    pub adhesion: [f64; 2],
+    /// Limit of friction instead of mu N [N]; zero: mu N.
+    pub friction_force: f64,
+    /// mu over the slip speed, where it is not the same at all.
+    pub friction_curve: Curve,
 }
 
 impl PairLaws {
@@ -113,17 +120,11 @@ impl PairLaws {
         if scale.is_nan() || scale <= 0.0 {
             scale = 1e-6 * size;
         }
+        let normal =
+            NormalConstants::new(&law, mass, parameters.modulus, static_depth, g, parameters.friction, exponent);
         Some(PairLaws {
             scale,
-            normal: NormalConstants::new(
-                &law,
-                mass,
-                parameters.modulus,
-                static_depth,
-                g,
-                parameters.friction,
-                exponent,
-            ),
+            normal: NormalConstants { rebound: parameters.restitution_curve, ..normal },
             law,
             friction_law: parameters.friction_law,
             friction: geometry.friction(ends.friction(parameters), stiffness),
@@ -134,7 +135,26 @@ impl PairLaws {
             radius,
             stiffness,
             central: [0, 1].map(|k| ends.ball(k).is_some_and(|(c, _)| c == Vec3::ZERO)),
+            adhesion: parameters.adhesion,
+            friction_force: parameters.friction_force,
+            friction_curve: parameters.friction_curve,
         })
+    }
+
+    /// mu, kinetic and static, at a slip speed [m/s] under a normal force [N], where it is not the same at all [-].
+    pub fn varied_friction(&self, slip_speed: f64, N: f64) -> Option<f64> {
+        let fixed = (self.friction_force > 0.0 && N > 0.0).then(|| self.friction_force / N);
+        fixed.or_else(|| self.friction_curve.at(slip_speed))
+    }
+
+    /// True if the two pull at each other before they part.
+    pub fn adheres(&self) -> bool {
+        self.adhesion != [0.0; 2]
+    }
+
+    /// The pull that parts the two where they touch over this area [N], [m^2].
+    pub fn pull(&self, area: f64) -> f64 {
+        self.adhesion[0] + self.adhesion[1] * area
     }
 }
 

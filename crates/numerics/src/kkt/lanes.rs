@@ -598,6 +598,10 @@ fn find(rows: &[Row], follows: &[Follow], k: usize) -> Option<(Kind, [[f64; 3]; 
         return None;
     }
     let after = k + normals;
+    // what pulls, or has a bound of its own, goes row by row
+    if rows[k..after].iter().any(|row| row.lower < 0.0) || follows.get(after).is_some_and(|f| f.plus != 0.0) {
+        return None;
+    }
     if after < rows.len() && is_normal(after) {
         // what follows these normals follows others too, along other directions
         return None;

@@ -105,6 +105,10 @@ pub struct Follow {
     pub count: u32,
     /// Factor.
     pub factor: f64,
+    /// Factor once the bound is reached, where that is lower.
+    pub slides: f64,
+    /// What is added to the bound as long as the impulses are not all zero.
+    pub plus: f64,
     /// Largest bound.
     pub most: f64,
     /// It acts where the rows it follows do: its arm about their direction is the mean of theirs.
@@ -114,11 +118,18 @@ pub struct Follow {
 impl Follow {
     /// The bound where the impulses it follows sum up to this.
     pub fn bound(&self, sum: f64) -> f64 {
-        (self.factor * sum).min(self.most)
+        if sum <= 0.0 { 0.0 } else { (self.factor * sum + self.plus).min(self.most) }
+    }
+
+    /// What a row presses with, counted from its largest pull.
+    #[inline(always)]
+    pub fn pressed(lambda: f64, lower: f64) -> f64 {
+        (lambda - lower).max(0.0)
     }
 
     /// Follows none.
-    pub const NONE: Follow = Follow { first: u32::MAX, count: 0, factor: 0.0, most: f64::INFINITY, centred: false };
+    pub const NONE: Follow =
+        Follow { first: u32::MAX, count: 0, factor: 0.0, slides: 0.0, plus: 0.0, most: f64::INFINITY, centred: false };
 }
 
 /// One end of a tie.

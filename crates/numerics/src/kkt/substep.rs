@@ -196,7 +196,8 @@ impl Step<'_> {
             if first != u32::MAX {
                 // normals stand before what follows them
                 let normals = &rows[first as usize..][..count as usize];
-                let bound = follows[k].bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
+                let pressed = |row: &Row| Follow::pressed(row.lambda, row.lower);
+                let bound = follows[k].bound(normals.iter().map(pressed).sum());
                 (rows[k].lower, rows[k].upper) = (-bound, bound);
             }
         }
@@ -248,7 +249,7 @@ impl Rubble {
                 quick.follow = self.follows.len() as u32;
                 // it follows rows just before it
                 let first = at - (k as u32 - follow.first);
-                self.follows.push(Follow { first, most: follow.most * share, ..*follow });
+                self.follows.push(Follow { first, most: follow.most * share, plus: follow.plus * share, ..*follow });
             }
             self.rows.push(quick);
             k += 1;
@@ -333,7 +334,8 @@ impl Rubble {
             if let Some(follow) = self.follows.get(self.rows[at].follow as usize) {
                 let from = follow.first as usize;
                 let normals = &self.rows[from..from + follow.count as usize];
-                let bound = follow.bound(normals.iter().map(|row| row.lambda.max(0.0)).sum());
+                let pressed = |row: &Quick| Follow::pressed(row.lambda, row.lower);
+                let bound = follow.bound(normals.iter().map(pressed).sum());
                 let rows = &mut self.rows[at..at + n];
                 // what does not press does not rub
                 if bound == 0.0 && rows.iter().all(|row| row.lambda == 0.0) {

@@ -554,8 +554,8 @@ fn contacts_in_lanes_do_what_rows_do() {
             first: begin,
             count: first as u32,
             factor,
-            most: f64::INFINITY,
-            centred: false,
+            slides: factor,
+            ..Follow::NONE
         };
         follows.extend((0..first).map(|_| Follow::NONE));
         follows.extend((0..5).map(|k| follow(if k < 3 { 0.4 } else { 0.1 }, begin)));

@@ -29,6 +29,10 @@ use tippe_geometry::{Mat3, Vec3};
 
 /// Smallest tangential damping, as b of the normal law: without it a conservative contact would never come to stick.
 const TANGENTIAL_B_MIN: f64 = 0.1;
+/// Slip speed over v_G within which CollisionLib's force is made continuous [-].
+const COLLISIONLIB_STEEP: f64 = 1e-3;
+/// Peak of Nassauer's curve over mu_s, at most [-].
+const NASSAUER_PEAK: f64 = 1.01;
 /// Share of the largest speed at which slip may end that is used.
 const STICK_SAFETY: f64 = 0.9;
 /// Rate at which overloaded springs give way, over their natural frequency and the excess of the load [-].
@@ -79,6 +83,11 @@ pub enum FrictionLaw {
     Contensou {
         /// v_eps [m/s].
         slip_speed: f64,
+    },
+    /// A film: v/s up to mu N.
+    Viscous {
+        /// s: slip speed per force [m/(N s)].
+        slip: f64,
     },
 }
 
@@ -191,6 +200,41 @@ impl FrictionLaw {
         matches!(self, FrictionLaw::Mindlin)
     }
 
+    /// Force of the laws without springs at a slip speed V [m/s] under the normal force N [N], and the slip speed up to which it rises
+    /// steeply [m/s]; none of those with springs. V has the spin in it where [`FrictionLaw::rubs_by_spin`].
+    pub fn sliding_force(&self, c: &FrictionConstants, N: f64, V: f64) -> Option<(f64, f64)> {
+        let force = match *self {
+            FrictionLaw::None | FrictionLaw::Mindlin => return None,
+            FrictionLaw::Regularised { slip_speed, .. } => (c.mu * N * V / regularised(V, slip_speed), slip_speed),
+            FrictionLaw::Sqrt { slip_speed } | FrictionLaw::Contensou { slip_speed } => {
+                (c.mu * N * V / (V * V + slip_speed * slip_speed).sqrt(), slip_speed)
+            }
+            FrictionLaw::Nassauer { slip_speed } => (nassauer_coefficient(c, V / slip_speed) * N, slip_speed),
+            FrictionLaw::CollisionLib { slip_speed, force_max } => {
+                let mu = if V < slip_speed { c.mu_static } else { c.mu };
+                let steep = COLLISIONLIB_STEEP * slip_speed;
+                ((mu * N).min(force_max) * V / V.max(steep), steep)
+            }
+            FrictionLaw::Viscous { slip } => ((V / slip).min(c.mu * N), c.mu * N * slip),
+        };
+        Some(force)
+    }
+
+    /// Largest force over the normal force that the law has at any slip speed [-].
+    pub fn largest_coefficient(&self, c: &FrictionConstants) -> f64 {
+        match self {
+            FrictionLaw::None => 0.0,
+            FrictionLaw::Nassauer { .. } => NASSAUER_PEAK * c.mu_static.max(c.mu),
+            FrictionLaw::CollisionLib { .. } | FrictionLaw::Mindlin => c.mu_static.max(c.mu),
+            _ => c.mu,
+        }
+    }
+
+    /// True when sliding and spin share one friction.
+    pub fn rubs_by_spin(&self) -> bool {
+        matches!(self, FrictionLaw::Mindlin | FrictionLaw::Contensou { .. })
+    }
+
     /// Friction at one contact; `springs` and `modes` only matter to `Mindlin`.
     pub fn evaluate(&self, c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
         match *self {
@@ -227,7 +271,12 @@ impl FrictionLaw {
                 let v = x.v_t.length();
                 let mu = if v < slip_speed { c.mu_static } else { c.mu };
                 let limit = (mu * x.N).min(force_max);
-                sliding(c, x, -limit * x.v_t / v.max(1e-3 * slip_speed))
+                sliding(c, x, -limit * x.v_t / v.max(COLLISIONLIB_STEEP * slip_speed))
+            }
+            FrictionLaw::Viscous { slip } => {
+                let v = x.v_t.length();
+                let limit = c.mu * x.N;
+                sliding(c, x, if v < limit * slip { -x.v_t / slip } else { -limit * x.v_t / v.max(f64::MIN_POSITIVE) })
             }
             FrictionLaw::Contensou { slip_speed } => {
                 let b = contensou_radius(c, x);

@@ -14,6 +14,7 @@
 //!   b(v) = b(e) + (d_crit v - b(e)) (1 - S),  S = smoothstep((v - v_rest)/(v_blend - v_rest)),  v >= v_rest
 //! so that a resting contact is critically damped and nothing bounces for ever. e = 1 is conservative at any speed.
 
+use super::curve::Curve;
 use std::sync::Arc;
 
 /// Speed below which restitution fades out unless the scene says otherwise [m/s] (Neumayr and Otter 2019, figure captions: v_min = 0.01).
@@ -139,6 +140,8 @@ pub struct NormalConstants {
     pub friction: f64,
     /// Depth at rest under the lighter body's weight [m].
     pub static_depth: f64,
+    /// Wanted restitution over the closing speed, where it is not the same at all [m/s], [-].
+    pub rebound: Curve,
 }
 
 /// Geometry of one contact as the laws see it.
@@ -414,13 +417,14 @@ impl NormalConstants {
             return 0.0;
         }
         let v = speed.max(self.rest_speed);
+        let b = self.rebound.at(v).map_or(self.b, exact_damping);
         if v >= self.blend_speed {
-            return self.b / v;
+            return b / v;
         }
         let s = (v - self.rest_speed) / (self.blend_speed - self.rest_speed);
         let S = s * s * (3.0 - 2.0 * s);
         let b_rest = (self.critical * v).min(1.0 / RESTITUTION_MIN);
-        (self.b + (b_rest - self.b) * (1.0 - S)) / v
+        (b + (b_rest - b) * (1.0 - S)) / v
     }
 }
 

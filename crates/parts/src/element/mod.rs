@@ -9,6 +9,7 @@ mod bushing;
 mod cable;
 mod cable_joint;
 mod friction;
+mod give;
 mod joint_spring;
 mod maxwell;
 mod motion;
@@ -26,6 +27,7 @@ pub use bushing::Bushing;
 pub use cable_joint::CableJoint;
 pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, Section};
 pub use friction::Friction;
+pub use give::{Give, Holds, Yielding};
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
@@ -83,6 +85,8 @@ pub enum Element {
     Spring(Spring),
     /// A relation of coordinates that gives.
     Relation(Relation),
+    /// A joint that gives.
+    Give(Give),
     /// Six springs and dampers between two frames.
     Bushing(Bushing),
     /// A spring and a damper one behind the other.
@@ -114,6 +118,7 @@ impl Element {
             Element::Applied(e) => e,
             Element::Spring(e) => e,
             Element::Relation(e) => e,
+            Element::Give(e) => e,
             Element::Bushing(e) => e,
             Element::Maxwell(e) => e,
             Element::CableJoint(e) => e.as_ref(),
@@ -505,6 +510,12 @@ pub trait Acting: std::fmt::Debug {
     fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
         let _ = (sum, part);
         force
+    }
+
+    /// Adds what a row of this part did with `force` to its outputs, as seen at the beginning of the step.
+    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64; MOST_OUTPUTS]) {
+        let _ = seen;
+        outputs[0] = self.effort_of_row(outputs[0], part, force);
     }
 
     /// The largest effort it can give [N or N m].

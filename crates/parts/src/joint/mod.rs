@@ -27,8 +27,9 @@ mod spherical;
 mod tests;
 mod universal;
 
-use crate::element;
+use crate::element::{self, Holds};
 use crate::kinematics::Kinematics;
+pub use crate::row::Row;
 pub use crate::six::Six;
 use coupling::Holds;
 use std::sync::Arc;
@@ -206,8 +207,47 @@ const JOINT: JointSpec = JointSpec {
 /// Whether it holds.
 const ACTIVE: [Key; 1] = [flag("active", "False if it waits for a change to attach it").or_true()];
 
+/// Length per force.
+const COMPLIANCE: Dimension = Dimension::new(0, -1, 2);
+/// Angle per torque.
+const TURNING_COMPLIANCE: Dimension = Dimension::new(-2, -1, 2);
+/// Keys of joints that give.
+pub const GIVING: [&str; 6] =
+    ["compliance", "turning_compliance", "damping", "turning_damping", "force_max", "torque_max"];
+
 /// What joints between two bodies can say.
-const HELD: [Key; 6] = [
+const HELD: [Key; 12] = [
+    number("compliance", COMPLIANCE, Range::Positive, "It gives by this along what it holds [m/N]"),
+    number(
+        "damping",
+        Dimension::new(0, 1, -1),
+        Range::NotNegative,
+        "Of one that gives: its damping along that [N s/m]",
+    ),
+    number(
+        "force_max",
+        Dimension::FORCE,
+        Range::Positive,
+        "Of one that gives: its largest force along each direction it holds [N]",
+    ),
+    number(
+        "turning_compliance",
+        TURNING_COMPLIANCE,
+        Range::Positive,
+        "It gives by this about the axes it holds [rad/(N m)]",
+    ),
+    number(
+        "turning_damping",
+        Dimension::new(2, 1, -1),
+        Range::NotNegative,
+        "Of one that gives: its damping about them [N m s/rad]",
+    ),
+    number(
+        "torque_max",
+        Dimension::ENERGY,
+        Range::Positive,
+        "Of one that gives: its largest torque about each of them [N m]",
+    ),
     key("bodies", Form::Attachments(Ends::Bodies), "Body 1 and body 2: BODY, BODY.FRAME or `world`")
         .required("such as bodies = [\"world\", \"crank\"]"),
     flag("rows", "True if it must be a constraint, not a coordinate of a tree"),
@@ -290,6 +330,11 @@ pub fn forget_starts(part: &mut Part) {
     coordinates.chain(["angular_velocity", "velocity"]).for_each(|key| part.unset(key));
 }
 
+/// True if a joint gives instead of holding.
+pub fn gives(part: &Part) -> bool {
+    GIVING.iter().any(|key| part.find_number(key).is_some())
+}
+
 /// Force [N] and torque [N m] at which a joint breaks; infinite if it never does.
 pub fn breaking(part: &Part) -> [f64; 2] {
     ["breaking_force", "breaking_torque"].map(|key| part.find_number(key).unwrap_or(f64::INFINITY))
@@ -333,29 +378,9 @@ impl Motion {
     }
 }
 
-/// One constraint: phi = 0, with phi' = J1 . V1 + J2 . V2 where V = {w, v} of the frame, and
-/// phi'' = J1 . A1 + J2 . A2 + convective with A = {alpha, a} of the frame's origin (a is the ordinary acceleration of
-/// that material point). So {J.angular, J.linear} is also the wrench (torque about the frame's origin, force) that a
-/// unit multiplier exerts on that frame's body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
-    /// Violation: [m] if `length`, else [rad] or [-]; 0 if not holonomic.
-    pub phi: f64,
-    /// Derivatives by the motions of frames 1 and 2, in world axes.
-    pub J: [Six; 2],
-    /// J' V [unit of phi per second squared].
-    pub convective: f64,
-    /// False: only the rate is constrained.
-    pub holonomic: bool,
-    /// phi (its rate, if not holonomic) is a length (a velocity), else an angle or pure number (its rate).
-    pub length: bool,
-}
-
-impl Row {
-    /// phi' [unit of phi per second].
-    #[inline]
-    pub fn rate(&self, f1: &Kinematics, f2: &Kinematics) -> f64 {
-        self.J[0].dot(&Six::new(f1.w, f1.v)) + self.J[1].dot(&Six::new(f2.w, f2.v))
+impl Holds for Joint {
+    fn rows(&self, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
+        Joint::rows(self, f1, f2, rows);
     }
 }
 

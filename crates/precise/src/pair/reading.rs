@@ -10,6 +10,9 @@ use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Drive, Lever, Model};
 use tippe_mechanics::pair::{PairGeometry, SCALE_SPEED};
 
+/// Share of its depth by which a patch is pressed deeper to find its area [-].
+const DEEPER: f64 = 1e-2;
+
 impl Pair {
     /// Gap, normal, witness points; cheap lower bound of the gap while the bounding balls are apart unless `exact`.
     #[inline]
@@ -231,7 +234,7 @@ impl Pair {
         reading.point = point;
         (reading.closing_speed, reading.v_t, reading.omega) = Self::velocities(sides, n, point);
         if gap > 0.0 {
-            reading.force = NormalForce::default();
+            (reading.force, reading.pull) = (NormalForce::default(), 0.0);
             reading.friction = Friction { slip_margin: -1.0, roll_margin: -1.0, ..Friction::default() };
             return;
         }
@@ -245,7 +248,19 @@ impl Pair {
             geometry.sink = f64::NAN;
         }
         reading.force = self.laws.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.laws.normal);
+        if self.laws.adheres() {
+            // Hertz: a^2 = R depth
+            let area = std::f64::consts::PI * reading.radius * depth;
+            self.adhere(area, (self.laws.pull(0.0) + 0.5 * self.laws.adhesion[1] * area) * depth, reading);
+        }
         self.rub(sides, springs, reading);
+    }
+
+    /// What adheres over this area [m^2] pulls as long as it touches; `energy` is what it gave while the two went into each other [J].
+    fn adhere(&self, area: f64, energy: f64, reading: &mut Reading) {
+        reading.pull = self.laws.pull(area);
+        reading.force.elastic -= reading.pull;
+        reading.force.energy -= energy;
     }
 
     /// [`Self::read_into`] for flat solids: the force acts at the centroid of what they share.
@@ -293,12 +308,19 @@ impl Pair {
             sink: patch.sink(X_ws, m.centroid),
         };
         reading.force = self.laws.law.force(&geometry, reading.closing_speed, &self.memory.normal, &self.laws.normal);
+        if self.laws.adheres() {
+            self.adhere(area, f64::NAN, reading);
+            let arm = middle(patch, X_ws, &m, n).map_or(Vec3::ZERO, |middle| middle - m.centroid);
+            reading.pull_torque = arm.cross(n * -reading.pull);
+        }
         self.rub(sides, springs, reading);
+        reading.torques[0] -= reading.pull_torque;
+        reading.torques[1] += reading.pull_torque;
         reading.rocking = 0.0;
-        let force = reading.force.total();
+        let force = reading.force.total() + reading.pull;
         if force > 0.0 {
             let d = self.laws.normal.damping(self.memory.normal.impact_speed.max(reading.closing_speed));
-            let c = self.laws.law.damping_rate(reading.force.elastic, d);
+            let c = self.laws.law.damping_rate(reading.force.elastic + reading.pull, d);
             let (torque, power) = rocking(&m, n, reading.omega, patch.rolls_about(X_ws), c, force);
             reading.rocking = power;
             reading.torques[0] -= torque;
@@ -344,6 +366,8 @@ impl Pair {
             mean_depth: s.mean_depth,
             rocking: s.rocking,
             force: s.force,
+            pull: 0.0,
+            pull_torque: Vec3::ZERO,
             friction: s.friction,
             stick: s.stick,
             total: s.total,
@@ -382,6 +406,10 @@ impl Pair {
                     constants.mu_static = mu;
                 }
             }
+            if let Some(mu) = self.laws.varied_friction(reading.v_t.length(), reading.force.total() + reading.pull) {
+                constants.mu = mu;
+                constants.mu_static = mu;
+            }
             let input = self.friction_input(reading);
             reading.friction = self.laws.friction_law.evaluate(&constants, &input, springs, self.memory.modes);
             reading.total += reading.friction.force;
@@ -418,8 +446,8 @@ impl Pair {
         };
         FrictionInput {
             normal: reading.normal,
-            N: reading.force.total(),
-            elastic: reading.force.elastic,
+            N: reading.force.total() + reading.pull,
+            elastic: reading.force.elastic + reading.pull,
             depth: if reading.patch_radius > 0.0 { reading.mean_depth } else { -reading.gap },
             closing_speed: reading.closing_speed,
             radius: reading.radius,
@@ -447,4 +475,11 @@ impl Pair {
             }
         }
     }
+}
+
+/// Middle of the area over which flat solids touch [m]: that of what they share more when they are pressed a little deeper along n.
+fn middle(patch: &Patch, X_ws: &[Pose; 2], m: &Moments, n: Vec3) -> Option<Vec3> {
+    let deeper = Pose { position: X_ws[1].position - n * (DEEPER * m.depth), ..X_ws[1] };
+    let more = patch.moments(&[X_ws[0], deeper]).filter(|more| more.volume > m.volume)?;
+    Some((more.centroid * more.volume - m.centroid * m.volume) / (more.volume - m.volume))
 }

@@ -167,7 +167,8 @@ class Scene(Kinds):
         self._merge("run", keys)
 
     def realtime(self, **keys: Unpack[_keys.RealtimeSettings]) -> None:
-        """How the realtime clock runs the scene: step, friction, passes, points, solver, sweeps, sleeping."""
+        """How the realtime clock runs the scene: step, friction, passes, points, solver, sweeps, friction_load,
+        direct_bodies, max_contacts, merge_distance, search_margin, sleeping."""
         self._merge("realtime", keys)
 
     def granular(self, **keys: Unpack[_keys.GranularSettings]) -> None:

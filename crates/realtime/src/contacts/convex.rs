@@ -125,6 +125,8 @@ impl Clock {
             (touch.memory.pair, touch.memory.id) = (near.pair, point.id);
             touch.known = own.is_some();
             touch.bodies = bodies;
+            touch.varies = !near.restitution_curve.is_empty();
+            near.adhere(&mut touch, share);
             touch
         }));
         let grip = self.grip(near, holds, normal, from, &touches[from..], &[]);

@@ -6,7 +6,7 @@ use super::touch::{LOAD_MIN, Touch};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Mat3, Vec3};
-use tippe_mechanics::contact::friction::patch_lever;
+use tippe_mechanics::contact::friction::{FrictionConstants, FrictionLaw, patch_lever};
 use tippe_scene::FrictionBound;
 
 /// Slip above which the first tangent of a friction box is along it [m/s]; below, it is along the friction of the last
@@ -79,6 +79,10 @@ pub struct Grip {
     pub rolling: f64,
     /// Largest friction force, spin over its lever included [N].
     pub limit: f64,
+    /// Limit instead of mu N [N]; zero: mu N.
+    pub fixed: f64,
+    /// A law without springs, with its coefficients and the weight it is about where the normal force is not known yet [N].
+    pub smooth: Option<(FrictionLaw, FrictionConstants, f64)>,
     /// First of its rows.
     pub row: usize,
 }
@@ -119,16 +123,23 @@ impl Clock {
             axes: [normal; 3],
             stiffness: constants.kappa * touches.iter().map(|t| t.stiffness).sum::<f64>(),
             relaxation: touches[0].relaxation,
-            mu: match near.law {
-                Some(_) => near.mu((-touches[0].gap).max(0.0), self.slip_speed(touches[0].bodies, at, normal)),
-                None => [constants.mu, constants.mu_static],
+            mu: match near.varies() {
+                true => near.mu((-touches[0].gap).max(0.0), self.slip_speed(touches[0].bodies, at, normal)),
+                false => [constants.mu, constants.mu_static],
             },
             turning: Vec3::ZERO,
             lever,
             rolling: constants.rolling,
             limit: near.force_max,
+            fixed: near.friction_force,
+            smooth: None,
             row: usize::MAX,
         };
+        if !matches!(near.friction_law, FrictionLaw::None | FrictionLaw::Mindlin) {
+            let [mu, mu_static] = grip.mu;
+            let own = FrictionConstants { mu, mu_static, ..FrictionConstants::default() };
+            grip.smooth = Some((near.friction_law, own, constants.weight));
+        }
         // points that newly touch are not strained yet: a stiffer spring carries what it did
         let strained = grip.memory.stiffness / grip.stiffness;
         if strained > 0.0 && strained < 1.0 {

@@ -18,6 +18,7 @@ pub use near::{Pairs, RADIUS_MAX};
 pub use touch::{Memory, Touch};
 
 use super::Clock;
+use super::failure::Failure;
 use super::share::share;
 use columns::SurfacePoint;
 use rayon::prelude::*;
@@ -98,6 +99,7 @@ impl Clock {
                 self.touch_convex(near, memories, holds, &found.manifold, &mut touches, &mut grips);
             }
         }
+        self.count_contacts(&touches);
         (self.detected.rebounds, self.detected.pairs, self.detected.touches, self.detected.grips) =
             (rebounds, pairs, touches, grips);
     }
@@ -134,9 +136,27 @@ impl Clock {
             return self.find_columns(now, near, surfaces, X_ws, margin, found);
         }
         found.touches = manifold(&a.shape, &X_ws[0], &b.shape, &X_ws[1], margin, near.points, &mut found.manifold);
+        if found.touches && self.settings.merge_distance > 0.0 {
+            merge(&mut found.manifold, self.settings.merge_distance);
+        }
         if found.touches && now == 0.0 {
             self.slide_onto(near, [a, b], X_ws, margin, &mut found.manifold);
             found.touches = !self.passes_by([a, b], X_ws, &found.manifold);
+        }
+    }
+
+    /// More contact points than the settings allow end the run.
+    fn count_contacts(&mut self, touches: &[Touch]) {
+        let Some(most) = self.settings.max_contacts.filter(|most| touches.len() > *most) else { return };
+        if self.failure.is_none() {
+            let [first, second] = touches[most].bodies.map(|b| self.model.bodies[b].name.clone());
+            let what = format!(
+                "is at contact point {} of {} in this step, on \"{second}\"; `max_contacts` of [realtime] is {most}. help: allow more, fewer `points` per \
+                 pair, or a `merge_distance`",
+                most + 1,
+                touches.len()
+            );
+            self.failure = Some(Failure { time: self.state.time, kind: "body", name: first, what });
         }
     }
 
@@ -160,4 +180,27 @@ impl Clock {
         let sign = if side == 0 { -1.0 } else { 1.0 };
         Six::new((point - self.paths[body].kin.p).cross(axis), axis) * sign
     }
+}
+
+/// Contact points nearer to each other than this [m] become the deepest of them, with the area of all.
+fn merge(found: &mut Manifold, distance: f64) {
+    let mut kept = 0;
+    for k in 0..found.count {
+        let point = found.points[k];
+        let near = found.points[..kept].iter_mut().find(|other| (other.point - point.point).length() < distance);
+        match near {
+            Some(other) => {
+                let area = other.area + point.area;
+                if point.gap < other.gap {
+                    *other = point;
+                }
+                other.area = area;
+            }
+            None => {
+                found.points[kept] = point;
+                kept += 1;
+            }
+        }
+    }
+    found.count = kept;
 }

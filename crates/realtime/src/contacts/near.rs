@@ -1,9 +1,11 @@
 //! Which elements are near each other: boxes grown by what their bodies can travel in the step overlap.
 
 use super::super::Clock;
-use super::Found;
+use super::{Found, Touch};
 use std::sync::Arc;
 use tippe_geometry::{Aabb, Broad, BroadScratch, Pose, Shape, Vec3, pairs_into, separation};
+use tippe_mechanics::contact::curve::Curve;
+use tippe_mechanics::contact::friction::FrictionLaw;
 use tippe_mechanics::contact::normal::{CustomLaw, LawInput, NormalLaw};
 use tippe_mechanics::contact::surfaces::SurfacePair;
 use tippe_mechanics::model::{Drive, Model};
@@ -37,6 +39,18 @@ pub struct Near {
     pub force_max: f64,
     /// A law of the scene, which may have a friction of its own.
     pub law: Option<Arc<dyn CustomLaw>>,
+    /// Friction law.
+    pub friction_law: FrictionLaw,
+    /// Limit of friction instead of mu N [N]; zero: mu N.
+    pub friction_force: f64,
+    /// mu over the slip speed, and restitution over the closing speed, where they are not the same at all.
+    pub friction_curve: Curve,
+    /// See `friction_curve`.
+    pub restitution_curve: Curve,
+    /// Largest pull [N], and on an area [Pa].
+    pub adhesion: [f64; 2],
+    /// Step [s].
+    pub step: f64,
 }
 
 impl Near {
@@ -54,8 +68,32 @@ impl Near {
         };
         match self.law.as_ref().and_then(|law| law.friction(&input)) {
             Some(mu) => [mu.max(0.0); 2],
-            None => [constants.mu, constants.mu_static],
+            None => self.friction_curve.at(slip_speed).map_or([constants.mu, constants.mu_static], |mu| [mu; 2]),
         }
+    }
+
+    /// True if mu is not the same at all speeds.
+    pub fn varies(&self) -> bool {
+        self.law.is_some() || !self.friction_curve.is_empty()
+    }
+
+    /// True if the two pull at each other before they part.
+    pub fn adheres(&self) -> bool {
+        self.adhesion != [0.0; 2]
+    }
+
+    /// A contact point pulls with its share of the adhesion of the pair as long as the spring of its law is not stretched farther than
+    /// by that.
+    pub fn adhere(&self, touch: &mut Touch, share: f64) {
+        if !self.adheres() {
+            return;
+        }
+        // Hertz: a^2 = R depth
+        let depth = || libm::pow(touch.memory.normal.max(0.0) / self.step / touch.hardness, 1.0 / touch.exponent);
+        let round = || std::f64::consts::PI * self.constants.radius * depth() * share;
+        let area = if touch.area > 0.0 { touch.area } else { round() };
+        let pull = self.adhesion[0] * share + self.adhesion[1] * area;
+        touch.adhesion = if touch.gap * touch.stiffness <= pull { pull } else { 0.0 };
     }
 }
 
@@ -63,7 +101,7 @@ impl Near {
 #[derive(Debug, Default)]
 pub struct Pairs {
     /// Pairs whose fat boxes overlap, ascending, and the list before.
-    pub(super) near: Vec<Near>,
+    pub near: Vec<Near>,
     last: Vec<Near>,
     /// Those of them whose boxes overlap in this step and that may touch.
     pub(super) now: Vec<u32>,
@@ -132,6 +170,7 @@ impl Clock {
     /// `now`. False if a box has left its fat box.
     fn place_boxes(&mut self, now: f64) -> bool {
         let (model, h, pairs) = (&self.model.clone(), self.h, &mut self.detected.pairs);
+        let asked = self.settings.search_margin;
         pairs.boxes.clear();
         pairs.margins.clear();
         pairs.X_ws.clear();
@@ -148,7 +187,7 @@ impl Clock {
                 reach += past.linear.length() + past.angular.length() * radius;
             }
             let moving = body.drive != Drive::Fixed;
-            let margin = if moving { reach + MARGIN * body.size } else { 0.0 };
+            let margin = if moving { reach + asked.unwrap_or(MARGIN * body.size) } else { 0.0 };
             let X_wc = Pose::new(path.q, kin.p);
             let bounds = e.aabb(&X_wc).grown(margin);
             stays &= pairs.fat_boxes.get(pairs.boxes.len()).is_some_and(|fat| fat.contains(&bounds));
@@ -194,6 +233,12 @@ impl Clock {
                         NormalLaw::Custom(law) => Some(law.clone()),
                         _ => None,
                     },
+                    friction_law: own.friction_law,
+                    friction_force: own.friction_force,
+                    friction_curve: own.friction_curve,
+                    restitution_curve: own.restitution_curve,
+                    adhesion: own.adhesion,
+                    step: self.h,
                 });
             }
         }

@@ -65,7 +65,7 @@ impl Clock {
         let constants = &near.constants;
         let softness = surfaces.layer() / constants.modulus;
         let speed = constants.rest_speed + self.gravity_on(bodies) * self.h;
-        let touching = self.memories_of(near.pair).iter().any(|m| m.normal > 0.0);
+        let touching = self.memories_of(near.pair).iter().any(|m| m.normal > 0.0 || near.adheres() && m.normal != 0.0);
         let threshold = ImpactThreshold { softness, speed };
         let encounter = Encounter::new(surfaces, [side(0), side(1)], [now, self.h], touching, margin, threshold);
         found.beyond = encounter.columns(true, &mut found.points);
@@ -143,7 +143,7 @@ impl Clock {
             area: points.iter().map(|p| p.area).sum(),
             fastest_now: points.iter().map(|p| self.closing(bodies, p)).fold(0.0, f64::max),
             fastest: before.iter().filter(|m| m.normal > 0.0).fold(0.0, |most, m| f64::max(most, m.fastest)),
-            known: before.iter().any(|m| m.normal > 0.0),
+            known: before.iter().any(|m| m.normal > 0.0 || near.adheres() && m.normal != 0.0),
             carried: before.iter().map(|m| m.normal.max(0.0)).sum(),
             stiffening: found.stiffening,
         };
@@ -203,6 +203,8 @@ impl Clock {
             touch.drift = (smooth || p.gap <= 0.0).then(|| approach - closing(p));
             touch.nears = pressed == 0.0;
             touch.bound(near.normal_force_max * p.area / area);
+            near.adhere(&mut touch, p.area / area);
+            touch.varies = !near.restitution_curve.is_empty();
             // surfaces that do not rebound need an impact that stops them all the same
             let stops = !smooth && touch.limit == f64::INFINITY && (touch.restitution > 0.0 || !touch.soft);
             touch.restitution = if stops { touch.restitution.max(LEAST_RESTITUTION) } else { 0.0 };

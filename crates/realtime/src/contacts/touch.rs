@@ -86,6 +86,8 @@ pub struct Touch {
     pub rest_speed: f64,
     /// b of the exact damping [-].
     pub damping: f64,
+    /// True if its restitution depends on the closing speed.
+    pub varies: bool,
     /// Its row.
     pub row: usize,
     /// Largest pull [N].
@@ -156,7 +158,8 @@ impl Touch {
         };
         let fastest = if memory.normal > 0.0 { memory.fastest.max(closing) } else { closing.max(0.0) };
         let relaxation = match constants.damper {
-            _ if !soft => PUSH_STEPS * h,
+            // what a spring and damper of the scene say goes for a stiff one too
+            _ if !(soft || constants.by_hand) => PUSH_STEPS * h,
             Some(c) => c * share / stiffness,
             // K depth^n (1 + b v/v_impact), without creep
             None => (constants.damping * depth / fastest.max(STOPPED_SPEED_MIN)).min(CREEP_ANGLE / omega),
@@ -178,6 +181,7 @@ impl Touch {
             restitution: if brief || !soft { constants.restitution } else { 0.0 },
             rest_speed: constants.rest_speed,
             damping: constants.damping,
+            varies: false,
             row: usize::MAX,
             adhesion: 0.0,
             limit: f64::INFINITY,

@@ -8,6 +8,7 @@ use super::{Clock, TOUCHING_GAP, is_plastic};
 use crate::contacts::{LEAST_RESTITUTION, Touch};
 use tippe_mechanics::Ledger;
 use tippe_mechanics::cause::Cause;
+use tippe_mechanics::contact::normal::exact_damping;
 use tippe_numerics::kkt::GROUND;
 
 /// Micro-steps per half period of the shortest contact. The restitution is wrong by about its inverse squared.
@@ -264,10 +265,18 @@ impl Clock {
             moves |= closing.abs() > LEAST_RESTITUTION * speed;
             s.fastest = s.fastest.max(closing);
             let elastic = t.hardness * libm::pow(*depth, t.exponent);
-            let damper = if s.fastest > 0.0 { elastic * t.damping / s.fastest } else { 0.0 };
+            let damping = if t.varies { self.damping_at(t, s.fastest) } else { t.damping };
+            let damper = if s.fastest > 0.0 { elastic * damping / s.fastest } else { 0.0 };
             (s.impulse[0], s.impulse[1]) = (elastic * dt, damper * dt);
         }
         (busy, moves)
+    }
+
+    /// b of the exact damping of a contact whose restitution depends on the closing speed [m/s], [-].
+    fn damping_at(&self, touch: &Touch, speed: f64) -> f64 {
+        let near = &self.detected.pairs.near;
+        let own = near.binary_search_by_key(&touch.memory.pair, |near| near.pair).ok();
+        own.and_then(|k| near[k].restitution_curve.at(speed)).map_or(touch.damping, exact_damping)
     }
 
     /// Impulses of dampers and friction, pair by pair.

@@ -94,11 +94,21 @@ fn scenes() -> Vec<String> {
     for law in ["modia3d", "bardaro", "linear", "collisionlib"] {
         all.push(contact(&format!("law = \"{law}\"\nstiffness = 1e6\ndamping = 1")));
     }
-    for law in ["mindlin", "regularised", "sqrt", "nassauer", "contensou", "none"] {
-        all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3")));
+    for law in ["mindlin", "regularised", "sqrt", "nassauer", "contensou", "viscous", "none"] {
+        all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3\nslip = 0.1")));
     }
     all.push(contact("friction_law = \"collisionlib\"\nfriction = 0.3\nforce_max = 5"));
     all.push(contact("normal_force_max = 100"));
+    let solids = ("{ kind = \"half_space\" }", "{ kind = \"mesh\", solid = \"part\" }");
+    for asked in [
+        "adhesion = 5",
+        "friction_force = 5",
+        "friction_curve = [[0, 0.5], [1, 0.2]]",
+        "restitution_curve = [[0, 0.9], [1, 0.5]]",
+    ] {
+        all.push(contact(asked));
+        all.push(format!("{}[contact]\n{asked}\n", shapes(solids.0, solids.1)));
+    }
     all.push(contact("points = 3"));
     all.push(contact("lever = \"midpoint\""));
     all.push(contact("lever = \"surface1\""));
@@ -125,6 +135,9 @@ fn scenes() -> Vec<String> {
     );
     all.push(with(
         "[[joint]]\nname = \"j\"\nkind = \"fixed\"\nbreaking_force = 1\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
+    ));
+    all.push(with(
+        "[[joint]]\nname = \"j\"\nkind = \"spherical\"\ncompliance = 1e-4\nforce_max = 100\nbodies = [\"world\", \"a\"]\nat = [0, 0, 0.2]\n",
     ));
     for more in ["", "compliance = 1e-3\n"] {
         let sum = "[[constraint]]\nname = \"c\"\nterms = { \"hinge.angle\" = 1, \"other.angle\" = 2 }\nequals = 0\n";

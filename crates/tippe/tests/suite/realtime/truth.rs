@@ -184,6 +184,35 @@ fn a_pair_rubs_at_most_with_what_it_is_given() {
     }
 }
 
+/// More contact points than asked for end the run, and the message says who, how many, and what to try.
+#[test]
+fn contacts_beyond_their_limit_end_the_run() {
+    let model = model(&format!("{}{FLOOR}{}", steel(0.5, 0.0), cube("box", 0.0, 0.0, 0.1)));
+    let run = |most: usize| {
+        let mut state = State::start(&model);
+        let settings = Settings { max_contacts: Some(most), ..one_thread() };
+        simulate(&model, &mut state, 0.1, &settings, &mut ()).map(|_| ())
+    };
+    assert!(run(4).is_ok());
+    let message = run(3).unwrap_err().to_string();
+    assert!(message.contains("contact point 4 of 4") && message.contains("max_contacts"), "{message}");
+}
+
+/// What is pulled beyond static friction has that of sliding from the first step on.
+#[test]
+fn what_breaks_away_slides_in_that_step() {
+    let world = steel(0.3, 0.0).replace(&format!("[0, 0, -{G}]"), &format!("[6, 0, -{G}]"));
+    let model = model(&format!("{world}static_friction = 0.6\n{FLOOR}{}", cube("box", 0.0, 0.0, 0.1)));
+    let settings = one_thread();
+    let mut clock = Clock::resume(&model, &State::start(&model), &settings);
+    for step in 1..=5 {
+        clock.step();
+        let v = clock.state.bodies()[index(&model, "box")].v.x;
+        let expected = f64::from(step) * settings.step * (6.0 - 0.3 * G);
+        assert!((v / expected - 1.0).abs() < 1e-6, "step {step}: {v} m/s, {expected}");
+    }
+}
+
 /// A box that slides from the start: in the first step nobody knows how hard it is pressed. One pass sticks; the more there are, the nearer
 /// they come to mu g.
 #[test]
