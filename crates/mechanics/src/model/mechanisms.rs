@@ -275,7 +275,7 @@ impl Compiler<'_> {
             if !joint::gives(spec) {
                 return true;
             }
-            if let Some((key, wrong, help)) = refused(scene, spec, f.joint) {
+            if let Some((key, wrong, help)) = refused(scene, spec, &f.joint) {
                 let written = [key].into_iter().chain(joint::GIVING).find(|key| spec.find_number(key).is_some());
                 self.fail(
                     spec.places.of(written.unwrap_or(key)),
@@ -294,10 +294,10 @@ impl Compiler<'_> {
                 model.bodies[body].oriented = true;
             }
             let own = &mut model.joints[f.index];
-            own.joint = f.joint;
+            own.joint = f.joint.clone();
             own.bodies = f.ends.map(|e| e.body.map(|b| b as u32));
             own.gives = Some(Give {
-                joint: Arc::new(f.joint),
+                joint: Arc::new(f.joint.clone()),
                 ends: f.ends.map(|e| Anchor { body: e.body.map(|b| b as u32), p: e.p, R: e.R }),
                 along: yielding(["compliance", "damping", "force_max"]),
                 about: yielding(["turning_compliance", "turning_damping", "torque_max"]),
@@ -579,7 +579,7 @@ impl Compiler<'_> {
 }
 
 /// What a joint that gives cannot do: key, what is wrong, what to try.
-fn refused(scene: &Scene, spec: &Part, joint: Joint) -> Option<(&'static str, String, &'static str)> {
+fn refused(scene: &Scene, spec: &Part, joint: &Joint) -> Option<(&'static str, String, &'static str)> {
     let has = |key: &str| spec.find_number(key).is_some();
     // which rows it has, told by any pose
     let still = Kinematics { p: Vec3::ZERO, v: Vec3::ZERO, w: Vec3::ZERO, R: Mat3::IDENTITY };

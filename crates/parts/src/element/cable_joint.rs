@@ -154,11 +154,14 @@ impl Acting for CableJoint {
         self.stretching.stored(seen) + self.bending.stored(seen)
     }
 
-    fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
+    fn outputs_of_row(&self, _: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64]) {
+        let [tension, bending, torque] = outputs else { return };
         match part {
-            0 => -force,
-            1 | 2 => libm::hypot(sum, force).copysign(sum),
-            _ => sum,
+            0 => *tension = -force,
+            1 | 2 => *tension = libm::hypot(*tension, force).copysign(*tension),
+            3 => *torque = -force,
+            4 | 5 => *bending = libm::hypot(*bending, force),
+            _ => {}
         }
     }
 

@@ -3,12 +3,13 @@
 //! the bodies feel J^T f, J the derivatives of phi' by the motions of the two frames. Rows that turn have phi as the sine of their angle.
 
 use super::{
-    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, MOST_OUTPUTS, Output, RowEnd, RowList, Seen,
+    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, Output, RowEnd, RowList, Seen,
     StepAhead, Strut,
 };
 use crate::kinematics::Kinematics;
 use crate::row::Row;
 use crate::six::Six;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl Yielding {
 }
 
 /// What would hold two frames by rows.
-pub trait Holds: std::fmt::Debug + Send + Sync {
+pub trait Restrains: std::fmt::Debug + Send + Sync {
     /// Appends its rows.
     fn rows(&self, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>);
 }
@@ -54,7 +55,7 @@ pub trait Holds: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Give {
     /// What it would hold.
-    pub joint: Arc<dyn Holds>,
+    pub joint: Arc<dyn Restrains>,
     /// Its two frames.
     pub ends: [Anchor; 2],
     /// How rows along a direction give.
@@ -84,14 +85,14 @@ impl Acting for Give {
         Attached { frames: &self.ends, ..Attached::default() }
     }
 
-    fn outputs(&self) -> &'static [Output] {
+    fn outputs(&self) -> &[Output] {
         const OUTPUTS: &[Output] = &[
-            Output { name: "force.x", unit: Some("N") },
-            Output { name: "force.y", unit: Some("N") },
-            Output { name: "force.z", unit: Some("N") },
-            Output { name: "torque.x", unit: Some("N m") },
-            Output { name: "torque.y", unit: Some("N m") },
-            Output { name: "torque.z", unit: Some("N m") },
+            Output { name: Cow::Borrowed("force.x"), unit: Some("N") },
+            Output { name: Cow::Borrowed("force.y"), unit: Some("N") },
+            Output { name: Cow::Borrowed("force.z"), unit: Some("N") },
+            Output { name: Cow::Borrowed("torque.x"), unit: Some("N m") },
+            Output { name: Cow::Borrowed("torque.y"), unit: Some("N m") },
+            Output { name: Cow::Borrowed("torque.z"), unit: Some("N m") },
         ];
         OUTPUTS
     }
@@ -116,7 +117,9 @@ impl Acting for Give {
         });
         out.wrench(0, f1.p, on[0]);
         out.wrench(1, f2.p, on[1]);
-        effect.outputs = wrench_outputs(&on[1]);
+        let [effort, others @ ..] = wrench_outputs(&on[1]);
+        effect.effort = effort;
+        out.shown.extend(others);
         out.effect = effect;
     }
 
@@ -144,7 +147,7 @@ impl Acting for Give {
         self.with_rows(seen, |rows| rows.iter().map(|row| self.yielding(row).energy(row.phi)).sum())
     }
 
-    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64; MOST_OUTPUTS]) {
+    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64]) {
         self.with_rows(seen, |rows| {
             let added = rows.get(part as usize).map_or(Six::ZERO, |row| row.J[1] * force);
             outputs.iter_mut().zip(wrench_outputs(&added)).for_each(|(sum, own)| *sum += own);
@@ -157,9 +160,9 @@ impl Acting for Give {
 }
 
 /// Force and torque of a wrench, in the order of the outputs.
-fn wrench_outputs(on: &Six) -> [f64; MOST_OUTPUTS] {
+fn wrench_outputs(on: &Six) -> [f64; 6] {
     let (f, t) = (on.linear, on.angular);
-    [f.x, f.y, f.z, t.x, t.y, t.z, 0.0, 0.0]
+    [f.x, f.y, f.z, t.x, t.y, t.z]
 }
 
 #[cfg(test)]
@@ -176,7 +179,7 @@ mod tests {
         let turned = |w: Vec3| Mat3::from_quat(Quat::from_scaled_axis(w));
         for (joint, most) in [(Joint::Revolute, f64::INFINITY), (Joint::Fixed, 0.5), (Joint::Spherical, 2.0)] {
             let own = |compliance: f64| Yielding { compliance, damping: 0.7, most };
-            let give = Give { joint: Arc::new(joint), ends: [world; 2], along: own(0.02), about: own(0.1) };
+            let give = Give { joint: Arc::new(joint.clone()), ends: [world; 2], along: own(0.02), about: own(0.1) };
             let (v, w) = (Vec3::new(0.3, -0.2, 0.5), Vec3::new(0.4, 0.1, -0.6));
             let at = |t: f64| {
                 let p = Vec3::new(0.02, -0.01, 0.03) + v * t;
@@ -189,7 +192,7 @@ mod tests {
             let act = |t: f64| {
                 let (frames, mode) = (at(t), ElementMode::default());
                 let seen =
-                    Seen { t, frames: &frames, coordinates: &[], states: &[], mode, holding: 0.0, look: &|_| 0.0 };
+                    Seen { t, frames: &frames, coordinates: &[], states: &[], modes: &[mode], holding: 0.0, look: &|_| 0.0 };
                 let mut out = Action::default();
                 give.act(&seen, &mut out);
                 out

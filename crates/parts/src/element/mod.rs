@@ -27,7 +27,7 @@ pub use bushing::Bushing;
 pub use cable_joint::CableJoint;
 pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, Section};
 pub use friction::Friction;
-pub use give::{Give, Holds, Yielding};
+pub use give::{Give, Restrains, Yielding};
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
@@ -513,7 +513,7 @@ pub trait Acting: std::fmt::Debug {
     }
 
     /// Adds what a row of this part did with `force` to its outputs, as seen at the beginning of the step.
-    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64; MOST_OUTPUTS]) {
+    fn outputs_of_row(&self, seen: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64]) {
         let _ = seen;
         outputs[0] = self.effort_of_row(outputs[0], part, force);
     }

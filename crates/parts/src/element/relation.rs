@@ -184,7 +184,7 @@ mod tests {
         let coordinates = [0, 1].map(|k| CoordinateMotion { q: q[k], u: u[k] });
         let mode = ElementMode::default();
         let seen =
-            Seen { t: 0.0, frames: &[], coordinates: &coordinates, states: &[], mode, holding: 0.0, look: &|_| 0.0 };
+            Seen { t: 0.0, frames: &[], coordinates: &coordinates, states: &[], modes: &[mode], holding: 0.0, look: &|_| 0.0 };
         let mut out = Action::default();
         out.clear(2, 0);
         relation.act(&seen, &mut out);

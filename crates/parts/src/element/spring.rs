@@ -243,7 +243,7 @@ mod tests {
             frames: &frames,
             coordinates: &[],
             states: &[],
-            mode: ElementMode::default(),
+            modes: &[ElementMode::default()],
             holding: 0.0,
             look: &look,
         };

@@ -27,7 +27,7 @@ mod spherical;
 mod tests;
 mod universal;
 
-use crate::element::{self, Holds};
+use crate::element::{self, Restrains};
 use crate::kinematics::Kinematics;
 pub use crate::row::Row;
 pub use crate::six::Six;
@@ -378,7 +378,7 @@ impl Motion {
     }
 }
 
-impl Holds for Joint {
+impl Restrains for Joint {
     fn rows(&self, f1: &Kinematics, f2: &Kinematics, rows: &mut Vec<Row>) {
         Joint::rows(self, f1, f2, rows);
     }
