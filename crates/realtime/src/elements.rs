@@ -8,8 +8,8 @@ use super::rows::{Owner, Place, Rows};
 use serde::{Deserialize, Serialize};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep,
-    Instant, MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep, Instant,
+    MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;

@@ -39,7 +39,8 @@ fn pose(scene: &Scene, end: &Attachment, at: Option<Vec3>) -> (Vec3, Quat) {
 fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
     let what = format!("cable \"{}\"", cable.name);
     let place = |key: &str| cable.places.of(key);
-    let mut wrong = |key: &str, message: String, help: &str| reader.error(place(key), format!("{what} {message}"), help);
+    let mut wrong =
+        |key: &str, message: String, help: &str| reader.error(place(key), format!("{what} {message}"), help);
     let points = cable.parts("points");
     if points.len() != 2 || points.iter().any(|point| point.kind.word != "end") {
         return wrong(
@@ -50,7 +51,11 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
     }
     let section = element::Section::of(cable);
     let (Some(mass), Some(diameter)) = (section.mass, cable.find_number("diameter")) else {
-        return wrong("", "is flexible and has no mass_per_length, or no diameter".into(), "give both, or a type of rope with its diameter");
+        return wrong(
+            "",
+            "is flexible and has no mass_per_length, or no diameter".into(),
+            "give both, or a type of rope with its diameter",
+        );
     };
     let ends: Vec<(Vec3, Quat)> =
         points.iter().map(|point| pose(scene, &point.attachments("on")[0], point.vector("at"))).collect();
@@ -114,7 +119,9 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
     for k in 0..=n {
         let is_end = k == 0 || k == n;
         let point = &points[usize::from(k == n)];
-        let fixed = is_end.then(|| hold(scene, cable, (point, k), if k == 0 { (nodes[0], nodes[1]) } else { (nodes[n - 1], nodes[n]) }));
+        let fixed = is_end.then(|| {
+            hold(scene, cable, (point, k), if k == 0 { (nodes[0], nodes[1]) } else { (nodes[n - 1], nodes[n]) })
+        });
         let between = match (k, fixed) {
             (0, Some(held)) => [held, side(0, "begin")],
             (_, Some(held)) => [side(n - 1, "end"), held],
@@ -144,7 +151,13 @@ fn hold(scene: &mut Scene, cable: &Part, (point, k): (&Part, usize), (from, to):
     let along = (to - from).normalize_or(Vec3::X);
     let axes = Quat::from_rotation_arc(Vec3::X, along);
     if end.body == "world" {
-        let mut ground = Body { name: format!("{}.g{k}", cable.name), fixed: true, position: p, orientation: axes, ..Body::default() };
+        let mut ground = Body {
+            name: format!("{}.g{k}", cable.name),
+            fixed: true,
+            position: p,
+            orientation: axes,
+            ..Body::default()
+        };
         ground.places = cable.places.clone();
         let held = Attachment { body: ground.name.clone(), frame: String::new() };
         scene.bodies.push(ground);
@@ -170,7 +183,9 @@ fn curve(from: Vec3, to: Vec3, line: element::Catenary, gravity: Vec3, n: usize)
     let level = chord - up * height;
     let span = level.length();
     let slack = line.length > chord.length() * (1.0 + LEAST_SLACK);
-    if line.weight * line.length <= 0.0 || !slack && line.stiffness * (chord.length() / line.length - 1.0) > STRAIGHT * line.weight * line.length {
+    if line.weight * line.length <= 0.0
+        || !slack && line.stiffness * (chord.length() / line.length - 1.0) > STRAIGHT * line.weight * line.length
+    {
         return (0..=n).map(|k| from + chord * (k as f64 / n as f64)).collect();
     }
     let side = if span > LEAST_SLACK * line.length { level / span } else { up.any_orthonormal_vector() };

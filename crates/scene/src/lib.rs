@@ -6,8 +6,8 @@
 //! [`Scene::to_toml`]. Whoever compiles a scene reports what is wrong through [`Scene::error`], where it was written.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
-mod error;
 mod cable;
+mod error;
 mod format;
 mod format_grains;
 mod format_mechanism;

@@ -43,13 +43,36 @@ pub const SPEC: ElementSpec = ElementSpec {
         keys: &[&[
             key("between", Form::Attachments(Ends::Bodies), "The two ends: BODY, BODY.FRAME or `world`")
                 .required("such as between = [\"rope.e1.end\", \"rope.e2.begin\"]"),
-            number("length", Dimension::LENGTH, Range::Positive, "Length of cable that gives in it: an element, half of one at its ends [m]")
-                .required(""),
-            number("mass", Dimension::MASS, Range::Positive, "Mass of an element; none at ends, whose bending the step does not damp [kg]"),
+            number(
+                "length",
+                Dimension::LENGTH,
+                Range::Positive,
+                "Length of cable that gives in it: an element, half of one at its ends [m]",
+            )
+            .required(""),
+            number(
+                "mass",
+                Dimension::MASS,
+                Range::Positive,
+                "Mass of an element; none at ends, whose bending the step does not damp [kg]",
+            ),
             number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]").required(""),
-            number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "EI: moment per curvature [N m^2]").or(0.0),
-            number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "GJ: torque per twist [N m^2]").or(0.0),
-            number("damping_time", Dimension::TIME, Range::NotNegative, "Damping of the material over its stiffness [s]").or(0.0),
+            number(
+                "bending_stiffness",
+                Dimension::new(3, 1, -2),
+                Range::NotNegative,
+                "EI: moment per curvature [N m^2]",
+            )
+            .or(0.0),
+            number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "GJ: torque per twist [N m^2]")
+                .or(0.0),
+            number(
+                "damping_time",
+                Dimension::TIME,
+                Range::NotNegative,
+                "Damping of the material over its stiffness [s]",
+            )
+            .or(0.0),
         ]],
         example: "between = [\"a\", \"b\"]\nlength = 1\nmass = 1\naxial_stiffness = 10",
         ..Spec::NONE
@@ -140,12 +163,16 @@ impl Acting for CableJoint {
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
         for (k, axis) in [f1.R.y_axis, f1.R.z_axis].into_iter().enumerate() {
             let along = Six::new(axis, Vec3::ZERO);
-            let ends = [
-                RowEnd::Frame { frame: 0, at: f2.p, axes: -along },
-                RowEnd::Frame { frame: 1, at: f2.p, axes: along },
-            ];
-            let strut =
-                Strut { stiffness: 0.0, damping, phi: 0.0, damped_by_step: true, bounds: UNBOUNDED, bound: f64::INFINITY };
+            let ends =
+                [RowEnd::Frame { frame: 0, at: f2.p, axes: -along }, RowEnd::Frame { frame: 1, at: f2.p, axes: along }];
+            let strut = Strut {
+                stiffness: 0.0,
+                damping,
+                phi: 0.0,
+                damped_by_step: true,
+                bounds: UNBOUNDED,
+                bound: f64::INFINITY,
+            };
             out.strut(BEND + k as u8, strut, &ends);
         }
     }

@@ -3,8 +3,7 @@
 //! the bodies feel J^T f, J the derivatives of phi' by the motions of the two frames. Rows that turn have phi as the sine of their angle.
 
 use super::{
-    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, Output, RowEnd, RowList, Seen,
-    StepAhead, Strut,
+    Acting, Action, Anchor, Attached, DAMPED, Effect, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead, Strut,
 };
 use crate::kinematics::Kinematics;
 use crate::row::Row;
@@ -191,8 +190,15 @@ mod tests {
             };
             let act = |t: f64| {
                 let (frames, mode) = (at(t), ElementMode::default());
-                let seen =
-                    Seen { t, frames: &frames, coordinates: &[], states: &[], modes: &[mode], holding: 0.0, look: &|_| 0.0 };
+                let seen = Seen {
+                    t,
+                    frames: &frames,
+                    coordinates: &[],
+                    states: &[],
+                    modes: &[mode],
+                    holding: 0.0,
+                    look: &|_| 0.0,
+                };
                 let mut out = Action::default();
                 give.act(&seen, &mut out);
                 out

@@ -24,8 +24,8 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable_joint::CableJoint;
 pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, Section};
+pub use cable_joint::CableJoint;
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use joint_spring::JointSpring;
@@ -39,7 +39,8 @@ pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
 pub use written::{
-    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung, joint_of_cable,
+    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
+    joint_of_cable,
 };
 
 use crate::cause::Cause;

@@ -2,8 +2,8 @@
 
 use super::written::{COORDINATE, LIMITED, value};
 use super::{
-    Acting, Action, At, Attached, CoordinateMotion, EFFORT, ElementAccount, ElementMode, Output, RowEnd, RowList,
-    Seen, Settled, StepAhead, Strut, Trip, WORK,
+    Acting, Action, At, Attached, CoordinateMotion, EFFORT, ElementAccount, ElementMode, Output, RowEnd, RowList, Seen,
+    Settled, StepAhead, Strut, Trip, WORK,
 };
 use super::{Build, Element, ElementSpec};
 use crate::event::EventKind;

@@ -2,12 +2,12 @@
 //!   f_e = -phi/compliance,   f = f_e - damping phi',   each of them within the bounds of the force;
 //! coordinate k feels c_k f. One that holds one way has no force on the free side of its limit, and never one towards it.
 
-use std::borrow::Cow;
 use super::{
     Acting, Action, At, Attached, CoordinateMotion, DAMPED, Effect, ElementAccount, ElementMode, Output, RowEnd,
     RowList, Seen, Settled, Solved, StepAhead, Strut, Trip,
 };
 use crate::event::EventKind;
+use std::borrow::Cow;
 
 /// It gets its row when it may be taut within this many steps at its present rate [-].
 const STEPS_AHEAD: f64 = 2.0;
@@ -183,8 +183,15 @@ mod tests {
     fn done(relation: &Relation, q: [f64; 2], u: [f64; 2]) -> Action {
         let coordinates = [0, 1].map(|k| CoordinateMotion { q: q[k], u: u[k] });
         let mode = ElementMode::default();
-        let seen =
-            Seen { t: 0.0, frames: &[], coordinates: &coordinates, states: &[], modes: &[mode], holding: 0.0, look: &|_| 0.0 };
+        let seen = Seen {
+            t: 0.0,
+            frames: &[],
+            coordinates: &coordinates,
+            states: &[],
+            modes: &[mode],
+            holding: 0.0,
+            look: &|_| 0.0,
+        };
         let mut out = Action::default();
         out.clear(2, 0);
         relation.act(&seen, &mut out);

@@ -85,9 +85,11 @@ impl Acting for Speed {
     fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
         match seen.mode().held {
             true => Trip::to(ElementMode { held: false, sense: seen.holding.signum(), speed: 0.0 }),
-            false => {
-                Trip { mode: ElementMode { held: true, ..seen.mode() }, rate: Some(self.value.value_and_rate(seen.t).0), lost: 0.0 }
-            }
+            false => Trip {
+                mode: ElementMode { held: true, ..seen.mode() },
+                rate: Some(self.value.value_and_rate(seen.t).0),
+                lost: 0.0,
+            },
         }
     }
 

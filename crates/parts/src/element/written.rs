@@ -1,8 +1,8 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, cable_joint, friction, joint_spring, maxwell, motion, position, speed, spring, stop,
-    torque,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, friction, joint_spring, maxwell, motion, position,
+    speed, spring, stop, torque,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -50,7 +50,8 @@ pub trait Build {
 }
 
 /// Every kind of force element between bodies.
-pub const FORCES: &[&ElementSpec] = &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &cable_joint::SPEC];
+pub const FORCES: &[&ElementSpec] =
+    &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &cable_joint::SPEC];
 
 /// Every kind of element on a coordinate of a joint.
 pub const HUNG: &[&ElementSpec] =

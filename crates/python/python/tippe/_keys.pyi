@@ -153,9 +153,12 @@ class Joint(TypedDict, total=False):
     breaking_force: Number
     breaking_torque: Number
     collide: bool
+    compliance: Number
     crossed: bool
     curve: Any
+    damping: Number
     face: Any
+    force_max: Number
     friction: Any
     joints: Sequence[Any] | Any
     length: Number
@@ -175,7 +178,10 @@ class Joint(TypedDict, total=False):
     speed1: Number
     speed2: Number
     spring: Any
+    torque_max: Number
     turn_speed: Number
+    turning_compliance: Number
+    turning_damping: Number
     velocity: Vector
     vx: Number
     vy: Number
@@ -212,11 +218,16 @@ class Friction(TypedDict, total=False):
 
 class Force(TypedDict, total=False):
     at: Any
+    axial_stiffness: Number
+    bending_stiffness: Number
     between: Sequence[Any] | Any
     damped_by_step: bool
     damping: Any
+    damping_time: Number
     force: Vector
     law: Number
+    length: Number
+    mass: Number
     on: str | Any
     relaxed: bool
     repeat: Sequence[Any] | Any
@@ -225,16 +236,22 @@ class Force(TypedDict, total=False):
     rope: bool
     stiffness: Any
     torque: Vector
+    torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Applied(TypedDict, total=False):
     at: Any
+    axial_stiffness: Number
+    bending_stiffness: Number
     between: Sequence[Any] | Any
     damped_by_step: bool
     damping: Any
+    damping_time: Number
     force: Vector
     law: Number
+    length: Number
+    mass: Number
     relaxed: bool
     repeat: Sequence[Any] | Any
     resolved: str
@@ -242,15 +259,21 @@ class Applied(TypedDict, total=False):
     rope: bool
     stiffness: Any
     torque: Vector
+    torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Spring(TypedDict, total=False):
     at: Any
+    axial_stiffness: Number
+    bending_stiffness: Number
     damped_by_step: bool
     damping: Any
+    damping_time: Number
     force: Vector
     law: Number
+    length: Number
+    mass: Number
     on: str | Any
     relaxed: bool
     repeat: Sequence[Any] | Any
@@ -259,6 +282,7 @@ class Spring(TypedDict, total=False):
     rope: bool
     stiffness: Any
     torque: Vector
+    torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
@@ -382,12 +406,16 @@ class Include(TypedDict, total=False):
     repeat: Sequence[Any] | Any
 
 class Contact(TypedDict, total=False):
+    adhesion: Number
+    adhesion_pressure: Number
     blend_speed: Number
     damping: Number
     damping_max: Number
     exponent: Number
     force_max: Number
     friction: Number
+    friction_curve: Sequence[Any] | Any
+    friction_force: Number
     friction_law: str
     ignore: bool
     k_red: Number
@@ -400,8 +428,10 @@ class Contact(TypedDict, total=False):
     radius: Number
     repeat: Sequence[Any] | Any
     restitution: Number
+    restitution_curve: Sequence[Any] | Any
     restitution_min: Number
     rolling: Number
+    slip: Number
     slip_speed: Number
     spin: Number
     spin_speed: Number
@@ -425,9 +455,14 @@ class RunSettings(TypedDict, total=False):
 
 class RealtimeSettings(TypedDict, total=False):
     coupled: str
+    direct_bodies: int | str
     friction: str
+    friction_load: str
+    max_contacts: int | str
+    merge_distance: Number
     passes: int | str
     points: int | str
+    search_margin: Number
     sleeping: bool
     solver: str
     step: Number

@@ -109,3 +109,7 @@ class Kinds:
     def maxwell(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """A spring and a damper one behind the other, whose stretch is a state."""
         return self.force(name, "maxwell", between=[first, second], **keys)
+
+    def cable_joint(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
+        """The joint between two elements of a flexible cable, whose frames have x along it."""
+        return self.force(name, "cable_joint", between=[first, second], **keys)

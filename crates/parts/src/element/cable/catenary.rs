@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn slack_steep_and_taut_lines_are_found() {
-        for (level, height) in [(1.0, 0.0), (1.0, 100.0), (0.0, -60.0), (109.9, 0.0), (110.0, 10.0), (60.0, 92.0), (0.01, -109.9)] {
+        for (level, height) in
+            [(1.0, 0.0), (1.0, 100.0), (0.0, -60.0), (109.9, 0.0), (110.0, 10.0), (60.0, 92.0), (0.01, -109.9)]
+        {
             let found = LINE.solve(level, height, None);
             let ([x, z], _) = LINE.place(found, LINE.length);
             assert!((x - level).abs() < 1e-6 && (z - height).abs() < 1e-6, "{level} {height}: {x} {z} {found:?}");

@@ -109,6 +109,19 @@ impl Spool {
     }
 }
 
+impl Spool {
+    /// How fast the radius at which rope is laid grows with what is on the drum [-].
+    pub fn slope(&self, first: f64, stored: f64) -> f64 {
+        let (k, _) = self.layer(first, stored);
+        if self.rise == 0.0 || k == 0.0 {
+            return 0.0;
+        }
+        let turn = TAU * (first + k * self.rise);
+        let over = (stored - self.length_to(first, k)) / (0.5 * turn);
+        if over < 1.0 { self.rise * 6.0 * over * (1.0 - over) / (0.5 * turn) } else { 0.0 }
+    }
+}
+
 /// A cable without mass.
 #[derive(Clone, Debug)]
 pub struct Cable {

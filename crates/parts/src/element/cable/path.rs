@@ -144,13 +144,15 @@ impl Span {
         ]
     }
 
-    /// f_a' and f_b' relative to the frames of the wheels [rad/s]: both conditions hold on.
-    pub fn turning(&self, frames: [&Kinematics; 2], circles: [&Circle; 2]) -> [f64; 2] {
+    /// f_a' and f_b' relative to the frames of the wheels [rad/s]: both conditions hold on, with these rates of the radii [m/s].
+    pub fn turning(&self, frames: [&Kinematics; 2], circles: [&Circle; 2], growth: [f64; 2]) -> [f64; 2] {
         let [a, b] = self.velocities(frames);
         let m = self.conditions(circles);
         let given = [0, 1].map(|k| {
             let e = self.ends[k].e;
-            if circles[k].radius > 0.0 { (b - a).dot(e) + self.length * self.d.dot(frames[k].w.cross(e)) } else { 0.0 }
+            let grows = self.ends[1].e * growth[1] - self.ends[0].e * growth[0];
+            let moves = (b - a + grows).dot(e) + self.length * self.d.dot(frames[k].w.cross(e));
+            if circles[k].radius > 0.0 { moves } else { 0.0 }
         });
         let determinant = m[0] * m[3] - m[1] * m[2];
         if determinant == 0.0 {
@@ -241,7 +243,12 @@ mod tests {
         let wheels = [&circles[0], &circles[1]];
         let turn = |v: Vec3| Mat3::from_quat(Quat::from_scaled_axis(v));
         let frames = [
-            Kinematics { v: Vec3::new(0.3, -0.2, 0.5), w: Vec3::new(0.4, 0.1, -0.7), R: turn(Vec3::new(0.1, -0.2, 0.3)), p: Vec3::ZERO },
+            Kinematics {
+                v: Vec3::new(0.3, -0.2, 0.5),
+                w: Vec3::new(0.4, 0.1, -0.7),
+                R: turn(Vec3::new(0.1, -0.2, 0.3)),
+                p: Vec3::ZERO,
+            },
             Kinematics {
                 p: Vec3::new(1.7, 0.6, 0.2),
                 v: Vec3::new(-0.4, 0.6, 0.1),
@@ -257,7 +264,7 @@ mod tests {
         let h = 1e-6;
         let (low, now, high) = (here(-h), here(0.0), here(h));
         let both = [&frames[0], &frames[1]];
-        let turning = now.turning(both, wheels);
+        let turning = now.turning(both, wheels, [0.0; 2]);
         for k in 0..2 {
             let rate = (high.ends[k].angle - low.ends[k].angle) / (2.0 * h);
             assert!((turning[k] - rate).abs() < 1e-8, "{k}: {} {rate}", turning[k]);

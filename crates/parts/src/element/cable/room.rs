@@ -11,6 +11,8 @@ use tippe_geometry::Vec3;
 
 /// Newton's steps for the tension of lines that slide, at most.
 const NEWTON: usize = 60;
+/// Rounds in which a drum's radius and what it takes up are found; each is some hundred times nearer.
+const ROUNDS: usize = 5;
 /// A tension is found where it changes by less than this share [-].
 const SMALLEST_CHANGE: f64 = 1e-15;
 
@@ -93,8 +95,8 @@ impl Room {
         for k in 0..n - 1 {
             let (ends, circles) = ([&frames[k], &frames[k + 1]], [&self.circles[k], &self.circles[k + 1]]);
             let (found, clear) = span(ends, circles);
-            turning[k] = found.turning(ends, circles);
-            let laid = found.laid(circles, turning[k]);
+            let laid;
+            (turning[k], laid) = self.laying_of(cable, (k, &found), ends);
             let parting = found.parting(ends);
             (self.laying[k][1], self.laying[k + 1][0]) = (laid[0], laid[1]);
             let line = self.line_of[k];
@@ -126,6 +128,27 @@ impl Room {
             let spans = cable.spans_of(line);
             self.parting[line] += self.laying[spans.start][1] + self.laying[spans.end][0];
         }
+    }
+
+    /// Rates of the angles of span k, and of what it is laid onto its ends; a drum's radius grows with what it takes up.
+    fn laying_of(&self, cable: &Cable, (k, found): (usize, &Span), frames: [&Kinematics; 2]) -> ([f64; 2], [f64; 2]) {
+        let circles = [&self.circles[k], &self.circles[k + 1]];
+        let mut growth = [0.0; 2];
+        let mut turning = found.turning(frames, circles, growth);
+        for _ in 0..ROUNDS {
+            let laid = found.laid(circles, turning);
+            let slope = |side: usize| match &cable.points[k + side].role {
+                Role::Drum(spool) => spool.slope(cable.points[k + side].circle.radius, self.laid[k + side]),
+                _ => 0.0,
+            };
+            let slopes = [slope(0), slope(1)];
+            if slopes == [0.0; 2] {
+                break;
+            }
+            growth = [slopes[0] * laid[0], slopes[1] * laid[1]];
+            turning = found.turning(frames, circles, growth);
+        }
+        (turning, found.laid(circles, turning))
     }
 
     /// Calls `each` with line and frame, place and derivative of the line's stretch by the velocity of that frame's body there.
@@ -487,7 +510,8 @@ fn settle_modes(cable: &Cable, step: &mut Finish<'_>, lines: &Lines) {
         }
         if towards.max(back) > 0.0 {
             let known = ElementMode { held: true, ..mode };
-            step.modes[which] = ElementMode { held: false, sense: if towards >= back { 1.0 } else { -1.0 }, speed: 0.0 };
+            step.modes[which] =
+                ElementMode { held: false, sense: if towards >= back { 1.0 } else { -1.0 }, speed: 0.0 };
             step.happened.push((which, known));
         }
     }

@@ -44,9 +44,17 @@ pub const ROPES: [Rope; 5] = [
         [1.6e7, 250e3, 1.6, 40.0],
         "EN 12385-4, class 6x36, grade 1960, steel core: breaking force 0.356 x 1960 MPa x d^2 less a tenth; EA from E of about 100 GPa over the metal's area",
     ),
-    at_20_mm("HMPE", [1.2e7, 380e3, 0.22, 1.0], "ISO 10325 and makers' sheets of 12-strand HMPE at a tenth to a third of the breaking load"),
+    at_20_mm(
+        "HMPE",
+        [1.2e7, 380e3, 0.22, 1.0],
+        "ISO 10325 and makers' sheets of 12-strand HMPE at a tenth to a third of the breaking load",
+    ),
     at_20_mm("polyester", [2.2e6, 100e3, 0.31, 1.0], "ISO 18692-2 and makers' sheets, bedded in"),
-    at_20_mm("nylon", [5.0e5, 85e3, 0.25, 0.5], "ISO 1140 and makers' sheets: 40 % elongation at the breaking load, softer below"),
+    at_20_mm(
+        "nylon",
+        [5.0e5, 85e3, 0.25, 0.5],
+        "ISO 1140 and makers' sheets: 40 % elongation at the breaking load, softer below",
+    ),
     at_20_mm(
         "chain",
         [3.4e7, 374e3, 7.96, 0.0],
@@ -83,7 +91,8 @@ impl Section {
         let d = part.number("diameter");
         let known = rope(part.word("rope"));
         let square = |of: fn(&Rope) -> f64| known.map(|rope| of(rope) * d * d);
-        let bending = part.find_number("bending_stiffness").or(known.map(|rope| rope.bending * d.powi(4))).unwrap_or(0.0);
+        let bending =
+            part.find_number("bending_stiffness").or(known.map(|rope| rope.bending * d.powi(4))).unwrap_or(0.0);
         Section {
             axial: part.find_number("axial_stiffness").or(square(|rope| rope.stiffness)).unwrap_or(0.0),
             bending,

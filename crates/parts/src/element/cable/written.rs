@@ -25,8 +25,16 @@ const WHERE: [Key; 2] = [
 const WHEEL: [Key; 4] = [
     number("radius", Dimension::LENGTH, Range::Positive, "Radius of the rope's centre line on the bare wheel [m]")
         .required("such as radius = 0.2"),
-    key("axle", Form::Direction, "Direction of the axle in the pose as written, world; default the z axis of the frame"),
-    word("sense", &SENSES, "How the cable, from its first point to its last, runs around the axle: left is counterclockwise seen against it; default the shorter way"),
+    key(
+        "axle",
+        Form::Direction,
+        "Direction of the axle in the pose as written, world; default the z axis of the frame",
+    ),
+    word(
+        "sense",
+        &SENSES,
+        "How the cable, from its first point to its last, runs around the axle: left is counterclockwise seen against it; default the shorter way",
+    ),
     any("turns", Range::Whole, "Whole turns around it, beyond the shorter way [-]").or(0.0),
 ];
 
@@ -43,19 +51,34 @@ const END: Spec = Spec {
 const RING: Spec = Spec {
     word: "ring",
     about: "The cable runs through it",
-    keys: &[&WHERE, &[friction("Coefficient of friction: tensions on both sides differ by exp(friction angle) at most [-]").or(0.0)]],
+    keys: &[
+        &WHERE,
+        &[friction("Coefficient of friction: tensions on both sides differ by exp(friction angle) at most [-]")
+            .or(0.0)],
+    ],
     ..Spec::NONE
 };
 const PULLEY: Spec = Spec {
     word: "pulley",
     about: "The cable runs over a wheel without inertia that turns in a body",
-    keys: &[&WHERE, &WHEEL, &[any("efficiency", Range::Fraction, "Tension that goes on over tension that comes in, of its bearing [-]").or(1.0)]],
+    keys: &[
+        &WHERE,
+        &WHEEL,
+        &[any("efficiency", Range::Fraction, "Tension that goes on over tension that comes in, of its bearing [-]")
+            .or(1.0)],
+    ],
     ..Spec::NONE
 };
 const SHEAVE: Spec = Spec {
     word: "sheave",
     about: "The cable grips a wheel or a post that is a body itself",
-    keys: &[&WHERE, &WHEEL, &[friction("Coefficient of friction: it slides where tensions differ by more than exp(friction angle) [-]; never, if there is none")]],
+    keys: &[
+        &WHERE,
+        &WHEEL,
+        &[friction(
+            "Coefficient of friction: it slides where tensions differ by more than exp(friction angle) [-]; never, if there is none",
+        )],
+    ],
     ..Spec::NONE
 };
 const DRUM: Spec = Spec {
@@ -65,10 +88,17 @@ const DRUM: Spec = Spec {
         &WHERE,
         &WHEEL,
         &[
-            number("stored", Dimension::LENGTH, Range::NotNegative, "Rope on the drum at the start, at rest [m]").or(0.0),
-            number("width", Dimension::LENGTH, Range::Positive, "Width between the flanges [m]; one layer without end if there is none"),
+            number("stored", Dimension::LENGTH, Range::NotNegative, "Rope on the drum at the start, at rest [m]")
+                .or(0.0),
+            number(
+                "width",
+                Dimension::LENGTH,
+                Range::Positive,
+                "Width between the flanges [m]; one layer without end if there is none",
+            ),
             any("layers", Range::Count, "Layers it can hold [-]"),
-            word("laid", &LAYERS, "How layers lie on each other: nested rises by sqrt(3)/2 of the diameter").or_word("nested"),
+            word("laid", &LAYERS, "How layers lie on each other: nested rises by sqrt(3)/2 of the diameter")
+                .or_word("nested"),
         ],
     ],
     ..Spec::NONE
@@ -138,7 +168,10 @@ fn points(part: &Part) -> Result<(), (String, String)> {
         return wrong(format!(" has {} points", all.len()), "a cable has two ends at least");
     }
     if all.len() > MOST_POINTS {
-        return wrong(format!(" has {} points, more than {MOST_POINTS}", all.len()), "cut it in two at an end on a body");
+        return wrong(
+            format!(" has {} points, more than {MOST_POINTS}", all.len()),
+            "cut it in two at an end on a body",
+        );
     }
     for (k, point) in all.iter().enumerate() {
         let (is_end, number) = (k == 0 || k + 1 == all.len(), k + 1);
@@ -150,20 +183,31 @@ fn points(part: &Part) -> Result<(), (String, String)> {
                 );
             }
             "ring" | "pulley" | "sheave" if is_end => {
-                return wrong(format!(" ends at a {} (point {number})", point.kind.word), "it ends at an end or a drum");
+                return wrong(
+                    format!(" ends at a {} (point {number})", point.kind.word),
+                    "it ends at an end or a drum",
+                );
             }
             "pulley" if point.number("efficiency") == 0.0 => {
-                return wrong(format!(": the pulley at point {number} has no efficiency"), "efficiency = 0.97, or 1 for none lost");
+                return wrong(
+                    format!(": the pulley at point {number} has no efficiency"),
+                    "efficiency = 0.97, or 1 for none lost",
+                );
             }
             "drum" if point.get("sense").is_none() => {
-                return wrong(format!(": the drum at point {number} has no sense"), "sense = \"left\" or \"right\": the side on which the cable leaves it");
+                return wrong(
+                    format!(": the drum at point {number} has no sense"),
+                    "sense = \"left\" or \"right\": the side on which the cable leaves it",
+                );
             }
             "drum" if point.get("width").is_some() && part.get("diameter").is_none() => {
                 return wrong(": a drum with a width needs the rope's diameter".into(), "such as diameter = 0.02");
             }
             _ => {}
         }
-        let same = |other: &Part| other.attachments("on") == point.attachments("on") && other.vector("at") == point.vector("at");
+        let same = |other: &Part| {
+            other.attachments("on") == point.attachments("on") && other.vector("at") == point.vector("at")
+        };
         if k > 0 && same(&all[k - 1]) {
             return wrong(format!(": its points {k} and {number} are one"), "let the cable run from place to place");
         }
@@ -226,7 +270,13 @@ fn place(point: &Part, build: &mut dyn Build) -> Option<Anchor> {
 fn point(part: &Part, d: f64) -> Point {
     let sense = match part.get("sense") {
         None => 0.0,
-        Some(_) => if part.word("sense") == SENSES[0] { 1.0 } else { -1.0 },
+        Some(_) => {
+            if part.word("sense") == SENSES[0] {
+                1.0
+            } else {
+                -1.0
+            }
+        }
     };
     let circle = Circle { radius: part.number("radius"), sense };
     let role = match part.kind.word {
@@ -253,7 +303,8 @@ fn point(part: &Part, d: f64) -> Point {
 fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>, Vec<String>) {
     let lines = joints.len() + 1;
     let numbered = |word: &str, k: usize, n: usize| if n == 1 { word.to_string() } else { format!("{word}_{}", k + 1) };
-    let state = |name: String, unit: &'static str| ElementState { name: Cow::Owned(name), unit, start: 0.0, scale: 1e-6 };
+    let state =
+        |name: String, unit: &'static str| ElementState { name: Cow::Owned(name), unit, start: 0.0, scale: 1e-6 };
     let output = |name: String, unit: &'static str| Output { name: Cow::Owned(name), unit: Some(unit) };
     let mut states: Vec<ElementState> = (0..lines).map(|k| state(numbered("rest", k, lines), "m")).collect();
     let mut outputs: Vec<Output> = (0..lines).map(|k| output(numbered("tension", k, lines), "N")).collect();
@@ -275,7 +326,8 @@ fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>,
         }
     }
     outputs.extend(joints.iter().map(|k| output(format!("slip_{}", k + 1), "m/s")));
-    let mut names: Vec<String> = (0..lines).map(|k| if lines == 1 { String::new() } else { format!("line_{}", k + 1) }).collect();
+    let mut names: Vec<String> =
+        (0..lines).map(|k| if lines == 1 { String::new() } else { format!("line_{}", k + 1) }).collect();
     names.extend(joints.iter().map(|k| format!("point_{}", k + 1)));
     names.push(String::new());
     (states, outputs, names)
@@ -298,7 +350,10 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
         if let Role::Drum(spool) = &point.role {
             let most = spool.length_to(point.circle.radius, spool.layers);
             if spool.layers.is_finite() && stored[k] > most {
-                build.wrong(&format!("has {} m of rope on a drum that holds {most:.6} m", stored[k]), "more layers, a wider drum, or less rope");
+                build.wrong(
+                    &format!("has {} m of rope on a drum that holds {most:.6} m", stored[k]),
+                    "more layers, a wider drum, or less rope",
+                );
                 return None;
             }
             cable.states[state].start = stored[k];
@@ -309,9 +364,14 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
     choose_senses(cable, &frames);
     let mut room = room_at_start(cable, &frames);
     if !room.clear {
-        let inside = room.spans[..cable.points.len() - 1].iter().position(|span| !(span.length > 0.0) || span.ends.iter().any(|end| !(end.fleet > 0.0)));
+        let inside = room.spans[..cable.points.len() - 1]
+            .iter()
+            .position(|span| !(span.length > 0.0) || span.ends.iter().any(|end| !(end.fleet > 0.0)));
         let k = inside.map_or(1, |k| k + 1);
-        build.wrong(&format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1), "move them apart, or make the wheel smaller");
+        build.wrong(
+            &format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1),
+            "move them apart, or make the wheel smaller",
+        );
         return None;
     }
     // wrap angles between zero and a turn, and whole turns beyond
@@ -332,9 +392,13 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
     let path: f64 = room.path[..lines].iter().sum();
     let strain = match (part.find_number("length"), part.find_number("tension")) {
         (Some(length), _) => {
-            let lying: f64 = cable.joints.iter().filter(|k| cable.points[**k].circle.radius > 0.0).map(|k| room.laid[*k]).sum();
+            let lying: f64 =
+                cable.joints.iter().filter(|k| cable.points[**k].circle.radius > 0.0).map(|k| room.laid[*k]).sum();
             if length <= lying {
-                build.wrong(&format!("is {length} m long, and {lying:.6} m of it lie on its wheels"), "give it more length");
+                build.wrong(
+                    &format!("is {length} m long, and {lying:.6} m of it lie on its wheels"),
+                    "give it more length",
+                );
                 return None;
             }
             path / (length - lying) - 1.0
@@ -343,13 +407,17 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
     };
     if strain * cable.stiffness > cable.breaking {
         let (tension, most) = (strain * cable.stiffness, cable.breaking);
-        build.wrong(&format!("starts with {tension:.4e} N, and breaks at {most:.4e} N"), "its length at rest is shorter than its path: more length, or a stronger rope");
+        build.wrong(
+            &format!("starts with {tension:.4e} N, and breaks at {most:.4e} N"),
+            "its length at rest is shorter than its path: more length, or a stronger rope",
+        );
         return None;
     }
     for line in 0..lines {
         cable.states[line].start = room.path[line] / (1.0 + strain);
     }
-    let fleet = room.spans[..cable.points.len() - 1].iter().flat_map(|span| span.ends).map(|end| end.fleet).fold(1.0, f64::min);
+    let fleet =
+        room.spans[..cable.points.len() - 1].iter().flat_map(|span| span.ends).map(|end| end.fleet).fold(1.0, f64::min);
     let angle = libm::acos(fleet).to_degrees();
     if angle > 4.0 {
         build.warn(&format!("runs onto a wheel at a fleet angle of {angle:.1} degrees: rope leaves its groove above about 6, and wears above 4"));
@@ -375,7 +443,11 @@ fn choose_senses(cable: &mut Cable, frames: &[Kinematics]) {
             let length = |sense: f64, cable: &mut Cable| {
                 cable.points[k].circle.sense = sense;
                 let room = room_at_start(cable, frames);
-                let wrap = if k == 0 || k + 1 == n { 0.0 } else { super::within_a_turn(room.wraps[k]) * cable.points[k].circle.radius };
+                let wrap = if k == 0 || k + 1 == n {
+                    0.0
+                } else {
+                    super::within_a_turn(room.wraps[k]) * cable.points[k].circle.radius
+                };
                 let near = k.saturating_sub(1)..(k + 1).min(n - 1);
                 room.spans[near].iter().map(|span| span.length).sum::<f64>() + wrap
             };
