@@ -135,6 +135,7 @@ def text() -> str:
     parts.append(typed("Signal", item(schema, "signal"), {"name", "kind"}))
     parts.append(typed("Component", item(schema, "component"), {"name"}))
     parts.append(typed("Constraint", item(schema, "constraint"), {"name", "terms"}))
+    parts.append(typed("Cable", item(schema, "cable"), {"name", "points"}))
     parts.append(typed("Change", item(schema, "change"), {"name"}))
     parts.append(typed("Solid", item(schema, "solid"), {"name", "kind"}))
     parts.append(typed("Expect", item(schema, "expect"), {"value", "source"}))

@@ -9,8 +9,10 @@ use crate::{Stop, say};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tippe::clock::Settings;
-use tippe::geometry::{Aabb, Pose, Shape, Vec3};
+use tippe::element::Anchor;
+use tippe::geometry::{Aabb, Mat3, Pose, Shape, Vec3};
 use tippe::grains::{Grain, Grains};
+use tippe::kinematics::Kinematics;
 use tippe::model::Drive;
 use tippe::scene::{Scene, gallery};
 use tippe::{BodyState, Model, Observe, Sample, Simulation, Summary};
@@ -214,13 +216,17 @@ fn draw_bodies(picture: &mut Picture, model: &Model, states: &[BodyState], shape
         }
     }
     for element in &model.elements {
-        if let (Some(_), [_, _]) = (element.kind.line(), element.kind.attached().frames) {
-            let ends = element.kind.attached().frames;
-            let end = |k: usize| {
-                let p_bc = ends[k].body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
-                place(ends[k].body, Pose::at(p_bc + ends[k].p))
-            };
-            picture.line(end(0), end(1), 1.5, INK);
+        if element.kind.line().is_none() {
+            continue;
+        }
+        let frame = |end: &Anchor| {
+            let p_bc = end.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
+            let X = end.body.map_or(Pose::IDENTITY, |body| pose(&states[body as usize]));
+            Kinematics { p: X.point(p_bc + end.p), R: Mat3::from_quat(X.rotation) * end.R, ..Kinematics::WORLD }
+        };
+        let frames: Vec<Kinematics> = element.kind.attached().frames.iter().map(frame).collect();
+        for pair in element.kind.drawn(&frames).windows(2) {
+            picture.line(pair[0], pair[1], 1.5, INK);
         }
     }
 }

@@ -60,6 +60,7 @@ impl Dynamics {
         out.clear();
         for watch in &self.actions.watches {
             out.push(match *watch {
+                Watch::Element(k, _) if !self.actions.elements[k].on => -1.0,
                 Watch::Element(k, which) => {
                     self.ask_element(model, t, y, k, |element, seen| element.watch(which, seen))
                 }

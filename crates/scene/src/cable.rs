@@ -16,73 +16,92 @@ const MOST_ELEMENTS: f64 = 10_000.0;
 
 /// Lays every flexible cable of a scene.
 pub(super) fn lay_all(reader: &mut Reader<'_>, scene: &mut Scene) {
-    let (flexible, others) = std::mem::take(&mut scene.forces)
-        .into_iter()
-        .partition(|part: &Part| part.kind.word == "cable" && part.word("spans") == "flexible");
+    // cables stand behind all other forces, as they are written
+    let is_cable = |part: &Part| part.kind.word == "cable";
+    let (cables, others) = std::mem::take(&mut scene.forces).into_iter().partition(is_cable);
+    let (flexible, massless): (Vec<Part>, Vec<Part>) =
+        Vec::into_iter(cables).partition(|part| part.word("spans") == "flexible");
     scene.forces = others;
     for cable in flexible {
         lay(reader, scene, &cable);
     }
+    scene.forces.extend(massless);
 }
 
-/// A frame in the pose as written: origin and axes, resolved in world.
-fn pose(scene: &Scene, end: &Attachment, at: Option<Vec3>) -> (Vec3, Quat) {
-    let Some(body) = scene.bodies.iter().find(|body| body.name == end.body) else {
-        return (at.unwrap_or_default(), Quat::IDENTITY);
-    };
-    let turn = body.orientation.normalize();
-    let frame = body.frames.iter().find(|frame| frame.name == end.frame);
-    let (p, q) = frame.map_or((Vec3::ZERO, Quat::IDENTITY), |frame| (frame.position, frame.orientation));
-    (at.unwrap_or(body.position + turn * p), turn * q)
+/// Origin of a frame in the pose as written, resolved in world [m].
+fn pose(scene: &Scene, end: &Attachment, at: Option<Vec3>) -> Vec3 {
+    let Some(body) = scene.bodies.iter().find(|body| body.name == end.body) else { return at.unwrap_or_default() };
+    let frame = body.frames.iter().find(|frame| frame.name == end.frame).map_or(Vec3::ZERO, |frame| frame.position);
+    at.unwrap_or(body.position + body.orientation.normalize() * frame)
+}
+
+/// What a flexible cable is cut into.
+struct Cut<'a> {
+    cable: &'a Part,
+    section: element::Section,
+    /// Number of elements.
+    n: usize,
+    /// l [m].
+    l: f64,
+    /// Mass of an element [kg].
+    m: f64,
+    /// Ends of the elements in the pose at the start, resolved in world [m].
+    nodes: Vec<Vec3>,
+}
+
+impl Cut<'_> {
+    fn body(&self, k: usize) -> String {
+        format!("{}.e{}", self.cable.name, k + 1)
+    }
 }
 
 fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
-    let what = format!("cable \"{}\"", cable.name);
-    let place = |key: &str| cable.places.of(key);
-    let mut wrong =
-        |key: &str, message: String, help: &str| reader.error(place(key), format!("{what} {message}"), help);
+    match cut(scene, cable) {
+        Ok(cut) => {
+            elements(scene, &cut);
+            joints(scene, &cut);
+        }
+        Err((key, message, help)) => {
+            reader.error(cable.places.of(key), format!("cable \"{}\" {message}", cable.name), help);
+        }
+    }
+}
+
+/// How a cable is cut, or what is wrong with it: the key, what, and what to do.
+fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, String, &'static str)> {
     let points = cable.parts("points");
     if points.len() != 2 || points.iter().any(|point| point.kind.word != "end") {
-        return wrong(
-            "points",
-            "is flexible and runs over more than its two ends".into(),
-            "let it touch wheels as bodies in contact, or use spans = \"massless\"",
-        );
+        let message = "is flexible and runs over more than its two ends".to_owned();
+        return Err(("points", message, "let it touch wheels as bodies in contact, or use spans = \"massless\""));
     }
     let section = element::Section::of(cable);
     let (Some(mass), Some(diameter)) = (section.mass, cable.find_number("diameter")) else {
-        return wrong(
-            "",
-            "is flexible and has no mass_per_length, or no diameter".into(),
-            "give both, or a type of rope with its diameter",
-        );
+        let message = "is flexible and has no mass_per_length, or no diameter".to_owned();
+        return Err(("", message, "give both, or a type of rope with its diameter"));
     };
-    let ends: Vec<(Vec3, Quat)> =
-        points.iter().map(|point| pose(scene, &point.attachments("on")[0], point.vector("at"))).collect();
-    let chord = ends[1].0 - ends[0].0;
+    let [from, to] = [0, 1].map(|k| pose(scene, &points[k].attachments("on")[0], points[k].vector("at")));
+    let chord = to - from;
     let strain = cable.number("tension") / section.axial;
     let length = cable.find_number("length").unwrap_or(chord.length() / (1.0 + strain));
     let n = cable.find_number("elements").unwrap_or((length / (10.0 * diameter)).ceil().clamp(4.0, 50.0));
     if !(length > 0.0) || n > MOST_ELEMENTS || length / n < 0.5 * diameter {
-        return wrong(
-            "elements",
-            format!("is {length} m long in {n} elements of diameter {diameter} m"),
-            "elements are longer than half their diameter, and at most 10,000",
-        );
+        let message = format!("is {length} m long in {n} elements of diameter {diameter} m");
+        return Err(("elements", message, "elements are longer than half their diameter, and at most 10,000"));
     }
-    let n = n as usize;
-    let l = length / n as f64;
     let line = element::Catenary { length, weight: mass * scene.gravity.length(), stiffness: section.axial };
-    let nodes = curve(ends[0].0, ends[1].0, line, scene.gravity, n);
-    let m = mass * l;
-    let radius = 0.5 * diameter;
-    let across = m * (3.0 * radius * radius + l * l) / 12.0;
-    let across = across.max(LEAST_INERTIA * m * l * l);
-    let body = |k: usize| format!("{}.e{}", cable.name, k + 1);
+    let (n, l) = (n as usize, length / n);
+    Ok(Cut { cable, section, n, l, m: mass * l, nodes: curve(from, to, line, scene.gravity, n) })
+}
+
+/// The elements as bodies.
+fn elements(scene: &mut Scene, cut: &Cut<'_>) {
+    let Cut { cable, n, l, m, ref nodes, .. } = *cut;
+    let points = cable.parts("points");
+    let radius = 0.5 * cable.number("diameter");
+    let across = (m * (3.0 * radius * radius + l * l) / 12.0).max(LEAST_INERTIA * m * l * l);
     let mut turn = Quat::IDENTITY;
     for k in 0..n {
-        let way = nodes[k + 1] - nodes[k];
-        let along = if way.length() > 0.0 { way.normalize() } else { chord.normalize_or(Vec3::X) };
+        let along = (nodes[k + 1] - nodes[k]).normalize_or(Vec3::X);
         // each element is turned from the one before it without twist
         turn = Quat::from_rotation_arc(turn * Vec3::X, along) * turn;
         let frame = |name: &str, x: f64| Frame {
@@ -91,10 +110,9 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
             orientation: Quat::IDENTITY,
             places: cable.places.clone(),
         };
-        let near = (k.saturating_sub(2)..(k + 3).min(n)).filter(|other| *other != k).map(body);
+        let near = (k.saturating_sub(2)..(k + 3).min(n)).filter(|other| *other != k).map(|other| cut.body(other));
         let ends_on = [(0, k < 2), (1, k + 2 >= n)].into_iter().filter(|(_, is_near)| *is_near);
         let held = ends_on.map(|(end, _): (usize, bool)| points[end].attachments("on")[0].body.clone());
-        let ignore: Vec<String> = near.chain(held.filter(|name| name != "world")).collect();
         let shape = ShapeSpec {
             kind: ShapeKind::Capsule { radius, length: l, axis: Axis::X },
             collide: cable.flag("collide"),
@@ -102,38 +120,43 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
             ..ShapeSpec::default()
         };
         scene.bodies.push(Body {
-            name: body(k),
+            name: cut.body(k),
             shapes: vec![shape],
             material: cable.get("material").map(|_| cable.word("material").to_string()),
             position: (nodes[k] + nodes[k + 1]) * 0.5,
             orientation: turn,
             mass: Some(m),
             inertia: Some(Mat3::from_diagonal(Vec3::new(0.5 * m * radius * radius, across, across))),
-            ignore,
+            ignore: near.chain(held.filter(|name| name != "world")).collect(),
             frames: vec![frame("begin", -0.5 * l), frame("end", 0.5 * l)],
             places: cable.places.clone(),
             ..Body::default()
         });
     }
-    let side = |k: usize, frame: &str| Attachment { body: body(k), frame: frame.into() };
+}
+
+/// The joints between elements and at the ends.
+fn joints(scene: &mut Scene, cut: &Cut<'_>) {
+    let Cut { cable, section, n, l, m, ref nodes } = *cut;
+    let side = |k: usize, frame: &str| Attachment { body: cut.body(k), frame: frame.into() };
     for k in 0..=n {
         let is_end = k == 0 || k == n;
-        let point = &points[usize::from(k == n)];
-        let fixed = is_end.then(|| {
-            hold(scene, cable, (point, k), if k == 0 { (nodes[0], nodes[1]) } else { (nodes[n - 1], nodes[n]) })
-        });
-        let between = match (k, fixed) {
-            (0, Some(held)) => [held, side(0, "begin")],
-            (_, Some(held)) => [side(n - 1, "end"), held],
-            (_, None) => [side(k - 1, "end"), side(k, "begin")],
+        let point = &cable.parts("points")[usize::from(k == n)];
+        let at = k.min(n - 1);
+        let held = is_end.then(|| hold(scene, cable, (point, k), (nodes[at], nodes[at + 1])));
+        let between = match held {
+            Some(held) if k == 0 => [held, side(0, "begin")],
+            Some(held) => [side(n - 1, "end"), held],
+            None => [side(k - 1, "end"), side(k, "begin")],
         };
         let bends = !is_end || point.flag("clamped");
+        let stiffness = |of: f64| if bends { of } else { 0.0 };
         let mut part = Part::new(format!("{}.j{k}", cable.name), &element::joint_of_cable().kind)
             .with("between", between)
             .with("length", if is_end { 0.5 * l } else { l })
             .with("axial_stiffness", section.axial)
-            .with("bending_stiffness", if bends { section.bending } else { 0.0 })
-            .with("torsional_stiffness", if bends { section.torsion } else { 0.0 })
+            .with("bending_stiffness", stiffness(section.bending))
+            .with("torsional_stiffness", stiffness(section.torsion))
             .with("damping_time", cable.number("damping") / section.axial);
         if !is_end {
             part.set("mass", m);
@@ -146,7 +169,7 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
 /// The frame that an end of a cable is held in: x along its first or last element; made on the body it is on.
 fn hold(scene: &mut Scene, cable: &Part, (point, k): (&Part, usize), (from, to): (Vec3, Vec3)) -> Attachment {
     let end = &point.attachments("on")[0];
-    let (p, _) = pose(scene, end, point.vector("at"));
+    let p = pose(scene, end, point.vector("at"));
     let name = format!("{}_{k}", cable.name.replace('.', "_"));
     let along = (to - from).normalize_or(Vec3::X);
     let axes = Quat::from_rotation_arc(Vec3::X, along);

@@ -107,3 +107,20 @@ pub(super) const CHANGE: Table = Table {
         texts("contact_off", "Two bodies that may not touch from now on"),
     ]],
 };
+
+/// Every kind of part that a scene can have: the table it stands in (`joint`, `force`, ...) and how it is written.
+pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
+    let tables = [
+        ("joint", &JOINT),
+        ("force", &FORCE),
+        ("cable", &CABLE),
+        ("point of a cable", &element::POINT_KINDS),
+        ("signal", &SIGNAL),
+        ("sensor", &SENSOR),
+        ("motor", &element::MOTOR),
+        ("spring of a joint", &element::SPRING),
+        ("limit of a joint", &element::LIMIT),
+        ("friction of a joint", &element::FRICTION),
+    ];
+    tables.into_iter().flat_map(|(name, table)| table.kinds.iter().map(move |kind| (name, *kind))).collect()
+}

@@ -38,6 +38,7 @@ mod write_part;
 mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors};
+pub use format_mechanism::kinds;
 pub use gallery::gallery;
 pub use grains::{
     ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
@@ -122,23 +123,6 @@ pub struct Scene {
     pub expects: Vec<Expect>,
     /// Where things were written.
     pub places: Places,
-}
-
-/// Every kind of part that a scene can have: the table it stands in (`joint`, `force`, ...) and how it is written.
-pub fn kinds() -> Vec<(&'static str, &'static Spec)> {
-    let tables = [
-        ("joint", &format_mechanism::JOINT),
-        ("force", &format_mechanism::FORCE),
-        ("cable", &format_mechanism::CABLE),
-        ("point of a cable", &tippe_parts::element::POINT_KINDS),
-        ("signal", &format_mechanism::SIGNAL),
-        ("sensor", &format_mechanism::SENSOR),
-        ("motor", &tippe_parts::element::MOTOR),
-        ("spring of a joint", &tippe_parts::element::SPRING),
-        ("limit of a joint", &tippe_parts::element::LIMIT),
-        ("friction of a joint", &tippe_parts::element::FRICTION),
-    ];
-    tables.into_iter().flat_map(|(name, table)| table.kinds.iter().map(move |kind| (name, *kind))).collect()
 }
 
 impl Scene {

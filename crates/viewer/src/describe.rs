@@ -177,7 +177,7 @@ pub struct DescribedFrame {
     pub pose: [f64; 7],
 }
 
-/// A force element with two ends.
+/// A force element with two ends, or a piece of a cable.
 #[derive(Clone, Debug, Serialize)]
 pub struct DescribedSpring {
     /// Name.
@@ -342,10 +342,15 @@ fn springs(model: &Model) -> Vec<DescribedSpring> {
         let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
         DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
     };
-    let springs = model.elements.iter().filter_map(|element| {
-        let kind = element.kind.line()?;
-        let [first, second] = element.kind.attached().frames else { return None };
-        Some(DescribedSpring { name: element.name.clone(), kind, ends: [frame(first), frame(second)] })
+    let lines = model.elements.iter().filter_map(|element| Some((element, element.kind.line()?)));
+    // a cable is drawn from point to point
+    let springs = lines.flat_map(|(element, kind)| {
+        let pairs = element.kind.attached().frames.windows(2);
+        pairs.map(move |pair| DescribedSpring {
+            name: element.name.clone(),
+            kind,
+            ends: [frame(&pair[0]), frame(&pair[1])],
+        })
     });
     springs.collect()
 }

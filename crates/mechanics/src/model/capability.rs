@@ -168,7 +168,7 @@ pub fn names() -> Vec<String> {
         .chain(class("friction", FrictionLaw::NAMES.to_vec()))
         .chain(class("joint", words(&joint::KINDS)))
         .chain(hung)
-        .chain(class("force", words(&element::FORCE_KINDS)))
+        .chain(class("force", [words(&element::FORCE_KINDS), words(&element::CABLE_KINDS)].concat()))
         .chain(class("signal", words(&signal::KINDS)))
         .chain(class("sensor", words(&sensor::KINDS)))
         .chain(class("change", ["attach", "release", "lock", "unlock", "delete", "contact"].to_vec()))

@@ -575,6 +575,11 @@ pub trait Acting: std::fmt::Debug {
         None
     }
 
+    /// Points of that line, resolved in world [m].
+    fn drawn(&self, frames: &[Kinematics]) -> Vec<Vec3> {
+        frames.iter().map(|frame| frame.p).collect()
+    }
+
     /// Word for the line between its frames in pictures.
     fn line(&self) -> Option<&'static str> {
         None

@@ -332,6 +332,23 @@ class Constraint(TypedDict, total=False):
     force_max: Number
     repeat: Sequence[Any] | Any
 
+class Cable(TypedDict, total=False):
+    axial_stiffness: Number
+    bending_stiffness: Number
+    breaking_load: Number
+    collide: bool
+    damping: Number
+    diameter: Number
+    elements: int | str
+    length: Number
+    mass_per_length: Number
+    material: str | Any
+    repeat: Sequence[Any] | Any
+    rope: str
+    spans: str
+    tension: Number
+    torsional_stiffness: Number
+
 class Change(TypedDict, total=False):
     at: Number
     attach: str | Any

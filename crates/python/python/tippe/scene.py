@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -359,6 +359,10 @@ class Scene(Kinds):
     def constraint(self, name: str, terms: Mapping[str, Number], **keys: Unpack[_keys.Constraint]) -> Element:
         """A sum of coordinates, `{"left.position": 1, "right.position": 2}`, that equals a limit, or is at_most or at_least it."""
         return Element(self, self._add("constraint", {"name": name, "terms": dict(terms), **_words(keys)}))
+
+    def cable(self, name: str, points: Sequence[Mapping[str, Any]], **keys: Unpack[_keys.Cable]) -> Element:
+        """A cable from an end over rings, pulleys and sheaves to an end or a drum: `[{"kind": "end", "on": "load"}, ...]`."""
+        return Element(self, self._add("cable", {"name": name, "points": [dict(point) for point in points], **_words(keys)}))
 
     def sensor(self, name: str, kind: str, first: Any, second: Any) -> Element:
         """A sensor between two frames: pose, velocity, acceleration, distance or contact."""

@@ -62,7 +62,7 @@ fn one(table: &str, word: &str, example: &str) -> String {
 }
 
 fn is_element(table: &str) -> bool {
-    !matches!(table, "joint" | "signal" | "sensor")
+    !matches!(table, "joint" | "signal" | "sensor" | "cable" | "point of a cable")
 }
 
 /// A scene for every element that a scene may have.
@@ -126,6 +126,8 @@ fn scenes() -> Vec<String> {
             "joint" if example.contains("slide") => format!("{HINGE}{slide}{}", one(table, word, example)),
             "joint" if example.contains("hinge") => format!("{HINGE}{other}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
+            "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),
+            "point of a cable" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

@@ -16,7 +16,7 @@ mod section;
 mod written;
 
 pub use catenary::Catenary;
-pub use path::Circle;
+pub use path::{Circle, Span};
 pub use section::{ROPES, Section};
 pub use written::{POINT_KINDS, SPEC};
 
@@ -26,9 +26,11 @@ use super::{
 };
 use crate::cause::Cause;
 use crate::event::EventKind;
+use crate::kinematics::Kinematics;
 use libm::{exp, fmod, sqrt};
 use room::{Lines, Room};
 use std::f64::consts::TAU;
+use tippe_geometry::Vec3;
 
 /// Points of a cable at most.
 pub const MOST_POINTS: usize = 40;
@@ -333,6 +335,11 @@ impl Acting for Cable {
 
     fn finish(&self, step: &mut Finish<'_>) {
         room::finish(self, step);
+    }
+
+    fn drawn(&self, frames: &[Kinematics]) -> Vec<Vec3> {
+        let states: Vec<f64> = self.states.iter().map(|state| state.start).collect();
+        Room::of(self, frames, &states).drawn(self, frames)
     }
 
     fn line(&self) -> Option<&'static str> {

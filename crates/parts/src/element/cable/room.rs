@@ -13,6 +13,8 @@ use tippe_geometry::Vec3;
 const NEWTON: usize = 60;
 /// Rounds in which a drum's radius and what it takes up are found; each is some hundred times nearer.
 const ROUNDS: usize = 5;
+/// Pieces in which an arc is drawn.
+const ARC: usize = 16;
 /// A tension is found where it changes by less than this share [-].
 const SMALLEST_CHANGE: f64 = 1e-15;
 
@@ -173,6 +175,24 @@ impl Room {
                 each((line, k + side), span.ends[side].at, along[side] + more[side]);
             }
         }
+    }
+
+    /// Points along the cable, arcs on its wheels by some each [m].
+    pub fn drawn(&self, cable: &Cable, frames: &[Kinematics]) -> Vec<Vec3> {
+        let last = cable.points.len() - 1;
+        let mut points = vec![self.spans[0].ends[0].at];
+        for k in 1..last {
+            let Circle { radius, sense } = self.circles[k];
+            let from = self.spans[k - 1].ends[1].angle;
+            let arc = |j: usize| {
+                let angle = from + sense * self.wraps[k] * j as f64 / ARC as f64;
+                let [u, v] = [frames[k].R.x_axis, frames[k].R.y_axis];
+                frames[k].p + (u * libm::cos(angle) + v * libm::sin(angle)) * radius
+            };
+            points.extend((0..=if radius > 0.0 { ARC } else { 0 }).map(arc));
+        }
+        points.push(self.spans[last - 1].ends[1].at);
+        points
     }
 
     /// What moves between lines, wheels and drums where this is laid (or per time): changes of all states, none of them of sliding.

@@ -11,6 +11,8 @@ use tippe_format::key::{Form, Key, Range, Spec, Table, any, flag, key, number, t
 use tippe_format::part::Part;
 use tippe_geometry::Mat3;
 
+/// Fleet angle beyond which a scene warns [degrees].
+const LARGEST_FLEET: f64 = 4.0;
 /// Words of the ways in which a cable runs between its points.
 const SPANS: [&str; 2] = ["massless", "flexible"];
 /// Words of the senses in which a cable runs around a wheel.
@@ -333,49 +335,55 @@ fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>,
     (states, outputs, names)
 }
 
-/// Senses, wrap angles and lengths at rest in the pose at the start.
+/// Senses, wrap angles and lengths at rest in the pose at the start; none if something is wrong with them, which was reported.
 fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) -> Option<()> {
-    let frames: Vec<Kinematics> = cable
-        .frames
-        .iter()
-        .map(|anchor| {
-            let (R, p) = build.pose(anchor);
-            Kinematics { p, R, ..Kinematics::WORLD }
-        })
-        .collect();
-    let lines = cable.joints.len() + 1;
-    let mut state = lines;
-    let mut drums = Vec::new();
+    let at_start = |anchor: &Anchor| {
+        let (R, p) = build.pose(anchor);
+        Kinematics { p, R, ..Kinematics::WORLD }
+    };
+    let frames: Vec<Kinematics> = cable.frames.iter().map(at_start).collect();
+    load_drums(cable, stored, build)?;
+    choose_senses(cable, &frames);
+    lay_wraps(cable, &frames, build)?;
+    let room = room_at_start(cable, &frames);
+    stretch(cable, &room, part, build)?;
+    let ends = room.spans[..cable.points.len() - 1].iter().flat_map(|span| span.ends);
+    let angle = libm::acos(ends.map(|end| end.fleet).fold(1.0, f64::min)).to_degrees();
+    if angle > LARGEST_FLEET {
+        build.warn(&format!("runs onto a wheel at a fleet angle of {angle:.1} degrees: rope leaves its groove above about 6, and wears above 4"));
+    }
+    Some(())
+}
+
+/// What lies on the drums.
+fn load_drums(cable: &mut Cable, stored: &[f64], build: &mut dyn Build) -> Option<()> {
+    let mut state = cable.lines();
     for (k, point) in cable.points.iter().enumerate() {
         if let Role::Drum(spool) = &point.role {
             let most = spool.length_to(point.circle.radius, spool.layers);
             if spool.layers.is_finite() && stored[k] > most {
-                build.wrong(
-                    &format!("has {} m of rope on a drum that holds {most:.6} m", stored[k]),
-                    "more layers, a wider drum, or less rope",
-                );
+                let message = format!("has {} m of rope on a drum that holds {most:.6} m", stored[k]);
+                build.wrong(&message, "more layers, a wider drum, or less rope");
                 return None;
             }
             cable.states[state].start = stored[k];
-            drums.push(state);
         }
         state += usize::from(point.circle.radius > 0.0);
     }
-    choose_senses(cable, &frames);
-    let mut room = room_at_start(cable, &frames);
+    Some(())
+}
+
+/// Wrap angles between zero and a turn, and whole turns beyond.
+fn lay_wraps(cable: &mut Cable, frames: &[Kinematics], build: &mut dyn Build) -> Option<()> {
+    let room = room_at_start(cable, frames);
     if !room.clear {
-        let inside = room.spans[..cable.points.len() - 1]
-            .iter()
-            .position(|span| !(span.length > 0.0) || span.ends.iter().any(|end| !(end.fleet > 0.0)));
-        let k = inside.map_or(1, |k| k + 1);
-        build.wrong(
-            &format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1),
-            "move them apart, or make the wheel smaller",
-        );
+        let is_wrong = |span: &super::Span| !(span.length > 0.0) || span.ends.iter().any(|end| !(end.fleet > 0.0));
+        let k = room.spans[..cable.points.len() - 1].iter().position(is_wrong).map_or(1, |k| k + 1);
+        let message = format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1);
+        build.wrong(&message, "move them apart, or make the wheel smaller");
         return None;
     }
-    // wrap angles between zero and a turn, and whole turns beyond
-    let mut state = lines;
+    let mut state = cable.lines();
     for k in 0..cable.points.len() {
         let point = &cable.points[k];
         if point.circle.radius == 0.0 {
@@ -383,44 +391,38 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
         }
         if !matches!(point.role, Role::Drum(_)) {
             let wrap = super::within_a_turn(room.wraps[k]) + TAU * point.turns;
-            let between = cable.joints.contains(&k);
-            cable.states[state].start = if between { wrap * point.circle.radius } else { wrap };
+            cable.states[state].start = if cable.joints.contains(&k) { wrap * point.circle.radius } else { wrap };
         }
         state += 1;
     }
-    room = room_at_start(cable, &frames);
+    Some(())
+}
+
+/// Lengths at rest, from the length of the whole or the tension.
+fn stretch(cable: &mut Cable, room: &Room, part: &Part, build: &mut dyn Build) -> Option<()> {
+    let lines = cable.lines();
     let path: f64 = room.path[..lines].iter().sum();
     let strain = match (part.find_number("length"), part.find_number("tension")) {
         (Some(length), _) => {
-            let lying: f64 =
-                cable.joints.iter().filter(|k| cable.points[**k].circle.radius > 0.0).map(|k| room.laid[*k]).sum();
+            let wheels = cable.joints.iter().filter(|k| cable.points[**k].circle.radius > 0.0);
+            let lying: f64 = wheels.map(|k| room.laid[*k]).sum();
             if length <= lying {
-                build.wrong(
-                    &format!("is {length} m long, and {lying:.6} m of it lie on its wheels"),
-                    "give it more length",
-                );
+                let message = format!("is {length} m long, and {lying:.6} m of it lie on its wheels");
+                build.wrong(&message, "give it more length");
                 return None;
             }
             path / (length - lying) - 1.0
         }
         (None, tension) => tension.unwrap_or(0.0) / cable.stiffness,
     };
-    if strain * cable.stiffness > cable.breaking {
-        let (tension, most) = (strain * cable.stiffness, cable.breaking);
-        build.wrong(
-            &format!("starts with {tension:.4e} N, and breaks at {most:.4e} N"),
-            "its length at rest is shorter than its path: more length, or a stronger rope",
-        );
+    let tension = strain * cable.stiffness;
+    if tension > cable.breaking {
+        let message = format!("starts with {tension:.4e} N, and breaks at {:.4e} N", cable.breaking);
+        build.wrong(&message, "its length at rest is shorter than its path: more length, or a stronger rope");
         return None;
     }
     for line in 0..lines {
         cable.states[line].start = room.path[line] / (1.0 + strain);
-    }
-    let fleet =
-        room.spans[..cable.points.len() - 1].iter().flat_map(|span| span.ends).map(|end| end.fleet).fold(1.0, f64::min);
-    let angle = libm::acos(fleet).to_degrees();
-    if angle > 4.0 {
-        build.warn(&format!("runs onto a wheel at a fleet angle of {angle:.1} degrees: rope leaves its groove above about 6, and wears above 4"));
     }
     Some(())
 }
