@@ -16,6 +16,9 @@ const MOST_ELEMENTS: f64 = 10_000.0;
 
 /// Lays every flexible cable of a scene.
 pub(super) fn lay_all(reader: &mut Reader<'_>, scene: &mut Scene) {
+    if !reader.errors.is_empty() {
+        return;
+    }
     // cables stand behind all other forces, as they are written
     let is_cable = |part: &Part| part.kind.word == "cable";
     let (cables, others) = std::mem::take(&mut scene.forces).into_iter().partition(is_cable);

@@ -352,11 +352,11 @@ mod tests {
         show(&mut observer, &model, 0.2);
         assert_eq!(time_of(&live.latest.borrow()), 0.2);
         let other = live.clone();
+        let began = Instant::now();
         let release = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));
             other.hold(false);
         });
-        let began = Instant::now();
         observer.wait_while_held(&mut || true);
         assert!(began.elapsed() >= Duration::from_millis(30));
         release.join().unwrap();

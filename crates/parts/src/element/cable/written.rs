@@ -235,6 +235,13 @@ fn rewrite(part: &mut Part, element: &Element, pose: &dyn NewPose) -> Result<(),
 }
 
 fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    if part.word("spans") != SPANS[0] {
+        build.wrong(
+            "is flexible, and has not been laid",
+            "read the scene from a file or a text: reading lays its cables",
+        );
+        return None;
+    }
     let all = part.parts("points");
     let d = part.number("diameter");
     let Section { axial: stiffness, breaking, .. } = Section::of(part);
