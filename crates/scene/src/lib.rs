@@ -131,6 +131,7 @@ pub fn kinds() -> Vec<(&'static str, &'static Spec)> {
         ("force", &format_mechanism::FORCE),
         ("cable", &format_mechanism::CABLE),
         ("point of a cable", &tippe_parts::element::POINT_KINDS),
+        ("segment of a cable", &tippe_parts::element::SEGMENT_KINDS),
         ("signal", &format_mechanism::SIGNAL),
         ("sensor", &format_mechanism::SENSOR),
         ("motor", &tippe_parts::element::MOTOR),
