@@ -63,9 +63,11 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         weight.map(|weight| Catenary { length: part.number("length"), weight, stiffness: known.axial })
     };
     let segments = part.parts("segments");
-    let parts: Option<Vec<Catenary>> = if segments.is_empty() { section(part).map(|one| vec![one]) } else { segments.iter().map(section).collect() };
-    let Some(parts) = parts else {
-        build.wrong("hangs as a catenary and has no weight", "mass_per_length = 20, or weight = 180 (per length, in water), or a type of rope with its diameter");
+    let of = if segments.is_empty() { std::slice::from_ref(part) } else { segments };
+    let parts: Option<Vec<Catenary>> = of.iter().map(section).collect();
+    let Some(parts) = parts.filter(|parts| parts.iter().any(|part| part.weight != 0.0)) else {
+        let help = "mass_per_length = 20, or weight = 180 (per length, in water), or a type of rope with its diameter";
+        build.wrong("hangs as a catenary and has no weight", help);
         return None;
     };
     let mut line = HeavyLine { ends, up, hanging: Hanging { parts, bottom: None } };
@@ -75,13 +77,18 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         let near = ON_BOTTOM * line.hanging.length();
         if let Some(k) = (0..2).find(|k| heights[*k] < height - near) {
             let (end, below) = (k + 1, height - heights[k]);
-            build.wrong(&format!(": its end {end} is {below:.6} m below the seabed at {height} m"), "raise that end, or lower the seabed");
+            build.wrong(&format!("has its end {end} {below:.6} m below the seabed at {height} m"), "raise that end, or lower the seabed");
             return None;
         }
         let friction = part.number("seabed_friction");
         let anchor = (0..2).find(|k| ends[*k].body.is_none() && heights[*k] <= height + near);
-        if friction > 0.0 && anchor.is_none() {
-            build.wrong("has friction on the seabed and no anchor", "one of its ends on \"world\", at the height of the seabed, or no seabed_friction");
+        let needs = if friction > 0.0 { "friction on the seabed" } else { "segments over a seabed" };
+        if (friction > 0.0 || line.hanging.parts.len() > 1) && anchor.is_none() {
+            build.wrong(&format!("has {needs} and no anchor"), "one of its ends on \"world\", at the height of the seabed, or no seabed");
+            return None;
+        }
+        if friction > 0.0 && line.hanging.parts.len() > 1 {
+            build.wrong("has several segments and friction on the seabed", "leave out seabed_friction, or give it one segment");
             return None;
         }
         line.hanging.bottom = Some(Bottom { height, friction, anchor: anchor.unwrap_or(0) });

@@ -21,6 +21,8 @@ const NEWTON: usize = 120;
 const EXACT: f64 = 1e-14;
 /// What no further step betters is met, if it is met to this share of the length [-].
 const CLOSE: f64 = 1e-9;
+/// A level pull below this share of the weight is none: the line lies in a heap [-].
+const NO_PULL: f64 = 1e-13;
 /// Ends are at least this share of the length apart, level [-].
 const LEAST_SPAN: f64 = 1e-9;
 
@@ -70,6 +72,20 @@ impl AtRest {
     }
 }
 
+/// How a line is walked along.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    /// From its last end to its first.
+    back: bool,
+    /// From which of its parts on, counted so, it lies on the bottom where it would carry less than nothing.
+    lies: usize,
+}
+
+impl Walk {
+    /// From its first end, and nothing lies.
+    const FREE: Walk = Walk { back: false, lies: usize::MAX };
+}
+
 /// Where a part leads.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reach {
@@ -79,6 +95,8 @@ struct Reach {
     slope: [f64; 3],
     /// Psi [J].
     dual: f64,
+    /// Length on the bottom [m].
+    lying: f64,
 }
 
 fn reach(part: &Catenary, H: f64, V: f64) -> Reach {
@@ -102,6 +120,7 @@ fn reach(part: &Catenary, H: f64, V: f64) -> Reach {
         dual: L * (0.25 * (t0 + t1) + mean * mean / (t0 + t1))
             + 0.5 * H * H * turn
             + 0.5 * give * (H * H + (V * V + V * U + U * U) / 3.0),
+        lying: 0.0,
     }
 }
 
@@ -183,25 +202,36 @@ impl Hanging {
     /// At rest between ends that are this far apart, level, at these heights in the world [m].
     pub fn at_rest(&self, r: f64, heights: [f64; 2]) -> AtRest {
         let r = r.max(LEAST_SPAN * self.length());
-        let over_bottom = self.bottom.and_then(|bottom| self.on_bottom(bottom, r, heights));
-        over_bottom.unwrap_or_else(|| self.clear_of_bottom(r, heights))
+        match self.bottom {
+            Some(bottom) if self.parts.len() == 1 => self.on_bottom(bottom, r, heights).unwrap_or_else(|| self.clear_of_bottom(r, heights)),
+            Some(bottom) => self.of_segments(bottom, r, heights),
+            None => self.clear_of_bottom(r, heights),
+        }
     }
 
-    fn reach(&self, H: f64, V: f64) -> Reach {
-        let mut sum = Reach::default();
-        let mut V = V;
-        for part in &self.parts {
-            let one = reach(part, H, V);
+    fn reach(&self, H: f64, V: f64, walk: Walk) -> Reach {
+        let (mut sum, mut V) = (Reach::default(), V);
+        let (n, lies) = (self.parts.len(), walk.lies);
+        for k in 0..n {
+            let part = &self.parts[if walk.back { n - 1 - k } else { k }];
+            let (L, w, EA) = (part.length, part.weight, part.stiffness);
+            let s = if k < lies || V >= w * L { L } else { (V / w).max(0.0) };
+            let mut one = if s > 0.0 { reach(&Catenary { length: s, ..*part }, H, V) } else { Reach::default() };
+            let rest = L - s;
+            one.place[0] += rest * (1.0 + H / EA);
+            one.slope[0] += rest / EA;
+            one.dual += rest * (H + H * H / (2.0 * EA));
             sum.place = [sum.place[0] + one.place[0], sum.place[1] + one.place[1]];
             sum.slope = [0, 1, 2].map(|k| sum.slope[k] + one.slope[k]);
             sum.dual += one.dual;
-            V -= part.weight * part.length;
+            sum.lying += rest;
+            V = if rest > 0.0 { 0.0 } else { V - w * L };
         }
         sum
     }
 
-    /// H and V of its first end with which it ends at r and z from there.
-    fn solve(&self, r: f64, z: f64) -> [f64; 2] {
+    /// H and V of the end it begins at with which it ends at r and z from there.
+    fn solve(&self, r: f64, z: f64, walk: Walk) -> [f64; 2] {
         let (L, W) = (self.length(), self.weight());
         let w = self.parts.iter().map(|part| (part.weight * part.length).abs()).sum::<f64>() / L;
         let slack = (L * L - z * z) / (r * r) - 1.0;
@@ -209,23 +239,27 @@ impl Hanging {
         let [mut H, mut V] = [w * r / (2.0 * flat), 0.5 * (W - w * z / tanh(flat))];
         let miss = |at: &Reach| [at.place[0] - r, z - at.place[1]];
         let least = |at: &Reach, H: f64, V: f64| at.dual - H * r + V * z;
-        let mut at = self.reach(H, V);
+        let mut at = self.reach(H, V, walk);
         for _ in 0..NEWTON {
             let g = miss(&at);
             let size = hypot(g[0], g[1]);
-            if size <= EXACT * L {
+            if size <= EXACT * L || H < NO_PULL * w * L {
                 break;
             }
             let [a, b, c] = at.slope;
             let determinant = a * c - b * b;
-            let step = [(b * g[1] - c * g[0]) / determinant, (b * g[0] - a * g[1]) / determinant];
-            let fall = g[0] * step[0] + g[1] * step[1];
-            let mut share = if H + step[0] < 0.1 * H { -0.9 * H / step[0] } else { 1.0 };
-            let from = least(&at, H, V);
+            let mut step = [(b * g[1] - c * g[0]) / determinant, (b * g[0] - a * g[1]) / determinant];
+            if H + step[0] < 0.1 * H {
+                // H stays above zero; V is the best beside it
+                step[0] = -0.9 * H;
+                step[1] = -(g[1] + b * step[0]) / c;
+            }
+            let fall = (g[0] * step[0] + g[1] * step[1]).min(0.0);
+            let (mut share, from) = (1.0, least(&at, H, V));
             let mut better = false;
             for _ in 0..40 {
                 let [h, v] = [H + share * step[0], V + share * step[1]];
-                let next = self.reach(h, v);
+                let next = self.reach(h, v, walk);
                 let g = miss(&next);
                 if hypot(g[0], g[1]) < size || size > CLOSE * L && least(&next, h, v) <= from + 1e-4 * share * fall {
                     (H, V, at, better) = (h, v, next, true);
@@ -244,8 +278,8 @@ impl Hanging {
         // heights are counted from the bottom, as those of what lies on it are
         let zero = self.bottom.map_or(0.0, |bottom| bottom.height);
         let [z1, z2] = heights.map(|z| z - zero);
-        let [H, V] = self.solve(r, z2 - z1);
-        let at = self.reach(H, V);
+        let [H, V] = self.solve(r, z2 - z1, Walk::FREE);
+        let at = self.reach(H, V, Walk::FREE);
         let [a, b, c] = at.slope;
         let determinant = a * c - b * b;
         // slopes of H and V_1 by r and z_1 - z_2
@@ -340,6 +374,45 @@ impl Hanging {
     }
 }
 
+impl Hanging {
+    /// Segments whose anchor lies on the bottom: heavy ones next to it lie there too where they would hang below it.
+    fn of_segments(&self, bottom: Bottom, r: f64, heights: [f64; 2]) -> AtRest {
+        let free = self.clear_of_bottom(r, heights);
+        let (anchor, other) = (bottom.anchor, 1 - bottom.anchor);
+        if free.carried[anchor] <= 0.0 {
+            return free;
+        }
+        // from its upper end to its anchor
+        let n = self.parts.len();
+        let lies = if anchor == 0 {
+            self.parts.iter().position(|part| part.weight <= 0.0).map_or(0, |k| n - k)
+        } else {
+            self.parts.iter().rposition(|part| part.weight <= 0.0).map_or(0, |k| k + 1)
+        };
+        let walk = Walk { back: anchor == 0, lies };
+        let z = heights[other] - bottom.height;
+        let [H, V] = self.solve(r, -z, walk);
+        let at = self.reach(H, V, walk);
+        let [a, b, c] = at.slope;
+        let determinant = a * c - b * b;
+        let [rr, rz, zz] = [c / determinant, -b / determinant, a / determinant];
+        let (mut stiffness, mut carried) = ([[0.0; 3]; 3], [0.0; 2]);
+        carried[other] = V;
+        stiffness[0][0] = rr;
+        (stiffness[0][1 + other], stiffness[1 + other][0]) = (rz, rz);
+        stiffness[1 + other][1 + other] = zz;
+        AtRest {
+            level: [H; 2],
+            carried,
+            stored: H * r + V * z - at.dual,
+            lying: at.lying,
+            lowest: bottom.height,
+            stiffness,
+            rubbing: 0.0,
+        }
+    }
+}
+
 /// The zero of a function that rises, ever slower, from below zero at nothing [N]; it gives its value [m] and its slope [m/N].
 fn level_pull(weight: f64, length: f64, of: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut below, mut above) = (0.0, f64::INFINITY);
@@ -401,8 +474,8 @@ mod tests {
         for (length, weight, stiffness) in [(110.0, 49.0, 1e6), (110.0, 1e-3, 1e9), (110.0, 49.0, 1e3)] {
             let line = one(length, weight, stiffness);
             for (r, z) in [(1.0, 0.0), (1.0, 100.0), (1e-3, -60.0), (109.9, 0.0), (110.0, 10.0), (60.0, 92.0), (0.01, -109.9), (140.0, 20.0)] {
-                let [H, V] = line.solve(r, z);
-                let [x, height] = line.reach(H, V).place;
+                let [H, V] = line.solve(r, z, Walk::FREE);
+                let [x, height] = line.reach(H, V, Walk::FREE).place;
                 assert!((x - r).abs() < 1e-7 && (height - z).abs() < 1e-7, "{length} {weight} {stiffness}, {r} {z}: {x} {height}");
             }
         }
@@ -414,7 +487,7 @@ mod tests {
         let part = |length, weight| Catenary { length, weight, stiffness };
         let line = Hanging { parts: vec![part(120.0, 500.0), part(80.0, -900.0), part(150.0, 500.0)], bottom: None };
         // from its touchdown, where it carries nothing
-        let at = [reach(&line.parts[0], 3e4, 0.0), line.reach(3e4, 0.0)].map(|reach| reach.place);
+        let at = [reach(&line.parts[0], 3e4, 0.0), line.reach(3e4, 0.0, Walk::FREE)].map(|reach| reach.place);
         near(at[0][0], 86.618, 1e-3);
         near(at[0][1], 74.164, 1e-3);
         near(at[1][0], 260.392, 1e-3);
@@ -431,16 +504,16 @@ mod tests {
         let (w, H, z): (f64, f64, f64) = (1000.0, 1e5, 50.0);
         let (s, a) = (sqrt(z * z + 2.0 * z * H / w), H / w);
         let r = 300.0 - s + a * asinh(s / a);
-        let rest = on(-80.0, 0.0, one(300.0, w, 1e15)).at_rest(r, [-80.0, -30.0]);
+        let rest = on(-80.0, 0.0, one(300.0, w, 1e18)).at_rest(r, [-80.0, -30.0]);
         near(rest.level[0], H, 1e-4);
         near(rest.tension(1), H + w * z, 1e-4);
         near(rest.lying, 300.0 - s, 1e-6);
         // with friction so much is left at the anchor
-        let held = on(-80.0, 0.2, one(300.0, w, 1e15)).at_rest(r, [-80.0, -30.0]);
+        let held = on(-80.0, 0.2, one(300.0, w, 1e18)).at_rest(r, [-80.0, -30.0]);
         near(held.level[0], H - 0.2 * w * (300.0 - s), 1e-3);
         near(held.level[1], H, 1e-3);
         // and both ends above it: the same, twice
-        let both = on(0.0, 0.0, one(400.0, w, 1e15)).at_rest(400.0 - 2.0 * s + 2.0 * a * asinh(s / a), [50.0, 50.0]);
+        let both = on(0.0, 0.0, one(400.0, w, 1e18)).at_rest(400.0 - 2.0 * s + 2.0 * a * asinh(s / a), [50.0, 50.0]);
         near(both.level[0], H, 1e-4);
         near(both.lying, 400.0 - 2.0 * s, 1e-6);
     }
@@ -492,6 +565,35 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_line_cut_into_segments_lies_and_hangs_as_before() {
+        let part = |length: f64| Catenary { length, weight: 1000.0, stiffness: 1e8 };
+        for anchor in [0, 1] {
+            let bottom = Some(Bottom { height: -5.0, friction: 0.0, anchor });
+            let whole = Hanging { parts: vec![part(300.0)], bottom };
+            let cut = Hanging { parts: [80.0, 150.0, 70.0].map(part).to_vec(), bottom };
+            let heights = if anchor == 0 { [-5.0, 45.0] } else { [45.0, -5.0] };
+            for r in [150.0, 250.0, 284.0, 292.0, 296.0, 310.0] {
+                let [one, many] = [&whole, &cut].map(|line| line.at_rest(r, heights));
+                near(many.level[0], one.level[0], 1e-6 * (one.level[0] + 1.0));
+                near(many.carried[1 - anchor], one.carried[1 - anchor], 1e-6 * one.carried[1 - anchor]);
+                near(many.stored, one.stored, 1e-6 * one.stored);
+                near(many.lying, one.lying, 1e-4);
+                let top = 2 - anchor;
+                for (i, j) in [(0, 0), (0, top), (top, top)] {
+                    near(many.stiffness[i][j], one.stiffness[i][j], 1e-4 * one.stiffness[top][top]);
+                }
+            }
+        }
+        // chain below, rope above: what the rope carries is the chain's weight off the bottom
+        let chain = Catenary { length: 200.0, weight: 1500.0, stiffness: 1e9 };
+        let rope = Catenary { length: 100.0, weight: 50.0, stiffness: 1e8 };
+        let line = Hanging { parts: vec![chain, rope], bottom: Some(Bottom { height: 0.0, friction: 0.0, anchor: 0 }) };
+        let rest = line.at_rest(270.0, [0.0, 80.0]);
+        assert!(rest.lying > 50.0, "{rest:?}");
+        near(rest.carried[1], 100.0 * 50.0 + 1500.0 * (200.0 - rest.lying), 1e-6);
     }
 
     #[test]

@@ -195,9 +195,6 @@ fn hangs(check: &mut Check<'_>) {
     for key in ["length", "axial_stiffness", "mass_per_length", "weight", "rope"].into_iter().filter(|key| check.has(key)).collect::<Vec<_>>() {
         check.error(key, format!(" has segments and `{key}`"), "each segment has its own");
     }
-    if check.has("seabed") && check.part.parts("segments").len() > 1 {
-        check.error("seabed", " has several segments and a seabed", "let it begin where it leaves the seabed, or give it one segment");
-    }
 }
 
 /// What is wrong with the points of a cable, and what to do.
