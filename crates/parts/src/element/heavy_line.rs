@@ -8,7 +8,8 @@
 
 use super::cable::{AtRest, Bottom, Catenary, Hanging, Section};
 use super::{
-    Acting, Action, Anchor, Attached, Build, Element, ElementAccount, Finish, Output, RowEnd, RowList, Seen, StepAhead, Strut, UNBOUNDED,
+    Acting, Action, Anchor, Attached, Build, Element, ElementAccount, Finish, Output, RowEnd, RowList, Seen, StepAhead,
+    Strut, UNBOUNDED,
 };
 use crate::cause::Cause;
 use crate::kinematics::Kinematics;
@@ -53,7 +54,10 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let ends = [place(0, build)?, place(1, build)?];
     let g = build.gravity();
     if g == Vec3::ZERO {
-        build.wrong("hangs as a catenary, and the scene has no gravity", "[world] gravity = [0, 0, -9.80665], or spans = \"massless\"");
+        build.wrong(
+            "hangs as a catenary, and the scene has no gravity",
+            "[world] gravity = [0, 0, -9.80665], or spans = \"massless\"",
+        );
         return None;
     }
     let up = -g.normalize();
@@ -77,18 +81,27 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         let near = ON_BOTTOM * line.hanging.length();
         if let Some(k) = (0..2).find(|k| heights[*k] < height - near) {
             let (end, below) = (k + 1, height - heights[k]);
-            build.wrong(&format!("has its end {end} {below:.6} m below the seabed at {height} m"), "raise that end, or lower the seabed");
+            build.wrong(
+                &format!("has its end {end} {below:.6} m below the seabed at {height} m"),
+                "raise that end, or lower the seabed",
+            );
             return None;
         }
         let friction = part.number("seabed_friction");
         let anchor = (0..2).find(|k| ends[*k].body.is_none() && heights[*k] <= height + near);
         let needs = if friction > 0.0 { "friction on the seabed" } else { "segments over a seabed" };
         if (friction > 0.0 || line.hanging.parts.len() > 1) && anchor.is_none() {
-            build.wrong(&format!("has {needs} and no anchor"), "one of its ends on \"world\", at the height of the seabed, or no seabed");
+            build.wrong(
+                &format!("has {needs} and no anchor"),
+                "one of its ends on \"world\", at the height of the seabed, or no seabed",
+            );
             return None;
         }
         if friction > 0.0 && line.hanging.parts.len() > 1 {
-            build.wrong("has several segments and friction on the seabed", "leave out seabed_friction, or give it one segment");
+            build.wrong(
+                "has several segments and friction on the seabed",
+                "leave out seabed_friction, or give it one segment",
+            );
             return None;
         }
         line.hanging.bottom = Some(Bottom { height, friction, anchor: anchor.unwrap_or(0) });
@@ -147,7 +160,9 @@ impl HeavyLine {
             let phi = if stiffness > 0.0 { force / stiffness } else { 0.0 };
             Strut { stiffness, damping: 0.0, phi, damped_by_step: false, bounds: UNBOUNDED, bound: f64::INFINITY }
         };
-        let ends = |axes: [Vec3; 2]| [0, 1].map(|k| RowEnd::Frame { frame: k, at: at[k], axes: Six::new(Vec3::ZERO, axes[k]) });
+        let ends = |axes: [Vec3; 2]| {
+            [0, 1].map(|k| RowEnd::Frame { frame: k, at: at[k], axes: Six::new(Vec3::ZERO, axes[k]) })
+        };
         for (part, c) in principal(K).into_iter().enumerate() {
             let axes = [span.along * -c[0] + self.up * c[1], span.along * c[0] + self.up * c[2]];
             if (0..2).all(|k| fixed[k] || axes[k].length_squared() < 1e-24) {
@@ -179,13 +194,19 @@ impl Acting for HeavyLine {
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {
-        &[ElementAccount { cause: Cause::Damping, name: "loss" }, ElementAccount { cause: Cause::CableFriction, name: "friction" }]
+        &[
+            ElementAccount { cause: Cause::Damping, name: "loss" },
+            ElementAccount { cause: Cause::CableFriction, name: "friction" },
+        ]
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
         let span = self.span(seen.frames);
         let rest = self.at_rest(&span);
-        let pulls = [span.along * rest.level[0] - self.up * rest.carried[0], span.along * -rest.level[1] - self.up * rest.carried[1]];
+        let pulls = [
+            span.along * rest.level[0] - self.up * rest.carried[0],
+            span.along * -rest.level[1] - self.up * rest.carried[1],
+        ];
         for (k, pull) in pulls.into_iter().enumerate() {
             out.wrench(k, seen.frames[k].p, Six::new(Vec3::ZERO, pull));
         }

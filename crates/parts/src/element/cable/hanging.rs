@@ -203,7 +203,9 @@ impl Hanging {
     pub fn at_rest(&self, r: f64, heights: [f64; 2]) -> AtRest {
         let r = r.max(LEAST_SPAN * self.length());
         match self.bottom {
-            Some(bottom) if self.parts.len() == 1 => self.on_bottom(bottom, r, heights).unwrap_or_else(|| self.clear_of_bottom(r, heights)),
+            Some(bottom) if self.parts.len() == 1 => {
+                self.on_bottom(bottom, r, heights).unwrap_or_else(|| self.clear_of_bottom(r, heights))
+            }
             Some(bottom) => self.of_segments(bottom, r, heights),
             None => self.clear_of_bottom(r, heights),
         }
@@ -473,10 +475,22 @@ mod tests {
     fn slack_steep_taut_and_nearly_weightless_lines_are_found() {
         for (length, weight, stiffness) in [(110.0, 49.0, 1e6), (110.0, 1e-3, 1e9), (110.0, 49.0, 1e3)] {
             let line = one(length, weight, stiffness);
-            for (r, z) in [(1.0, 0.0), (1.0, 100.0), (1e-3, -60.0), (109.9, 0.0), (110.0, 10.0), (60.0, 92.0), (0.01, -109.9), (140.0, 20.0)] {
+            for (r, z) in [
+                (1.0, 0.0),
+                (1.0, 100.0),
+                (1e-3, -60.0),
+                (109.9, 0.0),
+                (110.0, 10.0),
+                (60.0, 92.0),
+                (0.01, -109.9),
+                (140.0, 20.0),
+            ] {
                 let [H, V] = line.solve(r, z, Walk::FREE);
                 let [x, height] = line.reach(H, V, Walk::FREE).place;
-                assert!((x - r).abs() < 1e-7 && (height - z).abs() < 1e-7, "{length} {weight} {stiffness}, {r} {z}: {x} {height}");
+                assert!(
+                    (x - r).abs() < 1e-7 && (height - z).abs() < 1e-7,
+                    "{length} {weight} {stiffness}, {r} {z}: {x} {height}"
+                );
             }
         }
     }
@@ -496,6 +510,23 @@ mod tests {
         near(rest.level[0], 3e4, 1e-3);
         near(rest.carried[0], 0.0, 1e-3);
         near(rest.tension(1), 69778.0, 1.0);
+    }
+
+    #[test]
+    fn waves_are_found_wherever_they_end() {
+        let parts = [(120.0, 500.0), (80.0, -900.0), (60.0, 0.0), (90.0, 500.0)];
+        let line = Hanging {
+            parts: parts.map(|(length, weight)| Catenary { length, weight, stiffness: 1e7 }).to_vec(),
+            bottom: None,
+        };
+        for r in [0.0, 1.0, 50.0, 150.0, 250.0, 330.0, 349.0, 351.0, 360.0] {
+            for z in [-300.0, -100.0, 0.0, 20.0, 187.0, 300.0, 345.0] {
+                let r = f64::max(r, 1e-6);
+                let [H, V] = line.solve(r, z, Walk::FREE);
+                let [x, height] = line.reach(H, V, Walk::FREE).place;
+                assert!((x - r).abs() < 1e-6 && (height - z).abs() < 1e-6, "{r} {z}: {x} {height}, {H} {V}");
+            }
+        }
     }
 
     #[test]
@@ -538,7 +569,9 @@ mod tests {
 
     #[test]
     fn pulls_are_slopes_of_what_is_stored_and_stiffness_their_slopes() {
-        let wave = Hanging { parts: [(120.0, 500.0), (80.0, -900.0), (150.0, 500.0)].map(|(length, weight)| Catenary { length, weight, stiffness: 1e7 }).to_vec(), bottom: None };
+        let parts = [(120.0, 500.0), (80.0, -900.0), (150.0, 500.0)];
+        let parts = parts.map(|(length, weight)| Catenary { length, weight, stiffness: 1e7 }).to_vec();
+        let wave = Hanging { parts, bottom: None };
         let cases = [
             (one(110.0, 49.0, 1e6), 100.0, [3.0, -20.0]),
             (one(110.0, 49.0, 1e6), 112.0, [0.0, 10.0]),
@@ -554,7 +587,12 @@ mod tests {
                 if z[0] == -5.0 && k == 1 {
                     continue;
                 }
-                let of = |d: f64| line.at_rest(r + if k == 0 { d } else { 0.0 }, [z[0] + if k == 1 { d } else { 0.0 }, z[1] + if k == 2 { d } else { 0.0 }]);
+                let of = |d: f64| {
+                    line.at_rest(
+                        r + if k == 0 { d } else { 0.0 },
+                        [z[0] + if k == 1 { d } else { 0.0 }, z[1] + if k == 2 { d } else { 0.0 }],
+                    )
+                };
                 let (more, less) = (of(d), of(-d));
                 let pulls = |rest: &AtRest| [rest.level[0], rest.carried[0], rest.carried[1]];
                 let slope = (more.stored - less.stored) / (2.0 * d);
