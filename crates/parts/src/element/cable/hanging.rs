@@ -21,10 +21,12 @@ const NEWTON: usize = 120;
 const EXACT: f64 = 1e-14;
 /// What no further step betters is met, if it is met to this share of the length [-].
 const CLOSE: f64 = 1e-9;
+/// Psi - H r + V z is not asked for changes below this share of it [-].
+const FINE: f64 = 1e-12;
 /// A level pull below this share of the weight is none: the line lies in a heap [-].
 const NO_PULL: f64 = 1e-13;
-/// Ends are at least this share of the length apart, level [-].
-const LEAST_SPAN: f64 = 1e-9;
+/// Where ends are less than this share of the length apart, level, its level pull falls with that way [-].
+const LEAST_SPAN: f64 = 1e-6;
 
 /// A line between two ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,16 +203,25 @@ impl Hanging {
 
     /// At rest between ends that are this far apart, level, at these heights in the world [m].
     pub fn at_rest(&self, r: f64, heights: [f64; 2]) -> AtRest {
-        let r = r.max(LEAST_SPAN * self.length());
-        match self.bottom {
+        let least = LEAST_SPAN * self.length();
+        let at = r.max(least);
+        let mut rest = match self.bottom {
             Some(bottom) if self.parts.len() == 1 => {
-                self.on_bottom(bottom, r, heights).unwrap_or_else(|| self.clear_of_bottom(r, heights))
+                self.on_bottom(bottom, at, heights).unwrap_or_else(|| self.clear_of_bottom(at, heights))
             }
-            Some(bottom) => self.of_segments(bottom, r, heights),
-            None => self.clear_of_bottom(r, heights),
+            Some(bottom) => self.of_segments(bottom, at, heights),
+            None => self.clear_of_bottom(at, heights),
+        };
+        if r < least {
+            let H = rest.level[0].max(rest.level[1]);
+            rest.stored -= 0.5 * H * (least - r) * (least + r) / least;
+            rest.stiffness[0] = [H / least, 0.0, 0.0];
+            rest.level = rest.level.map(|H| H * (r / least));
         }
+        rest
     }
 
+    /// Where it leads.
     fn reach(&self, H: f64, V: f64, walk: Walk) -> Reach {
         let (mut sum, mut V) = (Reach::default(), V);
         let (n, lies) = (self.parts.len(), walk.lies);
@@ -239,6 +250,11 @@ impl Hanging {
         let slack = (L * L - z * z) / (r * r) - 1.0;
         let flat = if slack > 0.0 { sqrt(3.0 * slack).clamp(1e-3, 30.0) } else { 0.2 };
         let [mut H, mut V] = [w * r / (2.0 * flat), 0.5 * (W - w * z / tanh(flat))];
+        // a line that lies wherever it would carry less than nothing carries something where it hangs
+        let all_lie = walk.lies == 0;
+        if all_lie {
+            V = V.max(0.5 * w * z.abs());
+        }
         let miss = |at: &Reach| [at.place[0] - r, z - at.place[1]];
         let least = |at: &Reach, H: f64, V: f64| at.dual - H * r + V * z;
         let mut at = self.reach(H, V, walk);
@@ -256,14 +272,21 @@ impl Hanging {
                 step[0] = -0.9 * H;
                 step[1] = -(g[1] + b * step[0]) / c;
             }
+            if all_lie {
+                step[1] = step[1].max(-0.9 * V);
+            }
             let fall = (g[0] * step[0] + g[1] * step[1]).min(0.0);
             let (mut share, from) = (1.0, least(&at, H, V));
+            // where what is least would change by its rounding the way to the end tells
+            let fine = -fall < FINE * (from.abs() + at.dual);
             let mut better = false;
             for _ in 0..40 {
                 let [h, v] = [H + share * step[0], V + share * step[1]];
                 let next = self.reach(h, v, walk);
                 let g = miss(&next);
-                if hypot(g[0], g[1]) < size || size > CLOSE * L && least(&next, h, v) <= from + 1e-4 * share * fall {
+                let nearer =
+                    if fine { hypot(g[0], g[1]) < size } else { least(&next, h, v) <= from + 1e-4 * share * fall };
+                if nearer {
                     (H, V, at, better) = (h, v, next, true);
                     break;
                 }
@@ -392,12 +415,15 @@ impl Hanging {
             self.parts.iter().rposition(|part| part.weight <= 0.0).map_or(0, |k| k + 1)
         };
         let walk = Walk { back: anchor == 0, lies };
-        let z = heights[other] - bottom.height;
+        let z = (heights[other] - bottom.height).max(LEAST_SPAN * self.length());
         let [H, V] = self.solve(r, -z, walk);
         let at = self.reach(H, V, walk);
         let [a, b, c] = at.slope;
         let determinant = a * c - b * b;
-        let [rr, rz, zz] = [c / determinant, -b / determinant, a / determinant];
+        // in a heap below its end it has no level pull
+        let heap = at.place[0] - r > CLOSE * self.length();
+        let [rr, rz, zz] =
+            if heap { [0.0, 0.0, 1.0 / c] } else { [c / determinant, -b / determinant, a / determinant] };
         let (mut stiffness, mut carried) = ([[0.0; 3]; 3], [0.0; 2]);
         carried[other] = V;
         stiffness[0][0] = rr;
@@ -459,6 +485,7 @@ mod tests {
         Hanging { bottom: Some(Bottom { height, friction, anchor: 0 }), ..line }
     }
 
+    #[track_caller]
     fn near(value: f64, is: f64, within: f64) {
         assert!((value - is).abs() < within, "{value}, not {is}");
     }
@@ -514,14 +541,13 @@ mod tests {
 
     #[test]
     fn waves_are_found_wherever_they_end() {
-        let parts = [(120.0, 500.0), (80.0, -900.0), (60.0, 0.0), (90.0, 500.0)];
+        let parts = [(120.0, 500.0), (80.0, -900.0), (60.0, 5.0), (90.0, 500.0)];
         let line = Hanging {
             parts: parts.map(|(length, weight)| Catenary { length, weight, stiffness: 1e7 }).to_vec(),
             bottom: None,
         };
-        for r in [0.0, 1.0, 50.0, 150.0, 250.0, 330.0, 349.0, 351.0, 360.0] {
+        for r in [1.0, 50.0, 150.0, 250.0, 330.0, 349.0, 351.0, 360.0] {
             for z in [-300.0, -100.0, 0.0, 20.0, 187.0, 300.0, 345.0] {
-                let r = f64::max(r, 1e-6);
                 let [H, V] = line.solve(r, z, Walk::FREE);
                 let [x, height] = line.reach(H, V, Walk::FREE).place;
                 assert!((x - r).abs() < 1e-6 && (height - z).abs() < 1e-6, "{r} {z}: {x} {height}, {H} {V}");
@@ -613,7 +639,7 @@ mod tests {
             let whole = Hanging { parts: vec![part(300.0)], bottom };
             let cut = Hanging { parts: [80.0, 150.0, 70.0].map(part).to_vec(), bottom };
             let heights = if anchor == 0 { [-5.0, 45.0] } else { [45.0, -5.0] };
-            for r in [150.0, 250.0, 284.0, 292.0, 296.0, 310.0] {
+            for r in [1.0, 100.0, 150.0, 240.0, 250.0, 252.0, 260.0, 270.0, 284.0, 292.0, 296.0, 310.0] {
                 let [one, many] = [&whole, &cut].map(|line| line.at_rest(r, heights));
                 near(many.level[0], one.level[0], 1e-6 * (one.level[0] + 1.0));
                 near(many.carried[1 - anchor], one.carried[1 - anchor], 1e-6 * one.carried[1 - anchor]);
@@ -632,6 +658,18 @@ mod tests {
         let rest = line.at_rest(270.0, [0.0, 80.0]);
         assert!(rest.lying > 50.0, "{rest:?}");
         near(rest.carried[1], 100.0 * 50.0 + 1500.0 * (200.0 - rest.lying), 1e-6);
+        // in a heap below its end, too
+        for r in [1.0, 100.0, 150.0, 190.0, 215.0, 219.0] {
+            for z in [1.0, 50.0, 80.0, 82.0, 120.0, 150.0] {
+                let rest = line.at_rest(r, [0.0, z]);
+                let above = 300.0 - rest.lying;
+                let weight = 50.0 * above.min(100.0) + 1500.0 * (above - 100.0).max(0.0);
+                near(rest.carried[1], weight, 1e-6 * weight);
+                near(rest.lowest, 0.0, 1e-9);
+                let more = line.at_rest(r, [0.0, z + 1e-4]);
+                near((more.stored - rest.stored) / 1e-4, rest.carried[1], 1e-3 * (rest.carried[1] + 10.0));
+            }
+        }
     }
 
     #[test]
