@@ -115,6 +115,7 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("force", &FORCE),
         ("cable", &CABLE),
         ("point of a cable", &element::POINT_KINDS),
+        ("segment of a cable", &element::SEGMENT_KINDS),
         ("signal", &SIGNAL),
         ("sensor", &SENSOR),
         ("motor", &element::MOTOR),

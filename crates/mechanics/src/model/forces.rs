@@ -647,6 +647,10 @@ impl Build for Parts<'_, '_, '_> {
         }
     }
 
+    fn gravity(&self) -> Vec3 {
+        self.model.gravity
+    }
+
     fn coordinate(&self) -> Option<At> {
         self.at
     }

@@ -10,6 +10,7 @@ mod cable;
 mod cable_joint;
 mod friction;
 mod give;
+mod heavy_line;
 mod joint_spring;
 mod maxwell;
 mod motion;
@@ -24,10 +25,11 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, Section};
+pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, SEGMENT_KINDS, Section};
 pub use cable_joint::CableJoint;
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
+pub use heavy_line::HeavyLine;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
@@ -96,6 +98,8 @@ pub enum Element {
     CableJoint(Box<CableJoint>),
     /// A cable without mass over points and wheels.
     Cable(Box<Cable>),
+    /// A heavy line between two ends.
+    HeavyLine(Box<HeavyLine>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -124,6 +128,7 @@ impl Element {
             Element::Maxwell(e) => e,
             Element::CableJoint(e) => e.as_ref(),
             Element::Cable(e) => e.as_ref(),
+            Element::HeavyLine(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,

@@ -37,6 +37,8 @@ pub trait Build {
     fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3);
     /// The frame of a body that has these axes and this origin at the start.
     fn placed(&self, body: Option<u32>, pose: (Mat3, Vec3)) -> Anchor;
+    /// Uniform gravity, resolved in world [m/s^2].
+    fn gravity(&self) -> Vec3;
     /// The coordinate it hangs on.
     fn coordinate(&self) -> Option<At>;
     /// Equations over time, parameters, signals and these names of its own.

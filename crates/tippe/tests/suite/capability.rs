@@ -62,7 +62,7 @@ fn one(table: &str, word: &str, example: &str) -> String {
 }
 
 fn is_element(table: &str) -> bool {
-    !matches!(table, "joint" | "signal" | "sensor" | "cable" | "point of a cable")
+    !matches!(table, "joint" | "signal" | "sensor" | "cable" | "point of a cable" | "segment of a cable")
 }
 
 /// A scene for every element that a scene may have.
@@ -127,7 +127,7 @@ fn scenes() -> Vec<String> {
             "joint" if example.contains("hinge") => format!("{HINGE}{other}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
             "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),
-            "point of a cable" => continue,
+            "point of a cable" | "segment of a cable" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

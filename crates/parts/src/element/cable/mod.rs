@@ -10,15 +10,17 @@
 //!   sum lambda_i/(1 + r_i x) = sum L_i.
 
 mod catenary;
+mod hanging;
 mod path;
 mod room;
 mod section;
 mod written;
 
 pub use catenary::Catenary;
+pub use hanging::{AtRest, Bottom, Hanging};
 pub use path::{Circle, Span};
 pub use section::{ROPES, Section};
-pub use written::{POINT_KINDS, SPEC};
+pub use written::{POINT_KINDS, SEGMENT_KINDS, SPEC};
 
 use super::{
     Acting, Action, Anchor, Attached, ElementAccount, ElementMode, ElementState, Finish, Output, RowEnd, RowList, Seen,

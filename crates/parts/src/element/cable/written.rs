@@ -2,19 +2,20 @@
 
 use super::section::{ROPES, Section};
 use super::{Cable, Circle, MOST_POINTS, Point, Role, Room, Spool};
-use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output};
+use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output, heavy_line};
 use crate::kinematics::Kinematics;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Key, Range, Spec, Table, any, flag, key, number, text, word};
-use tippe_format::part::Part;
+use tippe_format::part::{Check, Part};
 use tippe_geometry::Mat3;
 
 /// Fleet angle beyond which a scene warns [degrees].
 const LARGEST_FLEET: f64 = 4.0;
 /// Words of the ways in which a cable runs between its points.
-const SPANS: [&str; 2] = ["massless", "flexible"];
+const SPANS: [&str; 3] = ["massless", "flexible", CATENARY];
+const CATENARY: &str = "catenary";
 /// Words of the senses in which a cable runs around a wheel.
 const SENSES: [&str; 2] = ["left", "right"];
 /// Words of the ways in which layers lie on each other.
@@ -113,6 +114,37 @@ pub const POINT_KINDS: Table = Table {
     kinds: &[&END, &RING, &PULLEY, &SHEAVE, &DRUM],
 };
 
+/// Weight per length of a line.
+const WEIGHT: Dimension = Dimension::new(0, 1, -2);
+/// Mass per length of a line.
+const MASS: Dimension = Dimension::new(-1, 1, 0);
+
+const SEGMENT: Spec = Spec {
+    word: "segment",
+    about: "A part of a catenary, from its first end to its last",
+    keys: &[&[
+        number("length", Dimension::LENGTH, Range::Positive, "Length at rest [m]").required("such as length = 120"),
+        number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]"),
+        number("mass_per_length", MASS, Range::Positive, "Mass per length, in air [kg/m]"),
+        number("weight", WEIGHT, Range::Any, "Weight per length instead, in water; negative where it floats [N/m]"),
+        word("rope", &ROPE_WORDS, "Type of rope, whose table gives axial stiffness and mass with the diameter"),
+        number("diameter", Dimension::LENGTH, Range::Positive, "Diameter of the rope; of a chain that of its bars [m]"),
+    ]],
+    check: |check| {
+        check.not_both("mass_per_length", "weight");
+        check.at_least_one(&["axial_stiffness", "rope"], "its stiffness: axial_stiffness = 1e8");
+        check.at_least_one(&["weight", "mass_per_length", "rope"], "its weight per length: weight = 500");
+        if check.has("rope") {
+            check.needs("diameter", "figures of a type of rope go with its diameter");
+        }
+    },
+    example: "length = 120\nweight = 500\naxial_stiffness = 1e8",
+    ..Spec::NONE
+};
+
+/// Parts of a catenary.
+pub const SEGMENT_KINDS: Table = Table { name: "segment", keys: &[], kinds: &[&SEGMENT] };
+
 const ROPE_WORDS: [&str; ROPES.len()] = {
     let mut words = [""; ROPES.len()];
     let mut k = 0;
@@ -127,15 +159,19 @@ const ROPE_WORDS: [&str; ROPES.len()] = {
 pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "cable",
-        about: "A cable over points and wheels, without mass, that only pulls",
+        about: "A cable over points and wheels that only pulls, a chain of bodies, or a heavy line that hangs as a catenary",
         keys: &[&[
             key("points", Form::Parts(&POINT_KINDS), "Where it runs, from end to end")
                 .required("such as points = [{ kind = \"end\", on = \"world\", at = [0, 0, 1] }, { kind = \"end\", on = \"load\" }]"),
             word("rope", &ROPE_WORDS, "Type of rope, whose table gives axial stiffness and breaking load with the diameter"),
             number("diameter", Dimension::LENGTH, Range::Positive, "Diameter of the rope; of a chain that of its bars [m]"),
             number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]"),
-            word("spans", &SPANS, "How it runs between its points: massless spans only pull, flexible ones are chains of bodies").or_word(SPANS[0]),
-            number("mass_per_length", Dimension::new(-1, 1, 0), Range::Positive, "Flexible: mass per length [kg/m]"),
+            word("spans", &SPANS, "How it runs between its points: massless spans only pull, flexible ones are chains of bodies, a catenary is a heavy line between two ends").or_word(SPANS[0]),
+            number("mass_per_length", MASS, Range::Positive, "Flexible or catenary: mass per length [kg/m]"),
+            number("weight", WEIGHT, Range::Positive, "Catenary: weight per length, in water, instead [N/m]"),
+            key("segments", Form::Parts(&SEGMENT_KINDS), "Catenary: its parts, from its first point to its last, if they differ"),
+            number("seabed", Dimension::LENGTH, Range::Any, "Catenary: height of a level bottom in the world, on which it may lie [m]; none, if not written"),
+            any("seabed_friction", Range::NotNegative, "Catenary: coefficient of friction of what lies there, towards an end on the world at the seabed [-]").or(0.0),
             number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: EI, moment per curvature [N m^2]"),
             number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: GJ, torque per twist [N m^2]; default EI/1.3"),
             any("elements", Range::Count, "Flexible: number of its elements; default one for each ten diameters, 4 to 50 [-]"),
@@ -148,7 +184,10 @@ pub const SPEC: ElementSpec = ElementSpec {
         ]],
         check: |check| {
             check.not_both("length", "tension");
-            check.at_least_one(&["axial_stiffness", "rope"], "its stiffness: axial_stiffness = 1e6, or rope = \"steel 6x36\" with diameter");
+            if !check.has("segments") {
+                check.at_least_one(&["axial_stiffness", "rope"], "its stiffness: axial_stiffness = 1e6, or rope = \"steel 6x36\" with diameter");
+            }
+            hangs(check);
             if check.has("rope") {
                 check.needs("diameter", "figures of a type of rope go with its diameter");
             }
@@ -161,6 +200,44 @@ pub const SPEC: ElementSpec = ElementSpec {
     moves: false,
     rewrite,
 };
+
+/// What is wrong with the keys of a catenary, or with those of one elsewhere.
+fn hangs(check: &mut Check<'_>) {
+    let own = ["weight", "segments", "seabed", "seabed_friction"];
+    if check.part.word("spans") != CATENARY {
+        for key in own.into_iter().filter(|key| check.has(key)).collect::<Vec<_>>() {
+            check.error(key, format!(" has `{key}`, and hangs in no catenary"), "spans = \"catenary\"");
+        }
+        return;
+    }
+    for key in
+        ["tension", "damping", "breaking_load", "bending_stiffness", "torsional_stiffness", "elements", "material"]
+    {
+        if check.has(key) {
+            check.error(
+                key,
+                format!(" hangs as a catenary, which has no `{key}`"),
+                "leave it out, or spans = \"massless\" or \"flexible\"",
+            );
+        }
+    }
+    let points = check.part.parts("points");
+    if points.len() > 2 || points.iter().any(|point| point.kind.word != "end") {
+        let help = "one cable from body to body for each span, or spans = \"massless\"";
+        check.error("points", " hangs as a catenary, and does not run from one end to another", help);
+    }
+    check.not_both("mass_per_length", "weight");
+    if !check.has("segments") {
+        return check.needs("length", "a catenary has a length at rest, such as length = 110");
+    }
+    for key in ["length", "axial_stiffness", "mass_per_length", "weight", "rope"]
+        .into_iter()
+        .filter(|key| check.has(key))
+        .collect::<Vec<_>>()
+    {
+        check.error(key, format!(" has segments and `{key}`"), "each segment has its own");
+    }
+}
 
 /// What is wrong with the points of a cable, and what to do.
 fn points(part: &Part) -> Result<(), (String, String)> {
@@ -235,6 +312,9 @@ fn rewrite(part: &mut Part, element: &Element, pose: &dyn NewPose) -> Result<(),
 }
 
 fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    if part.word("spans") == CATENARY {
+        return heavy_line::make(part, build);
+    }
     if part.word("spans") != SPANS[0] {
         build.wrong(
             "is flexible, and has not been laid",

@@ -1,0 +1,286 @@
+//! A heavy elastic line between two ends, at rest at every instant: a catenary, that may lie on a level bottom. With e the level direction from end 1
+//! to end 2, H the level part of its tension and V_1, V_2 what its ends carry, the ends feel
+//!   F_1 = H e - V_1 up,   F_2 = -H e - V_2 up.
+//! It stores E(r, z_1, z_2) with dE/dr = H, dE/dz_k = V_k (cable/hanging.rs): its power on the bodies is what it gives away. It has no inertia.
+//!
+//! In a fixed step it is four springs: along the principal directions of d(H, V_1, V_2)/d(r, z_1, z_2), and across, H/r. Each pulls at the beginning as
+//! the line does; it is as stiff as the line is there or where the step leads, whichever is more.
+
+use super::cable::{AtRest, Bottom, Catenary, Hanging, Section};
+use super::{
+    Acting, Action, Anchor, Attached, Build, Element, ElementAccount, Finish, Output, RowEnd, RowList, Seen, StepAhead,
+    Strut, UNBOUNDED,
+};
+use crate::cause::Cause;
+use crate::kinematics::Kinematics;
+use crate::six::Six;
+use libm::{hypot, sqrt};
+use std::borrow::Cow;
+use tippe_format::part::Part;
+use tippe_geometry::Vec3;
+
+/// An end lies on the bottom within this share of the line's length [-].
+const ON_BOTTOM: f64 = 1e-6;
+/// A spring of a step is at least this share of force per length stiff, so that it can carry a dead weight [-].
+const LEAST_STIFFNESS: f64 = 1e-6;
+/// Sweeps that make a matrix of three rows diagonal.
+const SWEEPS: usize = 12;
+
+/// A heavy line.
+#[derive(Clone, Debug)]
+pub struct HeavyLine {
+    /// Its ends.
+    pub ends: [Anchor; 2],
+    /// Upwards, resolved in world.
+    pub up: Vec3,
+    /// Its statics.
+    pub hanging: Hanging,
+}
+
+/// Where its ends are.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    /// e: level direction from end 1 to end 2, resolved in world.
+    along: Vec3,
+    /// r [m].
+    level: f64,
+    /// Heights in the world [m].
+    heights: [f64; 2],
+}
+
+pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    let all = part.parts("points");
+    let place = |k: usize, build: &mut dyn Build| build.anchor(&all[k].attachments("on")[0], all[k].vector("at"));
+    let ends = [place(0, build)?, place(1, build)?];
+    let g = build.gravity();
+    if g == Vec3::ZERO {
+        build.wrong(
+            "hangs as a catenary, and the scene has no gravity",
+            "[world] gravity = [0, 0, -9.80665], or spans = \"massless\"",
+        );
+        return None;
+    }
+    let up = -g.normalize();
+    let section = |part: &Part| {
+        let known = Section::of(part);
+        let weight = part.find_number("weight").or(known.mass.map(|mass| mass * g.length()));
+        weight.map(|weight| Catenary { length: part.number("length"), weight, stiffness: known.axial })
+    };
+    let segments = part.parts("segments");
+    let of = if segments.is_empty() { std::slice::from_ref(part) } else { segments };
+    let parts: Option<Vec<Catenary>> = of.iter().map(section).collect();
+    let Some(parts) = parts.filter(|parts| parts.iter().any(|part| part.weight != 0.0)) else {
+        let help = "mass_per_length = 20, or weight = 180 (per length, in water), or a type of rope with its diameter";
+        build.wrong("hangs as a catenary and has no weight", help);
+        return None;
+    };
+    let mut line = HeavyLine { ends, up, hanging: Hanging { parts, bottom: None } };
+    let frames = ends.map(|anchor| Kinematics { p: build.pose(&anchor).1, ..Kinematics::WORLD });
+    let heights = line.span(&frames).heights;
+    if let Some(height) = part.find_number("seabed") {
+        let near = ON_BOTTOM * line.hanging.length();
+        if let Some(k) = (0..2).find(|k| heights[*k] < height - near) {
+            let (end, below) = (k + 1, height - heights[k]);
+            build.wrong(
+                &format!("has its end {end} {below:.6} m below the seabed at {height} m"),
+                "raise that end, or lower the seabed",
+            );
+            return None;
+        }
+        let friction = part.number("seabed_friction");
+        let anchor = (0..2).find(|k| ends[*k].body.is_none() && heights[*k] <= height + near);
+        let needs = if friction > 0.0 { "friction on the seabed" } else { "segments over a seabed" };
+        if (friction > 0.0 || line.hanging.parts.len() > 1) && anchor.is_none() {
+            build.wrong(
+                &format!("has {needs} and no anchor"),
+                "one of its ends on \"world\", at the height of the seabed, or no seabed",
+            );
+            return None;
+        }
+        if friction > 0.0 && line.hanging.parts.len() > 1 {
+            build.wrong(
+                "has several segments and friction on the seabed",
+                "leave out seabed_friction, or give it one segment",
+            );
+            return None;
+        }
+        line.hanging.bottom = Some(Bottom { height, friction, anchor: anchor.unwrap_or(0) });
+    }
+    Some(Element::HeavyLine(Box::new(line)))
+}
+
+impl HeavyLine {
+    fn span(&self, frames: &[Kinematics]) -> Span {
+        self.span_between(frames[0].p, frames[1].p)
+    }
+
+    fn span_between(&self, from: Vec3, to: Vec3) -> Span {
+        let heights = [from, to].map(|p| p.dot(self.up));
+        let d = to - from;
+        let d = d - self.up * d.dot(self.up);
+        let level = d.length();
+        let along = if level > 0.0 { d / level } else { self.up.any_orthonormal_vector() };
+        Span { along, level, heights }
+    }
+
+    fn at_rest(&self, span: &Span) -> AtRest {
+        self.hanging.at_rest(span.level, span.heights)
+    }
+
+    /// Power that friction on the bottom takes [W].
+    fn rubbed(&self, frames: &[Kinematics], span: &Span, rest: &AtRest) -> f64 {
+        let Some(bottom) = self.hanging.bottom.filter(|_| rest.rubbing > 0.0) else { return 0.0 };
+        let [up1, up2] = [0, 1].map(|k| self.up.dot(frames[k].v));
+        let rates = [span.along.dot(frames[1].v - frames[0].v), up1, up2];
+        let rate = |row: usize| (0..3).map(|k| rest.stiffness[row][k] * rates[k]).sum::<f64>();
+        let carries = 2 - bottom.anchor;
+        rest.rubbing * (rate(0) + bottom.friction * rate(carries))
+    }
+
+    /// Its outputs behind the first.
+    fn show(rest: &AtRest, out: &mut Vec<f64>) {
+        out.extend([rest.tension(1), rest.level[0].max(rest.level[1]), rest.lying, rest.lowest]);
+    }
+
+    /// Rows of its springs in a step.
+    fn springs(&self, span: &Span, rest: &AtRest, ahead: &AtRest, out: &mut RowList, at: [Vec3; 2]) {
+        let scale = LEAST_STIFFNESS * (rest.tension(0) + rest.tension(1)) / self.hanging.length();
+        let fixed = self.ends.map(|end| end.body.is_none());
+        let mut K = symmetric(&rest.stiffness);
+        for k in (0..2).filter(|k| fixed[*k]) {
+            // an end that stands still gives no stiffness
+            for i in 0..3 {
+                (K[1 + k][i], K[i][1 + k]) = (0.0, 0.0);
+            }
+        }
+        let forces = [rest.level[usize::from(fixed[0])], rest.carried[0], rest.carried[1]];
+        let later = symmetric(&ahead.stiffness);
+        let strut = |stiffness: f64, force: f64| {
+            let stiffness = stiffness.max(scale);
+            let phi = if stiffness > 0.0 { force / stiffness } else { 0.0 };
+            Strut { stiffness, damping: 0.0, phi, damped_by_step: false, bounds: UNBOUNDED, bound: f64::INFINITY }
+        };
+        let ends = |axes: [Vec3; 2]| {
+            [0, 1].map(|k| RowEnd::Frame { frame: k, at: at[k], axes: Six::new(Vec3::ZERO, axes[k]) })
+        };
+        for (part, c) in principal(K).into_iter().enumerate() {
+            let axes = [span.along * -c[0] + self.up * c[1], span.along * c[0] + self.up * c[2]];
+            if (0..2).all(|k| fixed[k] || axes[k].length_squared() < 1e-24) {
+                continue;
+            }
+            let force = (0..3).map(|k| forces[k] * c[k]).sum();
+            out.strut(part as u8, strut(stiff(&K, &c).max(stiff(&later, &c)), force), &ends(axes));
+        }
+        let across = self.up.cross(span.along);
+        let level = span.level.max(1e-9 * self.hanging.length());
+        out.strut(3, strut(rest.level[0].max(rest.level[1]) / level, 0.0), &ends([-across, across]));
+    }
+}
+
+impl Acting for HeavyLine {
+    fn attached(&self) -> Attached<'_> {
+        Attached { frames: &self.ends, ..Attached::default() }
+    }
+
+    fn outputs(&self) -> &[Output] {
+        const OUTPUTS: &[Output] = &[
+            Output { name: Cow::Borrowed("tension_1"), unit: Some("N") },
+            Output { name: Cow::Borrowed("tension_2"), unit: Some("N") },
+            Output { name: Cow::Borrowed("horizontal"), unit: Some("N") },
+            Output { name: Cow::Borrowed("lying"), unit: Some("m") },
+            Output { name: Cow::Borrowed("lowest"), unit: Some("m") },
+        ];
+        OUTPUTS
+    }
+
+    fn accounts(&self) -> &'static [ElementAccount] {
+        &[
+            ElementAccount { cause: Cause::Damping, name: "loss" },
+            ElementAccount { cause: Cause::CableFriction, name: "friction" },
+        ]
+    }
+
+    fn act(&self, seen: &Seen<'_>, out: &mut Action) {
+        let span = self.span(seen.frames);
+        let rest = self.at_rest(&span);
+        let pulls = [
+            span.along * rest.level[0] - self.up * rest.carried[0],
+            span.along * -rest.level[1] - self.up * rest.carried[1],
+        ];
+        for (k, pull) in pulls.into_iter().enumerate() {
+            out.wrench(k, seen.frames[k].p, Six::new(Vec3::ZERO, pull));
+        }
+        out.effect.effort = rest.tension(0);
+        out.effect.stored = rest.stored;
+        out.effect.powers = [0.0, self.rubbed(seen.frames, &span, &rest), 0.0];
+        HeavyLine::show(&rest, &mut out.shown);
+    }
+
+    fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
+        let span = self.span(seen.frames);
+        let at = [seen.frames[0].p, seen.frames[1].p];
+        let ahead = [0, 1].map(|k| at[k] + step.frames[k].linear * step.h);
+        let ahead = self.at_rest(&self.span_between(ahead[0], ahead[1]));
+        self.springs(&span, &self.at_rest(&span), &ahead, out, at);
+    }
+
+    fn stored(&self, seen: &Seen<'_>) -> f64 {
+        self.at_rest(&self.span(seen.frames)).stored
+    }
+
+    fn finishes(&self) -> bool {
+        true
+    }
+
+    fn finish(&self, step: &mut Finish<'_>) {
+        let power = |frames: &[Kinematics]| {
+            let span = self.span(frames);
+            let rest = self.at_rest(&span);
+            (rest, self.rubbed(frames, &span, &rest))
+        };
+        let ((_, before), (rest, after)) = (power(&step.before.frames), power(&step.after.frames));
+        step.lost[1] = 0.5 * step.h * (before + after);
+        step.outputs.clear();
+        step.outputs.push(rest.tension(0));
+        HeavyLine::show(&rest, step.outputs);
+    }
+
+    fn line(&self) -> Option<&'static str> {
+        Some("rope")
+    }
+}
+
+fn symmetric(K: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| 0.5 * (K[i][j] + K[j][i])))
+}
+
+/// c K c.
+fn stiff(K: &[[f64; 3]; 3], c: &[f64; 3]) -> f64 {
+    (0..3).map(|i| (0..3).map(|j| c[i] * K[i][j] * c[j]).sum::<f64>()).sum()
+}
+
+/// Principal directions of a symmetric matrix (Jacobi's rotations).
+fn principal(mut K: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let mut axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for _ in 0..SWEEPS {
+        for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+            if K[i][j].abs() <= 1e-16 * sqrt((K[i][i] * K[j][j]).abs()) {
+                continue;
+            }
+            let theta = (K[j][j] - K[i][i]) / (2.0 * K[i][j]);
+            let t = 1.0_f64.copysign(theta) / (theta.abs() + hypot(theta, 1.0));
+            let c = 1.0 / hypot(t, 1.0);
+            let s = t * c;
+            for k in 0..3 {
+                (K[k][i], K[k][j]) = (c * K[k][i] - s * K[k][j], s * K[k][i] + c * K[k][j]);
+            }
+            for k in 0..3 {
+                (K[i][k], K[j][k]) = (c * K[i][k] - s * K[j][k], s * K[i][k] + c * K[j][k]);
+            }
+            for k in 0..3 {
+                (axes[i][k], axes[j][k]) = (c * axes[i][k] - s * axes[j][k], s * axes[i][k] + c * axes[j][k]);
+            }
+        }
+    }
+    axes
+}
