@@ -284,3 +284,63 @@ fn principal(mut K: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     }
     axes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::{ElementMode, RowLaw};
+    use tippe_geometry::Mat3;
+
+    fn line(weights: [f64; 2], seabed: bool) -> HeavyLine {
+        let end = Anchor { body: Some(0), p: Vec3::ZERO, R: Mat3::IDENTITY };
+        let parts = weights.map(|weight| Catenary { length: 60.0, weight, stiffness: 1e6 }).to_vec();
+        let parts = if seabed { vec![Catenary { length: 120.0, ..parts[0] }] } else { parts };
+        let bottom = seabed.then_some(Bottom { height: -20.0, friction: 0.0, anchor: 0 });
+        HeavyLine { ends: [end; 2], up: Vec3::Z, hanging: Hanging { parts, bottom } }
+    }
+
+    /// Both ends at time t.
+    fn ends(t: f64) -> [Kinematics; 2] {
+        let (v1, v2) = (Vec3::new(0.5, -0.3, 0.2), Vec3::new(-0.4, 0.6, 0.7));
+        let frame = |p: Vec3, v: Vec3| Kinematics { p: p + v * t, v, ..Kinematics::WORLD };
+        [frame(Vec3::new(1.0, 2.0, -3.0), v1), frame(Vec3::new(70.0, -60.0, 15.0), v2)]
+    }
+
+    #[test]
+    fn power_of_a_line_is_what_it_gives_away_and_its_springs_begin_with_its_pull() {
+        for line in [line([50.0, 90.0], false), line([300.0, -100.0], false), line([200.0, 0.0], true)] {
+            let look = |_| 0.0;
+            let modes = [ElementMode::default()];
+            let seen = |frames: &[Kinematics; 2], of: &mut dyn FnMut(&Seen<'_>)| {
+                of(&Seen { t: 0.0, frames, coordinates: &[], states: &[], modes: &modes, holding: 0.0, look: &look });
+            };
+            let (mut out, mut rows) = (Action::default(), RowList::default());
+            let step = StepAhead { h: 0.01, frames: &[Six::ZERO; 2], coordinates: &[] };
+            seen(&ends(0.0), &mut |seen| {
+                line.act(seen, &mut out);
+                line.rows(seen, &step, &mut rows);
+            });
+            let stored = |t: f64| {
+                let mut energy = 0.0;
+                seen(&ends(t), &mut |seen| energy = line.stored(seen));
+                energy
+            };
+            let power: f64 = out.wrenches.iter().map(|wrench| wrench.on.linear.dot(ends(0.0)[wrench.frame].v)).sum();
+            let slope = (stored(1e-4) - stored(-1e-4)) / 2e-4;
+            assert!((power + slope).abs() < 1e-5 * slope.abs(), "{power} {slope}");
+            let mut pulls = [Vec3::ZERO; 2];
+            for row in &rows.rows {
+                let RowLaw::Strut(strut) = row.law else { continue };
+                for end in &rows.ends[row.ends.clone()] {
+                    if let RowEnd::Frame { frame, axes, .. } = end {
+                        pulls[*frame] = pulls[*frame] - axes.linear * (strut.stiffness * strut.phi);
+                    }
+                }
+            }
+            for wrench in &out.wrenches {
+                let miss = (wrench.on.linear - pulls[wrench.frame]).length();
+                assert!(miss < 1e-9 * wrench.on.linear.length(), "{wrench:?} {pulls:?}");
+            }
+        }
+    }
+}

@@ -21,8 +21,8 @@ const NEWTON: usize = 120;
 const EXACT: f64 = 1e-14;
 /// What no further step betters is met, if it is met to this share of the length [-].
 const CLOSE: f64 = 1e-9;
-/// Psi - H r + V z is not asked for changes below this share of it [-].
-const FINE: f64 = 1e-12;
+/// Psi - H r + V z is not asked alone for changes below this share of it [-].
+const FINE: f64 = 1e-9;
 /// A level pull below this share of the weight is none: the line lies in a heap [-].
 const NO_PULL: f64 = 1e-13;
 /// Where ends are less than this share of the length apart, level, its level pull falls with that way [-].
@@ -277,16 +277,15 @@ impl Hanging {
             }
             let fall = (g[0] * step[0] + g[1] * step[1]).min(0.0);
             let (mut share, from) = (1.0, least(&at, H, V));
-            // where what is least would change by its rounding the way to the end tells
+            // where what is least changes by little more than its rounding, the way to the end tells as well
             let fine = -fall < FINE * (from.abs() + at.dual);
             let mut better = false;
             for _ in 0..40 {
                 let [h, v] = [H + share * step[0], V + share * step[1]];
                 let next = self.reach(h, v, walk);
                 let g = miss(&next);
-                let nearer =
-                    if fine { hypot(g[0], g[1]) < size } else { least(&next, h, v) <= from + 1e-4 * share * fall };
-                if nearer {
+                let nearer = fine && hypot(g[0], g[1]) < size;
+                if nearer || least(&next, h, v) <= from + 1e-4 * share * fall {
                     (H, V, at, better) = (h, v, next, true);
                     break;
                 }
