@@ -345,9 +345,13 @@ class Cable(TypedDict, total=False):
     material: str | Any
     repeat: Sequence[Any] | Any
     rope: str
+    seabed: Number
+    seabed_friction: Number
+    segments: Any
     spans: str
     tension: Number
     torsional_stiffness: Number
+    weight: Number
 
 class Change(TypedDict, total=False):
     at: Number
