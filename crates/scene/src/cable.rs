@@ -87,7 +87,7 @@ fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, Str
     let strain = cable.number("tension") / section.axial;
     let length = cable.find_number("length").unwrap_or(chord.length() / (1.0 + strain));
     let n = cable.find_number("elements").unwrap_or((length / (10.0 * diameter)).ceil().clamp(4.0, 50.0));
-    if !(length > 0.0) || n > MOST_ELEMENTS || length / n < 0.5 * diameter {
+    if length <= 0.0 || length.is_nan() || n > MOST_ELEMENTS || length / n < 0.5 * diameter {
         let message = format!("is {length} m long in {n} elements of diameter {diameter} m");
         return Err(("elements", message, "elements are longer than half their diameter, and at most 10,000"));
     }

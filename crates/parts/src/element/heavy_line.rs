@@ -333,7 +333,7 @@ mod tests {
                 let RowLaw::Strut(strut) = row.law else { continue };
                 for end in &rows.ends[row.ends.clone()] {
                     if let RowEnd::Frame { frame, axes, .. } = end {
-                        pulls[*frame] = pulls[*frame] - axes.linear * (strut.stiffness * strut.phi);
+                        pulls[*frame] -= axes.linear * (strut.stiffness * strut.phi);
                     }
                 }
             }

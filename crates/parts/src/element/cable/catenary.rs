@@ -57,7 +57,7 @@ impl Catenary {
             let ([x, z], J) = self.place(found, L);
             let miss = [span - x, height - z];
             let size = hypot(miss[0], miss[1]);
-            if size <= EXACT * L || !(size < last) && size <= 1e-10 * L {
+            if size <= EXACT * L || size >= last && size <= 1e-10 * L {
                 break;
             }
             last = size;

@@ -101,7 +101,8 @@ pub fn span(frames: [&Kinematics; 2], circles: [&Circle; 2]) -> (Span, bool) {
             break;
         }
         let turn = [-(g[0] * m[3] - g[1] * m[1]) / determinant, -(m[0] * g[1] - m[2] * g[0]) / determinant];
-        if !(turn[0].abs().max(turn[1].abs()) > SMALLEST_TURN) || turn[0].abs().max(turn[1].abs()) > 1.0 {
+        let most = turn[0].abs().max(turn[1].abs());
+        if most <= SMALLEST_TURN || most > 1.0 || most.is_nan() {
             break;
         }
         ends = [place(0, one.angle + turn[0]), place(1, other.angle + turn[1])];

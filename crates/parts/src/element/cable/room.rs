@@ -204,9 +204,9 @@ impl Room {
         changes: &mut [f64],
     ) {
         changes.fill(0.0);
-        let mut state = cable.lines();
         let last = cable.points.len() - 1;
-        for (k, point) in cable.points.iter().enumerate().filter(|(_, point)| point.circle.radius > 0.0) {
+        let wheels = cable.points.iter().enumerate().filter(|(_, point)| point.circle.radius > 0.0);
+        for (state, (k, point)) in (cable.lines()..).zip(wheels) {
             let [comes, leaves] = laying[k];
             if let Role::Drum(_) = point.role {
                 let line = if k == 0 { 0 } else { self.line_of[last - 1] };
@@ -225,7 +225,6 @@ impl Room {
                 changes[other] -= back - passes;
                 changes[state] = from + back;
             }
-            state += 1;
         }
     }
 }
@@ -325,11 +324,11 @@ impl Lines {
                 sum += room.path[line] / stretch;
                 slope += room.path[line] * self.ratios[line] / (stretch * stretch);
             }
-            if !(slope > 0.0) {
+            if slope <= 0.0 || slope.is_nan() {
                 return 0.0;
             }
             let change = sum / slope;
-            if x == 0.0 && !(change > 0.0) {
+            if x == 0.0 && (change <= 0.0 || change.is_nan()) {
                 return 0.0;
             }
             x += change;
@@ -511,8 +510,8 @@ fn redistribute(cable: &Cable, step: &mut Finish<'_>, lines: &Lines, slipped: &m
         for joint in group.start..group.end - 1 {
             step.states[joint] -= slips[joint];
             step.states[joint + 1] += slips[joint];
-            slipped[joint] = slips[joint];
         }
+        slipped[group.start..group.end - 1].copy_from_slice(&slips[group.start..group.end - 1]);
     }
 }
 

@@ -464,7 +464,7 @@ fn load_drums(cable: &mut Cable, stored: &[f64], build: &mut dyn Build) -> Optio
 fn lay_wraps(cable: &mut Cable, frames: &[Kinematics], build: &mut dyn Build) -> Option<()> {
     let room = room_at_start(cable, frames);
     if !room.clear {
-        let is_wrong = |span: &super::Span| !(span.length > 0.0) || span.ends.iter().any(|end| !(end.fleet > 0.0));
+        let is_wrong = |span: &super::Span| span.length <= 0.0 || span.ends.iter().any(|end| end.fleet <= 0.0);
         let k = room.spans[..cable.points.len() - 1].iter().position(is_wrong).map_or(1, |k| k + 1);
         let message = format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1);
         build.wrong(&message, "move them apart, or make the wheel smaller");
