@@ -133,12 +133,10 @@ impl RowList {
         self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law: RowLaw::Strut(strut), bounds, warm, bound }, ends);
     }
 
-    /// A spring and damper between ends that are in the list already; its impulse acts along `pushes`, if there are any.
-    pub(super) fn strut_of_ends(&mut self, part: u8, strut: Strut, ends: std::ops::Range<usize>, pushes: &[RowEnd]) {
-        let first = self.ends.len();
-        self.ends.extend_from_slice(pushes);
+    /// A spring and damper between ends that are in the list already; its impulse acts along those behind them, if there are any.
+    pub(super) fn strut_of_ends(&mut self, part: u8, strut: Strut, ends: std::ops::Range<usize>) {
         let Strut { bounds, bound, .. } = strut;
-        let (pushes, law) = (first..self.ends.len(), RowLaw::Strut(strut));
+        let (pushes, law) = (ends.end..self.ends.len(), RowLaw::Strut(strut));
         self.rows.push(ElementRow { part, ends, pushes, law, bounds, warm: false, bound });
     }
 

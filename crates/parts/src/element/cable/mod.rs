@@ -111,9 +111,7 @@ impl Spool {
         let smooth = over * over * (3.0 - 2.0 * over);
         (k, first + self.rise * (k - 1.0 + smooth))
     }
-}
 
-impl Spool {
     /// How fast the radius at which rope is laid grows with what is on the drum [-].
     pub fn slope(&self, first: f64, stored: f64) -> f64 {
         let (k, _) = self.layer(first, stored);
@@ -225,10 +223,7 @@ impl Acting for Cable {
             return;
         }
         let lines = Lines::of(self, &room, seen.modes);
-        room.pull(self, |k, at, axes| {
-            let (line, frame) = k;
-            out.wrench(frame, at, axes * -lines.tension[line]);
-        });
+        room.pull(self, |(line, frame), at, axes| out.wrench(frame, at, axes * -lines.tension[line]));
         self.flow(&room, &lines, &mut out.rates);
         let lost = lines.powers(self, &room, &out.rates);
         out.effect.effort = lines.tension[0];
@@ -364,7 +359,7 @@ impl Cable {
         let stiffness = self.stiffness / yields;
         let taut = lines.x[first] * self.stiffness;
         let phi = if taut > 0.0 { taut / stiffness } else { lines.excess[first] };
-        let (begin, mut pushes) = (out.ends.len(), Vec::new());
+        let begin = out.ends.len();
         room.pull(self, |(line, frame), at, axes| {
             if !group.contains(&line) {
                 return;
@@ -374,7 +369,6 @@ impl Cable {
             let v = u.linear + u.angular.cross(at - room.origins[frame]);
             ahead += axes.angular.dot(u.angular) + axes.linear.dot(v);
             out.ends.push(RowEnd::Frame { frame, at, axes });
-            pushes.push(RowEnd::Frame { frame, at, axes: axes * lines.ratios[line] });
         });
         let reach = STEPS_AHEAD * h * now.abs().max(ahead.abs());
         if phi + STEPS_AHEAD * h * now.max(ahead) < 0.0 {
@@ -387,7 +381,14 @@ impl Cable {
         let damping = self.damping / rest;
         let strut = Strut { stiffness, damping, phi, damped_by_step: false, bounds, bound: f64::INFINITY };
         let slides = group.clone().any(|line| lines.ratios[line] != 1.0);
-        out.strut_of_ends(first as u8, strut, own, if slides { &pushes } else { &[] });
+        if slides {
+            room.pull(self, |(line, frame), at, axes| {
+                if group.contains(&line) {
+                    out.ends.push(RowEnd::Frame { frame, at, axes: axes * lines.ratios[line] });
+                }
+            });
+        }
+        out.strut_of_ends(first as u8, strut, own);
     }
 
     /// Its outputs behind the first: tension of each further line, length of each span, wrap angle of each wheel, speed of rope over each

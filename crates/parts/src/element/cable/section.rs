@@ -18,7 +18,7 @@ pub struct Rope {
     pub mass: f64,
     /// EI/d^4 [N/m^2].
     pub bending: f64,
-    /// Where the figures are from.
+    /// What the figures are worth, and where those of a design are; they were not compared line by line.
     pub source: &'static str,
 }
 
@@ -39,26 +39,14 @@ const fn at_20_mm(word: &'static str, [ea, breaking, mass, ei]: [f64; 4], source
 
 /// The types of rope that are known.
 pub const ROPES: [Rope; 5] = [
-    at_20_mm(
-        "steel 6x36",
-        [1.6e7, 250e3, 1.6, 40.0],
-        "EN 12385-4, class 6x36, grade 1960, steel core: breaking force 0.356 x 1960 MPa x d^2 less a tenth; EA from E of about 100 GPa over the metal's area",
-    ),
-    at_20_mm(
-        "HMPE",
-        [1.2e7, 380e3, 0.22, 1.0],
-        "ISO 10325 and makers' sheets of 12-strand HMPE at a tenth to a third of the breaking load",
-    ),
-    at_20_mm("polyester", [2.2e6, 100e3, 0.31, 1.0], "ISO 18692-2 and makers' sheets, bedded in"),
-    at_20_mm(
-        "nylon",
-        [5.0e5, 85e3, 0.25, 0.5],
-        "ISO 1140 and makers' sheets: 40 % elongation at the breaking load, softer below",
-    ),
+    at_20_mm("steel 6x36", [1.6e7, 250e3, 1.6, 40.0], "typical; for a design a sheet after EN 12385-4"),
+    at_20_mm("HMPE", [1.2e7, 380e3, 0.22, 1.0], "typical of twelve strands; for a design a sheet after ISO 10325"),
+    at_20_mm("polyester", [2.2e6, 100e3, 0.31, 1.0], "typical, bedded in; for a design a sheet after ISO 18692-2"),
+    at_20_mm("nylon", [5.0e5, 85e3, 0.25, 0.5], "typical; softer at small loads; for a design a sheet after ISO 1140"),
     at_20_mm(
         "chain",
         [3.4e7, 374e3, 7.96, 0.0],
-        "studless chain of grade R3, d the bar: breaking load 0.0223 d^2 (44 - 0.08 d) kN, mass 19.9 d^2 t/m, EA 0.854e5 d^2 MPa (DNV-OS-E302, E301)",
+        "typical of studless chain of grade R3, d the bar; for a design DNV-OS-E302",
     ),
 ];
 
