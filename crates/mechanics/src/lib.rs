@@ -2,6 +2,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 pub mod contact;
+pub mod feed;
 pub mod finite;
 pub mod grains;
 pub mod input;

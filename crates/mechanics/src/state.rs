@@ -1,7 +1,8 @@
 //! What both clocks carry from step to step: coordinates of mechanisms, modes of force elements, states of equations.
 
 use crate::element::ElementMode;
-use crate::model::Model;
+use crate::model::{Model, ModelElement};
+use crate::structure::{Structure, needs};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Quat, Vec3};
 
@@ -22,13 +23,15 @@ pub struct ActionRecord {
 
 impl ActionRecord {
     /// That of a model at its start, with the structural changes that hold there.
-    pub fn start(model: &Model, done: Vec<bool>) -> ActionRecord {
+    pub fn start(model: &Model, structure: &Structure) -> ActionRecord {
+        let is_gone =
+            |element: &ModelElement| (0..).zip(&structure.gone).any(|(b, gone)| *gone && needs(&element.kind, b));
         ActionRecord {
             energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
             modes: vec![Default::default(); model.elements.last().map_or(0, |e| e.modes.end)],
             states: model.states.iter().map(|state| state.start).collect(),
-            on: vec![true; model.elements.len()],
-            done,
+            on: model.elements.iter().map(|element| !is_gone(element)).collect(),
+            done: structure.done.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Structural changes: attach, release, lock, unlock, delete, contact on and off.
 
+use crate::element::Element;
 use crate::joint::coupling::{Coupling, Term};
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
@@ -39,12 +40,9 @@ impl Structure {
                 contacts.push((bodies, false));
             }
         }
-        Structure {
-            done: vec![false; model.changes.len()],
-            gone: vec![false; model.bodies.len()],
-            contacts,
-            ..Structure::default()
-        }
+        let mut gone = vec![false; model.bodies.len()];
+        model.elements.iter().flat_map(|element| element.kind.absent()).for_each(|body| gone[body as usize] = true);
+        Structure { done: vec![false; model.changes.len()], gone, contacts, ..Structure::default() }
     }
 
     /// True if two bodies may touch as far as changes go.
@@ -198,7 +196,7 @@ impl Parts<'_> {
         let model = self.model;
         self.structure.gone[body as usize] = true;
         for (k, element) in model.elements.iter().enumerate() {
-            if element.kind.attached().frames.iter().any(|a| a.body == Some(body)) {
+            if needs(&element.kind, body) {
                 self.actions.on[k] = false;
             }
         }
@@ -218,6 +216,12 @@ impl Parts<'_> {
             record.u[link.first..link.first + link.count].fill(0.0);
         }
     }
+}
+
+/// True if an element is gone with a body.
+pub(crate) fn needs(kind: &Element, body: u32) -> bool {
+    let frames = kind.attached().frames.iter().enumerate();
+    frames.filter(|(_, anchor)| anchor.body == Some(body)).any(|(frame, _)| kind.needs(frame))
 }
 
 /// Motion of a mechanism from its record.

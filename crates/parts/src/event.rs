@@ -73,6 +73,10 @@ event_kinds! {
     CableSlip = "cable_slip" of one,
     /// A cable came to stick there.
     CableStick = "cable_stick" of one,
+    /// An element of a cable came in.
+    PayOut = "pay_out" of one,
+    /// An element of a cable went.
+    TakeIn = "take_in" of one,
     /// The follower of a cam that holds one way left it.
     LiftOff = "lift_off" of one,
     /// The follower of a cam that holds one way came to touch it again.

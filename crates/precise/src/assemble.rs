@@ -153,9 +153,9 @@ impl Members {
         self.local(body).map(|k| self.node_of[k])
     }
 
-    /// Node in which a force element is at home: that of its first body.
+    /// Node in which a force element is at home.
     fn home(&self, element: &ModelElement) -> Option<usize> {
-        element.bodies.first().and_then(|&body| self.node(body))
+        element.home.and_then(|body| self.node(body))
     }
 
     /// The pairs that may touch; each belongs to the node of its first free body.

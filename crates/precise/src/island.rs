@@ -140,6 +140,8 @@ pub struct Outcome {
     pub exit: Option<f64>,
     /// Structural changes that became due, and when [s].
     pub due: Vec<(f64, u32)>,
+    /// Cables whose leads asked for an element to come in or go, and the modes that said so, and when [s].
+    pub feeding: Vec<(f64, (u32, usize))>,
     /// Events, by time.
     pub events: Vec<Event>,
     /// Communication points.
@@ -423,7 +425,7 @@ impl Island {
                 outcome.mark = (tries, self.stepper.t0);
             }
             outcome.exit = self.exit(model, reach, from, end);
-            self.find_due(end, outcome);
+            self.find_due(model, end, outcome);
             self.take_samples(model, samples, end, outcome);
             self.find_marks(model, settings, end, outcome);
         }
@@ -446,12 +448,20 @@ impl Island {
     }
 
     /// Structural changes that became due at the end of the last step end the horizon there.
-    fn find_due(&self, end: f64, outcome: &mut Outcome) {
+    fn find_due(&self, model: &Model, end: f64, outcome: &mut Outcome) {
         for crossing in self.crossings.iter().filter(|c| c.what == What::Watch && self.stepper.t0 <= end) {
-            if let Watch::Change(k) = self.dynamics.actions.watches[crossing.pair] {
-                outcome.due.push((self.stepper.t0, k));
-                outcome.exit = Some(outcome.exit.map_or(self.stepper.t0, |e| e.min(self.stepper.t0)));
+            match self.dynamics.actions.watches[crossing.pair] {
+                Watch::Change(k) => outcome.due.push((self.stepper.t0, k)),
+                Watch::Element(k, which) => {
+                    let element = self.dynamics.actions.elements[k].element;
+                    if model.elements[element as usize].kind.feeds_by(which).is_none() {
+                        continue;
+                    }
+                    outcome.feeding.push((self.stepper.t0, (element, which)));
+                }
+                _ => continue,
             }
+            outcome.exit = Some(outcome.exit.map_or(self.stepper.t0, |e| e.min(self.stepper.t0)));
         }
     }
 

@@ -114,6 +114,7 @@ pub fn simulate(
     let mut clock = Clock::resume(model, state, settings);
     while !clock.reached(until) {
         clock.restructure(observe);
+        clock.feed_cables(observe);
         clock.reach();
         for event in clock.regroup() {
             clock.note(&event, observe);
@@ -152,6 +153,8 @@ struct Clock<'a> {
     earlier: Option<Look>,
     /// Structural changes to be made at `time`.
     due: Vec<usize>,
+    /// Cables whose leads ask there for elements to come in or go, and the modes that say so.
+    feeding: Vec<(u32, usize)>,
     /// Bodies and pairs of islands that a change took apart.
     loose_motions: Vec<(u32, Motion)>,
     loose_pairs: Vec<island::PairRecord>,
@@ -187,13 +190,14 @@ impl<'a> Clock<'a> {
             pairs: Vec::new(),
             motions: Vec::new(),
             machines: MachineRecord::starts(model),
-            actions: ActionRecord::start(model, state.structure.done.clone()),
+            actions: ActionRecord::start(model, &state.structure),
             structure: state.structure.clone(),
             subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
             handover: state.handover.clone(),
             handover_before: None,
             earlier: None,
             due: Vec::new(),
+            feeding: Vec::new(),
             loose_motions: Vec::new(),
             loose_pairs: Vec::new(),
             end: state.time,
@@ -228,12 +232,12 @@ impl<'a> Clock<'a> {
             .fold(self.horizon, f64::min);
         let look = |H: f64, boxes: &mut Vec<Aabb>, pairs: &mut Vec<(u32, u32)>| {
             reach::find(self.model, &self.structure, &self.motions, &speeds, &touching, self.time, H, boxes, pairs);
-            reach::work(self.model, pairs)
+            reach::work(self.model, &self.structure.gone, pairs)
         };
         self.horizon = self.horizon.max(floor);
         let mut work = look(self.horizon, &mut self.boxes, &mut self.pairs) as f64;
         // bodies that nothing joins need no look at what the shortest horizon would join
-        if work > GROWTH * reach::work(self.model, &[]) as f64 {
+        if work > GROWTH * reach::work(self.model, &self.structure.gone, &[]) as f64 {
             let (mut boxes, mut pairs) = (Vec::new(), Vec::new());
             let least = look(floor, &mut boxes, &mut pairs) as f64;
             while work > GROWTH * least && self.horizon > 2.0 * floor {
@@ -314,7 +318,7 @@ impl<'a> Clock<'a> {
     /// Bodies joined by candidate pairs form islands; one whose bodies and pairs did not change goes on as it is. What a
     /// structural change made taut or slack.
     fn regroup(&mut self) -> Vec<Event> {
-        let groups = reach::groups(self.model, &self.pairs);
+        let groups = reach::groups(self.model, &self.structure.gone, &self.pairs);
         let fresh = self.islands.is_empty() && self.initial.is_none();
         let mut old: Vec<Option<Island>> = std::mem::take(&mut self.islands).into_iter().map(Some).collect();
         let mut owner = vec![usize::MAX; self.model.bodies.len()];
@@ -410,6 +414,10 @@ impl<'a> Clock<'a> {
         if self.stopped {
             return Ok(());
         }
+        let asks = |outcomes: &[Outcome], by: f64| -> Vec<(u32, usize)> {
+            outcomes.iter().flat_map(|o| &o.feeding).filter(|f| f.0 <= by).map(|f| f.1).collect()
+        };
+        let mut feeding = asks(&outcomes, self.end);
         let mut due: Vec<usize> =
             outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= self.end).map(|d| d.1 as usize).collect();
         // An island may step beyond the end; what it leaves there is the next horizon's affair.
@@ -426,6 +434,7 @@ impl<'a> Clock<'a> {
             for reach in &mut self.boxes {
                 *reach = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
             }
+            feeding = asks(&outcomes, exit);
             due = outcomes.iter().flat_map(|o| &o.due).filter(|d| d.0 <= exit).map(|d| d.1 as usize).collect();
             outcomes = self.advance_islands(until, observe)?;
             self.horizon *= 0.5;
@@ -435,6 +444,7 @@ impl<'a> Clock<'a> {
         let at = |c: &tippe_mechanics::model::ModelChange| c.at.is_some_and(|at| at <= self.end);
         due.extend((0..self.model.changes.len()).filter(|&k| !self.structure.done[k] && at(&self.model.changes[k])));
         self.due = due;
+        self.feeding = feeding;
         self.outcomes = outcomes;
         Ok(())
     }

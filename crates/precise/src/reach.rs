@@ -215,17 +215,17 @@ fn path(p: Vec3, v: Vec3, a: Vec3, H: f64) -> Aabb {
 }
 
 /// A measure of the work of the islands that candidate pairs make: the sum of the squares of their sizes.
-pub fn work(model: &Model, candidates: &[(u32, u32)]) -> u64 {
+pub fn work(model: &Model, gone: &[bool], candidates: &[(u32, u32)]) -> u64 {
     let mut sizes = vec![0u64; model.bodies.len()];
-    for (k, &root) in joined(model, candidates).iter().enumerate() {
+    for (k, &root) in joined(model, gone, candidates).iter().enumerate() {
         sizes[root as usize] += u64::from(model.bodies[k].drive == Drive::Free);
     }
     sizes.iter().map(|s| s * s).sum()
 }
 
 /// Groups of free bodies joined by candidate pairs, in the order of their first body.
-pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> Vec<Group> {
-    let roots = joined(model, candidates);
+pub fn groups(model: &Model, gone: &[bool], candidates: &[(u32, u32)]) -> Vec<Group> {
+    let roots = joined(model, gone, candidates);
     let mut index = vec![usize::MAX; model.bodies.len()];
     let mut groups: Vec<Group> = Vec::new();
     for (k, body) in model.bodies.iter().enumerate() {
@@ -248,7 +248,7 @@ pub fn groups(model: &Model, candidates: &[(u32, u32)]) -> Vec<Group> {
 }
 
 /// Root of each body in the forest of joined free bodies: its smallest member.
-fn joined(model: &Model, pairs: &[(u32, u32)]) -> Vec<u32> {
+fn joined(model: &Model, gone: &[bool], pairs: &[(u32, u32)]) -> Vec<u32> {
     let mut root: Vec<u32> = (0..model.bodies.len() as u32).collect();
     fn find(root: &mut [u32], mut k: u32) -> u32 {
         while root[k as usize] != k {
@@ -264,8 +264,9 @@ fn joined(model: &Model, pairs: &[(u32, u32)]) -> Vec<u32> {
         }
     }
     for element in &model.elements {
-        for &body in element.bodies.iter().skip(1) {
-            let (r1, r2) = (find(&mut root, element.bodies[0]), find(&mut root, body));
+        let Some(home) = element.home else { continue };
+        for &body in element.bodies.iter().filter(|b| **b != home && !gone[**b as usize]) {
+            let (r1, r2) = (find(&mut root, home), find(&mut root, body));
             root[r1.max(r2) as usize] = r1.min(r2);
         }
     }

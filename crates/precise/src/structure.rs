@@ -4,10 +4,11 @@
 //! they are put together again with everybody else.
 
 use super::Clock;
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_mechanics::event::{Event, EventKind};
+use tippe_mechanics::feed::Feeding;
 use tippe_mechanics::kinematics::Kinematics;
-use tippe_mechanics::model::ChangeAction;
+use tippe_mechanics::model::{ChangeAction, prescribed};
 use tippe_mechanics::observe::Observe;
 use tippe_mechanics::structure::{Parts, kinetic, placed};
 
@@ -70,6 +71,48 @@ impl Clock<'_> {
             let (motions, pairs) = island.harvest(self.model, self.time, &mut self.machines, &mut self.actions);
             self.loose_motions.extend(island.dynamics.bodies.iter().copied().zip(motions));
             self.loose_pairs.extend(pairs);
+        }
+    }
+
+    /// Elements of cables come in, or go, whose leads have asked for it.
+    pub(super) fn feed_cables(&mut self, observe: &mut dyn Observe) {
+        for (element, which) in std::mem::take(&mut self.feeding) {
+            let kind = &self.model.elements[element as usize].kind;
+            let frames = kind.attached().frames;
+            let bodies: Vec<u32> = frames.iter().filter_map(|anchor| anchor.body).collect();
+            self.take_apart(&bodies);
+            if let Some((end, out)) = kind.feeds_by(which) {
+                self.feed(element, end, out, observe);
+            }
+        }
+    }
+
+    fn feed(&mut self, element: u32, end: usize, out: bool, observe: &mut dyn Observe) {
+        let (model, time) = (self.model, self.time);
+        let loose = &self.loose_motions;
+        let machines: Vec<Vec<Kinematics>> =
+            model.mechanisms.iter().zip(&self.machines).map(|(m, record)| placed(model, m, record, time).1).collect();
+        let mut own: Vec<Kinematics> = (0..model.bodies.len())
+            .map(|b| match (model.bodies[b].mechanism, loose.iter().find(|(body, _)| *body as usize == b)) {
+                (Some((m, link)), _) => machines[m as usize][link as usize],
+                (None, Some((_, s))) => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
+                (None, None) => prescribed(model, b, time),
+            })
+            .collect();
+        loop {
+            let (actions, structure) = (&mut self.actions, &mut self.structure);
+            let motion = |b: u32| own[b as usize];
+            let fed = Feeding { model, time, actions, structure, motion: &motion }.feed(element, end, out);
+            let Some((body, kin)) = fed else { return };
+            own[body as usize] = kin;
+            let still = if out { 1.0 } else { 0.0 };
+            for (_, motion) in self.loose_motions.iter_mut().filter(|(b, _)| *b == body) {
+                (motion.p, motion.q) = (kin.p, Quat::from_mat3(&kin.R).normalize());
+                (motion.v, motion.w, motion.a) = (kin.v * still, kin.w * still, Vec3::ZERO);
+            }
+            let kind = if out { EventKind::PayOut } else { EventKind::TakeIn };
+            let source = Some(model.elements[element as usize].name.clone());
+            self.note(&Event { time, kind, source, contact: None }, observe);
         }
     }
 

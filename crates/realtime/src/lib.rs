@@ -157,7 +157,7 @@ impl State {
             machines: MachineRecord::starts(model),
             contacts: Vec::new(),
             holds: Vec::new(),
-            actions: ActionRecord::start(model, structure.done.clone()),
+            actions: ActionRecord::start(model, &structure),
             elements: elements::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),
@@ -316,6 +316,7 @@ impl Clock {
     pub fn step_with(&mut self, hooks: &mut [&mut dyn Hook]) {
         self.listen(hooks);
         self.restructure();
+        self.feed_cables();
         self.place();
         self.detect(0.0);
         self.ask_contacts(hooks);

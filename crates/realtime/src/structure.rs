@@ -1,9 +1,10 @@
 //! Structural changes in a step: attach, release, lock, unlock, delete, contact on and off.
 
-use super::Clock;
-use tippe_geometry::Vec3;
+use super::{BodyMotion, Clock};
+use tippe_geometry::{Quat, Vec3};
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::event::{Event, EventKind};
+use tippe_mechanics::feed::Feeding;
 use tippe_mechanics::model::ChangeAction;
 use tippe_mechanics::structure::Parts;
 
@@ -29,6 +30,38 @@ impl Clock {
                     self.shown.events.push(Event { time, kind: EventKind::Change, source, contact: None });
                 }
             }
+        }
+    }
+
+    /// Elements of cables come in, or go, as their leads ask for.
+    pub(super) fn feed_cables(&mut self) {
+        for element in 0..self.model.elements.len() {
+            let model = self.model.clone();
+            let kind = &model.elements[element].kind;
+            for (end, out) in (0..kind.watched()).filter_map(|which| kind.feeds_by(which)) {
+                self.feed(element as u32, end, out);
+            }
+        }
+    }
+
+    fn feed(&mut self, element: u32, end: usize, out: bool) {
+        loop {
+            let motions: Vec<_> = (0..self.model.bodies.len()).map(|b| self.motion(b)).collect();
+            let motion = |b: u32| motions[b as usize];
+            let (model, state) = (&self.model, &mut self.state);
+            let (time, actions, structure) = (state.time, &mut state.actions, &mut state.structure);
+            let (lost, removed) = (structure.fastening, structure.removed);
+            let fed = Feeding { model, time, actions, structure, motion: &motion }.feed(element, end, out);
+            let Some((body, kin)) = fed else { return };
+            state.ledger[Cause::Fastening] += state.structure.fastening - lost;
+            state.ledger[Cause::Work] -= state.structure.removed - removed;
+            let still = if out { 1.0 } else { 0.0 };
+            let q = Quat::from_mat3(&kin.R).normalize();
+            state.bodies[body as usize] = BodyMotion { p: kin.p, q, v: kin.v * still, w: kin.w * still };
+            state.still.fill(0);
+            let kind = if out { EventKind::PayOut } else { EventKind::TakeIn };
+            let source = Some(self.model.elements[element as usize].name.clone());
+            self.shown.events.push(Event { time, kind, source, contact: None });
         }
     }
 

@@ -1,9 +1,12 @@
-//! Flexible cables: a `[[cable]]` with `spans = "flexible"` becomes elements, bodies `NAME.e1`, `NAME.e2`, ..., and joints between them,
-//! forces `NAME.j0`, `NAME.j1`, ..., as it is read.
+//! Cables as they are read. What a cable of a material is made of is written into it, a tackle becomes the pulleys of its parts, and one with
+//! `spans = "flexible"` becomes elements, bodies `NAME.e1`, `NAME.e2`, ..., and joints between them, forces `NAME.j0`, `NAME.j1`, ...
 
 use super::reader::Reader;
 use super::*;
 use tippe_parts::element;
+
+mod curve;
+mod feed;
 
 /// An element is at least this slender a share of what its length alone gives about axes across it [-]: so that short ones do not spin.
 const LEAST_INERTIA: f64 = 0.05;
@@ -22,13 +25,57 @@ pub(super) fn lay_all(reader: &mut Reader<'_>, scene: &mut Scene) {
     // cables stand behind all other forces, as they are written
     let is_cable = |part: &Part| part.kind.word == "cable";
     let (cables, others) = std::mem::take(&mut scene.forces).into_iter().partition(is_cable);
-    let (flexible, massless): (Vec<Part>, Vec<Part>) =
-        Vec::into_iter(cables).partition(|part| part.word("spans") == "flexible");
+    let (flexible, mut others_of_it): (Vec<Part>, Vec<Part>) = Vec::into_iter(cables)
+        .map(|mut part| {
+            made_of(scene, &mut part);
+            part
+        })
+        .partition(|part| part.word("spans") == "flexible");
     scene.forces = others;
-    for cable in flexible {
-        lay(reader, scene, &cable);
+    for mut cable in flexible {
+        if feed::is_fed(&cable) {
+            feed::lay(reader, scene, &mut cable);
+            others_of_it.push(cable);
+        } else {
+            lay(reader, scene, &cable);
+        }
     }
-    scene.forces.extend(massless);
+    others_of_it.iter_mut().for_each(reeve);
+    scene.forces.extend(others_of_it);
+}
+
+/// Writes into a cable what its material, its wires and its diameter say of it, or its elongation under a load.
+fn made_of(scene: &Scene, cable: &mut Part) {
+    let known = scene.materials.iter().find(|m| m.name == cable.word("material"));
+    let known = known.map(|m| (m.young, m.poisson, m.density));
+    let known = known.or(material::find(cable.word("material")).map(|m| (m.young, m.poisson, m.density)));
+    element::Section::write(cable, known);
+}
+
+/// Puts the pulleys of its parts in the place of a tackle.
+fn reeve(cable: &mut Part) {
+    let mut points = cable.parts("points").to_vec();
+    let Some(tackle) = points.pop_if(|point| point.kind.word == "tackle") else { return };
+    let parts = tackle.number("parts") as usize;
+    let block = |k: usize, word: &str| {
+        let mut point = Part::new("", element::POINT_KINDS.kinds.iter().find(|kind| kind.word == word)?);
+        let (on, at) = if k.is_multiple_of(2) { ("from", "from_at") } else { ("on", "at") };
+        for (key, from) in [("on", on), ("at", at)] {
+            tackle.get(from).cloned().into_iter().for_each(|value| point.set(key, value));
+        }
+        point.places = tackle.places.clone();
+        Some(point)
+    };
+    for k in 0..parts {
+        points.extend(block(k, "pulley").map(|mut pulley| {
+            for key in ["radius", "efficiency", "sense", "axle"] {
+                tackle.get(key).cloned().into_iter().for_each(|value| pulley.set(key, value));
+            }
+            pulley
+        }));
+    }
+    points.extend(block(parts, "end"));
+    cable.set("points", points);
 }
 
 /// Origin of a frame in the pose as written, resolved in world [m].
@@ -48,14 +95,29 @@ struct Cut<'a> {
     l: f64,
     /// Mass of an element [kg].
     m: f64,
+    /// Half of the turn, free of moment, from the middle of an element to that of the next; in an element's frame, x along it.
+    half_turn: Quat,
     /// Ends of the elements in the pose at the start, resolved in world [m].
     nodes: Vec<Vec3>,
+    /// Their orientations there.
+    turns: Vec<Quat>,
 }
 
 impl Cut<'_> {
     fn body(&self, k: usize) -> String {
         format!("{}.e{}", self.cable.name, k + 1)
     }
+
+    /// Its first or its last point.
+    fn point(&self, end: usize) -> &Part {
+        let points = self.cable.parts("points");
+        &points[end * (points.len() - 1)]
+    }
+}
+
+/// True if nothing holds a cable at this point.
+fn is_free(point: &Part) -> bool {
+    point.kind.word == "free"
 }
 
 fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
@@ -70,52 +132,88 @@ fn lay(reader: &mut Reader<'_>, scene: &mut Scene, cable: &Part) {
     }
 }
 
+/// Place of a point of a cable in the pose as written, resolved in world [m].
+fn place(scene: &Scene, point: &Part) -> Vec3 {
+    match point.attachments("on") {
+        [end] => pose(scene, end, point.vector("at")),
+        _ => point.vector("at").unwrap_or_default(),
+    }
+}
+
 /// How a cable is cut, or what is wrong with it: the key, what, and what to do.
 fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, String, &'static str)> {
     let points = cable.parts("points");
-    if points.len() != 2 || points.iter().any(|point| point.kind.word != "end") {
-        let message = "is flexible and runs over more than its two ends".to_owned();
-        return Err(("points", message, "let it touch wheels as bodies in contact, or use spans = \"massless\""));
-    }
     let section = element::Section::of(cable);
     let (Some(mass), Some(diameter)) = (section.mass, cable.find_number("diameter")) else {
         let message = "is flexible and has no mass_per_length, or no diameter".to_owned();
         return Err(("", message, "give both, or a type of rope with its diameter"));
     };
-    let [from, to] = [0, 1].map(|k| pose(scene, &points[k].attachments("on")[0], points[k].vector("at")));
-    let chord = to - from;
+    let places: Vec<Vec3> = points.iter().map(|point| place(scene, point)).collect();
+    let ends = [&points[0], &points[points.len() - 1]];
+    let directions = ends.map(|end| end.vector("direction"));
+    let way: f64 = places.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();
     let strain = cable.number("tension") / section.axial;
-    let length = cable.find_number("length").unwrap_or(chord.length() / (1.0 + strain));
+    let length = cable.find_number("length").unwrap_or(way / (1.0 + strain));
     let n = cable.find_number("elements").unwrap_or((length / (10.0 * diameter)).ceil().clamp(4.0, 50.0));
     if length <= 0.0 || length.is_nan() || n > MOST_ELEMENTS || length / n < 0.5 * diameter {
         let message = format!("is {length} m long in {n} elements of diameter {diameter} m");
         return Err(("elements", message, "elements are longer than half their diameter, and at most 10,000"));
     }
+    let (n, [from, to]) = (n as usize, [places[0], places[places.len() - 1]]);
+    let toward = directions[0].unwrap_or((to - from).normalize_or(Vec3::X)).normalize();
+    let first = Quat::from_rotation_arc(Vec3::X, toward);
+    let per_length = rest(cable, first)?;
+    let half_turn = |l: f64| Quat::from_scaled_axis(per_length * (0.5 * l));
     let line = element::Catenary { length, weight: mass * scene.gravity.length(), stiffness: section.axial };
-    let (n, l) = (n as usize, length / n);
-    Ok(Cut { cable, section, n, l, m: mass * l, nodes: curve(from, to, line, scene.gravity, n) })
+    let is_curved = per_length != Vec3::ZERO;
+    let (l, nodes, turns) = if is_curved && is_free(ends[1]) {
+        let (nodes, turns) = curve::at_rest(from, first, half_turn(length / n as f64), length / n as f64, n);
+        (length / n as f64, nodes, turns)
+    } else {
+        let (l, nodes) = if places.len() == 2 && directions == [None; 2] {
+            (length / n as f64, hanging(from, to, line, scene.gravity, n))
+        } else {
+            let free = (places.len() == 2).then_some(cable.find_number("length")).flatten();
+            let (chord, nodes) = curve::through(&places, directions, free.map(|length| length * (1.0 + strain)), n);
+            (free.map_or(chord / (1.0 + strain), |length| length / n as f64), nodes)
+        };
+        let turns = curve::without_twist(&nodes);
+        (l, nodes, turns)
+    };
+    Ok(Cut { cable, section, n, l, m: mass * l, half_turn: half_turn(l), nodes, turns })
+}
+
+/// Turn per length that is free of moment [rad/m], in the frame of the first element.
+fn rest(cable: &Part, first: Quat) -> Result<Vec3, (&'static str, String, &'static str)> {
+    let (twist, curvature) = (cable.number("rest_twist"), cable.number("rest_curvature"));
+    let along = Vec3::X * twist;
+    if curvature == 0.0 {
+        return Ok(along);
+    }
+    let toward = cable.vector("curved_towards").unwrap_or_default();
+    let about = (first * Vec3::X).cross(toward);
+    if about.length() < LEAST_SLACK {
+        let message = "is curved towards where it runs".to_owned();
+        return Err(("curved_towards", message, "a direction across the first element"));
+    }
+    Ok(along + first.conjugate() * (about.normalize() * curvature))
 }
 
 /// The elements as bodies.
 fn elements(scene: &mut Scene, cut: &Cut<'_>) {
-    let Cut { cable, n, l, m, ref nodes, .. } = *cut;
-    let points = cable.parts("points");
+    let Cut { cable, n, l, m, half_turn, ref nodes, .. } = *cut;
     let radius = 0.5 * cable.number("diameter");
     let across = (m * (3.0 * radius * radius + l * l) / 12.0).max(LEAST_INERTIA * m * l * l);
-    let mut turn = Quat::IDENTITY;
     for k in 0..n {
-        let along = (nodes[k + 1] - nodes[k]).normalize_or(Vec3::X);
-        // each element is turned from the one before it without twist
-        turn = Quat::from_rotation_arc(turn * Vec3::X, along) * turn;
-        let frame = |name: &str, x: f64| Frame {
+        let frame = |name: &str, x: f64, orientation: Quat| Frame {
             name: name.into(),
             position: Vec3::new(x, 0.0, 0.0),
-            orientation: Quat::IDENTITY,
+            orientation,
             places: cable.places.clone(),
         };
         let near = (k.saturating_sub(2)..(k + 3).min(n)).filter(|other| *other != k).map(|other| cut.body(other));
         let ends_on = [(0, k < 2), (1, k + 2 >= n)].into_iter().filter(|(_, is_near)| *is_near);
-        let held = ends_on.map(|(end, _): (usize, bool)| points[end].attachments("on")[0].body.clone());
+        let held = ends_on.filter_map(|(end, _)| cut.point(end).attachments("on").first().map(|on| on.body.clone()));
         let shape = ShapeSpec {
             kind: ShapeKind::Capsule { radius, length: l, axis: Axis::X },
             collide: cable.flag("collide"),
@@ -127,11 +225,11 @@ fn elements(scene: &mut Scene, cut: &Cut<'_>) {
             shapes: vec![shape],
             material: cable.get("material").map(|_| cable.word("material").to_string()),
             position: (nodes[k] + nodes[k + 1]) * 0.5,
-            orientation: turn,
+            orientation: cut.turns[k],
             mass: Some(m),
             inertia: Some(Mat3::from_diagonal(Vec3::new(0.5 * m * radius * radius, across, across))),
             ignore: near.chain(held.filter(|name| name != "world")).collect(),
-            frames: vec![frame("begin", -0.5 * l), frame("end", 0.5 * l)],
+            frames: vec![frame("begin", -0.5 * l, half_turn.conjugate()), frame("end", 0.5 * l, half_turn)],
             places: cable.places.clone(),
             ..Body::default()
         });
@@ -140,13 +238,15 @@ fn elements(scene: &mut Scene, cut: &Cut<'_>) {
 
 /// The joints between elements and at the ends.
 fn joints(scene: &mut Scene, cut: &Cut<'_>) {
-    let Cut { cable, section, n, l, m, ref nodes } = *cut;
+    let Cut { cable, section, n, l, m, .. } = *cut;
     let side = |k: usize, frame: &str| Attachment { body: cut.body(k), frame: frame.into() };
     for k in 0..=n {
         let is_end = k == 0 || k == n;
-        let point = &cable.parts("points")[usize::from(k == n)];
-        let at = k.min(n - 1);
-        let held = is_end.then(|| hold(scene, cable, (point, k), (nodes[at], nodes[at + 1])));
+        let point = cut.point(usize::from(k == n));
+        if is_end && is_free(point) {
+            continue;
+        }
+        let held = is_end.then(|| hold(scene, cut, point, k));
         let between = match held {
             Some(held) if k == 0 => [held, side(0, "begin")],
             Some(held) => [side(n - 1, "end"), held],
@@ -169,16 +269,34 @@ fn joints(scene: &mut Scene, cut: &Cut<'_>) {
     }
 }
 
-/// The frame that an end of a cable is held in: x along its first or last element; made on the body it is on.
-fn hold(scene: &mut Scene, cable: &Part, (point, k): (&Part, usize), (from, to): (Vec3, Vec3)) -> Attachment {
+/// Axes that an end of a cable is held in, x along it.
+fn axes_at(cut: &Cut<'_>, point: &Part, k: usize) -> Quat {
+    let at = k.min(cut.n - 1);
+    let along = (cut.nodes[at + 1] - cut.nodes[at]).normalize_or(Vec3::X);
+    if !point.flag("clamped") {
+        return Quat::from_rotation_arc(Vec3::X, along);
+    }
+    let own = if k == 0 { cut.turns[0] * cut.half_turn.conjugate() } else { cut.turns[at] * cut.half_turn };
+    match point.vector("direction") {
+        Some(direction) => Quat::from_rotation_arc(own * Vec3::X, direction.normalize()) * own,
+        None => own,
+    }
+}
+
+/// The frame that an end of a cable is held in; made on the body it is on.
+fn hold(scene: &mut Scene, cut: &Cut<'_>, point: &Part, k: usize) -> Attachment {
+    let name = format!("{}_{k}", cut.cable.name.replace('.', "_"));
+    let axes = axes_at(cut, point, k);
+    held(scene, cut.cable, (point, &name), place(scene, point), axes)
+}
+
+/// A frame of this name on the body of a point, at a place; on a fixed body if that is the world.
+fn held(scene: &mut Scene, cable: &Part, (point, name): (&Part, &str), p: Vec3, axes: Quat) -> Attachment {
     let end = &point.attachments("on")[0];
-    let p = pose(scene, end, point.vector("at"));
-    let name = format!("{}_{k}", cable.name.replace('.', "_"));
-    let along = (to - from).normalize_or(Vec3::X);
-    let axes = Quat::from_rotation_arc(Vec3::X, along);
     if end.body == "world" {
+        let number = name.rsplit('_').next().unwrap_or_default();
         let mut ground = Body {
-            name: format!("{}.g{k}", cable.name),
+            name: format!("{}.g{number}", cable.name),
             fixed: true,
             position: p,
             orientation: axes,
@@ -192,17 +310,17 @@ fn hold(scene: &mut Scene, cable: &Part, (point, k): (&Part, usize), (from, to):
     if let Some(body) = scene.bodies.iter_mut().find(|body| body.name == end.body) {
         let own = body.orientation.normalize().conjugate();
         body.frames.push(Frame {
-            name: name.clone(),
+            name: name.into(),
             position: own * (p - body.position),
             orientation: own * axes,
             places: cable.places.clone(),
         });
     }
-    Attachment { body: end.body.clone(), frame: name }
+    Attachment { body: end.body.clone(), frame: name.into() }
 }
 
 /// n + 1 points at equal lengths along a cable between two points, hanging as it does at rest.
-fn curve(from: Vec3, to: Vec3, line: element::Catenary, gravity: Vec3, n: usize) -> Vec<Vec3> {
+fn hanging(from: Vec3, to: Vec3, line: element::Catenary, gravity: Vec3, n: usize) -> Vec<Vec3> {
     let chord = to - from;
     let up = -gravity.normalize_or(Vec3::NEG_Z);
     let height = chord.dot(up);

@@ -349,7 +349,7 @@ const LENGTH_AND_AXIS: [Key; 2] = [
 const SMOOTHING: [Key; 1] =
     [number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges, inside the outer dimensions [m]")];
 
-pub(super) const SHAPES: [Table; 10] = [
+pub(super) const SHAPES: [Table; 11] = [
     Table { name: "sphere", kinds: &[], keys: &[&PLACED, &RADIUS] },
     Table {
         name: "ellipsoid",
@@ -421,6 +421,24 @@ pub(super) const SHAPES: [Table; 10] = [
         ],
     },
     Table { name: "mesh", kinds: &[], keys: &[&PLACED, &format_solid::MESH_SHAPE] },
+    Table {
+        name: "pipe",
+        kinds: &[],
+        keys: &[
+            &PLACED,
+            &RADIUS,
+            &[
+                key(
+                    "control",
+                    Form::List(&Form::Vector(3, measure(D::LENGTH, Any))),
+                    "Control points of its middle line, a uniform cubic B-spline, 4 or more [m]",
+                )
+                .required("such as control = [[0, 0, 0], [1, 0, 0], [2, 1, 0], [3, 1, 0]]"),
+                number("pieces", D::ONE, Count, "Straight pieces for each control point but three; default 8"),
+                number("mass_per_length", D::new(-1, 1, 0), NotNegative, "Mass per length of pipe; default 0 [kg/m]"),
+            ],
+        ],
+    },
 ];
 
 pub(super) const IGNORE: Table = Table {

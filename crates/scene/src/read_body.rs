@@ -6,6 +6,7 @@ use super::read::{check_name, check_path, exactly_one, names};
 use super::reader::{Fields, Reader};
 use super::*;
 use crate::equation::Dimension;
+use std::f64::consts::PI;
 
 /// What `[defaults]` gives to bodies.
 #[derive(Default)]
@@ -241,17 +242,18 @@ fn positive(A: Mat3, slack: f64) -> bool {
 fn shapes(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Vec<ShapeSpec> {
     let mut shapes = Vec::new();
     if let Some(node) = fields.get("shape") {
-        shapes.extend(shape(reader, node, &fields.what, defaults));
+        shapes.extend(shape(reader, node, &fields.what, defaults).into_iter().flatten());
     }
     if let Some(node) = fields.get("shapes") {
         for item in reader.items(node, &format!("{}: shapes", fields.what)) {
-            shapes.extend(shape(reader, item, &fields.what, defaults));
+            shapes.extend(shape(reader, item, &fields.what, defaults).into_iter().flatten());
         }
     }
     shapes
 }
 
-fn shape(reader: &mut Reader<'_>, node: &Node, body: &str, defaults: &Defaults) -> Option<ShapeSpec> {
+/// A shape, or the pieces of a pipe.
+fn shape(reader: &mut Reader<'_>, node: &Node, body: &str, defaults: &Defaults) -> Option<Vec<ShapeSpec>> {
     let what = format!("{body}: shape");
     let entries = reader.entries(node, &what)?;
     let kinds = || format::SHAPES.iter().map(|table| table.name);
@@ -275,7 +277,8 @@ fn shape(reader: &mut Reader<'_>, node: &Node, body: &str, defaults: &Defaults) 
         }
     };
     let fields = reader.fields(node, table, format!("{body}: {}", table.name))?;
-    let form = shape_kind(reader, &fields, defaults);
+    let pieces = if table.name == "pipe" { pipe(reader, &fields) } else { None };
+    let form = if table.name == "pipe" { None } else { shape_kind(reader, &fields, defaults) };
     let spec = ShapeSpec {
         kind: form.clone().unwrap_or(ShapeKind::Sphere { radius: 1.0 }),
         position: reader.vec3(&fields, "position").unwrap_or_default(),
@@ -285,15 +288,85 @@ fn shape(reader: &mut Reader<'_>, node: &Node, body: &str, defaults: &Defaults) 
         collide: reader.flag(&fields, "collide").unwrap_or(true),
         places: fields.places(),
     };
-    form.map(|_| spec)
+    let placed = |piece: ShapeSpec| ShapeSpec {
+        position: spec.position + spec.orientation.normalize() * piece.position,
+        orientation: spec.orientation.normalize() * piece.orientation,
+        kind: piece.kind,
+        density: piece.density,
+        ..spec.clone()
+    };
+    match pieces {
+        Some(pieces) => Some(pieces.into_iter().map(placed).collect()),
+        None => form.map(|_| vec![spec]),
+    }
+}
+
+/// A round about the middle of a shape, from a radius or a diameter.
+fn radius(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<f64> {
+    exactly_one(reader, fields, "radius", "diameter")
+        .then(|| reader.number(fields, "radius").or_else(|| reader.number(fields, "diameter").map(|d| 0.5 * d)))?
+}
+
+/// Points of a list.
+fn points(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<Vec<Vec3>> {
+    let (node, key) = (fields.get(name)?, fields.table.key(name)?);
+    let measure = format::Measure { dimension: Some(Dimension::LENGTH), range: format::Range::Any };
+    let items = reader.items(node, &format!("{}: {name}", fields.what));
+    items.iter().map(|item| reader.numbers(item, measure, &fields.what, key).map(Vec3::from_array)).collect()
+}
+
+/// Capsules along a uniform cubic B-spline,   r(t) = ((1 - t)^3 P_0 + (3 t^3 - 6 t^2 + 4) P_1 + (1 + 3 t + 3 t^2 - 3 t^3) P_2 + t^3 P_3)/6
+/// for each four of its points (de Boor 1978), with the mass of the pipe along them.
+fn pipe(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<ShapeSpec>> {
+    let (radius, control) = (radius(reader, fields), points(reader, fields, "control"));
+    let (pieces, per_length) = (reader.number(fields, "pieces"), reader.number(fields, "mass_per_length"));
+    let (radius, control, n) = (radius?, control?, pieces.unwrap_or(8.0) as usize);
+    if control.len() < 4 || (control.len() - 3) * n > MOST_PIECES {
+        let message = format!("{} has {} control points and {n} pieces for each", fields.what, control.len());
+        reader.error(
+            fields.place_of("control"),
+            message,
+            format!("4 control points or more, and {MOST_PIECES} pieces at most in all"),
+        );
+        return None;
+    }
+    let line = spline(&control, n);
+    if let Some(k) = line.windows(2).position(|pair| (pair[1] - pair[0]).length() < 1e-9 * radius) {
+        let message = format!("{} stands still at its piece {}", fields.what, k + 1);
+        reader.error(fields.place_of("control"), message, "control points that differ");
+        return None;
+    }
+    let piece = |pair: &[Vec3]| {
+        let (along, length) = (pair[1] - pair[0], (pair[1] - pair[0]).length());
+        let volume = PI * radius * radius * (length + 4.0 / 3.0 * radius);
+        ShapeSpec {
+            kind: ShapeKind::Capsule { radius, length, axis: Axis::X },
+            position: 0.5 * (pair[0] + pair[1]),
+            orientation: Quat::from_rotation_arc(Vec3::X, along / length),
+            density: Some(per_length.unwrap_or(0.0) * length / volume),
+            ..ShapeSpec::default()
+        }
+    };
+    Some(line.windows(2).map(piece).collect())
+}
+
+/// Capsules of one pipe at most.
+const MOST_PIECES: usize = 1000;
+
+/// Points of a uniform cubic B-spline, n pieces for each span.
+fn spline(control: &[Vec3], n: usize) -> Vec<Vec3> {
+    let at = |p: &[Vec3], t: f64| {
+        let (t2, t3, s) = (t * t, t * t * t, 1.0 - t);
+        let weights = [s * s * s, 3.0 * t3 - 6.0 * t2 + 4.0, 1.0 + 3.0 * t + 3.0 * t2 - 3.0 * t3, t3];
+        p.iter().zip(weights).map(|(p, w)| *p * (w / 6.0)).sum::<Vec3>()
+    };
+    let first = at(&control[..4], 0.0);
+    let spans = control.windows(4).flat_map(|p| (1..=n).map(move |k| at(p, k as f64 / n as f64)));
+    std::iter::once(first).chain(spans).collect()
 }
 
 fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Option<ShapeKind> {
     let kind = fields.table.name;
-    let radius = |reader: &mut Reader<'_>| {
-        exactly_one(reader, fields, "radius", "diameter")
-            .then(|| reader.number(fields, "radius").or_else(|| reader.number(fields, "diameter").map(|d| 0.5 * d)))?
-    };
     let halves = |reader: &mut Reader<'_>, half: &str, whole: &str| {
         exactly_one(reader, fields, half, whole)
             .then(|| reader.vec3(fields, half).or_else(|| reader.vec3(fields, whole).map(|size| 0.5 * size)))?
@@ -311,14 +384,14 @@ fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults)
         smoothing
     };
     Some(match kind {
-        "sphere" => ShapeKind::Sphere { radius: radius(reader)? },
+        "sphere" => ShapeKind::Sphere { radius: radius(reader, fields)? },
         "ellipsoid" => ShapeKind::Ellipsoid { semi_axes: halves(reader, "semi_axes", "lengths")? },
         "box" => {
             let half_extents = halves(reader, "half_extents", "size")?;
             ShapeKind::Box { half_extents, smoothing: smoothing(reader, half_extents.min_element()) }
         }
         "cylinder" | "capsule" | "cone" => {
-            let (radius, length) = (radius(reader), reader.number(fields, "length"));
+            let (radius, length) = (radius(reader, fields), reader.number(fields, "length"));
             let axis = reader.word(fields, "axis", Axis::from_name).unwrap_or(Axis::Z);
             let (radius, length) = (radius?, length?);
             match kind {
@@ -343,14 +416,13 @@ fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults)
 }
 
 fn hull(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Option<ShapeKind> {
-    let (node, key) = (fields.get("points")?, fields.table.key("points")?);
-    let measure = format::Measure { dimension: Some(Dimension::LENGTH), range: format::Range::Any };
-    let mut points = Vec::new();
-    for item in reader.items(node, &format!("{}: points", fields.what)) {
-        points.push(Vec3::from_array(reader.numbers(item, measure, &fields.what, key)?));
-    }
+    let points = points(reader, fields, "points")?;
     if points.len() < 4 {
-        reader.error(node.place, format!("{} has {} points; a hull has at least 4", fields.what, points.len()), "");
+        reader.error(
+            fields.place_of("points"),
+            format!("{} has {} points; a hull has at least 4", fields.what, points.len()),
+            "",
+        );
         return None;
     }
     Some(ShapeKind::Hull { points, smoothing: reader.number(fields, "smoothing").or(defaults.smoothing) })
@@ -378,4 +450,23 @@ fn height_grid(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ShapeKind
         return None;
     }
     Some(ShapeKind::HeightGrid { heights, size: size? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_runs_along_its_spline() {
+        let control =
+            [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [3.0, 3.0, 1.0], [5.0, 2.0, 2.0], [6.0, 0.0, 2.0], [8.0, -1.0, 1.0]];
+        let line = spline(&control.map(Vec3::from_array), 1000);
+        let near = |at: Vec3, known: [f64; 3]| assert!((at - Vec3::from_array(known)).length() < 1e-7, "{at}");
+        near(line[0], [7.0 / 6.0, 11.0 / 6.0, 1.0 / 6.0]);
+        near(line[500], [2.0208333333, 2.4375, 0.5208333333]);
+        near(line[2500], [5.5, 1.0, 1.9583333333]);
+        near(line[3000], [37.0 / 6.0, 1.0 / 6.0, 11.0 / 6.0]);
+        let length: f64 = line.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();
+        assert!((length / 6.6209057 - 1.0).abs() < 1e-6, "{length}");
+    }
 }

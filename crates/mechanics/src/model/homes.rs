@@ -4,6 +4,7 @@ use super::compile::Compiler;
 use super::forces::reads;
 use super::{Drive, Model};
 use crate::network::{BlockKind, Source};
+use crate::structure::needs;
 use std::collections::BTreeSet;
 
 /// Bodies that blocks and elements share, and what each of them reads.
@@ -39,6 +40,10 @@ impl Compiler<'_> {
         }
         for (element, (_, bodies)) in model.elements.iter_mut().zip(sharing.elements) {
             element.bodies = bodies.into_iter().collect();
+            let frames = element.kind.attached().frames;
+            let may_go =
+                |body: u32| frames.iter().any(|anchor| anchor.body == Some(body)) && !needs(&element.kind, body);
+            element.home = element.bodies.iter().copied().find(|&body| !may_go(body));
         }
         for element in model.elements.iter().filter(|element| element.bodies.is_empty()) {
             let message = format!("force \"{}\" acts on nothing that moves by forces", element.name);

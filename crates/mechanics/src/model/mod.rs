@@ -92,6 +92,8 @@ pub struct ModelElement {
     pub kind: Element,
     /// Free bodies it acts on or reads, ascending.
     pub bodies: Vec<u32>,
+    /// The first of them that it is gone with: where it is at home.
+    pub home: Option<u32>,
     /// Its states among [`Model::states`].
     pub states: std::ops::Range<usize>,
     /// Its modes among those of all elements.
@@ -418,7 +420,7 @@ impl Model {
         let states = first..self.states.len();
         let modes = self.elements.last().map_or(0, |e| e.modes.end);
         let modes = modes..modes + kind.watched().max(1);
-        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), states, modes, accounts });
+        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), home: None, states, modes, accounts });
     }
 
     /// True if a coordinate is an angle, false if it is a length.

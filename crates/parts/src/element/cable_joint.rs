@@ -4,8 +4,9 @@
 //!
 //! In a fixed step h the elements of a taut cable between heavy bodies swing faster than the step: 2 sqrt(T/(m l)), with T the tension and m the
 //! mass of an element. The direction of the pull stands still within a step, so that this stiffness acts from its beginning, and needs damping; in
-//! the rate at which joints bend,   c = 5 h^3 T^2/(32 m)   where h^2 T > m l,   it takes nothing from slow modes. (The worst lateral mode of
-//! a chain, of stiffness k_t mu and damping c mu^2/l^2 with k_t = T/l and mu up to 4, needs c >= h^3 T^2/(32 m) for point masses; rods five times that.)
+//! the rate at which joints bend,   c = 5 h^3 T^2/(32 m)   where 3 h^2 T > m l,   it takes nothing from slow modes. (The worst lateral mode of
+//! a chain, of stiffness k_t mu and damping c mu^2/l^2 with k_t = T/l and mu up to 4, needs c >= h^3 T^2/(32 m) for point masses; rods five times that.
+//! Ends of rods that swing in turn have K = 4 T/l on M = m/3, stable up to h^2 K = 4 M without it.)
 
 use super::bushing::Bushing;
 use super::{Acting, Action, Attached, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead, Strut, UNBOUNDED};
@@ -118,7 +119,7 @@ impl CableJoint {
 
     /// Damping of bending that a step needs [N m s].
     fn bend_damping(&self, tension: f64, h: f64) -> f64 {
-        let fast = self.mass > 0.0 && h * h * tension > self.mass * self.length;
+        let fast = self.mass > 0.0 && 3.0 * h * h * tension > self.mass * self.length;
         if fast { 5.0 * h * h * h * tension * tension / (32.0 * self.mass) } else { 0.0 }
     }
 }

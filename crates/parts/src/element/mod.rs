@@ -25,7 +25,7 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, SEGMENT_KINDS, Section};
+pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
@@ -363,6 +363,15 @@ pub enum Push {
     Frame(Wrench),
 }
 
+/// A body that comes in, or goes, at an end of a cable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fed {
+    /// The frame on it.
+    pub frame: usize,
+    /// Motion of that frame.
+    pub motion: Kinematics,
+}
+
 /// What an element does when what one of its modes watches has risen through zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trip {
@@ -444,6 +453,26 @@ pub trait Acting: std::fmt::Debug {
 
     /// What it does to the bodies.
     fn act(&self, seen: &Seen<'_>, out: &mut Action);
+
+    /// True if it is gone with the body of this frame.
+    fn needs(&self, _frame: usize) -> bool {
+        true
+    }
+
+    /// Bodies it is attached to that are not there at the start.
+    fn absent(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// At which of its ends a body comes in (true) or goes where one of its watched modes says so.
+    fn feeds_by(&self, _which: usize) -> Option<(usize, bool)> {
+        None
+    }
+
+    /// Lets the next element of its first end (0), or of its last one (1), in or out, where it is time; its states change.
+    fn feed(&self, _end: usize, _out: bool, _seen: &Seen<'_>, _states: &mut [f64]) -> Option<Fed> {
+        None
+    }
 
     /// Power of the effort with which it holds a coordinate that moves with rate u [W].
     fn holding_power(&self, effort: f64, u: f64) -> f64 {

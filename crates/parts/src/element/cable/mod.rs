@@ -10,6 +10,7 @@
 //!   sum lambda_i/(1 + r_i x) = sum L_i.
 
 mod catenary;
+mod feed;
 mod hanging;
 mod path;
 mod room;
@@ -17,14 +18,16 @@ mod section;
 mod written;
 
 pub use catenary::Catenary;
+use feed::FEED_MODES;
+pub use feed::Feed;
 pub use hanging::{AtRest, Bottom, Hanging};
 pub use path::{Circle, Span};
 pub use section::{ROPES, Section};
-pub use written::{POINT_KINDS, SEGMENT_KINDS, SPEC};
+pub use written::{POINT_KINDS, SEGMENT_KINDS, SPEC, spans_at};
 
 use super::{
-    Acting, Action, Anchor, Attached, ElementAccount, ElementMode, ElementState, Finish, Output, RowEnd, RowList, Seen,
-    Settled, StepAhead, Strut, Trip,
+    Acting, Action, Anchor, Attached, ElementAccount, ElementMode, ElementState, Fed, Finish, Output, RowEnd, RowList,
+    Seen, Settled, StepAhead, Strut, Trip,
 };
 use crate::cause::Cause;
 use crate::event::EventKind;
@@ -53,7 +56,7 @@ pub struct Point {
 /// What a cable does at a point.
 #[derive(Clone, Debug)]
 pub enum Role {
-    /// It ends there.
+    /// It ends there, or goes on in elements.
     End,
     /// It runs through it.
     Ring {
@@ -127,8 +130,10 @@ impl Spool {
 /// A cable without mass.
 #[derive(Clone, Debug)]
 pub struct Cable {
-    /// Frames of its points, wheels with their axles as z axes.
+    /// Frames of its points, wheels with their axles as z axes; then those of elements at its ends.
     pub frames: Vec<Anchor>,
+    /// Elements that its first end, and its last one, goes on in.
+    pub feeds: [Option<Feed>; 2],
     /// Its points.
     pub points: Vec<Point>,
     /// EA [N].
@@ -223,7 +228,7 @@ impl Acting for Cable {
             return;
         }
         let lines = Lines::of(self, &room, seen.modes);
-        room.pull(self, |(line, frame), at, axes| out.wrench(frame, at, axes * -lines.tension[line]));
+        room.pull(self, |(line, point), at, axes| out.wrench(room.frames[point], at, axes * -lines.tension[line]));
         self.flow(&room, &lines, &mut out.rates);
         let lost = lines.powers(self, &room, &out.rates);
         out.effect.effort = lines.tension[0];
@@ -233,7 +238,7 @@ impl Acting for Cable {
     }
 
     fn watched(&self) -> usize {
-        self.breaks() + 1
+        self.breaks() + 1 + FEED_MODES.len()
     }
 
     fn mode_name(&self, which: usize) -> Option<&str> {
@@ -246,6 +251,9 @@ impl Acting for Cable {
         }
         let room = Room::of(self, seen.frames, seen.states);
         let lines = Lines::of(self, &room, seen.modes);
+        if let Some((end, out)) = self.feeds_by(which) {
+            return self.asks(end, out, (&room, &lines), seen.states);
+        }
         let mode = seen.modes[which];
         if which < self.lines() {
             let excess = lines.excess[which];
@@ -266,6 +274,9 @@ impl Acting for Cable {
     }
 
     fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
+        if which > self.breaks() {
+            return None;
+        }
         Some(match (which < self.lines(), which == self.breaks(), mode.held) {
             (true, _, true) => EventKind::Slack,
             (true, _, false) => EventKind::Taut,
@@ -277,6 +288,9 @@ impl Acting for Cable {
 
     fn trip(&self, which: usize, seen: &Seen<'_>) -> Trip {
         let mode = seen.modes[which];
+        if which > self.breaks() {
+            return Trip { mode, rate: None, lost: 0.0 };
+        }
         let held = ElementMode { held: !mode.held, ..mode };
         if which < self.lines() || which < self.breaks() && !mode.held {
             return Trip { mode: held, rate: None, lost: 0.0 };
@@ -292,7 +306,7 @@ impl Acting for Cable {
 
     fn settle(&self, which: usize, seen: &Seen<'_>) -> Option<Settled> {
         let mode = seen.modes[which];
-        if mode.sense != 0.0 || which == self.breaks() {
+        if mode.sense != 0.0 || which >= self.breaks() {
             return None;
         }
         // before its first step: no joint slides, lines are taut or slack
@@ -316,6 +330,7 @@ impl Acting for Cable {
             self.row(&room, &lines, first..last + 1, step, out);
             first = last + 1;
         }
+        self.damp_leads(&room, &lines, step.h, out);
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
@@ -324,6 +339,28 @@ impl Acting for Cable {
         }
         let room = Room::of(self, seen.frames, seen.states);
         Lines::of(self, &room, seen.modes).stored(self, &room)
+    }
+
+    fn needs(&self, frame: usize) -> bool {
+        // of elements the one at the load is there always
+        let is_fed = |k: usize| frame == k * (self.points.len() - 1) && self.feeds[k].is_some();
+        let held = frame < self.points.len() && !is_fed(0) && !is_fed(1);
+        held || self.feeds.iter().flatten().any(|feed| feed.frames.start == frame)
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        let all = self.feeds.iter().flatten();
+        let frames = all.flat_map(|feed| feed.frames.clone().skip(self.states[feed.state].start as usize));
+        frames.filter_map(|frame| self.frames[frame].body).collect()
+    }
+
+    fn feeds_by(&self, which: usize) -> Option<(usize, bool)> {
+        let feed = *FEED_MODES.get(which.checked_sub(self.breaks() + 1)?)?;
+        self.feeds[feed.0].is_some().then_some(feed)
+    }
+
+    fn feed(&self, end: usize, out: bool, seen: &Seen<'_>, states: &mut [f64]) -> Option<Fed> {
+        self.pass(end, out, seen, states)
     }
 
     fn finishes(&self) -> bool {
@@ -360,13 +397,14 @@ impl Cable {
         let taut = lines.x[first] * self.stiffness;
         let phi = if taut > 0.0 { taut / stiffness } else { lines.excess[first] };
         let begin = out.ends.len();
-        room.pull(self, |(line, frame), at, axes| {
+        room.pull(self, |(line, point), at, axes| {
             if !group.contains(&line) {
                 return;
             }
+            let frame = room.frames[point];
             // free velocities stand at the frames' origins
             let u = step.frames[frame];
-            let v = u.linear + u.angular.cross(at - room.origins[frame]);
+            let v = u.linear + u.angular.cross(at - room.origins[point]);
             ahead += axes.angular.dot(u.angular) + axes.linear.dot(v);
             out.ends.push(RowEnd::Frame { frame, at, axes });
         });
@@ -382,8 +420,9 @@ impl Cable {
         let strut = Strut { stiffness, damping, phi, damped_by_step: false, bounds, bound: f64::INFINITY };
         let slides = group.clone().any(|line| lines.ratios[line] != 1.0);
         if slides {
-            room.pull(self, |(line, frame), at, axes| {
+            room.pull(self, |(line, point), at, axes| {
                 if group.contains(&line) {
+                    let frame = room.frames[point];
                     out.ends.push(RowEnd::Frame { frame, at, axes: axes * lines.ratios[line] });
                 }
             });

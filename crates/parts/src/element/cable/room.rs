@@ -30,7 +30,9 @@ pub struct Room {
     pub clear: bool,
     /// Circles of its points, drums with what lies on them.
     pub circles: [Circle; MOST_POINTS],
-    /// Origins of the frames, resolved in world [m].
+    /// Which of the cable's frames each point has.
+    pub frames: [usize; MOST_POINTS],
+    /// Their origins, resolved in world [m].
     pub origins: [Vec3; MOST_POINTS],
     /// Wrap angles; of rings the angle between their spans [rad].
     pub wraps: [f64; MOST_POINTS],
@@ -60,6 +62,7 @@ impl Room {
             spans: [Span::default(); MOST_POINTS],
             clear: true,
             circles: [Circle { radius: 0.0, sense: 1.0 }; MOST_POINTS],
+            frames: std::array::from_fn(|k| k),
             origins: [Vec3::ZERO; MOST_POINTS],
             wraps: [0.0; MOST_POINTS],
             wrapping: [0.0; MOST_POINTS],
@@ -72,9 +75,14 @@ impl Room {
             line_of: [0; MOST_POINTS],
         };
         room.rest[..cable.lines()].copy_from_slice(&states[..cable.lines()]);
+        for (end, feed) in cable.feeds.iter().enumerate() {
+            if let Some(feed) = feed {
+                room.frames[end * (n - 1)] = feed.frames.start + feed.out(states) - 1;
+            }
+        }
         let mut state = cable.lines();
         for (k, point) in cable.points.iter().enumerate() {
-            room.origins[k] = frames[k].p;
+            room.origins[k] = frames[room.frames[k]].p;
             room.circles[k] = point.circle;
             if point.circle.radius > 0.0 {
                 room.laid[k] = states[state];
@@ -95,7 +103,8 @@ impl Room {
     fn measure(&mut self, cable: &Cable, frames: &[Kinematics], n: usize) {
         let mut turning = [[0.0; 2]; MOST_POINTS];
         for k in 0..n - 1 {
-            let (ends, circles) = ([&frames[k], &frames[k + 1]], [&self.circles[k], &self.circles[k + 1]]);
+            let ends = [0, 1].map(|side| &frames[self.frames[k + side]]);
+            let circles = [&self.circles[k], &self.circles[k + 1]];
             let (found, clear) = span(ends, circles);
             let laid;
             (turning[k], laid) = self.laying_of(cable, (k, &found), ends);
@@ -153,7 +162,7 @@ impl Room {
         (turning, found.laid(circles, turning))
     }
 
-    /// Calls `each` with line and frame, place and derivative of the line's stretch by the velocity of that frame's body there.
+    /// Calls `each` with line and point, place and derivative of the line's stretch by the velocity of that frame's body there.
     pub fn pull(&self, cable: &Cable, mut each: impl FnMut((usize, usize), Vec3, Six)) {
         for k in 0..cable.points.len() - 1 {
             let (span, line) = (&self.spans[k], self.line_of[k]);

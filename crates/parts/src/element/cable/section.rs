@@ -3,6 +3,7 @@
 //! Figures of a type at d = 20 mm, scaled: EA, breaking load and mass per length with d^2, EI with d^4. They are typical ones, to begin a design
 //! with; those of a maker's sheet go before.
 
+use std::f64::consts::PI;
 use tippe_format::part::Part;
 
 /// A type of rope.
@@ -72,8 +73,56 @@ pub struct Section {
 
 /// EI/GJ of a round rod of Poisson's ratio 0.3, 1 + nu [-].
 const BENDING_TO_TORSION: f64 = 1.3;
+/// Numbers of wires that lie as hexagons around one [-].
+pub(super) const HEXAGONS: [usize; 5] = [1, 7, 19, 37, 61];
 
 impl Section {
+    /// n parallel wires of radius r, as hexagons within the diameter d, of a material E, nu, rho:
+    ///   EA = n E pi r^2,   EI = n E pi r^4/4 + b E pi r^2 sum d_i^2/2,   GJ likewise with G and twice both,
+    /// d_i the distances of their middles from that of the rope, sum d_i^2 = 4 r^2 times the squares in their lattice. b is 0 where wires slide
+    /// on each other, 1 where they are one.
+    fn of_wires([young, poisson, density]: [f64; 3], d: f64, wires: usize, bonded: f64) -> Section {
+        let rings = HEXAGONS.iter().position(|n| *n == wires).unwrap_or(0);
+        let r = d / (2.0 * (2 * rings + 1) as f64);
+        // a ring k has six sides of k wires: k^2 - k j + j^2 lattice steps squared from the middle
+        let squares: usize = (1..=rings).flat_map(|k| (0..k).map(move |j| 6 * (k * k - k * j + j * j))).sum();
+        let (n, area) = (wires as f64, PI * r * r);
+        let second = n * 0.25 * area * r * r + bonded * 0.5 * area * 4.0 * r * r * squares as f64;
+        let shear = 0.5 * young / (1.0 + poisson);
+        Section {
+            axial: n * young * area,
+            bending: young * second,
+            torsion: shear * 2.0 * second,
+            mass: Some(density * n * area),
+            breaking: f64::INFINITY,
+        }
+    }
+
+    /// Writes into a cable what it is made of: of wires of its material, E, nu and rho, or as it stretches under a load. What was written stays.
+    pub fn write(part: &mut Part, material: Option<(f64, f64, f64)>) {
+        if let (Some(elongation), Some(load)) = (part.find_number("elongation"), part.find_number("elongation_load")) {
+            part.unset("elongation");
+            part.unset("elongation_load");
+            return part.set("axial_stiffness", load / elongation);
+        }
+        let known = ["axial_stiffness", "rope", "segments"].into_iter().any(|key| part.get(key).is_some());
+        let (false, Some((young, poisson, density))) = (known, material) else { return };
+        let (d, wires) = (part.number("diameter"), part.find_number("wires").unwrap_or(1.0) as usize);
+        let made = Section::of_wires([young, poisson, density], d, wires, part.number("bonded"));
+        let heavy = part.word("spans") != "massless";
+        let flexible = part.word("spans") == "flexible";
+        for (key, value, belongs) in [
+            ("axial_stiffness", Some(made.axial), true),
+            ("mass_per_length", made.mass, heavy && part.get("weight").is_none()),
+            ("bending_stiffness", Some(made.bending), flexible),
+            ("torsional_stiffness", Some(made.torsion), flexible),
+        ] {
+            if let (true, None, Some(value)) = (belongs, part.get(key), value) {
+                part.set(key, value);
+            }
+        }
+    }
+
     /// Of a cable as it was written.
     pub fn of(part: &Part) -> Section {
         let d = part.number("diameter");
@@ -94,6 +143,21 @@ impl Section {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_strand_of_nineteen_wires_bends_between_sliding_and_bonded() {
+        let steel = [2e11, 0.3, 7850.0];
+        let near = |value: f64, known: f64| assert!((value / known - 1.0).abs() < 1e-6, "{value} {known}");
+        let [slides, bonded] = [0.0, 1.0].map(|b| Section::of_wires(steel, 0.01, 19, b));
+        near(slides.bending, 2.984513);
+        near(bonded.bending, 63.303092);
+        near(slides.torsion, 2.2957792);
+        near(slides.axial, 11938052.0);
+        let wire = Section::of_wires(steel, 0.02, 1, 0.0);
+        near(wire.axial, 62831853.0);
+        near(wire.bending, 1570.7963);
+        near(wire.torsion, 1208.3049);
+    }
 
     #[test]
     fn a_rope_of_twice_the_diameter_is_four_times_as_strong() {

@@ -1,15 +1,15 @@
 //! Cables as scenes know them.
 
-use super::section::{ROPES, Section};
-use super::{Cable, Circle, MOST_POINTS, Point, Role, Room, Spool};
+use super::section::{HEXAGONS, ROPES, Section};
+use super::{Cable, Circle, Feed, MOST_POINTS, Point, Role, Room, Spool};
 use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output, heavy_line};
 use crate::kinematics::Kinematics;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Key, Range, Spec, Table, any, flag, key, number, text, word};
-use tippe_format::part::{Check, Part};
-use tippe_geometry::Mat3;
+use tippe_format::part::{Attachment, Check, Part};
+use tippe_geometry::{Mat3, Vec3};
 
 /// Fleet angle beyond which a scene warns [degrees].
 const LARGEST_FLEET: f64 = 4.0;
@@ -48,7 +48,60 @@ const fn friction(about: &'static str) -> Key {
 const END: Spec = Spec {
     word: "end",
     about: "The cable is fastened to a body there",
-    keys: &[&WHERE, &[flag("clamped", "A flexible cable cannot turn there; it is pinned, if not")]],
+    keys: &[
+        &WHERE,
+        &[
+            flag("clamped", "A flexible cable cannot turn there; it is pinned, if not"),
+            key(
+                "direction",
+                Form::Direction,
+                "Flexible: direction in which it begins there or arrives, world; default that of its chord",
+            ),
+        ],
+    ],
+    ..Spec::NONE
+};
+const FREE: Spec =
+    Spec { word: "free", about: "Nothing holds the end of a flexible cable", keys: &[&[PLACE]], ..Spec::NONE };
+const VIA: Spec = Spec {
+    word: "via",
+    about: "A flexible cable is laid through there, on a smooth curve",
+    keys: &[&[PLACE]],
+    ..Spec::NONE
+};
+const PLACE: Key = key("at", Form::Point, "Place in the pose as written, world [m]").required("such as at = [0, 0, 1]");
+const FEED: Spec = Spec {
+    word: "feed",
+    about: "The cable goes on in elements there, which are bodies that it pays out and takes in; a flexible cable over wheels is written so when it is laid",
+    keys: &[&[
+        key("on", Form::Frame, "The element at the load, a body NAME1; the next ones are NAME2, NAME3, ...")
+            .required("such as on = \"rope.e1\""),
+        any("elements", Range::Count, "How many there are [-]").required("such as elements = 20"),
+        any("out", Range::Count, "How many of them are out at the start [-]").required("such as out = 1"),
+        number("element", Dimension::LENGTH, Range::Positive, "Length of an element at rest [m]")
+            .required("such as element = 0.5"),
+        number("mass", Dimension::MASS, Range::Positive, "Mass of an element [kg]").required("such as mass = 0.5"),
+    ]],
+    ..Spec::NONE
+};
+const TACKLE: Spec = Spec {
+    word: "tackle",
+    about: "The cable ends in a tackle: it runs to and fro between two blocks",
+    keys: &[
+        &WHERE,
+        &[
+            key(
+                "from",
+                Form::Frame,
+                "The other block, over whose first pulley the cable comes: BODY, BODY.FRAME or `world`",
+            )
+            .required("such as from = \"boom.head\""),
+            key("from_at", Form::Point, "Its place in the pose as written, world [m]; default the frame's origin"),
+            any("parts", Range::Between(1, 30), "How often it runs between the blocks [-]")
+                .required("such as parts = 4"),
+        ],
+        &[WHEEL[0], WHEEL[1], WHEEL[2], EFFICIENCY],
+    ],
     ..Spec::NONE
 };
 const RING: Spec = Spec {
@@ -64,14 +117,11 @@ const RING: Spec = Spec {
 const PULLEY: Spec = Spec {
     word: "pulley",
     about: "The cable runs over a wheel without inertia that turns in a body",
-    keys: &[
-        &WHERE,
-        &WHEEL,
-        &[any("efficiency", Range::Fraction, "Tension that goes on over tension that comes in, of its bearing [-]")
-            .or(1.0)],
-    ],
+    keys: &[&WHERE, &WHEEL, &[EFFICIENCY]],
     ..Spec::NONE
 };
+const EFFICIENCY: Key =
+    any("efficiency", Range::Fraction, "Tension that goes on over tension that comes in, of its bearing [-]").or(1.0);
 const SHEAVE: Spec = Spec {
     word: "sheave",
     about: "The cable grips a wheel or a post that is a body itself",
@@ -110,8 +160,9 @@ const DRUM: Spec = Spec {
 /// What a point of a cable can be.
 pub const POINT_KINDS: Table = Table {
     name: "point",
-    keys: &[&[key("kind", Form::Kind, "What the cable does there").required("end, ring, pulley, sheave or drum")]],
-    kinds: &[&END, &RING, &PULLEY, &SHEAVE, &DRUM],
+    keys: &[&[key("kind", Form::Kind, "What the cable does there")
+        .required("end, ring, pulley, sheave, drum, tackle, free, via or feed")]],
+    kinds: &[&END, &RING, &PULLEY, &SHEAVE, &DRUM, &TACKLE, &FREE, &VIA, &FEED],
 };
 
 /// Weight per length of a line.
@@ -175,7 +226,14 @@ pub const SPEC: ElementSpec = ElementSpec {
             number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: EI, moment per curvature [N m^2]"),
             number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: GJ, torque per twist [N m^2]; default EI/1.3"),
             any("elements", Range::Count, "Flexible: number of its elements; default one for each ten diameters, 4 to 50 [-]"),
-            text("material", "Flexible: material of its surface, for contact"),
+            text("material", "Flexible: material of its surface, for contact. Without axial_stiffness, rope and elongation: what its wires are of"),
+            any("wires", Range::Count, "Of a material: number of its wires, 1, 7, 19, 37 or 61, which lie as hexagons within the diameter; default 1 [-]"),
+            any("bonded", Range::Fraction, "Of a material: how much wires bend as one, from 0, they slide on each other, to 1 [-]").or(0.0),
+            any("elongation", Range::Positive, "Strain under the elongation_load, as catalogues have it, instead of axial_stiffness [-]"),
+            number("elongation_load", Dimension::FORCE, Range::Positive, "Load at which it was stretched [N]"),
+            number("rest_curvature", Dimension::new(-1, 0, 0), Range::NotNegative, "Flexible: curvature without moment [1/m]").or(0.0),
+            key("curved_towards", Form::Direction, "Flexible: to which side its first element is curved, world"),
+            number("rest_twist", Dimension::new(-1, 0, 0), Range::Any, "Flexible: twist per length without torque [rad/m]").or(0.0),
             flag("collide", "Flexible: false if it touches nothing").or_true(),
             number("damping", Dimension::new(1, 1, -1), Range::NotNegative, "Tension per rate of strain [N s]").or(0.0),
             number("breaking_load", Dimension::FORCE, Range::Positive, "Tension at which it breaks [N]; never, if there is none and no type of rope"),
@@ -185,9 +243,10 @@ pub const SPEC: ElementSpec = ElementSpec {
         check: |check| {
             check.not_both("length", "tension");
             if !check.has("segments") {
-                check.at_least_one(&["axial_stiffness", "rope"], "its stiffness: axial_stiffness = 1e6, or rope = \"steel 6x36\" with diameter");
+                check.at_least_one(&["axial_stiffness", "rope", "elongation", "material"], "its stiffness: axial_stiffness = 1e6, or rope = \"steel 6x36\" with diameter");
             }
             hangs(check);
+            made(check);
             if check.has("rope") {
                 check.needs("diameter", "figures of a type of rope go with its diameter");
             }
@@ -239,6 +298,43 @@ fn hangs(check: &mut Check<'_>) {
     }
 }
 
+/// What is wrong with what a cable is made of.
+fn made(check: &mut Check<'_>) {
+    if check.has("elongation") {
+        check.not_both("elongation", "axial_stiffness");
+        check.needs("elongation_load", "catalogues say at which load: elongation_load = \"50 kN\"");
+    }
+    if check.has("elongation_load") {
+        check.needs("elongation", "how far it stretches under that load: elongation = 0.01");
+    }
+    let known = ["axial_stiffness", "rope", "elongation", "segments"].into_iter().any(|key| check.has(key));
+    if !known && check.has("material") {
+        check.needs("diameter", "wires of a material lie within the rope's diameter");
+    }
+    let hexagons = check.part.find_number("wires").is_none_or(|n| HEXAGONS.contains(&(n as usize)));
+    if !hexagons {
+        check.error("wires", " has a number of wires that is no hexagon", "1, 7, 19, 37 or 61");
+    }
+    if check.has("rest_curvature") {
+        check.needs("curved_towards", "the side to which it is curved: curved_towards = \"z\"");
+    }
+    if check.part.word("spans") != SPANS[1] {
+        for key in ["rest_curvature", "rest_twist", "curved_towards"] {
+            if check.has(key) {
+                check.error(key, format!(" has `{key}`, and does not bend"), "spans = \"flexible\"");
+            }
+        }
+    }
+    let laid = check.part.parts("points").iter().any(|point| point.kind.word == "via");
+    if laid && check.has("length") {
+        check.error(
+            "length",
+            " has a length and places it is laid through",
+            "its length follows from these; `tension` stretches it",
+        );
+    }
+}
+
 /// What is wrong with the points of a cable, and what to do.
 fn points(part: &Part) -> Result<(), (String, String)> {
     let all = part.parts("points");
@@ -252,14 +348,69 @@ fn points(part: &Part) -> Result<(), (String, String)> {
             "cut it in two at an end on a body",
         );
     }
+    let flexible = part.word("spans") == SPANS[1];
     for (k, point) in all.iter().enumerate() {
         let (is_end, number) = (k == 0 || k + 1 == all.len(), k + 1);
         match point.kind.word {
+            word @ ("free" | "via") if !flexible => {
+                return wrong(
+                    format!(": its point {number} is {word}, and it has no bodies to be laid"),
+                    "spans = \"flexible\"",
+                );
+            }
+            word @ ("tackle" | "feed") if flexible => {
+                return wrong(
+                    format!(" is flexible, and its point {number} is a {word}"),
+                    "a tackle only pulls: spans = \"massless\"",
+                );
+            }
+            "via" if all.iter().any(|point| matches!(point.kind.word, "ring" | "pulley" | "sheave" | "drum")) => {
+                return wrong(
+                    format!(" runs over wheels, and is laid through its point {number}"),
+                    "elements at wheels begin straight",
+                );
+            }
+            "via" if is_end => return wrong(format!(" ends at a via (point {number})"), "it ends at an end, or free"),
+            "free" if !is_end => {
+                return wrong(format!(": its point {number} is free, in the middle"), "a via leads it through a place");
+            }
+            "tackle" if k + 1 != all.len() => {
+                return wrong(
+                    format!(": its point {number} is a tackle, and not its last"),
+                    "the cable ends in a tackle",
+                );
+            }
+            _ if point.get("direction").is_some() && !flexible => {
+                return wrong(
+                    format!(": its point {number} has a direction, and it does not bend"),
+                    "spans = \"flexible\"",
+                );
+            }
             "end" | "drum" if !is_end => {
                 return wrong(
                     format!(": its point {number} is a {}, in the middle", point.kind.word),
                     "a cable goes on through a ring, a pulley or a sheave",
                 );
+            }
+            "feed" if !is_end || all.len() < 3 && k > 0 && all[0].kind.word == "feed" => {
+                return wrong(
+                    format!(": its point {number} is a feed, with no wheel beside it"),
+                    "elements come from a wheel or a drum",
+                );
+            }
+            "feed" if !point.attachments("on").first().is_some_and(|on| on.body.ends_with('1')) => {
+                return wrong(
+                    format!(": its feed at point {number} is on no body whose name ends in 1"),
+                    "such as on = \"rope.e1\"",
+                );
+            }
+            "feed" if point.number("out") > point.number("elements") => {
+                let message = format!(
+                    ": its point {number} has {} elements, {} of them out",
+                    point.number("elements"),
+                    point.number("out")
+                );
+                return wrong(message, "no more are out than there are");
             }
             "ring" | "pulley" | "sheave" if is_end => {
                 return wrong(
@@ -287,7 +438,7 @@ fn points(part: &Part) -> Result<(), (String, String)> {
         let same = |other: &Part| {
             other.attachments("on") == point.attachments("on") && other.vector("at") == point.vector("at")
         };
-        if k > 0 && same(&all[k - 1]) {
+        if k > 0 && point.kind.word != "feed" && same(&all[k - 1]) {
             return wrong(format!(": its points {k} and {number} are one"), "let the cable run from place to place");
         }
     }
@@ -325,38 +476,117 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let all = part.parts("points");
     let d = part.number("diameter");
     let Section { axial: stiffness, breaking, .. } = Section::of(part);
-    let frames: Option<Vec<Anchor>> = all.iter().map(|point| place(point, build)).collect();
-    let frames = frames?;
-    let points: Vec<Point> = all.iter().map(|point| self::point(point, d)).collect();
-    let between = |k: &usize| {
-        let free = |point: &Point| match point.role {
-            Role::Ring { friction } => friction == 0.0,
-            Role::Pulley { efficiency } => efficiency == 1.0,
-            _ => false,
-        };
-        !free(&points[*k])
-    };
-    let joints: Vec<usize> = (1..points.len() - 1).filter(between).collect();
-    let (states, outputs, names) = names(&points, &joints);
+    let frames: Option<Vec<Anchor>> = all.iter().enumerate().map(|(k, point)| place(point, k, build)).collect();
+    let mut frames = frames?;
+    let points: Vec<Point> = all.iter().map(|point| point_of(point, d)).collect();
+    let joints = joints(&points);
+    let (mut states, outputs, names) = names(&points, &joints);
+    let mut feeds = [None, None];
+    for (end, feed) in feeds.iter_mut().enumerate() {
+        let point = &all[end * (all.len() - 1)];
+        if point.kind.word == "feed" {
+            *feed = Some(self::feed(point, end, &mut frames, &mut states, build)?);
+        }
+    }
     let damping = part.number("damping");
-    let mut cable = Cable { frames, points, stiffness, damping, breaking, joints, states, outputs, names };
+    let mut cable = Cable { frames, feeds, points, stiffness, damping, breaking, joints, states, outputs, names };
     let stored: Vec<f64> = all.iter().map(|point| point.number("stored")).collect();
     begin(&mut cable, part, &stored, build)?;
     Some(Element::Cable(Box::new(cable)))
 }
 
-/// The frame of a point: a wheel's with its axle as z axis.
-fn place(point: &Part, build: &mut dyn Build) -> Option<Anchor> {
+/// Points between lines.
+fn joints(points: &[Point]) -> Vec<usize> {
+    let free = |point: &Point| match point.role {
+        Role::Ring { friction } => friction == 0.0,
+        Role::Pulley { efficiency } => efficiency == 1.0,
+        _ => false,
+    };
+    (1..points.len() - 1).filter(|k| !free(&points[*k])).collect()
+}
+
+/// Where the cable goes on in an element.
+fn element_end(point: &Part, k: usize, end: usize) -> Option<Attachment> {
+    let stem = point.attachments("on").first()?.body.strip_suffix('1')?;
+    Some(Attachment { body: format!("{stem}{}", k + 1), frame: ["end", "begin"][end].into() })
+}
+
+/// The elements at an end, with their frames, and the state that counts them.
+fn feed(
+    point: &Part,
+    end: usize,
+    frames: &mut Vec<Anchor>,
+    states: &mut Vec<ElementState>,
+    build: &mut dyn Build,
+) -> Option<Feed> {
+    let first = frames.len();
+    for k in 0..point.number("elements") as usize {
+        frames.push(build.anchor(&element_end(point, k, end)?, None)?);
+    }
+    let name = Cow::Borrowed(["elements_first", "elements"][end]);
+    states.push(ElementState { name, unit: "-", start: point.number("out"), scale: 1.0 });
+    let (length, mass) = (point.number("element"), point.number("mass"));
+    Some(Feed { frames: first..frames.len(), state: states.len() - 1, length, mass })
+}
+
+/// The frame of a point, the k-th: a wheel's with its axle as z axis.
+fn place(point: &Part, k: usize, build: &mut dyn Build) -> Option<Anchor> {
+    if point.kind.word == "feed" {
+        let last = point.number("out") as usize - 1;
+        return build.anchor(&element_end(point, last, usize::from(k > 0))?, None);
+    }
     let [on] = point.attachments("on") else { return None };
     let anchor = build.anchor(on, point.vector("at"))?;
     let Some(axle) = point.vector("axle") else { return Some(anchor) };
     let (_, origin) = build.pose(&anchor);
-    let (u, v) = axle.any_orthonormal_pair();
-    let axes = Mat3::from_cols(u, v, axle);
-    Some(build.placed(anchor.body, (axes, origin)))
+    Some(build.placed(anchor.body, (axes_of(axle), origin)))
 }
 
-fn point(part: &Part, d: f64) -> Point {
+/// Axes of a wheel with this axle.
+fn axes_of(axle: Vec3) -> Mat3 {
+    let (u, v) = axle.any_orthonormal_pair();
+    Mat3::from_cols(u, v, axle)
+}
+
+/// Ends of the spans of a cable whose points are there, in the pose at the start, resolved in world [m], and the whole of its path [m]; the
+/// senses that were not written are put into its points. None if a point is inside a wheel.
+pub fn spans_at(part: &mut Part, places: &[(Mat3, Vec3)]) -> Option<(Vec<[Vec3; 2]>, f64)> {
+    let mut all = part.parts("points").to_vec();
+    let points: Vec<Point> = all.iter().map(|point| point_of(point, part.number("diameter"))).collect();
+    let frames: Vec<Kinematics> = all
+        .iter()
+        .zip(places)
+        .map(|(point, (R, p))| Kinematics { p: *p, R: point.vector("axle").map_or(*R, axes_of), ..Kinematics::WORLD })
+        .collect();
+    let joints = joints(&points);
+    let (states, outputs, names) = names(&points, &joints);
+    let (stiffness, damping, breaking) = (1.0, 0.0, f64::INFINITY);
+    let feeds = [None, None];
+    let mut cable =
+        Cable { frames: Vec::new(), feeds, points, stiffness, damping, breaking, joints, states, outputs, names };
+    let mut state = cable.lines();
+    for (point, written) in cable.points.iter().zip(&all) {
+        if matches!(point.role, Role::Drum(_)) {
+            cable.states[state].start = written.number("stored");
+        }
+        state += usize::from(point.circle.radius > 0.0);
+    }
+    choose_senses(&mut cable, &frames);
+    let room = room_at_start(&cable, &frames);
+    let spans = room.spans[..all.len() - 1].iter().map(|span| [span.ends[0].at, span.ends[1].at]).collect();
+    for (point, laid) in all.iter_mut().zip(&cable.points) {
+        if laid.circle.radius > 0.0 && point.get("sense").is_none() {
+            point.set("sense", SENSES[usize::from(laid.circle.sense < 0.0)]);
+        }
+    }
+    part.set("points", all);
+    let wheels = cable.points.iter().zip(&room.wraps).skip(1).take(cable.points.len() - 2);
+    let laid = wheels.map(|(point, wrap)| point.circle.radius * (super::within_a_turn(*wrap) + TAU * point.turns));
+    let length = room.spans[..cable.points.len() - 1].iter().map(|span| span.length).sum::<f64>() + laid.sum::<f64>();
+    room.clear.then_some((spans, length))
+}
+
+fn point_of(part: &Part, d: f64) -> Point {
     let sense = match part.get("sense") {
         None => 0.0,
         Some(_) => {
@@ -418,7 +648,7 @@ fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>,
     let mut names: Vec<String> =
         (0..lines).map(|k| if lines == 1 { String::new() } else { format!("line_{}", k + 1) }).collect();
     names.extend(joints.iter().map(|k| format!("point_{}", k + 1)));
-    names.push(String::new());
+    names.extend(std::iter::repeat_n(String::new(), 1 + super::FEED_MODES.len()));
     (states, outputs, names)
 }
 
