@@ -4,7 +4,7 @@ use crate::element::{Anchor, Sight};
 use crate::kinematics::Kinematics;
 use crate::model::{Model, kinetic};
 use crate::state::ActionRecord;
-use crate::structure::{Structure, needs};
+use crate::structure::Structure;
 
 /// What the feeding of cables works on.
 pub struct Feeding<'a> {
@@ -34,7 +34,7 @@ impl Feeding<'_> {
         let body = anchor.body?;
         let kin = body_of(&anchor, &fed.motion);
         let touched: Vec<usize> = (0..self.model.elements.len())
-            .filter(|&k| k == element as usize || needs(&self.model.elements[k].kind, body))
+            .filter(|&k| k == element as usize || self.model.elements[k].kind.needs_body(body))
             .collect();
         let moved = Some((body, kin));
         let before = self.stored(&touched, None);
@@ -42,7 +42,7 @@ impl Feeding<'_> {
         self.structure.gone[body as usize] = !out;
         for &k in &touched {
             let kind = &self.model.elements[k].kind;
-            let gone = |b: usize| self.structure.gone[b] && needs(kind, b as u32);
+            let gone = |b: usize| self.structure.gone[b] && kind.needs_body(b as u32);
             let bodies = kind.attached().frames.iter().filter_map(|anchor| anchor.body);
             self.actions.on[k] = !bodies.into_iter().any(|b| gone(b as usize));
         }

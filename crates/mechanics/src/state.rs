@@ -2,7 +2,6 @@
 
 use crate::element::ElementMode;
 use crate::model::{Model, ModelElement};
-use crate::structure::{Structure, needs};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Quat, Vec3};
 
@@ -22,16 +21,15 @@ pub struct ActionRecord {
 }
 
 impl ActionRecord {
-    /// That of a model at its start, with the structural changes that hold there.
-    pub fn start(model: &Model, structure: &Structure) -> ActionRecord {
-        let is_gone =
-            |element: &ModelElement| (0..).zip(&structure.gone).any(|(b, gone)| *gone && needs(&element.kind, b));
+    /// That of a model at its start: bodies that are gone, by body, and structural changes that are done.
+    pub fn start(model: &Model, gone: &[bool], done: &[bool]) -> ActionRecord {
+        let is_gone = |element: &ModelElement| (0..).zip(gone).any(|(b, gone)| *gone && element.kind.needs_body(b));
         ActionRecord {
             energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
             modes: vec![Default::default(); model.elements.last().map_or(0, |e| e.modes.end)],
             states: model.states.iter().map(|state| state.start).collect(),
             on: model.elements.iter().map(|element| !is_gone(element)).collect(),
-            done: structure.done.clone(),
+            done: done.to_vec(),
         }
     }
 }

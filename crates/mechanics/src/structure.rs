@@ -1,6 +1,5 @@
 //! Structural changes: attach, release, lock, unlock, delete, contact on and off.
 
-use crate::element::Element;
 use crate::joint::coupling::{Coupling, Term};
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
@@ -196,7 +195,7 @@ impl Parts<'_> {
         let model = self.model;
         self.structure.gone[body as usize] = true;
         for (k, element) in model.elements.iter().enumerate() {
-            if needs(&element.kind, body) {
+            if element.kind.needs_body(body) {
                 self.actions.on[k] = false;
             }
         }
@@ -216,12 +215,6 @@ impl Parts<'_> {
             record.u[link.first..link.first + link.count].fill(0.0);
         }
     }
-}
-
-/// True if an element is gone with a body.
-pub(crate) fn needs(kind: &Element, body: u32) -> bool {
-    let frames = kind.attached().frames.iter().enumerate();
-    frames.filter(|(_, anchor)| anchor.body == Some(body)).any(|(frame, _)| kind.needs(frame))
 }
 
 /// Motion of a mechanism from its record.

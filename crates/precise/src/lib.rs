@@ -190,7 +190,7 @@ impl<'a> Clock<'a> {
             pairs: Vec::new(),
             motions: Vec::new(),
             machines: MachineRecord::starts(model),
-            actions: ActionRecord::start(model, &state.structure),
+            actions: ActionRecord::start(model, &state.structure.gone, &state.structure.done),
             structure: state.structure.clone(),
             subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
             handover: state.handover.clone(),

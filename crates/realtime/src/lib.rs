@@ -157,7 +157,7 @@ impl State {
             machines: MachineRecord::starts(model),
             contacts: Vec::new(),
             holds: Vec::new(),
-            actions: ActionRecord::start(model, &structure),
+            actions: ActionRecord::start(model, &structure.gone, &structure.done),
             elements: elements::ElementRecord::start(model),
             structure,
             ledger: Ledger::default(),

@@ -14,6 +14,8 @@ const LEAST_INERTIA: f64 = 0.05;
 const LEAST_SLACK: f64 = 1e-9;
 /// A cable whose tension is so many times its weight is laid straight [-].
 const STRAIGHT: f64 = 1e6;
+/// A cable whose mass is less than this share of its load is light [-].
+const LIGHT: f64 = 0.01;
 /// Elements of one cable at most.
 const MOST_ELEMENTS: f64 = 10_000.0;
 
@@ -28,6 +30,7 @@ pub(super) fn lay_all(reader: &mut Reader<'_>, scene: &mut Scene) {
     let (flexible, mut others_of_it): (Vec<Part>, Vec<Part>) = Vec::into_iter(cables)
         .map(|mut part| {
             made_of(scene, &mut part);
+            choose(reader, scene, &mut part);
             part
         })
         .partition(|part| part.word("spans") == "flexible");
@@ -50,6 +53,54 @@ fn made_of(scene: &Scene, cable: &mut Part) {
     let known = known.map(|m| (m.young, m.poisson, m.density));
     let known = known.or(material::find(cable.word("material")).map(|m| (m.young, m.poisson, m.density)));
     element::Section::write(cable, known);
+}
+
+/// Says how a cable with `spans = "auto"` runs: flexible if it hangs alone, or if its mass is more than a hundredth of what hangs on it. What sags by
+/// its weight and what it adds to the motion of its load are that small a share of what they are without mass.
+fn choose(reader: &mut Reader<'_>, scene: &Scene, cable: &mut Part) {
+    if cable.word("spans") != "auto" {
+        return;
+    }
+    let points = cable.parts("points");
+    let ends: Vec<&Part> = [points.first(), points.last()].into_iter().flatten().collect();
+    let only_pulls =
+        points.iter().any(|point| point.kind.word == "tackle") || ends.iter().all(|end| end.kind.word == "drum");
+    let places: Vec<Vec3> = points.iter().map(|point| place(scene, point)).collect();
+    let path: f64 = places.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();
+    let section = element::Section::of(cable);
+    let mass = section.mass.map(|per_length| per_length * cable.find_number("length").unwrap_or(path));
+    let loads = ends.iter().filter_map(|end| {
+        let on = end.attachments("on").first()?;
+        scene.bodies.iter().find(|body| body.name == on.body && !body.fixed)
+    });
+    let load = loads.filter_map(|body| mass_of(scene, body)).reduce(f64::min);
+    let (word, why) = match (mass, cable.find_number("diameter"), load) {
+        _ if only_pulls => ("massless", "it ends on drums or in a tackle".to_owned()),
+        (None, ..) | (_, None, _) => ("massless", "it has no mass per length, or no diameter".to_owned()),
+        (Some(mass), _, None) => ("flexible", format!("{mass:.4} kg hang on their own")),
+        (Some(mass), _, Some(load)) if mass > LIGHT * load => ("flexible", format!("{mass:.4} kg hold {load:.4} kg")),
+        (Some(mass), _, Some(load)) => ("massless", format!("{mass:.4} kg hold {load:.4} kg")),
+    };
+    reader.notes.push(format!("cable \"{}\" is {word}: {why}", cable.name));
+    cable.set("spans", word);
+}
+
+/// Mass of a body that moves, from its shapes where it is not written; none where that cannot be said before the model is made [kg].
+fn mass_of(scene: &Scene, body: &Body) -> Option<f64> {
+    if body.mass.is_some() {
+        return body.mass;
+    }
+    let density = |name: &Option<String>| {
+        let name = name.as_ref()?;
+        let own = scene.materials.iter().find(|material| material.name == *name).map(|material| material.density);
+        own.or(material::find(name).map(|material| material.density))
+    };
+    let of = |shape: &ShapeSpec| {
+        let density = shape.density.or(body.density).or(density(&shape.material)).or(density(&body.material))?;
+        let placed = shape.placed().ok()?;
+        placed.iter().map(|(_, shape)| Some(shape.mass_properties(density).ok()?.mass)).sum::<Option<f64>>()
+    };
+    body.shapes.iter().map(of).sum()
 }
 
 /// Puts the pulleys of its parts in the place of a tackle.

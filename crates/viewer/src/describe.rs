@@ -6,10 +6,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
+use std::collections::HashSet;
 use tippe::element::Anchor;
 use tippe::model::Drive;
 use tippe::run::{Account, SignalName};
-use tippe::scene::{Clock, Scene};
+use tippe::scene::{Clock, Scene, ShapeKind};
 use tippe::{Cause, Event, Model};
 use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3};
 
@@ -37,6 +38,8 @@ pub struct Description {
     pub joints: Vec<DescribedJoint>,
     /// Force elements with two ends, which are drawn as lines.
     pub springs: Vec<DescribedSpring>,
+    /// Cables.
+    pub ropes: Vec<DescribedRope>,
     /// Signals of the model.
     pub signals: Vec<SignalName>,
     /// Numbers from outside that the clock listens to.
@@ -177,7 +180,44 @@ pub struct DescribedFrame {
     pub pose: [f64; 7],
 }
 
-/// A force element with two ends, or a piece of a cable.
+/// A cable: over wheels, or as a chain of elements.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedRope {
+    /// Name.
+    pub name: String,
+    /// Its diameter [m]; zero where none is said.
+    pub width: f64,
+    /// What it runs around, or through.
+    pub points: Vec<DescribedPoint>,
+    /// Signals of the tension of each span, and of the length at rest of its line; none of elements.
+    pub tensions: Vec<String>,
+    /// Likewise.
+    pub rests: Vec<String>,
+    /// Elements that its ends go on in.
+    pub feeds: [Option<DescribedFeed>; 2],
+}
+
+/// A point that a cable runs around, its axle as z axis, or through.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DescribedPoint {
+    /// Where.
+    pub frame: DescribedFrame,
+    /// Of its circle [m]; zero of a point.
+    pub radius: f64,
+    /// 1 if the cable runs around it as the right hand says about the axle, else -1.
+    pub sense: f64,
+}
+
+/// Elements that an end of a cable goes on in.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedFeed {
+    /// Their ends away from the load, nearest to it first, led by the end at the load.
+    pub frames: Vec<DescribedFrame>,
+    /// Signal that counts those which are out.
+    pub count: String,
+}
+
+/// A force element with two ends, or a line that hangs.
 #[derive(Clone, Debug, Serialize)]
 pub struct DescribedSpring {
     /// Name.
@@ -259,6 +299,7 @@ impl Description {
             geometries,
             joints: joints(model),
             springs: springs(model),
+            ropes: ropes(scene, model),
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
             inputs: if clock == Clock::Realtime { inputs(model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
@@ -337,22 +378,112 @@ fn inputs(model: &Model) -> Vec<DescribedInput> {
     described.collect()
 }
 
+fn described(model: &Model, anchor: &Anchor) -> DescribedFrame {
+    let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
+    DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
+}
+
 fn springs(model: &Model) -> Vec<DescribedSpring> {
-    let frame = |anchor: &Anchor| {
-        let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
-        DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
-    };
     let lines = model.elements.iter().filter_map(|element| Some((element, element.kind.line()?)));
-    // a cable is drawn from point to point
+    let lines = lines.filter(|(element, _)| element.kind.course().is_none());
     let springs = lines.flat_map(|(element, kind)| {
         let pairs = element.kind.attached().frames.windows(2);
         pairs.map(move |pair| DescribedSpring {
             name: element.name.clone(),
             kind,
-            ends: [frame(&pair[0]), frame(&pair[1])],
+            ends: [0, 1].map(|k| described(model, &pair[k])),
         })
     });
     springs.collect()
+}
+
+/// Cables over wheels, then chains of elements that hang together.
+fn ropes(scene: &Scene, model: &Model) -> Vec<DescribedRope> {
+    let mut ropes = Vec::new();
+    let mut fed = HashSet::new();
+    let mut chain: Option<(DescribedRope, [Anchor; 2])> = None;
+    for element in &model.elements {
+        let Some(course) = element.kind.course() else { continue };
+        let frames = element.kind.attached().frames;
+        let signal = |name: &str| format!("{}.{name}", element.name);
+        let tensions = course.tensions.iter().map(|k| signal(&element.kind.outputs()[*k].name));
+        let points = course.circles.iter().zip(frames).map(|(circle, anchor)| DescribedPoint {
+            frame: described(model, anchor),
+            radius: circle.radius,
+            sense: circle.sense,
+        });
+        let state = |k: usize| signal(&element.kind.states()[k].name);
+        let feed = |end: usize| {
+            let (range, count, l) = course.feeds[end].clone()?;
+            let ends = &frames[range];
+            fed.extend(ends.iter().filter_map(|anchor| anchor.body));
+            let mut at_load = ends[0];
+            at_load.p.x += if end == 0 { -l } else { l };
+            let frames = std::iter::once(&at_load).chain(ends).map(|anchor| described(model, anchor)).collect();
+            Some(DescribedFeed { frames, count: state(count) })
+        };
+        let mut rope = DescribedRope {
+            name: element.name.clone(),
+            width: 0.0,
+            points: points.collect(),
+            tensions: tensions.collect(),
+            rests: course.rests.iter().map(|k| state(*k)).collect(),
+            feeds: [0, 1].map(feed),
+        };
+        if rope.points.len() > 1 {
+            let holds = rope.feeds.iter().flatten().find_map(|feed| feed.frames[0].body);
+            rope.width = holds.map_or(0.0, |body| width(scene, model, body).0);
+            ropes.push(rope);
+            continue;
+        }
+        let [one, other] = [frames[0], frames[1]];
+        if [one.body, other.body].iter().flatten().any(|body| fed.contains(body)) {
+            continue;
+        }
+        chain = match chain.take() {
+            Some((mut begun, ends)) if ends[1].body == one.body && one.body.is_some() => {
+                begun.points.append(&mut rope.points);
+                begun.tensions.append(&mut rope.tensions);
+                Some((begun, [ends[0], other]))
+            }
+            before => {
+                ropes.extend(before.map(|chain| ended(scene, model, chain)));
+                Some((rope, [one, other]))
+            }
+        };
+    }
+    ropes.extend(chain.map(|chain| ended(scene, model, chain)));
+    ropes
+}
+
+/// A chain with its ends, those that hang free included.
+fn ended(scene: &Scene, model: &Model, (mut rope, [first, last]): (DescribedRope, [Anchor; 2])) -> DescribedRope {
+    let of = |anchor: &Anchor| {
+        let (d, l) = anchor.body.map_or((0.0, 0.0), |body| width(scene, model, body));
+        if (anchor.p.x.abs() - 0.5 * l).abs() <= 1e-9 * l { (d, l) } else { (0.0, 0.0) }
+    };
+    rope.width = of(&first).0.max(of(&last).0);
+    let point = |anchor: &Anchor, way: f64| {
+        let mut anchor = *anchor;
+        anchor.p.x += way * of(&anchor).1;
+        DescribedPoint { frame: described(model, &anchor), radius: 0.0, sense: 1.0 }
+    };
+    if of(&first).1 > 0.0 {
+        rope.points.insert(0, point(&first, -1.0));
+        rope.tensions.insert(0, rope.tensions[0].clone());
+    }
+    rope.points.push(point(&last, 1.0));
+    rope
+}
+
+/// Diameter and length of an element of a cable; zeros of other bodies [m].
+fn width(scene: &Scene, model: &Model, body: u32) -> (f64, f64) {
+    let name = &model.bodies[body as usize].name;
+    let spec = scene.bodies.iter().find(|spec| spec.name == *name);
+    match spec.and_then(|spec| spec.shapes.first()).map(|shape| &shape.kind) {
+        Some(ShapeKind::Capsule { radius, length, .. }) => (2.0 * radius, *length),
+        _ => (0.0, 0.0),
+    }
 }
 
 /// Position and quaternion (x, y, z, w).

@@ -4,7 +4,6 @@ use super::compile::Compiler;
 use super::forces::reads;
 use super::{Drive, Model};
 use crate::network::{BlockKind, Source};
-use crate::structure::needs;
 use std::collections::BTreeSet;
 
 /// Bodies that blocks and elements share, and what each of them reads.
@@ -42,7 +41,7 @@ impl Compiler<'_> {
             element.bodies = bodies.into_iter().collect();
             let frames = element.kind.attached().frames;
             let may_go =
-                |body: u32| frames.iter().any(|anchor| anchor.body == Some(body)) && !needs(&element.kind, body);
+                |body: u32| frames.iter().any(|anchor| anchor.body == Some(body)) && !element.kind.needs_body(body);
             element.home = element.bodies.iter().copied().find(|&body| !may_go(body));
         }
         for element in model.elements.iter().filter(|element| element.bodies.is_empty()) {

@@ -9,7 +9,10 @@
 //! Ends of rods that swing in turn have K = 4 T/l on M = m/3, stable up to h^2 K = 4 M without it.)
 
 use super::bushing::Bushing;
-use super::{Acting, Action, Attached, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead, Strut, UNBOUNDED};
+use super::{
+    Acting, Action, Attached, Circle, Course, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead, Strut,
+    UNBOUNDED,
+};
 use super::{Build, Element, ElementSpec};
 use crate::cause::Cause;
 use crate::six::Six;
@@ -127,6 +130,11 @@ impl CableJoint {
 impl Acting for CableJoint {
     fn attached(&self) -> Attached<'_> {
         self.stretching.attached()
+    }
+
+    fn course(&self) -> Option<Course> {
+        let point = Circle { radius: 0.0, sense: 1.0 };
+        Some(Course { circles: vec![point], tensions: vec![0], rests: Vec::new(), feeds: [None, None] })
     }
 
     fn outputs(&self) -> &[Output] {

@@ -25,7 +25,7 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, Catenary, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
+pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
@@ -137,6 +137,14 @@ impl Element {
             Element::Speed(e) => e,
             Element::Motion(e) => e,
         }
+    }
+}
+
+impl Element {
+    /// True if it is gone with this body.
+    pub fn needs_body(&self, body: u32) -> bool {
+        let frames = self.attached().frames.iter().enumerate();
+        frames.filter(|(_, anchor)| anchor.body == Some(body)).any(|(frame, _)| self.needs(frame))
     }
 }
 
@@ -422,6 +430,19 @@ pub struct Settled {
     pub acts: bool,
 }
 
+/// How an element runs through its frames as a rope, for pictures.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// Circles at its first frames that it runs around, or points of radius zero; one point of a joint between elements.
+    pub circles: Vec<Circle>,
+    /// Which of its outputs is the tension of each span.
+    pub tensions: Vec<usize>,
+    /// Which of its states is the length at rest of the line of each span.
+    pub rests: Vec<usize>,
+    /// Elements that its ends go on in: their frames, nearest to the load first, the state that counts those which are out, and l [m].
+    pub feeds: [Option<(std::ops::Range<usize>, usize, f64)>; 2],
+}
+
 /// How an element enters a fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InStep {
@@ -616,6 +637,11 @@ pub trait Acting: std::fmt::Debug {
 
     /// Word for the line between its frames in pictures.
     fn line(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// How it runs as a rope, if it is one.
+    fn course(&self) -> Option<Course> {
         None
     }
 }

@@ -46,6 +46,20 @@ export interface Spring {
   ends: [Frame, Frame];
 }
 
+/** A cable over wheels, or as a chain of elements. */
+export interface Rope {
+  name: string;
+  /** Its diameter [m]; zero where none is said. */
+  width: number;
+  /** What it runs around, the axle as z axis, or through: then the radius is zero. */
+  points: { frame: Frame; radius: number; sense: number }[];
+  /** Signals of each span: its tension, and the length at rest of its line. */
+  tensions: string[];
+  rests: string[];
+  /** Elements that its ends go on in: the end at the load, then their ends away from it; the signal that counts those which are out. */
+  feeds: ({ frames: Frame[]; count: string } | null)[];
+}
+
 /** Boxes that bodies do not leave for a while, a line of reach.jsonl. */
 export interface Reach {
   time: number;
@@ -112,6 +126,7 @@ export interface RunDocument {
   geometries: Geometry[];
   joints: Joint[];
   springs: Spring[];
+  ropes: Rope[];
   signals: { name: string; unit: string }[];
   inputs?: { name: string; start: number; low: number | null; high: number | null }[];
   accounts: string[];

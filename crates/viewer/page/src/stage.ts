@@ -7,6 +7,7 @@ import type { Track, View } from "./track";
 import { Actors, MANY, matrixOf } from "./actors";
 import { GrainBalls } from "./grains";
 import { Overlays } from "./overlays";
+import { Ropes } from "./ropes";
 import { Surfaces } from "./surfaces";
 
 export type Theme = "dark" | "light";
@@ -20,6 +21,7 @@ export class Stage {
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
   readonly overlays: Overlays;
+  readonly ropes = new Ropes();
   readonly surfaces = new Surfaces();
   readonly grains = new GrainBalls();
   actors!: Actors;
@@ -69,7 +71,7 @@ export class Stage {
     this.key.shadow.bias = -0.0004;
     this.floor = this.plane(true);
     this.overlays = new Overlays(this);
-    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.grains.root);
+    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.grains.root, this.ropes.root);
     new ResizeObserver(() => this.resize()).observe(host);
     this.dress("dark");
     this.resize();
@@ -116,14 +118,16 @@ export class Stage {
     this.renderer.shadowMap.enabled = instances <= MANY;
     this.overlays.enter();
     this.surfaces.enter(document, this.actors);
+    this.ropes.enter(document, this.size, this.up);
     this.grains.dispose();
     this.actors.refresh();
     this.ghost?.refresh();
     if (!keepCamera) this.home();
   }
 
-  /** Surfaces and grains as they are in a view. */
+  /** Surfaces, cables and grains as they are in a view. */
   place(track: Track, view: View): void {
+    this.ropes.place(view, this.actors);
     this.surfaces.place(track, view, this.actors);
     this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
   }

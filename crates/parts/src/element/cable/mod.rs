@@ -13,6 +13,7 @@ mod catenary;
 mod feed;
 mod hanging;
 mod path;
+mod points;
 mod room;
 mod section;
 mod written;
@@ -26,8 +27,8 @@ pub use section::{ROPES, Section};
 pub use written::{POINT_KINDS, SEGMENT_KINDS, SPEC, spans_at};
 
 use super::{
-    Acting, Action, Anchor, Attached, ElementAccount, ElementMode, ElementState, Fed, Finish, Output, RowEnd, RowList,
-    Seen, Settled, StepAhead, Strut, Trip,
+    Acting, Action, Anchor, Attached, Course, ElementAccount, ElementMode, ElementState, Fed, Finish, Output, RowEnd,
+    RowList, Seen, Settled, StepAhead, Strut, Trip,
 };
 use crate::cause::Cause;
 use crate::event::EventKind;
@@ -378,6 +379,17 @@ impl Acting for Cable {
 
     fn line(&self) -> Option<&'static str> {
         Some("rope")
+    }
+
+    fn course(&self) -> Option<Course> {
+        let lines: Vec<usize> = (0..self.lines()).flat_map(|line| self.spans_of(line).map(move |_| line)).collect();
+        let feed = |feed: &Option<Feed>| feed.as_ref().map(|feed| (feed.frames.clone(), feed.state, feed.length));
+        Some(Course {
+            circles: self.points.iter().map(|point| point.circle).collect(),
+            tensions: lines.clone(),
+            rests: lines,
+            feeds: self.feeds.each_ref().map(feed),
+        })
     }
 }
 

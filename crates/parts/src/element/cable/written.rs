@@ -1,7 +1,8 @@
 //! Cables as scenes know them.
 
+use super::points::wrong;
 use super::section::{HEXAGONS, ROPES, Section};
-use super::{Cable, Circle, Feed, MOST_POINTS, Point, Role, Room, Spool};
+use super::{Cable, Circle, Feed, Point, Role, Room, Spool};
 use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output, heavy_line};
 use crate::kinematics::Kinematics;
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ use tippe_geometry::{Mat3, Vec3};
 /// Fleet angle beyond which a scene warns [degrees].
 const LARGEST_FLEET: f64 = 4.0;
 /// Words of the ways in which a cable runs between its points.
-const SPANS: [&str; 3] = ["massless", "flexible", CATENARY];
+pub const SPANS: [&str; 4] = ["massless", "flexible", CATENARY, "auto"];
 const CATENARY: &str = "catenary";
 /// Words of the senses in which a cable runs around a wheel.
 const SENSES: [&str; 2] = ["left", "right"];
@@ -217,7 +218,7 @@ pub const SPEC: ElementSpec = ElementSpec {
             word("rope", &ROPE_WORDS, "Type of rope, whose table gives axial stiffness and breaking load with the diameter"),
             number("diameter", Dimension::LENGTH, Range::Positive, "Diameter of the rope; of a chain that of its bars [m]"),
             number("axial_stiffness", Dimension::FORCE, Range::Positive, "EA: tension per strain [N]"),
-            word("spans", &SPANS, "How it runs between its points: massless spans only pull, flexible ones are chains of bodies, a catenary is a heavy line between two ends").or_word(SPANS[0]),
+            word("spans", &SPANS, "How it runs between its points: massless spans only pull, flexible ones are chains of bodies, a catenary is a heavy line between two ends; auto is flexible if the cable has more than a hundredth of the mass that hangs on it, or hangs alone").or_word(SPANS[0]),
             number("mass_per_length", MASS, Range::Positive, "Flexible or catenary: mass per length [kg/m]"),
             number("weight", WEIGHT, Range::Positive, "Catenary: weight per length, in water, instead [N/m]"),
             key("segments", Form::Parts(&SEGMENT_KINDS), "Catenary: its parts, from its first point to its last, if they differ"),
@@ -250,7 +251,7 @@ pub const SPEC: ElementSpec = ElementSpec {
             if check.has("rope") {
                 check.needs("diameter", "figures of a type of rope go with its diameter");
             }
-            points(check.part).err().into_iter().for_each(|(message, help)| check.error("points", message, help));
+            wrong(check.part).err().into_iter().for_each(|(message, help)| check.error("points", message, help));
         },
         example: "points = [{ kind = \"end\", on = \"a\" }, { kind = \"ring\", on = \"world\", at = [0, 0, 3] }, { kind = \"end\", on = \"b\" }]\naxial_stiffness = 1e5",
         ..Spec::NONE
@@ -333,116 +334,6 @@ fn made(check: &mut Check<'_>) {
             "its length follows from these; `tension` stretches it",
         );
     }
-}
-
-/// What is wrong with the points of a cable, and what to do.
-fn points(part: &Part) -> Result<(), (String, String)> {
-    let all = part.parts("points");
-    let wrong = |message: String, help: &str| Err((message, help.to_string()));
-    if all.len() < 2 {
-        return wrong(format!(" has {} points", all.len()), "a cable has two ends at least");
-    }
-    if all.len() > MOST_POINTS {
-        return wrong(
-            format!(" has {} points, more than {MOST_POINTS}", all.len()),
-            "cut it in two at an end on a body",
-        );
-    }
-    let flexible = part.word("spans") == SPANS[1];
-    for (k, point) in all.iter().enumerate() {
-        let (is_end, number) = (k == 0 || k + 1 == all.len(), k + 1);
-        match point.kind.word {
-            word @ ("free" | "via") if !flexible => {
-                return wrong(
-                    format!(": its point {number} is {word}, and it has no bodies to be laid"),
-                    "spans = \"flexible\"",
-                );
-            }
-            word @ ("tackle" | "feed") if flexible => {
-                return wrong(
-                    format!(" is flexible, and its point {number} is a {word}"),
-                    "a tackle only pulls: spans = \"massless\"",
-                );
-            }
-            "via" if all.iter().any(|point| matches!(point.kind.word, "ring" | "pulley" | "sheave" | "drum")) => {
-                return wrong(
-                    format!(" runs over wheels, and is laid through its point {number}"),
-                    "elements at wheels begin straight",
-                );
-            }
-            "via" if is_end => return wrong(format!(" ends at a via (point {number})"), "it ends at an end, or free"),
-            "free" if !is_end => {
-                return wrong(format!(": its point {number} is free, in the middle"), "a via leads it through a place");
-            }
-            "tackle" if k + 1 != all.len() => {
-                return wrong(
-                    format!(": its point {number} is a tackle, and not its last"),
-                    "the cable ends in a tackle",
-                );
-            }
-            _ if point.get("direction").is_some() && !flexible => {
-                return wrong(
-                    format!(": its point {number} has a direction, and it does not bend"),
-                    "spans = \"flexible\"",
-                );
-            }
-            "end" | "drum" if !is_end => {
-                return wrong(
-                    format!(": its point {number} is a {}, in the middle", point.kind.word),
-                    "a cable goes on through a ring, a pulley or a sheave",
-                );
-            }
-            "feed" if !is_end || all.len() < 3 && k > 0 && all[0].kind.word == "feed" => {
-                return wrong(
-                    format!(": its point {number} is a feed, with no wheel beside it"),
-                    "elements come from a wheel or a drum",
-                );
-            }
-            "feed" if !point.attachments("on").first().is_some_and(|on| on.body.ends_with('1')) => {
-                return wrong(
-                    format!(": its feed at point {number} is on no body whose name ends in 1"),
-                    "such as on = \"rope.e1\"",
-                );
-            }
-            "feed" if point.number("out") > point.number("elements") => {
-                let message = format!(
-                    ": its point {number} has {} elements, {} of them out",
-                    point.number("elements"),
-                    point.number("out")
-                );
-                return wrong(message, "no more are out than there are");
-            }
-            "ring" | "pulley" | "sheave" if is_end => {
-                return wrong(
-                    format!(" ends at a {} (point {number})", point.kind.word),
-                    "it ends at an end or a drum",
-                );
-            }
-            "pulley" if point.number("efficiency") == 0.0 => {
-                return wrong(
-                    format!(": the pulley at point {number} has no efficiency"),
-                    "efficiency = 0.97, or 1 for none lost",
-                );
-            }
-            "drum" if point.get("sense").is_none() => {
-                return wrong(
-                    format!(": the drum at point {number} has no sense"),
-                    "sense = \"left\" or \"right\": the side on which the cable leaves it",
-                );
-            }
-            "drum" if point.get("width").is_some() && part.get("diameter").is_none() => {
-                return wrong(": a drum with a width needs the rope's diameter".into(), "such as diameter = 0.02");
-            }
-            _ => {}
-        }
-        let same = |other: &Part| {
-            other.attachments("on") == point.attachments("on") && other.vector("at") == point.vector("at")
-        };
-        if k > 0 && point.kind.word != "feed" && same(&all[k - 1]) {
-            return wrong(format!(": its points {k} and {number} are one"), "let the cable run from place to place");
-        }
-    }
-    Ok(())
 }
 
 /// Points move along; lengths at rest stay as they are.
