@@ -331,8 +331,17 @@ impl Solver {
     }
 
     /// Impulses and velocities to start from: last time's within today's bounds; rows without one (NaN) ask for what the velocity
-    /// without rows would need, as far as their bodies yield, and passes see to the rest.
+    /// without rows would need, as far as their bodies yield, and passes see to the rest. Where nothing is bounded there is one linear problem,
+    /// whose answer is the same from anywhere.
     fn first_impulses(&mut self, problem: &mut Problem) {
+        let is_bounded = |row: &Row| row.ball > 0 || row.lower > f64::NEG_INFINITY || row.upper < f64::INFINITY;
+        if !problem.rows.iter().any(is_bounded) && problem.ties.iter().all(|tie| tie.bounded().next().is_none()) {
+            let lambdas = problem.ties.iter_mut().flat_map(|tie| &mut tie.lambda);
+            let lambdas = problem.rows.iter_mut().map(|row| &mut row.lambda).chain(lambdas);
+            lambdas.filter(|lambda| lambda.is_nan()).for_each(|lambda| *lambda = 0.0);
+            velocities(problem, true);
+            return;
+        }
         let unknown = |tie: &Tie| tie.bounded().any(|r| tie.lambda[r].is_nan());
         let fresh = problem.rows.iter().any(|row| row.lambda.is_nan())
             || problem.ties.iter().any(unknown)

@@ -174,8 +174,9 @@ export class Stage {
       if (body.drive === "free") moving.union(box);
       else still.push(box);
     });
-    for (const joint of document.joints) {
-      for (const frame of joint.frames) {
+    const ropes = (document.ropes ?? []).map((rope) => ({ frames: rope.points.map((point) => point.frame) }));
+    for (const { frames } of [...document.joints, ...ropes]) {
+      for (const frame of frames) {
         if (!frame) continue;
         const p = new THREE.Vector3(frame.pose[0], frame.pose[1], frame.pose[2]);
         if (frame.body !== undefined) {
