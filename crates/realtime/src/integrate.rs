@@ -128,6 +128,7 @@ impl Clock {
                 && !partition.swept
                 && !self.rows.seen
                 && partition.machines.is_empty()
+                && partition.problem.ties.is_empty()
                 && partition.bodies.iter().all(free)
                 && partition.rows.iter().all(|&k| self.slides(k as usize, velocity));
             if slides {

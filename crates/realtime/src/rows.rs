@@ -286,6 +286,11 @@ impl Clock {
             true => phi + h * (0..2).map(|s| J[s].angular.dot(paths[s].gyroscopic_velocity_change())).sum::<f64>(),
             false => phi,
         };
+        // what impulses add to the paths, the row adds to the gap at their end
+        let phi = match touch.clears {
+            Some(gap) if !touch.soft => phi.max(gap - h * (0..2).map(|s| J[s].dot(&paths[s].velocity())).sum::<f64>()),
+            _ => phi,
+        };
         let holds = touch.on && (phi <= 0.0 || !touch.soft) && !self.passes_over(touch, &J, phi);
         let began = || (0..2).map(|s| J[s].dot(&paths[s].velocity_for_rows())).sum::<f64>();
         let slender = touch.column && paths.iter().any(|path| path.is_slender());

@@ -109,9 +109,17 @@ class MeshBody(ShapedBody, total=False):
     vertices: Sequence[Any] | Any
     weld: Number
 
+class PipeBody(ShapedBody, total=False):
+    control: Sequence[Any] | Any
+    diameter: Number
+    mass_per_length: Number
+    pieces: int | str
+    radius: Number
+
 class AnyShape(TypedDict, total=False):
     axis: str
     collide: bool
+    control: Sequence[Any] | Any
     density: Number
     diameter: Number
     file: str | Any
@@ -120,6 +128,7 @@ class AnyShape(TypedDict, total=False):
     hull: bool
     length: Number
     lengths: Vector
+    mass_per_length: Number
     material: str | Any
     normal: Vector
     orientation: Any
@@ -335,15 +344,21 @@ class Constraint(TypedDict, total=False):
 class Cable(TypedDict, total=False):
     axial_stiffness: Number
     bending_stiffness: Number
+    bonded: Number
     breaking_load: Number
     collide: bool
+    curved_towards: Any
     damping: Number
     diameter: Number
     elements: int | str
+    elongation: Number
+    elongation_load: Number
     length: Number
     mass_per_length: Number
     material: str | Any
     repeat: Sequence[Any] | Any
+    rest_curvature: Number
+    rest_twist: Number
     rope: str
     seabed: Number
     seabed_friction: Number
@@ -352,6 +367,7 @@ class Cable(TypedDict, total=False):
     tension: Number
     torsional_stiffness: Number
     weight: Number
+    wires: int | str
 
 class Change(TypedDict, total=False):
     at: Number

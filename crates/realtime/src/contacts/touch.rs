@@ -106,6 +106,9 @@ pub struct Touch {
     pub nears: bool,
     /// True for a column of a patch that did not touch before, or will part as it moves: its approach is not damped.
     pub lands: bool,
+    /// Gap at the end of the step along the paths of its bodies, where it was read for an impact that does not come [m]: a corner
+    /// that turns away does not meet what it seemed to.
+    pub clears: Option<f64>,
 }
 
 impl Touch {
@@ -190,6 +193,7 @@ impl Touch {
             drift: None,
             nears: false,
             lands: false,
+            clears: None,
         }
     }
 }

@@ -141,6 +141,9 @@ impl Clock {
             }
         }
         problem.advance_to(now, self);
+        if problem.points.iter().all(|s| s.total[0] == 0.0) {
+            self.clear(&problem);
+        }
         for s in problem.points.iter().filter(|s| s.total[0] > 0.0) {
             let t = &self.detected.touches[s.touch as usize];
             let impulse = (0..3).map(|a| s.axes[a] * s.total[a]).sum::<Vec3>();
@@ -163,6 +166,15 @@ impl Clock {
             }
         }
         now
+    }
+
+    /// Where no impact came, contact points that were read keep what the paths of their bodies say of the end of the step.
+    fn clear(&mut self, problem: &ImpactProblem) {
+        for s in problem.points.iter().filter(|s| s.is_read) {
+            let touch = &mut self.detected.touches[s.touch as usize];
+            let size = touch.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
+            touch.clears = Some((s.gap + (self.h - s.since) * s.rate(0, &problem.u)).min(size));
+        }
     }
 
     /// Impacts in the order of their instants, until the end of the step. Returns the time of the last [s].

@@ -107,7 +107,7 @@ impl Clock {
         let same = |id: u32| found.points().iter().find(|p| p.id == id);
         if found.points().is_empty() {
             // they pass each other
-            problem.points[first].gap = f64::INFINITY;
+            (problem.points[first].gap, problem.points[first].is_read) = (f64::INFINITY, true);
             return false;
         }
         let n = found.normal;
@@ -119,6 +119,7 @@ impl Clock {
             let nearest = || found.points().iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
             let Some(p) = same(id).or_else(|| if k == first { nearest() } else { None }) else { continue };
             self.put(&mut problem.points[k], &problem.u, &meeting, (p.point, axes, p.gap));
+            problem.points[k].is_read = true;
             if k == first {
                 gap_then = p.gap;
             }

@@ -22,6 +22,8 @@ pub struct ImpactPoint {
     pub point: Vec3,
     /// See `point`.
     pub axes: [Vec3; 3],
+    /// Whether its pair was read in this round where its bodies are to meet.
+    pub is_read: bool,
     /// How often the geometry was read.
     pub readings: u8,
     /// Whether the geometry of the impact is found.
@@ -53,6 +55,7 @@ impl ImpactPoint {
             J: [[[0.0; 6]; 2]; 3],
             point: touch.point,
             axes: touch.axes,
+            is_read: false,
             readings: 0,
             ready: false,
             gap: 0.0,

@@ -166,14 +166,19 @@ export class Ropes {
     for (const { rope, tube, wheels } of this.ropes) {
       const points: THREE.Vector3[] = [];
       const colours: THREE.Color[] = [];
-      const tension = rope.tensions.map((name) => value(name) ?? 0);
+      // wheels that the rope has left are passed
+      const last = rope.points.length - 1;
+      const kept = rope.points.map((_, k) => k).filter((k) => k === 0 || k === last || !((value(`${rope.name}.wrap_${k + 1}`) ?? 0) < 0));
+      const tension = kept.slice(0, -1).map((k) => value(rope.tensions[k]) ?? 0);
+      const rests = rope.rests.length > 0 ? kept.slice(0, -1).map((k) => rope.rests[k]) : [];
       const put = (point: THREE.Vector3, k: number): void => {
         points.push(point);
         colours.push(viridis(this.top > 0 ? tension[Math.max(0, Math.min(k, tension.length - 1))] / this.top : 0, new THREE.Color()));
       };
       const out = rope.feeds.map((feed) => Math.round(value(feed?.count) ?? 0));
-      const circles = rope.points.map(({ frame, radius, sense }, k): Circle => {
-        const end = k === 0 ? 0 : k + 1 === rope.points.length ? 1 : -1;
+      const circles = kept.map((k): Circle => {
+        const { frame, radius, sense } = rope.points[k];
+        const end = k === 0 ? 0 : k === last ? 1 : -1;
         const feed = rope.feeds[end];
         const pose = actors.frame(feed ? feed.frames[out[end]] ?? frame : frame);
         const [u, v, centre] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
@@ -184,7 +189,7 @@ export class Ropes {
       const spans = circles.slice(1).map((circle, k) => span(circles[k], circle));
       const lengths = spans.map(([leaves, comes], k) => place(circles[k], leaves).distanceTo(place(circles[k + 1], comes)));
       const arcs = circles.map(({ sense }, k) => (k > 0 && k < spans.length ? positive(sense * (spans[k][0] - spans[k - 1][1])) : 0));
-      const spare = this.spare(rope, lengths, circles.map(({ radius }, k) => radius * arcs[k]), value);
+      const spare = this.spare(rests, lengths, circles.map(({ radius }, k) => radius * arcs[k]), value);
       let passed = 0;
       circles.forEach((circle, k) => {
         const from = k > 0 ? spans[k - 1][1] : spans[0][0];
@@ -192,7 +197,7 @@ export class Ropes {
         for (let i = 0; i <= pieces; i++) {
           put(place(circle, from + circle.sense * arcs[k] * (pieces > 0 ? i / pieces : 0)), i === pieces ? k : k - 1);
         }
-        this.turn(wheels[k], circle, -circle.sense * passed);
+        this.turn(wheels[kept[k]], circle, -circle.sense * passed);
         if (k >= spans.length) return;
         const [a, b] = [place(circle, spans[k][0]), place(circles[k + 1], spans[k][1])];
         // of a parabola: its length is l + 8 s^2/(3 l)
@@ -210,15 +215,15 @@ export class Ropes {
   }
 
   /** By how much each span is longer than its path where its line is slack [m]. */
-  private spare(rope: Rope, lengths: number[], arcs: number[], value: (name: string) => number | undefined): number[] {
+  private spare(rests: string[], lengths: number[], arcs: number[], value: (name: string) => number | undefined): number[] {
     const free = new Map<string, { path: number; straight: number }>();
-    rope.rests.forEach((name, k) => {
+    rests.forEach((name, k) => {
       const line = free.get(name) ?? { path: 0, straight: 0 };
-      free.set(name, { path: line.path + lengths[k] + (rope.rests[k + 1] === name ? arcs[k + 1] : 0), straight: line.straight + lengths[k] });
+      free.set(name, { path: line.path + lengths[k] + (rests[k + 1] === name ? arcs[k + 1] : 0), straight: line.straight + lengths[k] });
     });
     return lengths.map((length, k) => {
-      const line = free.get(rope.rests[k]);
-      const rest = line && value(rope.rests[k]);
+      const line = free.get(rests[k]);
+      const rest = line && value(rests[k]);
       return line && rest !== undefined && rest > line.path ? ((rest - line.path) * length) / line.straight : 0;
     });
   }

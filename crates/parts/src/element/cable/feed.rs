@@ -11,8 +11,8 @@
 //! and a lead that turns by theta against it is damped by   c = 2 * 5 h^3 T^2/(32 m),   enough for s from l/2 to 7 l/4: h C/M >= h^2 K/(2 M) - 2 with
 //! C = c (1/s + 2/l)^2.
 
-use super::Cable;
 use super::room::{Lines, Room};
+use super::{Cable, Span};
 use crate::element::{Fed, RowEnd, RowList, Seen, Strut, UNBOUNDED};
 use crate::kinematics::Kinematics;
 use crate::six::Six;
@@ -52,17 +52,31 @@ impl Feed {
     }
 }
 
+/// The piece between the last wheel and the first element.
+struct Lead<'a> {
+    span: &'a Span,
+    /// The point of the element, and that of the wheel.
+    point: usize,
+    wheel: usize,
+    line: usize,
+}
+
 impl Cable {
-    /// Span, point and line of the lead at an end.
-    fn lead(&self, end: usize) -> (usize, usize, usize) {
-        if end == 0 { (0, 0, 0) } else { (self.points.len() - 2, self.points.len() - 1, self.lines() - 1) }
+    /// The lead at an end.
+    fn lead<'a>(&self, room: &'a Room, end: usize) -> Lead<'a> {
+        let n = self.points.len();
+        let before = room.before_last(n);
+        match end {
+            0 => Lead { span: &room.spans[0], point: 0, wheel: room.next[0], line: 0 },
+            _ => Lead { span: &room.spans[before], point: n - 1, wheel: before, line: self.lines() - 1 },
+        }
     }
 
     /// By how much a lead asks for an element to come in, or to go, in elements; below zero where it does not [-].
     pub(super) fn asks(&self, end: usize, out: bool, (room, lines): (&Room, &Lines), states: &[f64]) -> f64 {
         let Some(feed) = &self.feeds[end] else { return -1.0 };
-        let (span, _, line) = self.lead(end);
-        let rest = room.spans[span].length / (1.0 + lines.strain[line]) / feed.length;
+        let Lead { span, line, .. } = self.lead(room, end);
+        let rest = span.length / (1.0 + lines.strain[line]) / feed.length;
         let (count, reach) = (feed.out(states), ROOM - 1.0);
         match out {
             true if count < feed.frames.len() => (rest - LONGEST_LEAD).min(rest - 1.0 - reach),
@@ -82,7 +96,7 @@ impl Cable {
         if self.asks(end, out, (&room, &lines), states) < -SMALLEST {
             return None;
         }
-        let (_, _, line) = self.lead(end);
+        let line = self.lead(&room, end).line;
         let count = feed.out(states);
         let by = if out { 1.0 } else { -1.0 };
         states[line] -= by * feed.length;
@@ -97,10 +111,8 @@ impl Cable {
 
     /// Motion of the frame of the element that comes in.
     fn enters(&self, (room, lines): (&Room, &Lines), end: usize, frames: &[Kinematics], l: f64) -> Kinematics {
-        let (span, point, line) = self.lead(end);
-        let span = &room.spans[span];
+        let Lead { span, point, wheel, line } = self.lead(room, end);
         let reach = l * (1.0 + lines.strain[line]);
-        let wheel = if end == 0 { 1 } else { point - 1 };
         let (at, held) = (&frames[room.frames[point]], &frames[room.frames[wheel]]);
         let back = if end == 0 { span.d } else { -span.d };
         // the lead turns as its ends move across it
@@ -113,8 +125,8 @@ impl Cable {
     pub(super) fn damp_leads(&self, room: &Room, lines: &Lines, h: f64, out: &mut RowList) {
         for (end, feed) in self.feeds.iter().enumerate() {
             let Some(feed) = feed else { continue };
-            let (span, point, line) = self.lead(end);
-            let (span, tension) = (&room.spans[span], lines.tension[line]);
+            let Lead { span, point, wheel: held, line } = self.lead(room, end);
+            let tension = lines.tension[line];
             if 3.0 * h * h * tension <= feed.mass * feed.length || span.length <= 0.0 {
                 continue;
             }
@@ -125,7 +137,7 @@ impl Cable {
             for (k, axis) in [u, v].into_iter().enumerate() {
                 // theta' = axis . (back x (v_wheel - v_own))/s - axis . w_own
                 let across = axis.cross(back) / span.length;
-                let frames = [room.frames[point], room.frames[if end == 0 { 1 } else { point - 1 }]];
+                let frames = [room.frames[point], room.frames[held]];
                 let ends = [
                     RowEnd::Frame { frame: frames[0], at: span.ends[own].at, axes: Six::new(-axis, -across) },
                     RowEnd::Frame { frame: frames[1], at: span.ends[wheel].at, axes: Six::new(Vec3::ZERO, across) },

@@ -52,11 +52,18 @@ pub struct Room {
     pub parting: [f64; MOST_POINTS],
     /// Line of each span.
     pub line_of: [usize; MOST_POINTS],
+    /// The point that the span from each point goes to; zero of wheels inside lines that the cable has left: it passes them.
+    pub next: [usize; MOST_POINTS],
 }
 
 impl Room {
-    /// As frames and states are.
+    /// As frames and states are. A cable has left a wheel inside a line where the angle it would be wrapped by is below zero.
     pub fn of(cable: &Cable, frames: &[Kinematics], states: &[f64]) -> Room {
+        Room::on(cable, frames, states, true)
+    }
+
+    /// With the cable on all of its wheels, unless it may leave them.
+    pub fn on(cable: &Cable, frames: &[Kinematics], states: &[f64], leaves: bool) -> Room {
         let n = cable.points.len();
         let mut room = Room {
             spans: [Span::default(); MOST_POINTS],
@@ -73,6 +80,7 @@ impl Room {
             path_rate: [0.0; MOST_POINTS],
             parting: [0.0; MOST_POINTS],
             line_of: [0; MOST_POINTS],
+            next: std::array::from_fn(|k| k + 1),
         };
         room.rest[..cable.lines()].copy_from_slice(&states[..cable.lines()]);
         for (end, feed) in cable.feeds.iter().enumerate() {
@@ -95,40 +103,101 @@ impl Room {
         for line in 0..cable.lines() {
             cable.spans_of(line).for_each(|k| room.line_of[k] = line);
         }
-        room.measure(cable, frames, n);
+        room.measure(cable, frames, (n, leaves));
         room
     }
 
-    /// Spans, wraps and lengths of lines, with their rates.
-    fn measure(&mut self, cable: &Cable, frames: &[Kinematics], n: usize) {
-        let mut turning = [[0.0; 2]; MOST_POINTS];
+    /// Points that the cable touches, in order, each with the one its span goes to.
+    pub fn touched(&self, n: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let first = (0, self.next[0]);
+        std::iter::successors(Some(first), move |(_, k)| (*k < n - 1).then(|| (*k, self.next[*k])))
+    }
+
+    /// The point before the last one.
+    pub fn before_last(&self, n: usize) -> usize {
+        self.touched(n).last().map_or(0, |(k, _)| k)
+    }
+
+    /// Angle by which the cable is wrapped around wheel k, where it comes from and where it goes on [rad].
+    fn wrapped(&self, cable: &Cable, k: usize, [comes, leaves]: [&Span; 2]) -> f64 {
+        let Circle { radius, sense } = self.circles[k];
+        let near = if self.is_inside(cable, k) { self.laid[k] } else { self.laid[k] / radius };
+        wrap(sense, comes.ends[1].angle, leaves.ends[0].angle, near)
+    }
+
+    /// True of a wheel inside a line: the length on it counts, not what is laid onto it.
+    fn is_inside(&self, cable: &Cable, k: usize) -> bool {
+        let is_end = k == 0 || k + 1 == cable.points.len();
+        cable.points[k].circle.radius > 0.0 && !is_end && self.line_of[k - 1] == self.line_of[k]
+    }
+
+    /// The span from point j to point k; false as second if one is inside the other.
+    fn span_of(&self, frames: &[Kinematics], j: usize, k: usize) -> (Span, bool) {
+        span([j, k].map(|k| &frames[self.frames[k]]), [&self.circles[j], &self.circles[k]])
+    }
+
+    /// Lays the spans, past the wheels that the cable has left.
+    fn lay(&mut self, cable: &Cable, frames: &[Kinematics], (n, leaves): (usize, bool)) {
         for k in 0..n - 1 {
-            let ends = [0, 1].map(|side| &frames[self.frames[k + side]]);
-            let circles = [&self.circles[k], &self.circles[k + 1]];
-            let (found, clear) = span(ends, circles);
+            let clear;
+            (self.spans[k], clear) = self.span_of(frames, k, k + 1);
+            self.clear &= clear;
+        }
+        while leaves {
+            let mut farthest = (0.0, 0, 0);
+            let mut before = 0;
+            for (k, _) in self.touched(n).skip(1) {
+                if self.is_inside(cable, k) {
+                    let wrap = self.wrapped(cable, k, [&self.spans[before], &self.spans[k]]);
+                    farthest = if wrap < farthest.0 { (wrap, before, k) } else { farthest };
+                }
+                before = k;
+            }
+            let (_, before, left) = farthest;
+            if left == 0 {
+                return;
+            }
+            self.next[before] = self.next[left];
+            self.next[left] = 0;
+            self.spans[left] = Span::default();
+            self.spans[before] = self.span_of(frames, before, self.next[before]).0;
+        }
+    }
+
+    /// Spans, wraps and lengths of lines, with their rates.
+    fn measure(&mut self, cable: &Cable, frames: &[Kinematics], (n, leaves): (usize, bool)) {
+        self.lay(cable, frames, (n, leaves));
+        let mut turning = [[0.0; 2]; MOST_POINTS];
+        let next = self.next;
+        let mut k = 0;
+        while k < n - 1 {
+            let ends = [k, next[k]].map(|k| &frames[self.frames[k]]);
+            let (line, found) = (self.line_of[k], self.spans[k]);
             let laid;
             (turning[k], laid) = self.laying_of(cable, (k, &found), ends);
             let parting = found.parting(ends);
-            (self.laying[k][1], self.laying[k + 1][0]) = (laid[0], laid[1]);
-            let line = self.line_of[k];
+            (self.laying[k][1], self.laying[next[k]][0]) = (laid[0], laid[1]);
             self.path[line] += found.length;
             self.path_rate[line] += parting - laid[0] - laid[1];
             self.parting[line] += parting - laid[0] - laid[1];
-            self.spans[k] = found;
-            self.clear &= clear;
+            k = next[k];
         }
+        let mut before = 0;
         for k in 1..n - 1 {
-            let [comes, leaves] = [&self.spans[k - 1], &self.spans[k]];
             let Circle { radius, sense } = self.circles[k];
+            if next[k] == 0 {
+                (self.wraps[k], self.wrapping[k]) = self.passed(cable, frames, (before, k, n));
+                continue;
+            }
+            let [comes, leaves] = [&self.spans[before], &self.spans[k]];
+            let came = std::mem::replace(&mut before, k);
             if radius == 0.0 {
                 self.wraps[k] = acos(comes.d.dot(leaves.d).clamp(-1.0, 1.0));
                 continue;
             }
-            let between = self.line_of[k - 1] != self.line_of[k];
-            let near = if between { self.laid[k] / radius } else { self.laid[k] };
-            self.wraps[k] = wrap(sense, comes.ends[1].angle, leaves.ends[0].angle, near);
-            self.wrapping[k] = sense * (turning[k][0] - turning[k - 1][1]);
-            if !between {
+            self.wraps[k] = self.wrapped(cable, k, [comes, leaves]);
+            self.wrapping[k] = sense * (turning[k][0] - turning[came][1]);
+            if self.is_inside(cable, k) {
                 let line = self.line_of[k];
                 self.path[line] += radius * self.wraps[k];
                 self.path_rate[line] += radius * self.wrapping[k];
@@ -141,18 +210,31 @@ impl Room {
         }
     }
 
+    /// The angle, below zero, by which the cable would be wrapped around wheel k, which it has left, and its rate [rad, rad/s].
+    fn passed(&self, cable: &Cable, frames: &[Kinematics], (before, k, n): (usize, usize, usize)) -> (f64, f64) {
+        let after = (k + 1..n).find(|k| *k == n - 1 || self.next[*k] > 0).unwrap_or(n - 1);
+        let spans = [(before, k), (k, after)].map(|(j, k)| self.span_of(frames, j, k).0);
+        let rate = |span: &Span, j: usize, k: usize| {
+            let ends = [j, k].map(|k| &frames[self.frames[k]]);
+            span.turning(ends, [&self.circles[j], &self.circles[k]], [0.0; 2])
+        };
+        let turning = rate(&spans[1], k, after)[0] - rate(&spans[0], before, k)[1];
+        (self.wrapped(cable, k, [&spans[0], &spans[1]]), self.circles[k].sense * turning)
+    }
+
     /// Rates of the angles of span k, and of what it is laid onto its ends; a drum's radius grows with what it takes up.
     fn laying_of(&self, cable: &Cable, (k, found): (usize, &Span), frames: [&Kinematics; 2]) -> ([f64; 2], [f64; 2]) {
-        let circles = [&self.circles[k], &self.circles[k + 1]];
+        let points = [k, self.next[k]];
+        let circles = points.map(|k| &self.circles[k]);
         let mut growth = [0.0; 2];
         let mut turning = found.turning(frames, circles, growth);
         for _ in 0..ROUNDS {
             let laid = found.laid(circles, turning);
-            let slope = |side: usize| match &cable.points[k + side].role {
-                Role::Drum(spool) => spool.slope(cable.points[k + side].circle.radius, self.laid[k + side]),
+            let slope = |k: usize| match &cable.points[k].role {
+                Role::Drum(spool) => spool.slope(cable.points[k].circle.radius, self.laid[k]),
                 _ => 0.0,
             };
-            let slopes = [slope(0), slope(1)];
+            let slopes = points.map(slope);
             if slopes == [0.0; 2] {
                 break;
             }
@@ -164,43 +246,38 @@ impl Room {
 
     /// Calls `each` with line and point, place and derivative of the line's stretch by the velocity of that frame's body there.
     pub fn pull(&self, cable: &Cable, mut each: impl FnMut((usize, usize), Vec3, Six)) {
-        for k in 0..cable.points.len() - 1 {
-            let (span, line) = (&self.spans[k], self.line_of[k]);
-            let circles = [&self.circles[k], &self.circles[k + 1]];
-            // a wheel inside a line: the length on it counts, not what is laid onto it
-            let inside = |point: usize| {
-                let is_end = point == 0 || point + 1 == cable.points.len();
-                self.circles[point].radius > 0.0 && !is_end && self.line_of[point - 1] == self.line_of[point]
-            };
+        for (k, next) in self.touched(cable.points.len()) {
+            let (span, line, points) = (&self.spans[k], self.line_of[k], [k, next]);
+            let circles = points.map(|k| &self.circles[k]);
             let weight = |side: usize, way: f64| {
-                let end: &Touch = &span.ends[side];
-                let circle = circles[side];
-                if inside(k + side) { way * circle.sense * circle.radius * (1.0 - end.fleet) } else { 0.0 }
+                let (end, circle): (&Touch, _) = (&span.ends[side], circles[side]);
+                let is_inside = self.is_inside(cable, points[side]);
+                if is_inside { way * circle.sense * circle.radius * (1.0 - end.fleet) } else { 0.0 }
             };
             let weights = [weight(0, 1.0), weight(1, -1.0)];
             let along = [Six::new(Vec3::ZERO, -span.d), Six::new(Vec3::ZERO, span.d)];
             let more = if weights == [0.0; 2] { [Six::ZERO; 2] } else { span.turns_by(circles, weights) };
             for side in 0..2 {
-                each((line, k + side), span.ends[side].at, along[side] + more[side]);
+                each((line, points[side]), span.ends[side].at, along[side] + more[side]);
             }
         }
     }
 
     /// Points along the cable, arcs on its wheels by some each [m].
     pub fn drawn(&self, cable: &Cable, frames: &[Kinematics]) -> Vec<Vec3> {
-        let last = cable.points.len() - 1;
         let mut points = vec![self.spans[0].ends[0].at];
-        for k in 1..last {
+        let mut comes = &self.spans[0];
+        for (k, _) in self.touched(cable.points.len()).skip(1) {
             let Circle { radius, sense } = self.circles[k];
-            let from = self.spans[k - 1].ends[1].angle;
             let arc = |j: usize| {
-                let angle = from + sense * self.wraps[k] * j as f64 / ARC as f64;
+                let angle = comes.ends[1].angle + sense * self.wraps[k] * j as f64 / ARC as f64;
                 let [u, v] = [frames[k].R.x_axis, frames[k].R.y_axis];
                 frames[k].p + (u * libm::cos(angle) + v * libm::sin(angle)) * radius
             };
             points.extend((0..=if radius > 0.0 { ARC } else { 0 }).map(arc));
+            comes = &self.spans[k];
         }
-        points.push(self.spans[last - 1].ends[1].at);
+        points.push(comes.ends[1].at);
         points
     }
 
@@ -469,21 +546,26 @@ pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
 
 /// What was laid onto each point in a step [m], and how far each wrap angle grew [rad].
 fn laid_in_step(cable: &Cable, before: &Room, after: &Room) -> (Laying, [f64; MOST_POINTS]) {
-    let (mut laying, mut wrapping) = ([[0.0; 2]; MOST_POINTS], [0.0; MOST_POINTS]);
-    for k in 0..cable.points.len() - 1 {
-        for side in 0..2 {
-            let Circle { radius, sense } = before.circles[k + side];
-            if radius == 0.0 {
-                continue;
+    let n = cable.points.len();
+    let mut laying = [[0.0; 2]; MOST_POINTS];
+    let touches = |room: &Room| {
+        let mut touches = [[None; 2]; MOST_POINTS];
+        for (k, next) in room.touched(n) {
+            (touches[k][1], touches[next][0]) = (Some(room.spans[k].ends[0]), Some(room.spans[k].ends[1]));
+        }
+        touches
+    };
+    let [old, new] = [before, after].map(touches);
+    for k in 0..n {
+        let Circle { radius, sense } = before.circles[k];
+        for (side, way) in [(0, -1.0), (1, 1.0)] {
+            if let (true, Some(old), Some(new)) = (radius > 0.0, old[k][side], new[k][side]) {
+                let turn = sense * turned(within_a_turn(old.angle), within_a_turn(new.angle));
+                laying[k][side] = way * turn * radius * 0.5 * (old.fleet + new.fleet);
             }
-            let [old, new] = [before, after].map(|room| &room.spans[k].ends[side]);
-            let turn = sense * turned(within_a_turn(old.angle), within_a_turn(new.angle));
-            let way = if side == 0 { 1.0 } else { -1.0 };
-            laying[k + side][1 - side] = way * turn * radius * 0.5 * (old.fleet + new.fleet);
-            wrapping[k + side] += way * turn;
         }
     }
-    (laying, wrapping)
+    (laying, std::array::from_fn(|k| turned(within_a_turn(before.wraps[k]), within_a_turn(after.wraps[k]))))
 }
 
 /// Where rope slides, lengths at rest go over from line to line until tensions have their ratio; a joint that would slide back sticks.

@@ -637,7 +637,7 @@ fn stretch(cable: &mut Cable, room: &Room, part: &Part, build: &mut dyn Build) -
 
 fn room_at_start(cable: &Cable, frames: &[Kinematics]) -> Room {
     let states: Vec<f64> = cable.states.iter().map(|state| state.start).collect();
-    Room::of(cable, frames, &states)
+    Room::on(cable, frames, &states, false)
 }
 
 /// Senses that were not written: the shorter way around each wheel, one after the other.
