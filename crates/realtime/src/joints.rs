@@ -20,10 +20,6 @@ const LOOPS: f64 = 4.0;
 const SWING: f64 = 0.5;
 /// Coordinates move at most by this per substep of the free motion [m or rad].
 const STRIDE: f64 = 0.1;
-/// Bend-rate damping of taut chains, c = TAUT h^3 T^2/m [-]. Links of mass m and length l under tension T have lateral stiffness k = T/l,
-/// frozen over the step; damping of the bends keeps every lateral mode of a chain of point masses stable where c >= h^3 T^2/(32 m) at each joint.
-/// Rigid links need five times that: chains swing without growth at load ratios of 1e5 and 1e6, by trial.
-const TAUT: f64 = 5.0 / 32.0;
 /// Rounds of projection of loops after a step.
 const PROJECTIONS: usize = 2;
 
@@ -629,27 +625,6 @@ impl Clock {
                 let time = self.state.time + if taut { self.h } else { 0.0 };
                 let source = Some(model.name_of_row(k as u32, owner));
                 self.shown.events.push(Event { time, kind, source, contact: None });
-            }
-        }
-    }
-
-    /// Damping of the rates at which links of a taut chain bend, as rows: (child, parent, J of both, compliance).
-    pub(super) fn bend_rows(&self, k: usize, mut push: impl FnMut([Option<usize>; 2], [Six; 2], f64)) {
-        let machine = &self.machines[k];
-        if machine.smooth {
-            return;
-        }
-        let (model, h) = (&self.model.clone(), self.h);
-        let mechanism = &model.mechanisms[k];
-        for (l, link) in mechanism.links.iter().enumerate() {
-            let Parent::Link(parent) = link.parent else { continue };
-            let tension = machine.reactions[l].linear.length();
-            let masses = [link.body, mechanism.links[parent as usize].body].map(|b| model.bodies[b as usize].mass);
-            let m = masses[0].min(masses[1]);
-            let c = TAUT * h * h * h * tension * tension / m;
-            for i in (0..link.count).filter(|&i| link.joint.is_rotation(i)) {
-                let row = coordinate_row(model, k, l, machine.dual[link.first + i], machine.work.links[l].r);
-                push(row.map(|(b, _)| b), row.map(|(_, J)| J), 1.0 / (h * c));
             }
         }
     }

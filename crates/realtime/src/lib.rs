@@ -6,6 +6,7 @@
 //!   M (u+ - u_free) = J^T lambda,    J u+ + eps lambda = b,    lower <= lambda <= upper,    q+ = q + h u+.
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
+mod bends;
 mod books;
 mod contacts;
 mod elements;
