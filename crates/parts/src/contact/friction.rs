@@ -24,13 +24,14 @@
 //! The other forms are published ones, by name (docs/theory/sources.md); they have no states and all of them creep.
 
 use super::normal::regularised;
+use libm::hypot;
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Vec3};
 
 /// Smallest tangential damping, as b of the normal law: without it a conservative contact would never come to stick.
 const TANGENTIAL_B_MIN: f64 = 0.1;
 /// Slip speed over v_G within which CollisionLib's force is made continuous [-].
-const COLLISIONLIB_STEEP: f64 = 1e-3;
+const COLLISIONLIB_STEEP: f64 = 1e-2;
 /// Peak of Nassauer's curve over mu_s, at most [-].
 const NASSAUER_PEAK: f64 = 1.01;
 /// Share of the largest speed at which slip may end that is used.
@@ -213,7 +214,7 @@ impl FrictionLaw {
             FrictionLaw::CollisionLib { slip_speed, force_max } => {
                 let mu = if V < slip_speed { c.mu_static } else { c.mu };
                 let steep = COLLISIONLIB_STEEP * slip_speed;
-                ((mu * N).min(force_max) * V / V.max(steep), steep)
+                ((mu * N).min(force_max) * V / hypot(V, steep), steep)
             }
             FrictionLaw::Viscous { slip } => ((V / slip).min(c.mu * N), c.mu * N * slip),
         };
@@ -271,7 +272,7 @@ impl FrictionLaw {
                 let v = x.v_t.length();
                 let mu = if v < slip_speed { c.mu_static } else { c.mu };
                 let limit = (mu * x.N).min(force_max);
-                sliding(c, x, -limit * x.v_t / v.max(COLLISIONLIB_STEEP * slip_speed))
+                sliding(c, x, -limit * x.v_t / hypot(v, COLLISIONLIB_STEEP * slip_speed))
             }
             FrictionLaw::Viscous { slip } => {
                 let v = x.v_t.length();
