@@ -54,6 +54,8 @@ causes! {
         JointFriction = "joint_friction",
         /// Lost to friction of cables over rings, sheaves and bearings of pulleys.
         CableFriction = "cable_friction",
+        /// Lost to drag of water and air, and to its friction along bodies.
+        Drag = "drag",
         /// Lost when cables broke.
         Breaking = "breaking",
         /// Lost when parts were fastened together while they moved.

@@ -620,6 +620,11 @@ impl Clock {
                 is_one_sided |= self.is_at_bound(own.place);
                 next += 1;
             }
+            if elements.entry[e] == Some(InStep::Load) && model.elements[e].kind.accounts().len() > 1 {
+                // its accounts are kept as of a load
+                elements.work[e] += work;
+                continue;
+            }
             let finishes = model.elements[e].kind.finishes();
             if !model.elements[e].states.is_empty() && !finishes {
                 // its own states lose energy inside
@@ -646,6 +651,12 @@ impl Clock {
                 ledger[Cause::Integration] -= lost;
                 ledger[account.cause] += lost;
                 self.state.actions.energies[place] += lost;
+            }
+        }
+        for k in 0..model.elements.len() {
+            if elements.entry[k] == Some(InStep::Load) {
+                *before += elements.stored[k];
+                *elastic += self.stored_now(k, &mut elements.now);
             }
         }
         self.elements = elements;

@@ -133,8 +133,10 @@ impl Clock {
         foresight.asked.clear();
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
-            let reads = attached.formula.is_some_and(|formula| !formula.is_of_time());
-            if reads && entry[k] == Some(InStep::Load) && !attached.coordinates.iter().any(|at| self.is_given(*at)) {
+            if element.kind.answers()
+                && entry[k] == Some(InStep::Load)
+                && !attached.coordinates.iter().any(|at| self.is_given(*at))
+            {
                 foresight.asked.push(k);
             }
         }

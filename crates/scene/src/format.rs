@@ -49,6 +49,7 @@ pub(super) const SCENE: Table = Table {
         ),
         key("force", Form::Tables(&mechanism::FORCE), "Force elements"),
         key("cable", Form::Tables(&mechanism::CABLE), "Cables over points, pulleys, sheaves and drums"),
+        key("fluid", Form::Tables(&mechanism::FLUID), "Water and air around bodies"),
         key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
         key("component", Form::Tables(&mechanism::COMPONENT), "Components with states of their own, as equations"),
         key("sensor", Form::Tables(&mechanism::SENSOR), "Sensors"),

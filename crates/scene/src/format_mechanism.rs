@@ -58,6 +58,7 @@ pub(super) const CONSTRAINT: Table = Table {
 pub(super) const FORCE: Table =
     Table { name: "[[force]]", keys: &[&[NAME, REPEATED, kind("What it is")]], kinds: &element::FORCE_KINDS };
 
+pub(super) const FLUID: Table = Table { name: "[[fluid]]", keys: &[&[NAME, REPEATED]], kinds: &element::FLUID_KINDS };
 pub(super) const CABLE: Table = Table { name: "[[cable]]", keys: &[&[NAME, REPEATED]], kinds: &element::CABLE_KINDS };
 
 pub(super) const SIGNAL: Table =
@@ -116,6 +117,9 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("cable", &CABLE),
         ("point of a cable", &element::POINT_KINDS),
         ("segment of a cable", &element::SEGMENT_KINDS),
+        ("fluid", &FLUID),
+        ("body of a fluid", &element::WET_KINDS),
+        ("wave of a fluid", &element::WAVE_KINDS),
         ("signal", &SIGNAL),
         ("sensor", &SENSOR),
         ("motor", &element::MOTOR),

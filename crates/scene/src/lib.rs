@@ -8,6 +8,7 @@
 
 mod cable;
 mod error;
+mod fluid;
 mod format;
 mod format_grains;
 mod format_mechanism;

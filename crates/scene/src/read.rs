@@ -55,6 +55,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     read_grains::probes(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     cable::lay_all(reader, &mut scene);
+    fluid::part_all(reader, &mut scene);
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));

@@ -27,6 +27,7 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
     });
     E.parts(reader, fields, "force", &tables::FORCE, &mut scene.forces);
     E.parts(reader, fields, "cable", &tables::CABLE, &mut scene.forces);
+    E.parts(reader, fields, "fluid", &tables::FLUID, &mut scene.forces);
     E.parts(reader, fields, "signal", &tables::SIGNAL, &mut scene.signals);
     E.parts(reader, fields, "sensor", &tables::SENSOR, &mut scene.sensors);
     E.each(reader, fields, "component", &tables::COMPONENT, |r, f, name| {

@@ -8,10 +8,13 @@ use super::*;
 pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "joint", &scene.joints, |joint| part(joint, true));
     tables(top, "constraint", &scene.constraints, |constraint| self::constraint(constraint, &scene.joints));
-    let (cables, forces): (Vec<&Part>, Vec<&Part>) =
-        scene.forces.iter().partition(|part| format_mechanism::CABLE.kinds.contains(&part.kind));
+    let of = |word: &str| scene.forces.iter().filter(move |part| part.kind.word == word).collect::<Vec<&Part>>();
+    let (cables, fluids) = (of("cable"), of("fluid"));
+    let has_table = |part: &Part| part.kind.word == "cable" || part.kind.word == "fluid";
+    let forces: Vec<&Part> = scene.forces.iter().filter(|part| !has_table(part)).collect();
     tables(top, "force", &forces, |force| part(force, true));
     tables(top, "cable", &cables, |cable| part(cable, false));
+    tables(top, "fluid", &fluids, |fluid| part(fluid, false));
     tables(top, "signal", &scene.signals, |signal| part(signal, true));
     tables(top, "component", &scene.components, component);
     tables(top, "sensor", &scene.sensors, |sensor| part(sensor, true));

@@ -5,7 +5,7 @@ use super::contact_table::{ClassKey, class_key};
 use super::{Body, Collider, Drive, Model, ProgramLaw};
 use crate::contact::surfaces::SurfacePair;
 use crate::kinematics::BodyState;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tippe_geometry::shape::MassProperties;
 use tippe_geometry::{ContactKind, Mat3, Pose, Shape, Surface, Vec3, contact_kind};
@@ -46,6 +46,7 @@ impl Model {
             warnings: Vec::new(),
             read_bodies: Vec::new(),
             first_read_body: 0,
+            hulls: BTreeMap::new(),
         };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
@@ -67,6 +68,8 @@ pub(super) struct Compiler<'a> {
     pub(super) read_bodies: Vec<(usize, SensorKind)>,
     /// Place of the first of them among the sensors.
     pub(super) first_read_body: u32,
+    /// Shapes of bodies in fluids, and where they are in the body's frame c, by body.
+    pub(super) hulls: BTreeMap<u32, Vec<(Shape, Pose)>>,
 }
 
 /// Constants of a material.
@@ -78,6 +81,12 @@ pub(super) struct Elastic {
 }
 
 impl Compiler<'_> {
+    /// True if a body of this name is in a fluid.
+    fn floats(&self, body: &str) -> bool {
+        let fluids = self.scene.forces.iter().filter(|part| part.kind.word == "fluid");
+        fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on")).any(|on| on.body == body)
+    }
+
     fn model(&mut self) -> Option<Model> {
         let mut bodies = Vec::new();
         let mut colliders = Vec::new();
@@ -87,7 +96,15 @@ impl Compiler<'_> {
             let first = colliders.len();
             let Some((mut body, shapes)) = self.body(spec) else { continue };
             let shapes = shapes.into_iter().flat_map(|(spec, made)| made.into_iter().map(move |shape| (spec, shape)));
+            let floats = self.floats(&spec.name);
             for (shape_spec, shape) in shapes {
+                let X_cs = Pose::new(
+                    shape_spec.orientation * shape_rotation(&shape_spec.kind),
+                    shape_spec.position - body.p_bc,
+                );
+                if floats {
+                    self.hulls.entry(index as u32).or_default().push((shape.clone(), X_cs));
+                }
                 if !(spec.collide && shape_spec.collide) {
                     continue;
                 }
@@ -96,10 +113,6 @@ impl Compiler<'_> {
                     classes.push((key, index));
                     classes.len() - 1
                 });
-                let X_cs = Pose::new(
-                    shape_spec.orientation * shape_rotation(&shape_spec.kind),
-                    shape_spec.position - body.p_bc,
-                );
                 let radius = shape.bounding_radius_about(Vec3::ZERO);
                 body.radius = body.radius.max(X_cs.position.length() + radius);
                 let centred_ball = matches!(shape, Shape::Sphere { .. }) && X_cs.position == Vec3::ZERO;

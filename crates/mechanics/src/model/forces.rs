@@ -7,7 +7,7 @@ use crate::joint::{Joint, Make, hangs_on};
 use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use tippe_format::key::Form;
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Pose, Shape, Vec3};
 use tippe_parts::{sensor, signal};
 use tippe_scene::equation::{Input, Kind, Program, Quantity, Scope, Tree};
 use tippe_scene::{self as scene, Attachment, Equation, Part, did_you_mean};
@@ -400,7 +400,10 @@ impl Compiler<'_> {
     fn elements(&mut self, model: &mut Model, names: &Names) {
         let mut found: Vec<(String, Element)> = Vec::new();
         for part in &self.scene.forces {
-            let class = if part.kind.word == "cable" { "cable" } else { "force" };
+            let class = match part.kind.word {
+                word @ ("cable" | "fluid") => word,
+                _ => "force",
+            };
             let owner = format!("{class} \"{}\"", part.name);
             let Some(spec) = element::force(part.kind.word) else {
                 self.fail(part.places.entity, format!("{owner} is a {}, which is no force", part.kind.word), "");
@@ -645,6 +648,10 @@ impl Build for Parts<'_, '_, '_> {
                 Anchor { body, p: kin.R.transpose() * (p - kin.p), R: kin.R.transpose() * R }
             }
         }
+    }
+
+    fn shapes(&self, body: u32) -> Vec<(Shape, Pose)> {
+        self.compiler.hulls.get(&body).cloned().unwrap_or_default()
     }
 
     fn gravity(&self) -> Vec3 {

@@ -8,6 +8,7 @@ mod applied;
 mod bushing;
 mod cable;
 mod cable_joint;
+mod fluid;
 mod friction;
 mod give;
 mod heavy_line;
@@ -27,6 +28,7 @@ pub use applied::Applied;
 pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
+pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
@@ -41,8 +43,8 @@ pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
 pub use written::{
-    Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
-    joint_of_cable,
+    Build, CABLE_KINDS, ElementSpec, FLUID_KINDS, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING,
+    force, hung, joint_of_cable,
 };
 
 use crate::cause::Cause;
@@ -100,6 +102,8 @@ pub enum Element {
     Cable(Box<Cable>),
     /// A heavy line between two ends.
     HeavyLine(Box<HeavyLine>),
+    /// A body in water or air.
+    Fluid(Box<Fluid>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -129,6 +133,7 @@ impl Element {
             Element::CableJoint(e) => e.as_ref(),
             Element::Cable(e) => e.as_ref(),
             Element::HeavyLine(e) => e.as_ref(),
+            Element::Fluid(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,
@@ -544,6 +549,11 @@ pub trait Acting: std::fmt::Debug {
     fn in_step(&self, seen: &Seen<'_>, h: f64) -> InStep {
         let _ = (seen, h);
         InStep::Rows
+    }
+
+    /// True of a load that answers to the motion: it is foreseen in a fixed step.
+    fn answers(&self) -> bool {
+        self.attached().formula.is_some_and(|formula| !formula.is_of_time())
     }
 
     /// True if it acts on a coordinate whose rate something else gives.

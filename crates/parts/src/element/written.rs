@@ -1,13 +1,13 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, cable_joint, friction, joint_spring, maxwell, motion, position,
-    speed, spring, stop, torque,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, fluid, friction, joint_spring, maxwell, motion,
+    position, speed, spring, stop, torque,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
 use tippe_format::part::{Attachment, Equation, Part};
-use tippe_geometry::{Mat3, Vec3};
+use tippe_geometry::{Mat3, Pose, Shape, Vec3};
 
 /// A kind of force element as scenes know it.
 pub struct ElementSpec {
@@ -37,6 +37,8 @@ pub trait Build {
     fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3);
     /// The frame of a body that has these axes and this origin at the start.
     fn placed(&self, body: Option<u32>, pose: (Mat3, Vec3)) -> Anchor;
+    /// Shapes of a body in a fluid, and where they are in its frame c.
+    fn shapes(&self, body: u32) -> Vec<(Shape, Pose)>;
     /// Uniform gravity, resolved in world [m/s^2].
     fn gravity(&self) -> Vec3;
     /// The coordinate it hangs on.
@@ -91,9 +93,12 @@ pub fn joint_of_cable() -> &'static ElementSpec {
 /// Words and keys of cables.
 pub const CABLE_KINDS: [&Spec; 1] = [&cable::SPEC.kind];
 
+/// Words and keys of fluids.
+pub const FLUID_KINDS: [&Spec; 1] = [&fluid::SPEC.kind];
+
 /// The kind of force element between bodies with this word.
 pub fn force(word: &str) -> Option<&'static ElementSpec> {
-    FORCES.iter().copied().chain([&cable::SPEC]).find(|spec| spec.kind.word == word)
+    FORCES.iter().copied().chain([&cable::SPEC, &fluid::SPEC]).find(|spec| spec.kind.word == word)
 }
 
 /// The kind of element on a coordinate with this word.

@@ -1,0 +1,293 @@
+//! A body in water or air: buoyancy, drag, lift, current, waves.
+//!
+//! With V and b the volume that is wet and its centre, g up the direction of buoyancy and a_f what waves accelerate there,
+//!   F = rho V (g up + a_f)   at b,   U = rho g V depth(b)   the energy that is stored in displaced water without waves;
+//! drag and lift by the triangles that are wet and face the flow: `wet.rs`.
+
+mod waves;
+mod wet;
+
+use super::{
+    Acting, Action, Anchor, Attached, Build, Effect, Element, ElementAccount, ElementSpec, InStep, Output, Seen,
+};
+use crate::cause::Cause;
+use crate::network::Formula;
+use crate::six::Six;
+use libm::hypot;
+use std::borrow::Cow;
+use std::f64::consts::TAU;
+use tippe_format::equation::Dimension;
+use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
+use tippe_format::part::Part;
+use tippe_geometry::{Mat3, Vec3};
+use waves::Wave;
+use wet::{Hull, Water, Wet, wet};
+
+/// What its body tells equations of the current: where it is, resolved in world.
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// A body in a fluid.
+#[derive(Clone, Debug)]
+pub struct Fluid {
+    /// The body, its frame c.
+    pub on: Anchor,
+    /// Its surface.
+    hull: Hull,
+    /// rho [kg/m^3].
+    pub density: f64,
+    /// Dynamic viscosity [Pa s].
+    pub viscosity: f64,
+    /// Up, resolved in world.
+    up: Vec3,
+    /// g [m/s^2].
+    fall: f64,
+    /// Height of the surface [m]; infinite if it has none.
+    pub level: f64,
+    /// The current (results 0 to 2) [m/s].
+    current: Option<Formula>,
+    /// Waves.
+    waves: Vec<Wave>,
+    /// C_d and C_l [-].
+    coefficients: [f64; 2],
+}
+
+const OUTPUTS: &[Output] = &[
+    Output { name: Cow::Borrowed("force"), unit: Some("N") },
+    Output { name: Cow::Borrowed("buoyancy"), unit: Some("N") },
+    Output { name: Cow::Borrowed("volume"), unit: Some("m^3") },
+    Output { name: Cow::Borrowed("centre.x"), unit: Some("m") },
+    Output { name: Cow::Borrowed("centre.y"), unit: Some("m") },
+    Output { name: Cow::Borrowed("centre.z"), unit: Some("m") },
+    Output { name: Cow::Borrowed("drag"), unit: Some("N") },
+    Output { name: Cow::Borrowed("lift"), unit: Some("N") },
+    Output { name: Cow::Borrowed("metacentric_height"), unit: Some("m") },
+];
+
+const ACCOUNTS: &[ElementAccount] =
+    &[ElementAccount { cause: Cause::Drag, name: "loss" }, ElementAccount { cause: Cause::Loads, name: "work" }];
+
+/// A body in a fluid, as scenes know it.
+const BODY: Spec = Spec {
+    word: "body",
+    about: "A body in the fluid: its shapes displace it",
+    keys: &[&[
+        key("on", Form::Attachment, "The body").required("the name of a body"),
+        any("drag", Range::NotNegative, "C_d of what faces the flow [-]").or(0.0),
+        any("lift", Range::NotNegative, "C_l of what faces the flow [-]").or(0.0),
+    ]],
+    ..Spec::NONE
+};
+
+/// A wave, as scenes know it.
+const WAVE: Spec = Spec {
+    word: "wave",
+    about: "A wave on deep water",
+    keys: &[&[
+        number("height", Dimension::LENGTH, Range::NotNegative, "From trough to crest [m]").required(""),
+        number("period", Dimension::TIME, Range::Positive, "Period [s]").required(""),
+        key("towards", Form::Direction, "Where it runs to, world; default x"),
+        any("phase", Range::Any, "Phase at the origin of the world at the start [rad]").or(0.0),
+    ]],
+    ..Spec::NONE
+};
+
+/// Bodies in a fluid.
+pub const WET_KINDS: Table = Table { name: "body of a fluid", keys: &[], kinds: &[&BODY] };
+/// Waves of a fluid.
+pub const WAVE_KINDS: Table = Table { name: "wave", keys: &[], kinds: &[&WAVE] };
+
+/// How scenes know it.
+pub const SPEC: ElementSpec = ElementSpec {
+    kind: Spec {
+        word: "fluid",
+        about: "Water or air around bodies: buoyancy, drag, lift, current and waves",
+        keys: &[&[
+            key("bodies", Form::Parts(&WET_KINDS), "The bodies in it")
+                .required("such as bodies = [{ on = \"float\", drag = 1 }]"),
+            number("density", Dimension::DENSITY, Range::Positive, "Density [kg/m^3]")
+                .required("such as density = 1025"),
+            number(
+                "level",
+                Dimension::LENGTH,
+                Range::Any,
+                "Height of its surface, against gravity from the origin of the world [m]",
+            )
+            .or(0.0),
+            flag("unbounded", "True if it has no surface, as air"),
+            number(
+                "viscosity",
+                Dimension::new(-1, 1, -1),
+                Range::NotNegative,
+                "Dynamic viscosity [Pa s], for friction along what is wet; without it there is none",
+            )
+            .or(0.0),
+            key(
+                "current",
+                Form::Equations(3, &NAMES),
+                "Its velocity, three numbers or equations of time and of the place x, y, z of the body [m/s]",
+            ),
+            key("waves", Form::Parts(&WAVE_KINDS), "Waves, added up"),
+        ]],
+        check: |check| {
+            if check.part.flag("unbounded") && (check.has("waves") || check.has("level")) {
+                check.error("unbounded", "has waves or a level, and no surface", "leave `unbounded` out");
+            }
+        },
+        example: "bodies = [{ on = \"a\", drag = 1 }]\ndensity = 1000",
+        ..Spec::NONE
+    },
+    make,
+    moves: false,
+    rewrite: |_, _, _| Ok(()),
+};
+
+fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
+    // the scene has parted fluids by body
+    let body = part.parts("bodies").first()?;
+    let on = build.anchor(body.attachments("on").first()?, None)?;
+    let on = Anchor { body: on.body, p: Vec3::ZERO, R: Mat3::IDENTITY };
+    let shapes = on.body.map_or(Vec::new(), |b| build.shapes(b));
+    let name = &body.attachments("on")[0].body;
+    if shapes.is_empty() {
+        build.wrong(
+            &format!("needs a shape of body \"{name}\": what it displaces"),
+            "shape = { kind = \"box\", size = [1, 1, 1] }",
+        );
+        return None;
+    }
+    let hull = Hull::new(&shapes);
+    if hull.volume.is_nan() || hull.volume <= 0.0 {
+        build.wrong(
+            &format!("needs closed shapes, and those of body \"{name}\" have no inside"),
+            "a box, a ball or a closed mesh",
+        );
+        return None;
+    }
+    let gravity = build.gravity();
+    let fall = gravity.length();
+    let up = if fall > 0.0 { -gravity / fall } else { Vec3::Z };
+    let waves = part.parts("waves");
+    if fall == 0.0 && !waves.is_empty() {
+        build.wrong("has waves, and gravity is zero", "waves need gravity");
+        return None;
+    }
+    let waves = waves.iter().map(|wave| {
+        let omega = TAU / wave.number("period");
+        let towards = wave.vector("towards").unwrap_or(Vec3::X);
+        let along = (towards - up * up.dot(towards)).normalize_or_zero();
+        let phase = wave.number("phase");
+        Wave { amplitude: 0.5 * wave.number("height"), along, number: omega * omega / fall, omega, phase }
+    });
+    let waves: Vec<Wave> = waves.collect();
+    if waves.iter().any(|wave| wave.along == Vec3::ZERO) {
+        build.wrong("has a wave that runs straight up or down", "towards = [1, 0, 0]");
+        return None;
+    }
+    let current = match part.equations("current") {
+        [] => None,
+        three => Some(build.formula(&three.iter().collect::<Vec<_>>(), &NAMES)?),
+    };
+    Some(Element::Fluid(Box::new(Fluid {
+        on,
+        hull,
+        density: part.number("density"),
+        viscosity: part.number("viscosity"),
+        up,
+        fall,
+        level: if part.flag("unbounded") { f64::INFINITY } else { part.number("level") },
+        current,
+        waves,
+        coefficients: [body.number("drag"), body.number("lift")],
+    })))
+}
+
+impl Fluid {
+    /// What it does to its body now.
+    fn wet(&self, seen: &Seen<'_>) -> Wet {
+        let kin = &seen.frames[0];
+        let mut current = [0.0; 3];
+        if let Some(formula) = &self.current {
+            let own = [kin.p.x, kin.p.y, kin.p.z];
+            formula.eval(|source| seen.read(source, &own), &mut current);
+        }
+        let water = Water {
+            t: seen.t,
+            density: self.density,
+            viscosity: self.viscosity,
+            up: self.up,
+            fall: self.fall,
+            level: self.level,
+            current: Vec3::from_array(current),
+            waves: &self.waves,
+            drag: self.coefficients[0],
+            lift: self.coefficients[1],
+        };
+        wet(&self.hull, kin, &water)
+    }
+
+    /// Energy stored in displaced water [J]; with waves it is theirs.
+    fn energy(&self, seen: &Seen<'_>, wet: &Wet) -> f64 {
+        match () {
+            _ if !self.waves.is_empty() => 0.0,
+            _ if self.level.is_finite() => self.density * self.fall * wet.volume * wet.depth,
+            _ => -self.density * self.fall * wet.volume * self.up.dot(seen.frames[0].p),
+        }
+    }
+}
+
+impl Acting for Fluid {
+    fn attached(&self) -> Attached<'_> {
+        Attached { frames: std::slice::from_ref(&self.on), formula: self.current.as_ref(), ..Attached::default() }
+    }
+
+    fn outputs(&self) -> &[Output] {
+        OUTPUTS
+    }
+
+    fn accounts(&self) -> &'static [ElementAccount] {
+        ACCOUNTS
+    }
+
+    fn act(&self, seen: &Seen<'_>, out: &mut Action) {
+        let kin = &seen.frames[0];
+        let wet = self.wet(seen);
+        let force = wet.buoyancy + wet.drag + wet.lift;
+        out.wrench(0, kin.p, Six::new(wet.torque, force));
+        // what waves do by pressure is their work
+        let pressed = match self.waves.is_empty() {
+            true => 0.0,
+            false => wet.buoyancy.dot(kin.v + kin.w.cross(wet.centre - kin.p)),
+        };
+        out.effect = Effect::new(force.length(), self.energy(seen, &wet), wet.lost);
+        out.effect.powers[1] = wet.given + pressed;
+        let above = self.up.dot(kin.p - wet.centre);
+        let metacentric = if wet.volume > 0.0 { wet.plane / wet.volume - above } else { 0.0 };
+        let (centre, up) = (wet.centre, wet.buoyancy.length());
+        out.shown.extend([
+            up,
+            wet.volume,
+            centre.x,
+            centre.y,
+            centre.z,
+            wet.drag.length(),
+            wet.lift.length(),
+            metacentric,
+        ]);
+    }
+
+    fn in_step(&self, _: &Seen<'_>, _: f64) -> InStep {
+        InStep::Load
+    }
+
+    fn answers(&self) -> bool {
+        true
+    }
+
+    fn effort_of_row(&self, sum: f64, part: u8, force: f64) -> f64 {
+        if part < 3 { sum } else { hypot(sum, force) }
+    }
+
+    fn stored(&self, seen: &Seen<'_>) -> f64 {
+        self.energy(seen, &self.wet(seen))
+    }
+}
