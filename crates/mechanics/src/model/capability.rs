@@ -168,7 +168,10 @@ pub fn names() -> Vec<String> {
         .chain(class("friction", FrictionLaw::NAMES.to_vec()))
         .chain(class("joint", words(&joint::KINDS)))
         .chain(hung)
-        .chain(class("force", [words(&element::FORCE_KINDS), words(&element::CABLE_KINDS)].concat()))
+        .chain(class(
+            "force",
+            [words(&element::FORCE_KINDS), words(&element::CABLE_KINDS), words(&element::FLUID_KINDS)].concat(),
+        ))
         .chain(class("signal", words(&signal::KINDS)))
         .chain(class("sensor", words(&sensor::KINDS)))
         .chain(class("change", ["attach", "release", "lock", "unlock", "delete", "contact"].to_vec()))

@@ -62,7 +62,18 @@ fn one(table: &str, word: &str, example: &str) -> String {
 }
 
 fn is_element(table: &str) -> bool {
-    !matches!(table, "joint" | "signal" | "sensor" | "cable" | "point of a cable" | "segment of a cable")
+    !matches!(
+        table,
+        "joint"
+            | "signal"
+            | "sensor"
+            | "cable"
+            | "point of a cable"
+            | "segment of a cable"
+            | "fluid"
+            | "body of a fluid"
+            | "wave of a fluid"
+    )
 }
 
 /// A scene for every element that a scene may have.
@@ -127,7 +138,8 @@ fn scenes() -> Vec<String> {
             "joint" if example.contains("hinge") => format!("{HINGE}{other}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
             "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),
-            "point of a cable" | "segment of a cable" => continue,
+            "fluid" => format!("[[fluid]]\nname = \"one\"\n{example}\n"),
+            "point of a cable" | "segment of a cable" | "body of a fluid" | "wave of a fluid" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

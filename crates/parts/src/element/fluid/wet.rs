@@ -317,7 +317,7 @@ mod tests {
     }
 
     fn at(p: Vec3, q: Quat, v: Vec3) -> Kinematics {
-        Kinematics { p, R: Mat3::from_quat(q), v, ..Kinematics::default() }
+        Kinematics { p, v, w: Vec3::ZERO, R: Mat3::from_quat(q) }
     }
 
     fn block(x: f64, y: f64, z: f64) -> Hull {
