@@ -242,7 +242,8 @@ impl Acting for Gearbox {
 
     fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
         match (which, mode.held) {
-            (GRIP, _) => None,
+            (GRIP, true) => Some(EventKind::GripSlip),
+            (GRIP, false) => Some(EventKind::GripStick),
             (GEAR, _) => Some(EventKind::GearOut),
             _ => Some(EventKind::Synchronise),
         }

@@ -116,6 +116,8 @@ impl Line {
         let Line { stiffness, damping, leak } = *self;
         let rate: f64 = shafts.iter().zip(grip.factors).map(|(shaft, factor)| factor * shaft.u).sum();
         let held = (stiffness * z + damping * rate) / (1.0 + damping * leak);
+        let begins = !mode.held && mode.sense == 0.0;
+        let mode = if begins { begun(held, grip.capacity) } else { mode };
         let torque = if mode.held { held } else { mode.sense * grip.capacity };
         let winds = if mode.held { rate - leak * held } else { (torque - stiffness * z) / damping };
         Now { rate, held, torque, winds, slip: rate - winds - leak * torque }
@@ -142,9 +144,8 @@ impl Line {
 
     /// Its mode where it has none yet, or holds with more than it can.
     pub fn settle(&self, now: &Now, capacity: f64, mode: ElementMode) -> Option<ElementMode> {
-        let slips = now.held.abs() > capacity * (1.0 + LIMIT_ROUNDING);
-        let (begins, yields) = (!mode.held && mode.sense == 0.0, mode.held && slips);
-        (begins || yields).then_some(ElementMode { held: !slips, sense: sign(now.held), ..mode })
+        let (begins, begun) = (!mode.held && mode.sense == 0.0, begun(now.held, capacity));
+        (begins || mode.held && !begun.held).then_some(ElementMode { speed: mode.speed, ..begun })
     }
 
     /// Its row in a step of length h [s].
@@ -311,6 +312,11 @@ impl Acting for Hold {
             *z = self.lines[part as usize].wound(*z, impulse, step.h);
         }
     }
+}
+
+/// Whether it holds where it would hold with this torque, and else which way it slips.
+fn begun(held: f64, capacity: f64) -> ElementMode {
+    ElementMode { held: held.abs() <= capacity * (1.0 + LIMIT_ROUNDING), sense: sign(held), speed: 0.0 }
 }
 
 /// 1 or -1, 1 for zero.
