@@ -56,7 +56,7 @@ pub struct Spec {
     /// What its keys must obey together, and what follows from those that were written.
     pub check: fn(&mut Check<'_>),
     /// A table of this kind as it may stand in a scene with free bodies `a` and `b` and the hinges, or slides,
-    /// `hinge` and `other`.
+    /// `hinge` and `other`, of a force also `third`.
     pub example: &'static str,
 }
 
