@@ -109,9 +109,17 @@ class MeshBody(ShapedBody, total=False):
     vertices: Sequence[Any] | Any
     weld: Number
 
+class PipeBody(ShapedBody, total=False):
+    control: Sequence[Any] | Any
+    diameter: Number
+    mass_per_length: Number
+    pieces: int | str
+    radius: Number
+
 class AnyShape(TypedDict, total=False):
     axis: str
     collide: bool
+    control: Sequence[Any] | Any
     density: Number
     diameter: Number
     file: str | Any
@@ -120,6 +128,7 @@ class AnyShape(TypedDict, total=False):
     hull: bool
     length: Number
     lengths: Vector
+    mass_per_length: Number
     material: str | Any
     normal: Vector
     orientation: Any
@@ -217,71 +226,173 @@ class Friction(TypedDict, total=False):
     sticking: Number
 
 class Force(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
     on: str | Any
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Applied(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Spring(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
     on: str | Any
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
@@ -335,15 +446,21 @@ class Constraint(TypedDict, total=False):
 class Cable(TypedDict, total=False):
     axial_stiffness: Number
     bending_stiffness: Number
+    bonded: Number
     breaking_load: Number
     collide: bool
+    curved_towards: Any
     damping: Number
     diameter: Number
     elements: int | str
+    elongation: Number
+    elongation_load: Number
     length: Number
     mass_per_length: Number
     material: str | Any
     repeat: Sequence[Any] | Any
+    rest_curvature: Number
+    rest_twist: Number
     rope: str
     seabed: Number
     seabed_friction: Number
@@ -352,6 +469,7 @@ class Cable(TypedDict, total=False):
     tension: Number
     torsional_stiffness: Number
     weight: Number
+    wires: int | str
 
 class Change(TypedDict, total=False):
     at: Number

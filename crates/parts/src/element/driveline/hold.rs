@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn its_power_is_what_it_stores_and_loses() {
         for (capacity, leak, held) in [(50.0, 0.0, true), (50.0, 0.0, false), (50.0, 1e-2, true), (0.0, 0.0, false)] {
-            let (hold, u, z) = (hold(capacity, leak), [3.0, 0.4], 0.03);
+            let (hold, u, z) = (hold(capacity, leak), [30.0, 0.4], 0.03);
             let coordinates = u.map(|u| CoordinateMotion { q: 0.0, u });
             let mode = ElementMode { held, sense: 1.0, speed: 0.0 };
             let seen = Seen {
