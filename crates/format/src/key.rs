@@ -56,7 +56,7 @@ pub struct Spec {
     /// What its keys must obey together, and what follows from those that were written.
     pub check: fn(&mut Check<'_>),
     /// A table of this kind as it may stand in a scene with free bodies `a` and `b` and the hinges, or slides,
-    /// `hinge` and `other`.
+    /// `hinge` and `other`, of a force also `third`.
     pub example: &'static str,
 }
 
@@ -230,7 +230,7 @@ pub enum Form {
     Direction,
     /// The name of a coordinate of the joint around it.
     Coordinate,
-    /// Two coordinates of other joints: JOINT or JOINT.COORDINATE.
+    /// Coordinates of joints: JOINT or JOINT.COORDINATE.
     Coordinates(Coupled),
     /// A shape, told apart by the word under `kind`.
     Shape,
@@ -251,11 +251,13 @@ pub enum Ends {
     Touching,
 }
 
-/// What two coupled coordinates must be.
+/// What coupled coordinates must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coupled {
     /// Of each: whether it must be an angle, or must not; `None` leaves it open.
-    pub angles: [Option<bool>; 2],
+    pub angles: &'static [Option<bool>],
+    /// How many more there may be, each like the last.
+    pub more: usize,
     /// What to do about one that is not.
     pub help: &'static str,
 }

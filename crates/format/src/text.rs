@@ -26,8 +26,8 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(best) = closest(word, candidates.clone()) {
         return format!("did you mean `{best}`?");
     }
-    let all: Vec<&str> = candidates.into_iter().take(31).collect();
-    if all.is_empty() || all.len() > 30 {
+    let all: Vec<&str> = candidates.into_iter().take(41).collect();
+    if all.is_empty() || all.len() > 40 {
         return String::new();
     }
     format!("possible: {}", all.join(", "))

@@ -56,6 +56,12 @@ causes! {
         CableFriction = "cable_friction",
         /// Lost to drag of water and air, and to its friction along bodies.
         Drag = "drag",
+        /// Lost in clutches, locks of differentials and synchronisers.
+        Clutch = "clutch",
+        /// Lost in brakes.
+        Brake = "brake",
+        /// Lost in shafts, gears, converters and hydraulic lines.
+        Driveline = "driveline",
         /// Lost when cables broke.
         Breaking = "breaking",
         /// Lost when parts were fastened together while they moved.
@@ -67,6 +73,8 @@ causes! {
     given {
         /// Put in by motors and prescribed motions.
         Work = "work",
+        /// Put in by engines and electric motors.
+        Engine = "engine_work",
         /// Put in by forces and torques that equations apply to bodies.
         Loads = "load_work",
     }

@@ -73,6 +73,22 @@ event_kinds! {
     CableSlip = "cable_slip" of one,
     /// A cable came to stick there.
     CableStick = "cable_stick" of one,
+    /// A clutch, brake or lock that held began to slip.
+    GripSlip = "grip_slip" of one,
+    /// A clutch, brake or lock that slipped came to hold.
+    GripStick = "grip_stick" of one,
+    /// The teeth of a gearbox came out, for another gear.
+    GearOut = "gear_out" of one,
+    /// The synchroniser of a gear began its work.
+    Synchronise = "synchronise" of one,
+    /// An engine was cut at its highest speed.
+    EngineCut = "engine_cut" of one,
+    /// An engine that was cut burns again.
+    EngineBurn = "engine_burn" of one,
+    /// An engine stalled.
+    EngineStall = "engine_stall" of one,
+    /// An engine that had stalled runs.
+    EngineStart = "engine_start" of one,
     /// An element of a cable came in.
     PayOut = "pay_out" of one,
     /// An element of a cable went.

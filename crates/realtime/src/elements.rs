@@ -636,7 +636,7 @@ impl Clock {
             let lost = -work - (stored - elements.stored[e]);
             let cause = model.elements[e].kind.accounts()[0].cause;
             let energy = match cause {
-                Cause::Work | Cause::Loads => work,
+                cause if !cause.is_loss() => work,
                 // the damper's share of the force; the rest is the error of the step
                 Cause::Damping if !is_one_sided || finishes => damped,
                 _ => lost,

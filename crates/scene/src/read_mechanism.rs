@@ -20,12 +20,13 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
     };
     let E = &elements;
     E.parts(reader, fields, "joint", &tables::JOINT, &mut scene.joints);
-    E.couple(reader, &mut scene.joints);
     let kinds = scene.joints.iter().map(|joint| (joint.name.clone(), joint.kind)).collect();
+    E.couple(reader, &kinds, "joint", &mut scene.joints);
     E.each(reader, fields, "constraint", &tables::CONSTRAINT, |r, f, name| {
         scene.constraints.extend(constraint(r, f, name, &kinds));
     });
     E.parts(reader, fields, "force", &tables::FORCE, &mut scene.forces);
+    E.couple(reader, &kinds, "force", &mut scene.forces);
     E.parts(reader, fields, "cable", &tables::CABLE, &mut scene.forces);
     E.parts(reader, fields, "fluid", &tables::FLUID, &mut scene.forces);
     E.parts(reader, fields, "signal", &tables::SIGNAL, &mut scene.signals);

@@ -7,6 +7,7 @@ use super::reader::{Fields, Reader, unit_vector};
 use super::*;
 use crate::equation::Dimension;
 use std::collections::BTreeMap;
+use tippe_format::key::Coupled;
 use tippe_format::part::{Check, Wrong};
 
 /// Axes of the world, by name.
@@ -71,13 +72,9 @@ impl Elements<'_> {
                 continue;
             };
             written.push(key.name);
-            if let Form::Coordinates(_) = key.form {
-                let texts = two(reader, node, &at, key);
-                reader.couplings.extend(texts.map(|texts| Coupling {
-                    part: part.name.clone(),
-                    key,
-                    texts: texts.to_vec(),
-                }));
+            if let Form::Coordinates(wanted) = key.form {
+                let texts = as_many_names(reader, node, &at, key, wanted);
+                reader.couplings.extend(texts.map(|texts| Coupling { part: part.name.clone(), key, texts }));
             } else if let Some(value) = self.value(reader, node, key, key.form, at) {
                 part.values.push((key.name, value));
             }
@@ -177,14 +174,19 @@ impl Elements<'_> {
         Some(both)
     }
 
-    /// Finds the coordinates that parts name.
-    pub fn couple(&self, reader: &mut Reader<'_>, joints: &mut [Part]) {
-        let kinds: BTreeMap<String, &'static Spec> =
-            joints.iter().map(|joint| (joint.name.clone(), joint.kind)).collect();
+    /// Finds the coordinates of joints of these kinds that parts, called `class` in messages, name.
+    pub fn couple(
+        &self,
+        reader: &mut Reader<'_>,
+        kinds: &BTreeMap<String, &'static Spec>,
+        class: &str,
+        parts: &mut [Part],
+    ) {
         for coupling in std::mem::take(&mut reader.couplings) {
-            let coordinates = couple(reader, &coupling, &kinds);
-            if let Some(joint) = joints.iter_mut().rev().find(|joint| joint.name == coupling.part) {
-                joint.set(coupling.key.name, Value::Coordinates(coordinates));
+            let what = format!("{class} \"{}\"", coupling.part);
+            let coordinates = couple(reader, &what, &coupling, kinds);
+            if let Some(part) = parts.iter_mut().rev().find(|part| part.name == coupling.part) {
+                part.set(coupling.key.name, Value::Coordinates(coordinates));
             }
         }
     }
@@ -343,6 +345,30 @@ fn two(reader: &mut Reader<'_>, node: &Node, at: &At<'_>, key: &Key) -> Option<[
         .ok()
 }
 
+/// As many names as coordinates are wanted, with their places, `{}` replaced.
+fn as_many_names(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    at: &At<'_>,
+    key: &Key,
+    wanted: Coupled,
+) -> Option<Vec<(String, Place)>> {
+    let what = format!("{}: {}", at.what, key.name);
+    let texts = reader.texts_of(node, &what);
+    let least = wanted.angles.len();
+    if (least..=least + wanted.more).contains(&texts.len()) {
+        return Some(texts);
+    }
+    let number = match (least, wanted.more) {
+        (1, 0) => "one".to_owned(),
+        (2, 0) => "two".to_owned(),
+        (n, 0) => n.to_string(),
+        (n, more) => format!("{n} to {}", n + more),
+    };
+    reader.error(node.place, format!("{what} has {} names, not {number}", texts.len()), wanted.help);
+    None
+}
+
 /// A direction: a vector, or the name of an axis of the world.
 fn direction(reader: &mut Reader<'_>, node: &Node, key: &Key, at: At<'_>) -> Option<Vec3> {
     let (what, name) = (at.what, key.name);
@@ -399,12 +425,18 @@ fn at_or_frames(reader: &mut Reader<'_>, fields: &Fields<'_>, part: &Part) {
 }
 
 /// The coordinates a part names, in its order.
-fn couple(reader: &mut Reader<'_>, coupling: &Coupling, kinds: &BTreeMap<String, &'static Spec>) -> Vec<CoordinateOf> {
-    let what = format!("joint \"{}\"", coupling.part);
+fn couple(
+    reader: &mut Reader<'_>,
+    what: &str,
+    coupling: &Coupling,
+    kinds: &BTreeMap<String, &'static Spec>,
+) -> Vec<CoordinateOf> {
     let Form::Coordinates(wanted) = coupling.key.form else { return Vec::new() };
     let mut found: Vec<CoordinateOf> = Vec::new();
-    for ((text, place), angle) in coupling.texts.iter().zip(wanted.angles) {
-        let Some((joint, coordinate)) = coordinate_of(reader, &what, text, *place, kinds) else { continue };
+    let last = wanted.angles.last().copied().flatten();
+    let angles = wanted.angles.iter().copied().chain(std::iter::repeat(last));
+    for ((text, place), angle) in coupling.texts.iter().zip(angles) {
+        let Some((joint, coordinate)) = coordinate_of(reader, what, text, *place, kinds) else { continue };
         let name = coordinate.name;
         if angle.is_some_and(|angle| angle != coordinate.turns) {
             let is = if coordinate.turns { "an angle" } else { "a position" };

@@ -132,7 +132,9 @@ fn form(of: &Form) -> Value {
         Form::Values => json!({ "type": "object", "additionalProperties": reference("number") }),
         Form::Equation(_) => reference("number"),
         Form::Equations(n, _) => several(reference("number"), *n),
-        Form::Attachments(_) | Form::Coordinates(_) => several(json!({ "type": "string" }), 2),
+        Form::Attachments(_) => several(json!({ "type": "string" }), 2),
+        Form::Coordinates(coupled) if coupled.more == 0 => several(json!({ "type": "string" }), coupled.angles.len()),
+        Form::Coordinates(_) => json!({ "type": "array", "items": { "type": "string" } }),
         Form::Point => several(reference("number"), 3),
         Form::Points => several(several(reference("number"), 3), 2),
         Form::Direction => {

@@ -1,6 +1,7 @@
 //! Force elements, signals, components and sensors of a scene, with their equations compiled and put in order.
 
 use super::compile::Compiler;
+use super::mechanisms::coordinate_of;
 use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, ModelState, SignalSource};
 use crate::element::{self, Anchor, At, Build, CoordinateMotion, Element, ElementSpec};
 use crate::joint::{Joint, Make, hangs_on};
@@ -10,7 +11,7 @@ use tippe_format::key::Form;
 use tippe_geometry::{Mat3, Pose, Shape, Vec3};
 use tippe_parts::{sensor, signal};
 use tippe_scene::equation::{Input, Kind, Program, Quantity, Scope, Tree};
-use tippe_scene::{self as scene, Attachment, Equation, Part, did_you_mean};
+use tippe_scene::{self as scene, Attachment, CoordinateOf, Equation, Part, did_you_mean};
 
 /// Size below which changes of states written by users do not matter: their units are unknown.
 const NETWORK_SCALE: f64 = 1e-3;
@@ -660,6 +661,22 @@ impl Build for Parts<'_, '_, '_> {
 
     fn coordinate(&self) -> Option<At> {
         self.at
+    }
+
+    fn coordinates(&mut self, of: &[CoordinateOf]) -> Option<Vec<At>> {
+        let mut found = Vec::with_capacity(of.len());
+        for one in of {
+            let kind = self.compiler.scene.joints.iter().find(|joint| joint.name == one.joint).map(|joint| joint.kind);
+            let place = kind.and_then(|kind| kind.coordinates.iter().position(|known| known.name == one.coordinate));
+            match coordinate_of(self.model, &one.joint, place.unwrap_or(usize::MAX)) {
+                Ok((mechanism, coordinate)) => found.push(At { mechanism, coordinate: coordinate as u32 }),
+                Err((wrong, help)) => {
+                    self.wrong(&format!("turns {wrong}"), help);
+                    return None;
+                }
+            }
+        }
+        Some(found)
     }
 
     fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula> {

@@ -695,7 +695,11 @@ fn parent(end: &End, link_of: &BTreeMap<usize, u32>) -> Parent {
 }
 
 /// The mechanism and the coordinate that a joint and one of its coordinates name; or what is wrong, and what to try.
-fn coordinate_of(model: &Model, name: &str, coordinate: usize) -> Result<(u32, usize), (String, &'static str)> {
+pub(super) fn coordinate_of(
+    model: &Model,
+    name: &str,
+    coordinate: usize,
+) -> Result<(u32, usize), (String, &'static str)> {
     let place = model.joints.iter().find(|j| j.name == *name).and_then(|j| j.place);
     let Some(JointPlace::Link { mechanism, link }) = place else {
         let help = "name joints with coordinates, that do not close loops";

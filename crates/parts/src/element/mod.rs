@@ -9,6 +9,7 @@ mod bushing;
 mod cable;
 mod cable_joint;
 mod fluid;
+mod driveline;
 mod friction;
 mod give;
 mod heavy_line;
@@ -29,6 +30,7 @@ pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
+pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
@@ -118,6 +120,16 @@ pub enum Element {
     Speed(Speed),
     /// A motor that moves a coordinate as a function of time.
     Motion(Motion),
+    /// A combustion engine.
+    Engine(Box<Engine>),
+    /// An electric motor.
+    Electric(Electric),
+    /// What holds shafts together until it slips.
+    Hold(Box<Hold>),
+    /// A torque converter.
+    Converter(Box<Converter>),
+    /// A gearbox.
+    Gearbox(Box<Gearbox>),
 }
 
 impl Element {
@@ -141,6 +153,11 @@ impl Element {
             Element::Position(e) => e,
             Element::Speed(e) => e,
             Element::Motion(e) => e,
+            Element::Engine(e) => e.as_ref(),
+            Element::Electric(e) => e,
+            Element::Hold(e) => e.as_ref(),
+            Element::Converter(e) => e.as_ref(),
+            Element::Gearbox(e) => e.as_ref(),
         }
     }
 }

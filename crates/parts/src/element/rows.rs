@@ -140,6 +140,14 @@ impl RowList {
         self.rows.push(ElementRow { part, ends, pushes, law, bounds, warm: false, bound });
     }
 
+    /// An effort that falls with the rate r of its ends: effort + slope (r - rate), slope below zero, within bounds [N s or N m s].
+    pub(super) fn answer(&mut self, part: u8, own: Answering, h: f64, ends: &[RowEnd]) {
+        let Answering { effort, slope, rate, bounds } = own;
+        let law = RowLaw::Answer { target: rate - effort / slope, compliance: -1.0 / (h * slope) };
+        let bounds = bounds.map(|force| force * h);
+        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: true, bound: f64::INFINITY }, ends);
+    }
+
     /// A rate that is held with at most so much force [N or N m].
     pub(super) fn limited(&mut self, target: f64, limit: f64, h: f64) {
         let (bound, law) = (limit * h, RowLaw::Rate(target));
@@ -153,6 +161,19 @@ impl RowList {
         let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound };
         self.add(row, &[RowEnd::Coordinate { coordinate: 0, factor }]);
     }
+}
+
+/// An effort that opposes the motion along its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Answering {
+    /// At this rate [N or N m].
+    pub effort: f64,
+    /// What it changes per rate, below zero [N s/m or N m s/rad].
+    pub slope: f64,
+    /// The rate [m/s or rad/s].
+    pub rate: f64,
+    /// Smallest and largest effort [N or N m].
+    pub bounds: [f64; 2],
 }
 
 /// A spring and damper of a row.

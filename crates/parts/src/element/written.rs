@@ -1,12 +1,12 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, cable_joint, fluid, friction, joint_spring, maxwell, motion,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fluid, friction, joint_spring, maxwell, motion,
     position, speed, spring, stop, torque,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
-use tippe_format::part::{Attachment, Equation, Part};
+use tippe_format::part::{Attachment, CoordinateOf, Equation, Part};
 use tippe_geometry::{Mat3, Pose, Shape, Vec3};
 
 /// A kind of force element as scenes know it.
@@ -43,6 +43,8 @@ pub trait Build {
     fn gravity(&self) -> Vec3;
     /// The coordinate it hangs on.
     fn coordinate(&self) -> Option<At>;
+    /// The coordinates that a part names.
+    fn coordinates(&mut self, of: &[CoordinateOf]) -> Option<Vec<At>>;
     /// Equations over time, parameters, signals and these names of its own.
     fn formula(&mut self, equations: &[&Equation], own: &[&str]) -> Option<Formula>;
     /// Something is wrong: `message` continues what the element is called.
@@ -54,8 +56,21 @@ pub trait Build {
 }
 
 /// Every kind of force element between bodies.
-pub const FORCES: &[&ElementSpec] =
-    &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &cable_joint::SPEC];
+pub const FORCES: &[&ElementSpec] = &[
+    &applied::SPEC,
+    &spring::SPEC,
+    &bushing::SPEC,
+    &maxwell::SPEC,
+    &cable_joint::SPEC,
+    &driveline::ENGINE,
+    &driveline::ELECTRIC,
+    &driveline::CLUTCH,
+    &driveline::CONVERTER,
+    &driveline::GEARBOX,
+    &driveline::DIFFERENTIAL,
+    &driveline::HYDROSTATIC,
+    &driveline::BRAKE,
+];
 
 /// Every kind of element on a coordinate of a joint.
 pub const HUNG: &[&ElementSpec] =

@@ -11,8 +11,8 @@ use super::{ACTIVE, Glyph, JOINT, JointSpec, Make};
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Coupled, Form, Key, Range, Spec, flag, key, measure, number};
 
-const fn joints(angles: [Option<bool>; 2], help: &'static str) -> [Key; 1] {
-    let form = Form::Coordinates(Coupled { angles, help });
+const fn joints(angles: &'static [Option<bool>; 2], help: &'static str) -> [Key; 1] {
+    let form = Form::Coordinates(Coupled { angles, more: 0, help });
     let joints = key("joints", form, "The two coordinates it couples: JOINT or JOINT.COORDINATE");
     [joints.required("the two joints it couples, such as joints = [\"a\", \"b\"]")]
 }
@@ -25,7 +25,7 @@ pub const GEAR: JointSpec = JointSpec {
         word: "gear",
         about: "Two coordinates at a fixed ratio",
         keys: &[
-            &joints([None, None], ""),
+            &joints(&[None, None], ""),
             &[number("ratio", Dimension::ONE, Range::NotZero, "Rate of the first over rate of the second [-]")
                 .required("rate of the first over rate of the second")],
             &ACTIVE,
@@ -43,7 +43,7 @@ pub const RACK_AND_PINION: JointSpec = JointSpec {
         word: "rack_and_pinion",
         about: "A rotation moves a translation, `radius` per radian",
         keys: &[
-            &joints([Some(true), Some(false)], "a rack and pinion couples first an angle, then a position"),
+            &joints(&[Some(true), Some(false)], "a rack and pinion couples first an angle, then a position"),
             &[number("radius", Dimension::LENGTH, Range::NotZero, "Translation per radian [m]")
                 .required("translation per radian, such as radius = \"30 mm\"")],
             &ACTIVE,
@@ -61,7 +61,7 @@ pub const BELT: JointSpec = JointSpec {
         word: "belt",
         about: "Two rotations joined by a belt over `radii`",
         keys: &[
-            &joints([Some(true), Some(true)], "a belt couples two angles"),
+            &joints(&[Some(true), Some(true)], "a belt couples two angles"),
             &[
                 key(
                     "radii",

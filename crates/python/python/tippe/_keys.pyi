@@ -226,71 +226,173 @@ class Friction(TypedDict, total=False):
     sticking: Number
 
 class Force(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
     on: str | Any
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Applied(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
 
 class Spring(TypedDict, total=False):
+    applied: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
     force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    idle: Number
     law: Number
+    leakage: Number
     length: Number
+    locked: Number
     mass: Number
     on: str | Any
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
     relaxed: bool
+    relief: Number
     repeat: Sequence[Any] | Any
     resolved: str
     rest: Number
+    reverse: Number
     rope: bool
+    shafts: Sequence[Any] | Any
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
     stiffness: Any
-    torque: Vector
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any

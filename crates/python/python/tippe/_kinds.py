@@ -113,3 +113,35 @@ class Kinds:
     def cable_joint(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """The joint between two elements of a flexible cable, whose frames have x along it."""
         return self.force(name, "cable_joint", between=[first, second], **keys)
+
+    def engine(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A combustion engine on a shaft: full load and drag by tables, idle governor, redline, starter, stall."""
+        return self.force(name, "engine", on=on, **keys)
+
+    def electric_motor(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """An electric motor on a shaft, limited in torque and power."""
+        return self.force(name, "electric_motor", on=on, **keys)
+
+    def clutch(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A clutch between two shafts: it holds up to a torque, and slips beyond."""
+        return self.force(name, "clutch", on=on, **keys)
+
+    def converter(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A torque converter between the shaft of an engine and that of a gearbox."""
+        return self.force(name, "converter", on=on, **keys)
+
+    def gearbox(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """Gears between two shafts, one at a time, changed while they turn."""
+        return self.force(name, "gearbox", on=on, **keys)
+
+    def differential(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A differential between an input shaft and two outputs: open, locked or of limited slip."""
+        return self.force(name, "differential", on=on, **keys)
+
+    def hydrostatic(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A pump that drives one motor or several by oil, with a relief valve."""
+        return self.force(name, "hydrostatic", on=on, **keys)
+
+    def brake(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A brake on a shaft: it holds up to a torque, and slips beyond."""
+        return self.force(name, "brake", on=on, **keys)

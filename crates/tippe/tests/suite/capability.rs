@@ -130,12 +130,15 @@ fn scenes() -> Vec<String> {
     all.push(with("").replace("-9.81]\n", "-9.81]\nattractors = [{ position = [0, 0, -1e3], mu = 1e3 }]\n"));
     let other = HINGE.replace("hinge", "other").replace("\"a\"", "\"b\"");
     let slide = other.replace("other", "slide").replace("revolute", "prismatic");
+    let third = other.replace("other", "third").replace("\"b\"", "\"c\"");
+    let third = format!("[[body]]\nname = \"c\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [0, 3, 0]\n{third}");
     for (table, kind) in kinds() {
         let (word, example) = (kind.word, kind.example);
         all.push(with(&match table {
             "motor" => format!("{HINGE}[joint.motor]\nkind = \"{word}\"\n{example}\n"),
             "joint" if example.contains("slide") => format!("{HINGE}{slide}{}", one(table, word, example)),
             "joint" if example.contains("hinge") => format!("{HINGE}{other}{}", one(table, word, example)),
+            "force" if example.contains("hinge") => format!("{HINGE}{other}{third}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
             "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),
             "fluid" => format!("[[fluid]]\nname = \"one\"\n{example}\n"),
