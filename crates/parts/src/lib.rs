@@ -13,3 +13,4 @@ pub mod row;
 pub mod sensor;
 pub mod signal;
 pub mod six;
+pub mod tyre;

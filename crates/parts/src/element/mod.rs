@@ -21,6 +21,7 @@ mod speed;
 mod spring;
 mod stop;
 mod torque;
+mod tyre;
 mod written;
 
 pub use applied::Applied;
@@ -40,6 +41,7 @@ pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
+pub use tyre::RoadTyre;
 pub use written::{
     Build, CABLE_KINDS, ElementSpec, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING, force, hung,
     joint_of_cable,
@@ -100,6 +102,8 @@ pub enum Element {
     Cable(Box<Cable>),
     /// A heavy line between two ends.
     HeavyLine(Box<HeavyLine>),
+    /// A tyre between a wheel and a road.
+    Tyre(Box<RoadTyre>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -129,6 +133,7 @@ impl Element {
             Element::CableJoint(e) => e.as_ref(),
             Element::Cable(e) => e.as_ref(),
             Element::HeavyLine(e) => e.as_ref(),
+            Element::Tyre(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,

@@ -2,7 +2,7 @@
 
 use super::{
     Anchor, At, Element, applied, bushing, cable, cable_joint, friction, joint_spring, maxwell, motion, position,
-    speed, spring, stop, torque,
+    speed, spring, stop, torque, tyre,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -53,7 +53,7 @@ pub trait Build {
 
 /// Every kind of force element between bodies.
 pub const FORCES: &[&ElementSpec] =
-    &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &cable_joint::SPEC];
+    &[&applied::SPEC, &spring::SPEC, &bushing::SPEC, &maxwell::SPEC, &tyre::SPEC, &cable_joint::SPEC];
 
 /// Every kind of element on a coordinate of a joint.
 pub const HUNG: &[&ElementSpec] =
