@@ -36,6 +36,9 @@ pub struct Args {
     /// Signs as the authors of the model have them: of PAC89 and COMPOSITE alpha and gamma count the other way; kappa of COMPOSITE is S
     #[arg(long)]
     published: bool,
+    /// Each slip by itself, as tables of pure slip have it (Magic Formula 5.2 and 6.1)
+    #[arg(long)]
+    pure: bool,
     /// Print lines of numbers with commas between them
     #[arg(long, conflicts_with = "json")]
     csv: bool,
@@ -73,14 +76,17 @@ struct Shown {
 /// Runs the command.
 pub fn tyre(args: &Args) -> Result<(), Stop> {
     let wrong = |text: String| Stop::Usage(format!("{}: {text}", args.file.display()));
-    let text = regular::read_text(&args.file, regular::TEXT).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    let text =
+        regular::read_text(&args.file, regular::TEXT).map_err(|error| wrong(format!("cannot read it: {error}")))?;
     let read = read(&text).map_err(wrong)?;
     for note in &read.notes {
         say(&format!("warning: {} {note}", args.file.display()));
     }
     let (kappas, alphas) = (&args.kappa.0, &args.alpha.0);
     if kappas.len().saturating_mul(alphas.len()) > MOST_VALUES {
-        return Err(Stop::Usage(format!("the sweeps have more than {MOST_VALUES} points together. help: take larger steps")));
+        return Err(Stop::Usage(format!(
+            "the sweeps have more than {MOST_VALUES} points together. help: take larger steps"
+        )));
     }
     let points = alphas.iter().flat_map(|alpha| kappas.iter().map(|kappa| [*kappa, *alpha]));
     let rows = points.map(|point| row(&read.tyre, args, point)).collect();
@@ -109,7 +115,8 @@ fn row(tyre: &Tyre, args: &Args, [kappa, alpha]: [f64; 2]) -> Row {
         speed: args.speed,
         grip: args.grip,
     };
-    let Answer { force: [fx, fy], overturning: mx, aligning: mz, trail, rolling } = tyre.answer(&slip);
+    let Answer { force: [fx, fy], overturning: mx, aligning: mz, trail, rolling } =
+        if args.pure { tyre.pure(&slip) } else { tyre.answer(&slip) };
     Row { kappa, alpha, fx, fy, mx, my: -rolling, mz, trail }
 }
 

@@ -84,8 +84,7 @@ impl RigidWheel {
                 for s in [0.5 * (1.0 - x), 0.5 * (1.0 + x)] {
                     let theta = end + span * s * s * s;
                     let over = 1.5 * weight * s * s * span.abs();
-                    let front_angle =
-                        if front { theta } else { enters - (theta - leaves) / span * (enters - peak) };
+                    let front_angle = if front { theta } else { enters - (theta - leaves) / span * (enters - peak) };
                     let normal = sigma(front_angle);
                     let j = R * ((enters - theta) - carries * (sin(enters) - sin(theta)));
                     let tau = soil.strength(normal) * soil.shear.at(j.abs()).copysign(j);

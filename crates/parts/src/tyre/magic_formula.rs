@@ -171,6 +171,14 @@ impl MagicFormula {
         }
     }
 
+    /// What each pure slip does by itself: F_x of kappa, F_y and M_z of alpha, as tables of pure slip have them.
+    pub fn pure(&self, slip: &Slip) -> Answer {
+        let state = self.state(slip);
+        let force = [state.x.at(slip.kappa), state.y.at(slip.alpha)];
+        let [trail, residual] = self.trail(&Slip { kappa: 0.0, ..*slip }, &state);
+        Answer { force, aligning: -trail * force[1] + residual, trail, ..Answer::default() }
+    }
+
     /// t [m] and M_zr [N m].
     fn trail(&self, slip: &Slip, state: &State) -> [f64; 2] {
         let (n, dp) = (&self.numbers, self.pressure);
@@ -198,11 +206,7 @@ impl MagicFormula {
         let a_r = alpha + y.shift + y.offset / steep;
         let B_r = n.qbz9 * n.lky / n.lmuy + n.qbz10 * y.B() * y.C;
         let of_lean = (n.qdz8 + n.qdz9 * dfz) * (1.0 + n.ppz2 * dp) + (n.qdz10 + n.qdz11 * dfz) * g.abs();
-        let D_r = load
-            * ((n.qdz6 + n.qdz7 * dfz) * n.lres + of_lean * n.lkzc * g)
-            * self.radius
-            * n.lmuy
-            * slip.grip;
+        let D_r = load * ((n.qdz6 + n.qdz7 * dfz) * n.lres + of_lean * n.lkzc * g) * self.radius * n.lmuy * slip.grip;
         [trail, D_r * cos(atan(B_r * equal(a_r))) * cos(alpha)]
     }
 

@@ -51,14 +51,7 @@ impl MagicFormula89 {
         let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10] = self.along;
         let D = (b1 * F + b2) * F;
         let BCD = (b3 * F * F + b4 * F) * exp(-b5 * F);
-        Curve {
-            B: steepness(BCD, b0, D),
-            C: b0,
-            D,
-            E: b6 * F * F + b7 * F + b8,
-            shift: b9 * F + b10,
-            offset: 0.0,
-        }
+        Curve { B: steepness(BCD, b0, D), C: b0, D, E: b6 * F * F + b7 * F + b8, shift: b9 * F + b10, offset: 0.0 }
     }
 
     fn across(&self, F: f64, camber: f64) -> Curve {

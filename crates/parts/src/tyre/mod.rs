@@ -7,8 +7,8 @@
 //! turned here.
 
 mod composite;
-mod file;
 mod fiala;
+mod file;
 mod linear;
 mod magic_formula;
 mod magic_formula_89;
@@ -147,6 +147,14 @@ impl Tyre {
         };
         answer.rolling = self.carcass.rolling * slip.load * self.carcass.radius;
         answer
+    }
+
+    /// Forces of each slip by itself, as tables of pure slip have them; of models that know the difference.
+    pub fn pure(&self, slip: &Slip) -> Answer {
+        match &self.model {
+            Model::MagicFormula(model) if slip.load > 0.0 => model.pure(slip),
+            _ => self.answer(slip),
+        }
     }
 
     /// Slopes and ends at this load and camber.

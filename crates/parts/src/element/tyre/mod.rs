@@ -20,7 +20,7 @@ use crate::tyre::{Answer, Slip, Tyre};
 use bristle::Bristle;
 use std::borrow::Cow;
 use tippe_geometry::Vec3;
-use touch::Touch;
+use touch::{IN_THE_AIR, Touch};
 
 /// A tyre that will be on the road for this many steps at its present rate holds like a spring that also pulls [-].
 const STEPS_AHEAD: f64 = 2.0;
@@ -138,7 +138,8 @@ impl Acting for RoadTyre {
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
         let Some(touch) = Touch::of(self, seen.frames) else {
-            out.rates.iter_mut().zip(seen.states).for_each(|(rate, u)| *rate = Bristle::free(0.02, 0.0).flow(*u, 0.0));
+            let free = Bristle::free(IN_THE_AIR, 0.0);
+            out.rates.iter_mut().zip(seen.states).for_each(|(rate, u)| *rate = free.flow(*u, 0.0));
             out.shown.resize(self.outputs().len() - 1, 0.0);
             return;
         };
@@ -225,11 +226,12 @@ impl Acting for RoadTyre {
             return;
         }
         let (_, settled) = touch.settled(self, load);
-        for (k, bristle) in touch.bristles(self, load, &settled).iter().enumerate() {
+        let bristles = touch.bristles(self, load, &settled);
+        for (k, bristle) in bristles.iter().enumerate() {
             let part = k as u8 + 1;
             out.strut(part, bristle.strut(seen.states[k], h), &ends(part));
         }
-        let across = touch.bristles(self, load, &settled)[1].force(seen.states[1], touch.slips[1]);
+        let across = bristles[1].force(seen.states[1], touch.slips[1]);
         for (part, torque) in [(ALIGNING, RoadTyre::aligning(&settled, across)), (OVERTURNING, settled.overturning)] {
             if torque != 0.0 {
                 out.given(part, torque * h, &ends(part));

@@ -21,7 +21,7 @@ const LEAST_SPEED: f64 = 0.1;
 /// Where shifts of a curve leave no force, the tread is taken to hold this share of what it would without them [-].
 const LEAST_SHARE: f64 = 0.3;
 /// Deflections go back within this time in the air [s].
-const IN_THE_AIR: f64 = 0.02;
+pub const IN_THE_AIR: f64 = 0.02;
 /// A tyre that resists rolling has turned this far along the road before it does so in full [m].
 const ROLLED: f64 = 0.005;
 

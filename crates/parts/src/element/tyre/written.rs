@@ -14,9 +14,17 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "tyre",
         about: "A tyre between a wheel and a road: load, forces from slip with relaxation, torques; it holds at rest",
         keys: &[&[
-            key("on", Form::Attachment, "The wheel, BODY or BODY.FRAME, whose y axis is its axle; x is forward where z is up")
-                .required("the wheel, such as on = \"wheel\""),
-            key("ground", Form::Frame, "Frame of the road, a plane whose normal is its z axis: BODY, BODY.FRAME or `world`; default `world`"),
+            key(
+                "on",
+                Form::Attachment,
+                "The wheel, BODY or BODY.FRAME, whose y axis is its axle; x is forward where z is up",
+            )
+            .required("the wheel, such as on = \"wheel\""),
+            key(
+                "ground",
+                Form::Frame,
+                "Frame of the road, a plane whose normal is its z axis: BODY, BODY.FRAME or `world`; default `world`",
+            ),
             text("file", "Tyre file (.tir) from the scene's folder"),
             text("data", "The lines of a tyre file, NAME = VALUE, instead"),
             any("grip", Range::NotNegative, "Factor of the friction of the road [-]").or(1.0),
