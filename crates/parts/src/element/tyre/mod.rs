@@ -226,12 +226,13 @@ impl Acting for RoadTyre {
             return;
         }
         let (_, settled) = touch.settled(self, load);
-        let bristles = touch.bristles(self, load, &settled);
+        let mut bristles = touch.bristles(self, load, &settled);
+        let across = bristles[1].force(seen.states[1], touch.slips[1]);
+        bristles.iter_mut().zip(touch.turned(h)).for_each(|(bristle, more)| bristle.offset += more);
         for (k, bristle) in bristles.iter().enumerate() {
             let part = k as u8 + 1;
             out.strut(part, bristle.strut(seen.states[k], h), &ends(part));
         }
-        let across = bristles[1].force(seen.states[1], touch.slips[1]);
         for (part, torque) in [(ALIGNING, RoadTyre::aligning(&settled, across)), (OVERTURNING, settled.overturning)] {
             if torque != 0.0 {
                 out.given(part, torque * h, &ends(part));

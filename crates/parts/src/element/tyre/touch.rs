@@ -44,6 +44,8 @@ pub struct Touch {
     pub radius: f64,
     /// v_x [m/s].
     pub speed: f64,
+    /// Angular velocity over the road about n, without what the spin of a leaning wheel has of it [rad/s].
+    pub yaw: f64,
     /// s along and across, and of rolling: -Omega Re [m/s].
     pub slips: [f64; 3],
 }
@@ -82,6 +84,7 @@ impl Touch {
             camber: asin(lean.clamp(-1.0, 1.0)),
             radius,
             speed: spin * radius - along,
+            yaw: ((wheel.w - road.w).dot(n) - spin * lean) / (upright * upright),
             slips: [along, -over(ends, low).dot(y), -spin * radius],
         })
     }
@@ -90,6 +93,13 @@ impl Touch {
     pub fn load(&self, own: &RoadTyre) -> f64 {
         let carcass = &own.tyre.carcass;
         if self.depth > 0.0 { (carcass.stiffness * self.depth + carcass.damping * self.rate).max(0.0) } else { 0.0 }
+    }
+
+    /// What a fixed step adds to s along and across: its rows see the velocity at its end along axes of its beginning, but the wheel and
+    /// its axes turn by h omega on the way, omega that about n.
+    pub fn turned(&self, h: f64) -> [f64; 2] {
+        let turn = h * self.yaw;
+        [turn * self.slips[1], turn * self.speed]
     }
 
     /// The slip, the speed taken as `least` at least.
