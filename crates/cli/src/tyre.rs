@@ -16,7 +16,7 @@ pub struct Args {
     /// Tyre file (.tir): PROPERTY_FILE_FORMAT says which model
     file: PathBuf,
     /// Load [N]
-    #[arg(long, value_name = "N", value_parser = load, default_value = "4000")]
+    #[arg(long, value_name = "N", value_parser = load, default_value = "4000", allow_hyphen_values = true)]
     fz: f64,
     /// Slip along the wheel [-]; FROM:TO:STEP for a sweep
     #[arg(long, value_name = "NUMBER", value_parser = plain, default_value = "0", allow_hyphen_values = true)]
