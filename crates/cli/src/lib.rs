@@ -27,6 +27,7 @@ mod progress;
 mod rerun;
 mod run;
 mod table;
+mod tyre;
 mod view;
 
 pub use ask::answer;
@@ -72,6 +73,8 @@ enum Command {
     Equilibrium(equilibrium::Args),
     /// Linearise a scene at an instant: A, B, C, D, frequencies, damping
     Linearize(linearize::Args),
+    /// Show the forces of a tyre file at given slips
+    Tyre(tyre::Args),
     /// Convert mesh files, solids of scenes, and scenes between TOML and JSON
     Convert(convert::Args),
     /// Time scenes, with accuracy next to time
@@ -197,6 +200,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Equilibrium(args) => equilibrium::run(&args),
         Command::Linearize(args) => linearize::run(&args),
         Command::Contact(args) => contact::contact(&args),
+        Command::Tyre(args) => tyre::tyre(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),
         Command::Gallery(args) => gallery::run(&args),

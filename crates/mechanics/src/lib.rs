@@ -16,7 +16,7 @@ pub mod state;
 pub mod structure;
 pub mod subsystem;
 
-pub use tippe_parts::{cause, element, event, joint, kinematics, network};
+pub use tippe_parts::{cause, element, event, joint, kinematics, network, soil, tyre};
 
 pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};

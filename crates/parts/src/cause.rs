@@ -48,6 +48,8 @@ causes! {
         Spin = "spin",
         /// Lost to rolling resistance.
         Rolling = "rolling",
+        /// Lost to the slip of tyres; what their carcasses hold for a while along the road is in it.
+        TyreSlip = "tyre_slip",
         /// Lost in the dampers of force elements and stops.
         Damping = "damping",
         /// Lost to dry friction of joints.

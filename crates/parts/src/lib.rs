@@ -13,3 +13,5 @@ pub mod row;
 pub mod sensor;
 pub mod signal;
 pub mod six;
+pub mod soil;
+pub mod tyre;

@@ -11,7 +11,8 @@ pub mod statics;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
-    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe,
+    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe, soil,
+    tyre,
 };
 pub use tippe_precise as precise;
 pub use tippe_realtime as realtime;

@@ -8,8 +8,8 @@ mod applied;
 mod bushing;
 mod cable;
 mod cable_joint;
-mod fluid;
 mod driveline;
+mod fluid;
 mod friction;
 mod give;
 mod heavy_line;
@@ -23,14 +23,15 @@ mod speed;
 mod spring;
 mod stop;
 mod torque;
+mod tyre;
 mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
-pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
 pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
+pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
@@ -44,6 +45,7 @@ pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
+pub use tyre::RoadTyre;
 pub use written::{
     Build, CABLE_KINDS, ElementSpec, FLUID_KINDS, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING,
     force, hung, joint_of_cable,
@@ -106,6 +108,8 @@ pub enum Element {
     HeavyLine(Box<HeavyLine>),
     /// A body in water or air.
     Fluid(Box<Fluid>),
+    /// A tyre between a wheel and a road.
+    Tyre(Box<RoadTyre>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -146,6 +150,7 @@ impl Element {
             Element::Cable(e) => e.as_ref(),
             Element::HeavyLine(e) => e.as_ref(),
             Element::Fluid(e) => e.as_ref(),
+            Element::Tyre(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,

@@ -12,6 +12,9 @@
 use crate::six::Six;
 use tippe_geometry::Vec3;
 
+/// Rate per impulse of rows that give an impulse whatever the rate: large beside that of any body [1/kg or 1/(kg m^2)].
+const YIELDS: f64 = 1e9;
+
 /// What a fixed step adds to what an element sees at its beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct StepAhead<'a> {
@@ -131,6 +134,13 @@ impl RowList {
         let Strut { bounds, bound, .. } = strut;
         let warm = bounds[0].is_finite() || bounds[1].is_finite();
         self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law: RowLaw::Strut(strut), bounds, warm, bound }, ends);
+    }
+
+    /// An impulse that is known [N s or N m s].
+    pub(super) fn given(&mut self, part: u8, impulse: f64, ends: &[RowEnd]) {
+        let law = RowLaw::Answer { target: impulse * YIELDS, compliance: YIELDS };
+        let bound = f64::INFINITY;
+        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds: [-bound, bound], warm: false, bound }, ends);
     }
 
     /// A spring and damper between ends that are in the list already; its impulse acts along those behind them, if there are any.

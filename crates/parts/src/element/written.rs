@@ -1,8 +1,8 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fluid, friction, joint_spring, maxwell, motion,
-    position, speed, spring, stop, torque,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fluid, friction, joint_spring, maxwell,
+    motion, position, speed, spring, stop, torque, tyre,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -61,6 +61,7 @@ pub const FORCES: &[&ElementSpec] = &[
     &spring::SPEC,
     &bushing::SPEC,
     &maxwell::SPEC,
+    &tyre::SPEC,
     &cable_joint::SPEC,
     &driveline::ENGINE,
     &driveline::ELECTRIC,
