@@ -3,14 +3,12 @@
 use super::reader::Reader;
 use super::*;
 
-/// Parts every fluid of a scene by its bodies.
+/// Parts every fluid of a scene by its bodies; they stand behind all other forces.
 pub(super) fn part_all(reader: &mut Reader<'_>, scene: &mut Scene) {
-    let forces = std::mem::take(&mut scene.forces);
-    for part in forces {
-        if part.kind.word != "fluid" {
-            scene.forces.push(part);
-            continue;
-        }
+    let (fluids, others): (Vec<Part>, Vec<Part>) =
+        std::mem::take(&mut scene.forces).into_iter().partition(|part| part.kind.word == "fluid");
+    scene.forces = others;
+    for part in fluids {
         let bodies = part.parts("bodies").to_vec();
         for (k, body) in bodies.iter().enumerate() {
             let name = body.attachments("on").first().map_or_else(String::new, |on| on.body.clone());

@@ -80,11 +80,19 @@ pub(super) struct Elastic {
     pub(super) poisson: f64,
 }
 
+/// Where a shape is in the frame c of its body.
+fn placed(shape: &ShapeSpec, p_bc: Vec3) -> Pose {
+    Pose::new(shape.orientation * shape_rotation(&shape.kind), shape.position - p_bc)
+}
+
 impl Compiler<'_> {
-    /// True if a body of this name is in a fluid.
-    fn floats(&self, body: &str) -> bool {
+    /// Keeps a shape of a body that is in a fluid.
+    fn keep_hull(&mut self, index: usize, body: &scene::Body, shape: &Shape, X_cs: Pose) {
         let fluids = self.scene.forces.iter().filter(|part| part.kind.word == "fluid");
-        fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on")).any(|on| on.body == body)
+        let mut bodies = fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on"));
+        if bodies.any(|on| on.body == body.name) {
+            self.hulls.entry(index as u32).or_default().push((shape.clone(), X_cs));
+        }
     }
 
     fn model(&mut self) -> Option<Model> {
@@ -96,15 +104,9 @@ impl Compiler<'_> {
             let first = colliders.len();
             let Some((mut body, shapes)) = self.body(spec) else { continue };
             let shapes = shapes.into_iter().flat_map(|(spec, made)| made.into_iter().map(move |shape| (spec, shape)));
-            let floats = self.floats(&spec.name);
             for (shape_spec, shape) in shapes {
-                let X_cs = Pose::new(
-                    shape_spec.orientation * shape_rotation(&shape_spec.kind),
-                    shape_spec.position - body.p_bc,
-                );
-                if floats {
-                    self.hulls.entry(index as u32).or_default().push((shape.clone(), X_cs));
-                }
+                let X_cs = placed(shape_spec, body.p_bc);
+                self.keep_hull(index, spec, &shape, X_cs);
                 if !(spec.collide && shape_spec.collide) {
                     continue;
                 }

@@ -237,14 +237,18 @@ class Force(TypedDict, total=False):
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    data: str | Any
     displacements: Sequence[Any] | Any
     drag: Sequence[Any] | Any
     engagement: Number
+    file: str | Any
     force: Vector
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
+    grip: Number
+    ground: str | Any
     idle: Number
     law: Number
     leakage: Number
@@ -265,6 +269,7 @@ class Force(TypedDict, total=False):
     rest: Number
     reverse: Number
     rope: bool
+    settling: Number
     shafts: Sequence[Any] | Any
     share: Number
     shift_time: Number
@@ -295,14 +300,18 @@ class Applied(TypedDict, total=False):
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    data: str | Any
     displacements: Sequence[Any] | Any
     drag: Sequence[Any] | Any
     engagement: Number
+    file: str | Any
     force: Vector
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
+    grip: Number
+    ground: str | Any
     idle: Number
     law: Number
     leakage: Number
@@ -322,6 +331,7 @@ class Applied(TypedDict, total=False):
     rest: Number
     reverse: Number
     rope: bool
+    settling: Number
     shafts: Sequence[Any] | Any
     share: Number
     shift_time: Number
@@ -351,14 +361,18 @@ class Spring(TypedDict, total=False):
     damped_by_step: bool
     damping: Any
     damping_time: Number
+    data: str | Any
     displacements: Sequence[Any] | Any
     drag: Sequence[Any] | Any
     engagement: Number
+    file: str | Any
     force: Vector
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
+    grip: Number
+    ground: str | Any
     idle: Number
     law: Number
     leakage: Number
@@ -379,6 +393,7 @@ class Spring(TypedDict, total=False):
     rest: Number
     reverse: Number
     rope: bool
+    settling: Number
     shafts: Sequence[Any] | Any
     share: Number
     shift_time: Number

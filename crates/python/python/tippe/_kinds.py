@@ -110,6 +110,10 @@ class Kinds:
         """A spring and a damper one behind the other, whose stretch is a state."""
         return self.force(name, "maxwell", between=[first, second], **keys)
 
+    def tyre(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A tyre between a wheel and a road: load, forces from slip with relaxation, torques; it holds at rest."""
+        return self.force(name, "tyre", on=on, **keys)
+
     def cable_joint(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """The joint between two elements of a flexible cable, whose frames have x along it."""
         return self.force(name, "cable_joint", between=[first, second], **keys)

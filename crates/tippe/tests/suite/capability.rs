@@ -141,7 +141,10 @@ fn scenes() -> Vec<String> {
             "force" if example.contains("hinge") => format!("{HINGE}{other}{third}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
             "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),
-            "fluid" => format!("[[fluid]]\nname = \"one\"\n{example}\n"),
+            "fluid" => {
+                let body = "[[body]]\nname = \"float\"\nshape = { kind = \"sphere\", radius = 1, collide = false }\nmass = 1\n";
+                format!("{body}[[fluid]]\nname = \"one\"\n{}\n", example.replace("\"a\"", "\"float\""))
+            }
             "point of a cable" | "segment of a cable" | "body of a fluid" | "wave of a fluid" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));

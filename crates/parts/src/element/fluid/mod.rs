@@ -130,7 +130,7 @@ pub const SPEC: ElementSpec = ElementSpec {
         ]],
         check: |check| {
             if check.part.flag("unbounded") && (check.has("waves") || check.has("level")) {
-                check.error("unbounded", "has waves or a level, and no surface", "leave `unbounded` out");
+                check.error("unbounded", " has waves or a level, and no surface", "leave `unbounded` out");
             }
         },
         example: "bodies = [{ on = \"a\", drag = 1 }]\ndensity = 1000",
