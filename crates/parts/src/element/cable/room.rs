@@ -143,7 +143,10 @@ impl Room {
             (self.spans[k], clear) = self.span_of(frames, k, k + 1);
             self.clear &= clear;
         }
-        while leaves {
+        if !leaves {
+            return;
+        }
+        loop {
             let mut farthest = (0.0, 0, 0);
             let mut before = 0;
             for (k, _) in self.touched(n).skip(1) {
