@@ -132,10 +132,12 @@ def text() -> str:
     parts.append(typed("Force", force, {"name", "kind"}))
     parts.append(typed("Applied", force, {"name", "kind", "on"}))
     parts.append(typed("Spring", force, {"name", "kind", "between"}))
+    parts.append(typed("Driveline", force, {"name", "kind", "shafts"}))
     parts.append(typed("Signal", item(schema, "signal"), {"name", "kind"}))
     parts.append(typed("Component", item(schema, "component"), {"name"}))
     parts.append(typed("Constraint", item(schema, "constraint"), {"name", "terms"}))
     parts.append(typed("Cable", item(schema, "cable"), {"name", "points"}))
+    parts.append(typed("Fluid", item(schema, "fluid"), {"name", "bodies", "density"}))
     parts.append(typed("Change", item(schema, "change"), {"name"}))
     parts.append(typed("Solid", item(schema, "solid"), {"name", "kind"}))
     parts.append(typed("Expect", item(schema, "expect"), {"value", "source"}))
@@ -186,6 +188,9 @@ def methods() -> str:
         if "between" in names:
             head = f"{word}(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element"
             parts.append(method(head, about, f'self.force(name, "{word}", between=[first, second], **keys)'))
+        elif "shafts" in names:
+            head = f"{word}(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element"
+            parts.append(method(head, about, f'self.force(name, "{word}", shafts=list(shafts), **keys)'))
         else:
             head = f"{word}(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element"
             parts.append(method(head, about, f'self.force(name, "{word}", on=on, **keys)'))

@@ -130,3 +130,16 @@ def test_parameters_of_a_gallery_scene():
     high = tippe.load("bouncing_ball", h="2 m")
     run = high.run(until=0.1)
     assert run["ball.position.z"][0] == pytest.approx(2.1)
+
+
+def test_a_ball_floats_and_a_brake_holds():
+    scene = tippe.Scene(gravity=(0, 0, -9.81))
+    ball = scene.sphere("ball", radius=0.5, density=700, position=(0, 0, 0))
+    scene.fluid("water", 1000, [{"on": ball, "drag": 5}])
+    scene.fluid("air", 1.2, [ball], unbounded=True)
+    crank = scene.body("crank", mass=1, inertia=(1, 1, 1))
+    shaft = scene.revolute("shaft", "world", crank, axis="z", at=(0, 0, 5), speed=1)
+    scene.brake("brake", shaft, capacity=10)
+    run = scene.run(until=20)
+    assert run["water.ball.volume"][-1] == pytest.approx((700 - 1.2) / 1000 * 4 / 3 * math.pi * 0.125, rel=5e-2)
+    assert run["shaft.speed"][-1] == pytest.approx(0, abs=1e-9)

@@ -412,6 +412,68 @@ class Spring(TypedDict, total=False):
     turning_damping: Any
     turning_stiffness: Any
 
+class Driveline(TypedDict, total=False):
+    applied: Number
+    at: Any
+    axial_stiffness: Number
+    bending_stiffness: Number
+    between: Sequence[Any] | Any
+    bias: Number
+    bite: Sequence[Any] | Any
+    capacity: Any
+    damped_by_step: bool
+    damping: Any
+    damping_time: Number
+    data: str | Any
+    displacements: Sequence[Any] | Any
+    drag: Sequence[Any] | Any
+    engagement: Number
+    file: str | Any
+    force: Vector
+    full_load: Sequence[Any] | Any
+    gain: Number
+    gear: Number
+    governor: Number
+    grip: Number
+    ground: str | Any
+    idle: Number
+    law: Number
+    leakage: Number
+    length: Number
+    locked: Number
+    mass: Number
+    on: str | Any
+    power_max: Number
+    preload: Number
+    ratio: Number
+    ratios: Sequence[Any] | Any
+    redline: Number
+    refuses: Number
+    relaxed: bool
+    relief: Number
+    repeat: Sequence[Any] | Any
+    resolved: str
+    rest: Number
+    reverse: Number
+    rope: bool
+    settling: Number
+    share: Number
+    shift_time: Number
+    speed: Number
+    starter: Number
+    starter_speed: Number
+    starter_torque: Number
+    stiffness: Any
+    swash: Number
+    synchroniser: Number
+    throttle: Number
+    torque: Any
+    torque_max: Number
+    torque_ratio: Sequence[Any] | Any
+    torsional_stiffness: Number
+    turning_damping: Any
+    turning_stiffness: Any
+
 class Signal(TypedDict, total=False):
     amplitude: Number
     columns: Sequence[Any] | Any
@@ -485,6 +547,14 @@ class Cable(TypedDict, total=False):
     torsional_stiffness: Number
     weight: Number
     wires: int | str
+
+class Fluid(TypedDict, total=False):
+    current: Vector
+    level: Number
+    repeat: Sequence[Any] | Any
+    unbounded: bool
+    viscosity: Number
+    waves: Any
 
 class Change(TypedDict, total=False):
     at: Number

@@ -118,34 +118,34 @@ class Kinds:
         """The joint between two elements of a flexible cable, whose frames have x along it."""
         return self.force(name, "cable_joint", between=[first, second], **keys)
 
-    def engine(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def engine(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A combustion engine on a shaft: full load and drag by tables, idle governor, redline, starter, stall."""
-        return self.force(name, "engine", on=on, **keys)
+        return self.force(name, "engine", shafts=list(shafts), **keys)
 
-    def electric_motor(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def electric_motor(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """An electric motor on a shaft, limited in torque and power."""
-        return self.force(name, "electric_motor", on=on, **keys)
+        return self.force(name, "electric_motor", shafts=list(shafts), **keys)
 
-    def clutch(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def clutch(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A clutch between two shafts: it holds up to a torque, and slips beyond."""
-        return self.force(name, "clutch", on=on, **keys)
+        return self.force(name, "clutch", shafts=list(shafts), **keys)
 
-    def converter(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def converter(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A torque converter between the shaft of an engine and that of a gearbox."""
-        return self.force(name, "converter", on=on, **keys)
+        return self.force(name, "converter", shafts=list(shafts), **keys)
 
-    def gearbox(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def gearbox(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """Gears between two shafts, one at a time, changed while they turn."""
-        return self.force(name, "gearbox", on=on, **keys)
+        return self.force(name, "gearbox", shafts=list(shafts), **keys)
 
-    def differential(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def differential(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A differential between an input shaft and two outputs: open, locked or of limited slip."""
-        return self.force(name, "differential", on=on, **keys)
+        return self.force(name, "differential", shafts=list(shafts), **keys)
 
-    def hydrostatic(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def hydrostatic(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A pump that drives one motor or several by oil, with a relief valve."""
-        return self.force(name, "hydrostatic", on=on, **keys)
+        return self.force(name, "hydrostatic", shafts=list(shafts), **keys)
 
-    def brake(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+    def brake(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A brake on a shaft: it holds up to a torque, and slips beyond."""
-        return self.force(name, "brake", on=on, **keys)
+        return self.force(name, "brake", shafts=list(shafts), **keys)

@@ -44,6 +44,7 @@ _SHAPE_KEYS = {
     "cylinder": ("radius", "diameter", "length", "axis", "smoothing"),
     "capsule": ("radius", "diameter", "length", "axis"),
     "cone": ("radius", "diameter", "top_radius", "length", "axis", "smoothing"),
+    "pipe": ("radius", "diameter", "control", "pieces", "mass_per_length"),
     "half_space": ("normal",),
     "hull": ("points", "smoothing"),
     "height_grid": ("heights", "size"),
@@ -276,6 +277,10 @@ class Scene(Kinds):
         """A cylinder of `radius` and `length` [m] along `axis`, by default z."""
         return self._shaped("cylinder", name, keys)
 
+    def pipe(self, name: str, **keys: Unpack[_keys.PipeBody]) -> Body:
+        """A pipe of `radius` along the spline of its `control` points."""
+        return self._shaped("pipe", name, keys)
+
     def capsule(self, name: str, **keys: Unpack[_keys.CapsuleBody]) -> Body:
         """A capsule of `radius` and `length` [m] along `axis`, by default z."""
         return self._shaped("capsule", name, keys)
@@ -363,6 +368,11 @@ class Scene(Kinds):
     def cable(self, name: str, points: Sequence[Mapping[str, Any]], **keys: Unpack[_keys.Cable]) -> Element:
         """A cable from an end over rings, pulleys and sheaves to an end or a drum: `[{"kind": "end", "on": "load"}, ...]`."""
         return Element(self, self._add("cable", {"name": name, "points": [dict(point) for point in points], **_words(keys)}))
+
+    def fluid(self, name: str, density: Any, bodies: Sequence[Any], **keys: Unpack[_keys.Fluid]) -> Element:
+        """Water or air around bodies: their names, or `{"on": "float", "drag": 1}`."""
+        wet = [dict(body) if isinstance(body, Mapping) else {"on": body} for body in bodies]
+        return Element(self, self._add("fluid", {"name": name, "density": density, "bodies": wet, **_words(keys)}))
 
     def sensor(self, name: str, kind: str, first: Any, second: Any) -> Element:
         """A sensor between two frames: pose, velocity, acceleration, distance or contact."""
