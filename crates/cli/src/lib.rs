@@ -26,6 +26,7 @@ mod plot;
 mod progress;
 mod rerun;
 mod run;
+mod soil;
 mod table;
 mod tyre;
 mod view;
@@ -73,6 +74,8 @@ enum Command {
     Equilibrium(equilibrium::Args),
     /// Linearise a scene at an instant: A, B, C, D, frequencies, damping
     Linearize(linearize::Args),
+    /// Show what soft ground does to plates, wheels, tyres and tracks
+    Soil(soil::Args),
     /// Show the forces of a tyre file at given slips
     Tyre(tyre::Args),
     /// Convert mesh files, solids of scenes, and scenes between TOML and JSON
@@ -200,6 +203,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Equilibrium(args) => equilibrium::run(&args),
         Command::Linearize(args) => linearize::run(&args),
         Command::Contact(args) => contact::contact(&args),
+        Command::Soil(args) => soil::soil(&args),
         Command::Tyre(args) => tyre::tyre(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),

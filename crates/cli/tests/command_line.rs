@@ -956,3 +956,46 @@ fn a_hand_is_repeated() {
     assert_eq!(code(&wrong), 1);
     assert!(stderr(&wrong).contains("line 1: the scene has no body `card`"), "{}", stderr(&wrong));
 }
+
+/// A wheel on dry sand as Wong and Reece have it, shear after a hump, and what is refused.
+#[test]
+fn soft_ground_answers_without_a_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let soil = |text: &str| tippe(dir.path(), &[&["soil"], &text.split(' ').collect::<Vec<_>>()[..]].concat());
+    let wheel = soil("dry_sand --width 0.25 --radius 0.4 --weight 2000 --slip 0.2 --peak 0.18,0.32 --json");
+    let lines: serde_json::Value = serde_json::from_slice(&wheel.stdout).unwrap();
+    let value =
+        |what: &str| lines.as_array().unwrap().iter().find(|line| line["what"] == what).unwrap()["value"].as_f64();
+    assert!((value("drawbar pull").unwrap() - 288.51).abs() < 0.01 && (value("torque").unwrap() - 295.95).abs() < 0.01);
+    let shear = soil("--shear residual --set Kr=0.66 --set Kw=0.045 --sheared 0.08");
+    assert!(stdout(&shear).contains("0.90044"), "{}", stdout(&shear));
+    for (words, told) in [
+        ("dry_snad --width 1 --pressure 1", "did you mean `dry_sand`?"),
+        ("dry_sand --pressure 1", "it needs --width"),
+        ("dry_sand --width 1", "say what is asked"),
+        ("--set n=1 --width 1 --pressure 1", "it needs `kc`"),
+        ("dry_sand --set phi=90 --width 1 --pressure 1", "out of range"),
+        ("dry_sand --width 0.3 --weight 1 --radius 1 --slip 1", "not between -1 and 1"),
+    ] {
+        let refused = soil(words);
+        assert!(code(&refused) == 1 && stderr(&refused).contains(told), "{words}: {}", stderr(&refused));
+    }
+}
+
+/// Fiala's tyre at two slips; a load below zero and a file without a model are refused.
+#[test]
+fn a_tyre_file_answers_without_a_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = "PROPERTY_FILE_FORMAT = 'FIALA'\nUNLOADED_RADIUS = 0.3\nWIDTH = 0.2\nCSLIP = 1e5\nCALPHA = 6e4\nUMAX = 1\nUMIN = 0.7\n";
+    std::fs::write(dir.path().join("a.tir"), file).unwrap();
+    std::fs::write(dir.path().join("b.tir"), "UNLOADED_RADIUS = 0.3\n").unwrap();
+    let forces = tippe(dir.path(), &["tyre", "a.tir", "--kappa", "0.05:0.2:0.15", "--csv"]);
+    assert_eq!(code(&forces), 0, "{}", stderr(&forces));
+    assert!(stdout(&forces).contains(",3163.8") && stdout(&forces).contains(",3583.2"), "{}", stdout(&forces));
+    for (args, told) in
+        [(["tyre", "a.tir", "--fz=-1"], "less than zero"), (["tyre", "b.tir", "--fz=1"], "PROPERTY_FILE_FORMAT")]
+    {
+        let refused = tippe(dir.path(), &args);
+        assert!(code(&refused) == 1 && stderr(&refused).contains(told), "{}", stderr(&refused));
+    }
+}

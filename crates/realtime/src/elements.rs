@@ -322,8 +322,7 @@ impl Clock {
             let own = self.foresight.ends[answer.ends.clone()].iter().flat_map(|end| self.ends_of(k, end));
             ends.extend(own.flatten());
             let most = model.elements[k].kind.most() * h;
-            let [target, compliance] = answer.row(h);
-            let (law, bounds) = (RowLaw::Answer { target, compliance }, [-most, most]);
+            let (law, bounds) = (answer.law(h), [-most, most]);
             let part = answer.direction.number();
             let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most };
             let place = self.push_element_row((k, &row, f64::NAN), ends, &[], rows);
@@ -620,8 +619,8 @@ impl Clock {
                 is_one_sided |= self.is_at_bound(own.place);
                 next += 1;
             }
-            if elements.entry[e] == Some(InStep::Load) && model.elements[e].kind.accounts().len() > 1 {
-                // its accounts are kept as of a load
+            if elements.entry[e] == Some(InStep::Load) {
+                // what was foreseen of a load is booked with the rest of it
                 elements.work[e] += work;
                 continue;
             }

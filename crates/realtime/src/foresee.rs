@@ -11,7 +11,7 @@ use super::Clock;
 use super::equations::Room;
 use super::kicks::Kicks;
 use tippe_geometry::Vec3;
-use tippe_mechanics::element::{Action, InStep, RowEnd, Sight, Wrench};
+use tippe_mechanics::element::{Action, Answering, InStep, RowEnd, RowLaw, Sight, Wrench};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::{BodyMotion, Kinematics, rotated};
 
@@ -74,9 +74,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// b and eps of its row in a step of h [s].
-    pub fn row(&self, h: f64) -> [f64; 2] {
-        [self.rate - self.effort / self.slope, -1.0 / (h * self.slope)]
+    /// Its row in a step of h [s].
+    pub fn law(&self, h: f64) -> RowLaw {
+        let Answer { effort, slope, rate, .. } = *self;
+        Answering { effort, slope, rate, bounds: [f64::NEG_INFINITY, f64::INFINITY] }.law(h)
     }
 }
 

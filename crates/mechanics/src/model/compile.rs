@@ -46,7 +46,7 @@ impl Model {
             warnings: Vec::new(),
             read_bodies: Vec::new(),
             first_read_body: 0,
-            hulls: BTreeMap::new(),
+            hulls: in_fluids(scene),
         };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
@@ -80,6 +80,15 @@ pub(super) struct Elastic {
     pub(super) poisson: f64,
 }
 
+/// Bodies in fluids, by index, their shapes not known yet.
+fn in_fluids(scene: &Scene) -> BTreeMap<u32, Vec<(Shape, Pose)>> {
+    let fluids = scene.forces.iter().filter(|part| part.kind.word == "fluid");
+    let wet = fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on"));
+    let names: BTreeSet<&str> = wet.map(|on| on.body.as_str()).collect();
+    let bodies = scene.bodies.iter().enumerate().filter(|(_, body)| names.contains(body.name.as_str()));
+    bodies.map(|(index, _)| (index as u32, Vec::new())).collect()
+}
+
 /// Where a shape is in the frame c of its body.
 fn placed(shape: &ShapeSpec, p_bc: Vec3) -> Pose {
     Pose::new(shape.orientation * shape_rotation(&shape.kind), shape.position - p_bc)
@@ -87,11 +96,9 @@ fn placed(shape: &ShapeSpec, p_bc: Vec3) -> Pose {
 
 impl Compiler<'_> {
     /// Keeps a shape of a body that is in a fluid.
-    fn keep_hull(&mut self, index: usize, body: &scene::Body, shape: &Shape, X_cs: Pose) {
-        let fluids = self.scene.forces.iter().filter(|part| part.kind.word == "fluid");
-        let mut bodies = fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on"));
-        if bodies.any(|on| on.body == body.name) {
-            self.hulls.entry(index as u32).or_default().push((shape.clone(), X_cs));
+    fn keep_hull(&mut self, index: usize, shape: &Shape, X_cs: Pose) {
+        if let Some(hull) = self.hulls.get_mut(&(index as u32)) {
+            hull.push((shape.clone(), X_cs));
         }
     }
 
@@ -106,7 +113,7 @@ impl Compiler<'_> {
             let shapes = shapes.into_iter().flat_map(|(spec, made)| made.into_iter().map(move |shape| (spec, shape)));
             for (shape_spec, shape) in shapes {
                 let X_cs = placed(shape_spec, body.p_bc);
-                self.keep_hull(index, spec, &shape, X_cs);
+                self.keep_hull(index, &shape, X_cs);
                 if !(spec.collide && shape_spec.collide) {
                     continue;
                 }

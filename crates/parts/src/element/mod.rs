@@ -40,7 +40,9 @@ pub use maxwell::Maxwell;
 pub use motion::Motion;
 pub use position::Position;
 pub use relation::Relation;
-pub use rows::{CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep};
+pub use rows::{
+    Answering, CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep,
+};
 pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;

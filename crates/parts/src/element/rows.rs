@@ -152,9 +152,7 @@ impl RowList {
 
     /// An effort that falls with the rate r of its ends: effort + slope (r - rate), slope below zero, within bounds [N s or N m s].
     pub(super) fn answer(&mut self, part: u8, own: Answering, h: f64, ends: &[RowEnd]) {
-        let Answering { effort, slope, rate, bounds } = own;
-        let law = RowLaw::Answer { target: rate - effort / slope, compliance: -1.0 / (h * slope) };
-        let bounds = bounds.map(|force| force * h);
+        let (law, bounds) = (own.falling().law(h), own.bounds.map(|force| force * h));
         self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: true, bound: f64::INFINITY }, ends);
     }
 
@@ -184,6 +182,22 @@ pub struct Answering {
     pub rate: f64,
     /// Smallest and largest effort [N or N m].
     pub bounds: [f64; 2],
+}
+
+/// Least slope of an effort that is a row: what it changes of an effort is rounding beside it [N s/m or N m s/rad].
+const LEAST_SLOPE: f64 = 1e-6;
+
+impl Answering {
+    /// The same, where it would not fall with the rate.
+    fn falling(self) -> Answering {
+        Answering { slope: self.slope.min(-LEAST_SLOPE), ..self }
+    }
+
+    /// Its law in a step of h [s]:   r+ + eps lambda = b,   eps = -1/(h s),   b = r0 - e/s,   s its slope, e its effort at the rate r0.
+    pub fn law(&self, h: f64) -> RowLaw {
+        let slope = self.slope;
+        RowLaw::Answer { target: self.rate - self.effort / slope, compliance: -1.0 / (h * slope) }
+    }
 }
 
 /// A spring and damper of a row.

@@ -168,7 +168,10 @@ export class Ropes {
       const colours: THREE.Color[] = [];
       // wheels that the rope has left are passed
       const last = rope.points.length - 1;
-      const kept = rope.points.map((_, k) => k).filter((k) => k === 0 || k === last || !((value(`${rope.name}.wrap_${k + 1}`) ?? 0) < 0));
+      // wheels that grip, between two tensions, are never left
+      const left = (k: number): boolean =>
+        k > 0 && k < last && rope.tensions[k - 1] === rope.tensions[k] && (value(`${rope.name}.wrap_${k + 1}`) ?? 0) < 0;
+      const kept = rope.points.map((_, k) => k).filter((k) => !left(k));
       const tension = kept.slice(0, -1).map((k) => value(rope.tensions[k]) ?? 0);
       const rests = rope.rests.length > 0 ? kept.slice(0, -1).map((k) => rope.rests[k]) : [];
       const put = (point: THREE.Vector3, k: number): void => {

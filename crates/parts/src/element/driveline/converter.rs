@@ -7,11 +7,11 @@
 use super::shafts;
 use super::table::{Table, pairs, rising};
 use crate::cause::Cause;
-use crate::element::rows::Answering;
+
 use crate::element::written::Build;
 use crate::element::{
-    Acting, Action, At, Attached, Effect, Element, ElementAccount, ElementSpec, Output, RowEnd, RowList, Seen,
-    StepAhead,
+    Acting, Action, Answering, At, Attached, Effect, Element, ElementAccount, ElementSpec, Output, RowEnd, RowList,
+    Seen, StepAhead,
 };
 use std::borrow::Cow;
 use tippe_format::key::Spec;
@@ -19,8 +19,6 @@ use tippe_format::part::Part;
 
 /// Change of a rate by which slopes are measured [rad/s].
 const CHANGE: f64 = 1e-4;
-/// Least slope of a row, so that it is one [N m s/rad].
-const LEAST_SLOPE: f64 = 1e-6;
 
 /// A torque converter.
 #[derive(Clone, Debug)]
@@ -132,13 +130,12 @@ impl Acting for Converter {
         let unbounded = [f64::NEG_INFINITY, f64::INFINITY];
         // the torque falls with the rate of the turbine against the pump, and of the turbine alone
         let between = (torque - self.torques(pump + CHANGE, turbine)[0]) / CHANGE;
-        let slope = between.min(-LEAST_SLOPE);
         let ends = [-1.0, 1.0];
         let ends = [0, 1].map(|coordinate| RowEnd::Coordinate { coordinate, factor: ends[coordinate] });
-        let answering = Answering { effort: torque, slope, rate: turbine - pump, bounds: unbounded };
+        let answering = Answering { effort: torque, slope: between, rate: turbine - pump, bounds: unbounded };
         out.answer(0, answering, step.h, &ends);
         let alone = (self.torques(pump, turbine + CHANGE)[1] - rest) / CHANGE;
-        let answering = Answering { effort: rest, slope: alone.min(-LEAST_SLOPE), rate: turbine, bounds: unbounded };
+        let answering = Answering { effort: rest, slope: alone, rate: turbine, bounds: unbounded };
         out.answer(1, answering, step.h, &ends[1..]);
     }
 

@@ -4,19 +4,17 @@
 
 use super::{formula, shafts};
 use crate::cause::Cause;
-use crate::element::rows::Answering;
+
 use crate::element::written::Build;
 use crate::element::{
-    Acting, Action, At, Attached, Element, ElementAccount, ElementSpec, Output, RowEnd, RowList, Seen, StepAhead,
+    Acting, Action, Answering, At, Attached, Element, ElementAccount, ElementSpec, Output, RowEnd, RowList, Seen,
+    StepAhead,
 };
 use crate::network::Formula;
 use std::borrow::Cow;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Range, Spec, equation, number};
 use tippe_format::part::Part;
-
-/// Least slope of a row, so that it is one [N m s/rad].
-const LEAST_SLOPE: f64 = 1e-6;
 
 /// An electric motor.
 #[derive(Clone, Debug)]
@@ -118,8 +116,7 @@ impl Acting for Electric {
 
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
         let ([asked, most], rate) = (self.asked(seen), seen.coordinate().u);
-        let slope = -self.gain.max(LEAST_SLOPE);
-        let answering = Answering { effort: asked, slope, rate, bounds: [-most, most] };
+        let answering = Answering { effort: asked, slope: -self.gain, rate, bounds: [-most, most] };
         out.answer(0, answering, step.h, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }
 

@@ -8,11 +8,11 @@
 use super::table::{Table, pairs, rising};
 use super::{formula, shafts};
 use crate::cause::Cause;
-use crate::element::rows::Answering;
+
 use crate::element::written::Build;
 use crate::element::{
-    Acting, Action, At, Attached, Element, ElementAccount, ElementMode, ElementSpec, ElementState, Finish, Output,
-    RowEnd, RowList, Seen, Settled, StepAhead, Trip,
+    Acting, Action, Answering, At, Attached, Element, ElementAccount, ElementMode, ElementSpec, ElementState, Finish,
+    Output, RowEnd, RowList, Seen, Settled, StepAhead, Trip,
 };
 use crate::event::EventKind;
 use crate::network::Formula;
@@ -21,11 +21,11 @@ use tippe_format::equation::Dimension;
 use tippe_format::key::{Range, Spec, equation, number};
 use tippe_format::part::Part;
 
-/// Below this speed drag falls to nothing, w_0 [rad/s].
+/// Below this speed drag falls to nothing, w_0 [rad/s]: chosen, a fifth of what a starter reaches.
 const DRAG_SPEED: f64 = 5.0;
 /// Torque of the idle governor at the speed nothing, as a share of full load there [-]: P = 2 F(w_i)/w_i.
 const GOVERNS: f64 = 2.0;
-/// T_i of its integral [s].
+/// T_i of its integral [s]: chosen, some turns at idle.
 const IDLE_TIME: f64 = 0.5;
 /// It burns again at this share of the redline [-].
 const BURNS_AGAIN: f64 = 0.98;
@@ -33,12 +33,10 @@ const BURNS_AGAIN: f64 = 0.98;
 const STALL_SHARE: f64 = 0.6;
 /// ... if that lasts as long as this [s].
 const STALL_TIME: f64 = 0.2;
-/// What is left of a slow moment is forgotten with this time [s].
+/// What is left of a slow moment is forgotten with this time [s]: a tenth of that in which it stalls.
 const FORGETS: f64 = 0.02;
 /// Change of speed by which slopes are measured [rad/s].
 const CHANGE: f64 = 1e-3;
-/// Least slope of a row, so that it is one [N m s/rad].
-const LEAST_SLOPE: f64 = 1e-6;
 /// Which mode is that of its redline, and which that of stalling.
 const CUT: usize = 0;
 const STALLED: usize = 1;
@@ -279,7 +277,7 @@ impl Acting for Engine {
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
         let w = seen.coordinate().u;
         let [now, faster] = [w, w + CHANGE].map(|w| self.given(seen, w));
-        let slope = ((faster.wanted - now.wanted) / CHANGE).min(-LEAST_SLOPE);
+        let slope = (faster.wanted - now.wanted) / CHANGE;
         let answering = Answering { effort: now.wanted, slope, rate: w, bounds: now.bounds };
         out.answer(0, answering, step.h, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }

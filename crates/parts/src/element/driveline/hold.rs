@@ -20,8 +20,10 @@ use std::sync::Arc;
 pub(super) const MOST_SHAFTS: usize = 8;
 /// Holds of one element, at most.
 pub(super) const MOST_LINES: usize = 2;
-/// A torque below this share of the stiffness is nothing to the error of a step [rad].
+/// Winding up by less than this is nothing to the error of a step [rad].
 const WOUND: f64 = 1e-9;
+/// Oil that gives less pressure than this is nothing to it either [Pa].
+const PRESSED: f64 = 1e3;
 
 /// One rate between shafts that is held.
 #[derive(Clone, Copy, Debug)]
@@ -81,13 +83,11 @@ pub(super) struct Made {
 impl From<Made> for Hold {
     fn from(made: Made) -> Hold {
         let Made { at, lines, rule, formula, cause, effort: (name, unit) } = made;
-        let wound = lines.iter().enumerate().map(|(k, line)| ElementState {
-            name: Cow::Borrowed(["wound", "wound_inside"][k]),
-            unit: if unit == "Pa" { "m^3" } else { "rad" },
-            start: 0.0,
-            scale: WOUND * if unit == "Pa" { 1e3 / line.stiffness / WOUND } else { 1.0 },
-        });
-        let states = wound.collect();
+        let wound = |(k, line): (usize, &Line)| {
+            let (unit, scale) = if unit == "Pa" { ("m^3", PRESSED / line.stiffness) } else { ("rad", WOUND) };
+            ElementState { name: Cow::Borrowed(["wound", "wound_inside"][k]), unit, start: 0.0, scale }
+        };
+        let states = lines.iter().enumerate().map(wound).collect();
         let torque = |k: usize| Output { name: Cow::Owned(format!("torque_{}", k + 1)), unit: Some("N m") };
         let first = Output { name: Cow::Borrowed(name), unit: Some(unit) };
         let outputs = std::iter::once(first).chain((0..at.len()).map(torque)).collect();

@@ -31,9 +31,9 @@ use tippe_format::equation::Dimension;
 use tippe_format::key::{Coupled, Form, Key, Range, key, number};
 use tippe_format::part::{Equation, Part};
 
-/// Stiffness of what holds two shafts together where nothing is said [N m/rad].
+/// Stiffness of what holds two shafts together where nothing is said [N m/rad]: G pi d^4/(32 L) of a steel shaft of 60 mm and 1 m.
 const STIFFNESS: f64 = 1e5;
-/// Time in which it comes to rest by its own damping where nothing is said, damping over stiffness [s].
+/// Damping over stiffness where nothing is said [s]: chosen, so that shafts of 0.1 kg m^2 ring down within three swings.
 const SETTLES: f64 = 1e-3;
 /// Unit of a torsional stiffness, N m/rad.
 const TORSIONAL: Dimension = Dimension::ENERGY;

@@ -226,12 +226,13 @@ impl Fluid {
     }
 
     /// Energy stored in displaced water [J]; with waves it is theirs.
-    fn energy(&self, seen: &Seen<'_>, wet: &Wet) -> f64 {
-        match () {
-            _ if !self.waves.is_empty() => 0.0,
-            _ if self.level.is_finite() => self.density * self.fall * wet.volume * wet.depth,
-            _ => -self.density * self.fall * wet.volume * self.up.dot(seen.frames[0].p),
+    fn energy(&self, wet: &Wet) -> f64 {
+        if !self.waves.is_empty() {
+            return 0.0;
         }
+        // air without a surface counts from the origin of the world
+        let depth = if self.level.is_finite() { wet.depth } else { -self.up.dot(wet.centre) };
+        self.density * self.fall * wet.volume * depth
     }
 }
 
@@ -258,7 +259,7 @@ impl Acting for Fluid {
             true => 0.0,
             false => wet.buoyancy.dot(kin.v + kin.w.cross(wet.centre - kin.p)),
         };
-        out.effect = Effect::new(force.length(), self.energy(seen, &wet), wet.lost);
+        out.effect = Effect::new(force.length(), self.energy(&wet), wet.lost);
         out.effect.powers[1] = wet.given + pressed;
         let above = self.up.dot(kin.p - wet.centre);
         let metacentric = if wet.volume > 0.0 { wet.plane / wet.volume - above } else { 0.0 };
@@ -288,6 +289,6 @@ impl Acting for Fluid {
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
-        self.energy(seen, &self.wet(seen))
+        self.energy(&self.wet(seen))
     }
 }

@@ -157,9 +157,8 @@ struct Sums {
 /// What `water` does to a body that moves like this.
 pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     let mut out = Wet::default();
-    let lid = water.depth(kin.p);
     // a point of the surface above or below the body
-    let o = if water.level.is_finite() { kin.p + water.up * lid } else { kin.p };
+    let o = if water.level.is_finite() { kin.p + water.up * water.depth(kin.p) } else { kin.p };
     let mut sums = Sums { volume: 0.0, moment: Vec3::ZERO, area: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
     // a ball that is wet or dry as a whole needs no triangles
     let whole = hull.ball.is_some_and(|(centre, r)| water.depth(kin.p + kin.R * centre).abs() >= r);
@@ -169,7 +168,7 @@ pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
         cut(corners, depths, |part| add(part, o, (hull, kin, water), &mut sums, &mut out));
     }
     match hull.ball {
-        Some((centre, radius)) => ball(kin.p + kin.R * centre, radius, water, kin, &mut out),
+        Some((centre, radius)) => ball(kin.p + kin.R * centre, [radius, hull.length], water, kin, &mut out),
         None => {
             out.volume = sums.volume;
             out.centre = if sums.volume > 0.0 { o + sums.moment / sums.volume } else { kin.p };
@@ -255,8 +254,8 @@ fn push(x: Vec3, (drag, lift): (Vec3, Vec3), (flow, v): (Vec3, Vec3), kin: &Kine
     out.given += (drag + lift).dot(flow);
 }
 
-/// A ball: the cap that is wet, a full cross-section of drag if all of it is. `centre` resolved in world [m].
-fn ball(centre: Vec3, r: f64, water: &Water<'_>, kin: &Kinematics, out: &mut Wet) {
+/// A ball of radius r and a length for Reynolds' number: the cap that is wet, a full cross-section of drag if all of it is. `centre` resolved in world [m].
+fn ball(centre: Vec3, [r, length]: [f64; 2], water: &Water<'_>, kin: &Kinematics, out: &mut Wet) {
     let depth = water.depth(centre);
     // h of the wet cap: V = pi h^2 (3 r - h)/3, its centre 3 (2 r - h)^2/(4 (3 r - h)) below that of the ball
     let h = (r + depth).clamp(0.0, 2.0 * r);
@@ -269,7 +268,9 @@ fn ball(centre: Vec3, r: f64, water: &Water<'_>, kin: &Kinematics, out: &mut Wet
         let flow = water.velocity(centre);
         let v = kin.v + kin.w.cross(centre - kin.p) - flow;
         let area = PI * r * r * water.drag;
-        let skin = if water.viscosity > 0.0 { PI * PI * r * r * water.friction(v.length(), 2.0 * r) } else { 0.0 };
+        // |v_t| = |v| sin(theta), and along v sin(theta) of that: the mean of sin^3 over the ball
+        let skin =
+            if water.viscosity > 0.0 { 0.75 * PI * PI * r * r * water.friction(v.length(), length) } else { 0.0 };
         push(centre, (-0.5 * water.density * (area + skin) * v.length() * v, Vec3::ZERO), (flow, v), kin, out);
     }
 }
@@ -369,6 +370,18 @@ mod tests {
         let found = wet(&block(20.0, 8.0, 3.0), &at(Vec3::new(3.0, 4.0, 0.3), Quat::IDENTITY, Vec3::ZERO), &still());
         near(found.volume, 192.0, 1e-12);
         near(found.plane / found.volume, 64.0 / 14.4, 1e-12);
+    }
+
+    /// A ball under water has the friction of its facets.
+    #[test]
+    fn a_ball_rubs_as_its_facets_do() {
+        let water = Water { viscosity: 1e-3, drag: 0.0, lift: 0.0, ..still() };
+        let mut ball = Hull::new(&[(Shape::Sphere { radius: 0.5 }, Pose::IDENTITY)]);
+        let moving = at(Vec3::new(0.0, 0.0, -5.0), Quat::IDENTITY, Vec3::new(2.0, 0.0, 0.0));
+        let closed = wet(&ball, &moving, &water).drag.x;
+        ball.ball = None;
+        // C_f is taken at the speed of each facet
+        near(wet(&ball, &moving, &water).drag.x, closed, 0.06);
     }
 
     /// Facets of round shapes have the volume of the shape.

@@ -59,12 +59,11 @@ impl RoadTyre {
         settled.aligning - settled.trail * (across - settled.force[1])
     }
 
-    fn show(touch: &Touch, pushes: &Pushes, mut out: impl FnMut(f64)) {
+    /// Its outputs.
+    fn shown(touch: &Touch, pushes: &Pushes) -> [f64; 10] {
         let Pushes { slip, load, forces: [along, across, rolling], torques: [tips, aligns] } = *pushes;
         let torque = rolling * touch.radius;
-        for value in [load, along, across, tips, torque, aligns, slip.kappa, slip.alpha, touch.camber, touch.depth] {
-            out(value);
-        }
+        [load, along, across, tips, torque, aligns, slip.kappa, slip.alpha, touch.camber, touch.depth]
     }
 
     /// What goes to slip and to rolling, with these velocities of the wheel over the road [W].
@@ -167,8 +166,7 @@ impl Acting for RoadTyre {
         out.effect.effort = load;
         out.effect.stored = 0.5 * elastic * depth;
         out.effect.powers = [(elastic - load) * -touch.rate, slips, rolls];
-        RoadTyre::show(&touch, &pushes, |value| out.shown.push(value));
-        out.shown.remove(0);
+        out.shown.extend_from_slice(&RoadTyre::shown(&touch, &pushes)[1..]);
     }
 
     fn watched(&self) -> usize {
@@ -274,7 +272,7 @@ impl Acting for RoadTyre {
         let turning = (turns(&step.before.frames) + turns(&step.after.frames)) * 0.5;
         let [slips, rolls] = RoadTyre::powers(&before, &pushes, mean, turning);
         (step.lost[1], step.lost[2]) = (slips * step.h, rolls * step.h);
-        RoadTyre::show(&after, &pushes, |value| step.outputs.push(value));
+        step.outputs.extend_from_slice(&RoadTyre::shown(&after, &pushes));
         step.modes[0] = ElementMode { held: pushes.load > 0.0, sense: 1.0, speed: 0.0 };
     }
 
