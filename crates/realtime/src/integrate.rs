@@ -114,7 +114,7 @@ impl Clock {
     }
 
     /// Bodies that slide or roll all through the step, along what they touch and not across it, go as far as their mean
-    /// velocity takes them in the direction in which they move, if all that touch each other do: at the velocity of the end,
+    /// velocity takes them in the direction in which they move, if all that touch each other do and no rope or joint holds them: at the velocity of the end,
     /// with which contacts close, ways would be wrong by h (u+ - u)/2 in each step.
     pub(super) fn find_sliders(&mut self, velocity: &[Six]) {
         for p in 0..self.partitions.len() {
