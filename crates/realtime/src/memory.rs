@@ -193,6 +193,7 @@ impl Reading<'_> {
                     size += row.lambda * row.lambda;
                     &mut ledger[Cause::Spin]
                 }
+                Owner::SpinDamper(_) => &mut ledger[Cause::Spin],
                 Owner::Roll(_, a) => {
                     memory.turn += grip.axes[a as usize + 1] * row.lambda;
                     &mut ledger[Cause::Rolling]

@@ -25,6 +25,8 @@ pub enum Owner {
     Tangent(u32, u8),
     /// Spin about the normal of a grip, times its lever.
     Twist(u32),
+    /// Damping of the spin of a grip.
+    SpinDamper(u32),
     /// Rolling about tangent 1 or 2 of a grip.
     Roll(u32, u8),
     /// A force element.
@@ -38,7 +40,7 @@ pub enum Owner {
 impl Owner {
     /// True for rows of a grip: they follow the normals of their pair and act between the same bodies.
     pub fn is_friction(self) -> bool {
-        matches!(self, Owner::Tangent(..) | Owner::Twist(_) | Owner::Roll(..))
+        matches!(self, Owner::Tangent(..) | Owner::Twist(_) | Owner::SpinDamper(_) | Owner::Roll(..))
     }
 }
 
@@ -387,6 +389,11 @@ impl Clock {
                 let J = about(grip.axes[0] * grip.lever);
                 rows.push(ends, J, row(wound, twist, 0), Owner::Twist(g), bound);
             }
+        }
+        if grip.spin_damper > 0.0 {
+            let compliance = 1.0 / (h * grip.spin_damper);
+            let row = Row { compliance, lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..Row::default() };
+            rows.push(ends, about(grip.axes[0]), row, Owner::SpinDamper(g), Follow::NONE);
         }
         if grip.rolling > 0.0 {
             for a in 0..2 {

@@ -38,6 +38,8 @@ pub struct ContactSpec {
     pub spin_speed: Option<f64>,
     /// Radius of the contact patch for spin friction [m].
     pub patch_radius: Option<f64>,
+    /// Torque against spin over normal force, area of contact and spin [s/m].
+    pub spin_damping: Option<f64>,
     /// Effective radius of curvature [m].
     pub radius: Option<f64>,
     /// Effective elastic modulus E* [Pa].

@@ -139,7 +139,7 @@ const REALTIME: Table = Table {
 /// A speed [m/s] and what there is at it.
 const AT_SPEED: Form = Form::Vector(2, Measure { dimension: None, range: NotNegative });
 
-const CONTACT_KEYS: [Key; 28] = [
+const CONTACT_KEYS: [Key; 29] = [
     number("restitution", D::ONE, Fraction, "Coefficient of restitution [-]"),
     number("friction", D::ONE, NotNegative, "Coefficient of sliding friction [-]"),
     number("static_friction", D::ONE, NotNegative, "Coefficient of static friction [-]"),
@@ -159,6 +159,12 @@ const CONTACT_KEYS: [Key; 28] = [
     number("slip_speed", D::SPEED, Positive, "Slip speed of regularised friction [m/s]"),
     number("spin_speed", D::ANGULAR_SPEED, Positive, "Angular speed of regularised rolling and spin friction [rad/s]"),
     number("patch_radius", D::LENGTH, NotNegative, "Radius of the contact patch for spin friction [m]"),
+    number(
+        "spin_damping",
+        D::SLOWNESS,
+        NotNegative,
+        "Torque against spin over normal force, area of contact and angular speed, beside any friction law [s/m]",
+    ),
     number("radius", D::LENGTH, Positive, "Effective radius of curvature [m]"),
     number("modulus", D::PRESSURE, Positive, "Effective elastic modulus E* [Pa]"),
     number(

@@ -260,6 +260,7 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
         slip_speed: number("slip_speed"),
         spin_speed: number("spin_speed"),
         patch_radius: number("patch_radius"),
+        spin_damping: number("spin_damping"),
         radius: number("radius"),
         modulus: number("modulus"),
         force_max: number("force_max"),

@@ -195,6 +195,7 @@ fn contact(table: &mut Writer, contact: &ContactSpec) {
     table.number("slip_speed", contact.slip_speed);
     table.number("spin_speed", contact.spin_speed);
     table.number("patch_radius", contact.patch_radius);
+    table.number("spin_damping", contact.spin_damping);
     table.number("radius", contact.radius);
     table.number("modulus", contact.modulus);
     table.number("force_max", contact.force_max);

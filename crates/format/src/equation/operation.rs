@@ -290,10 +290,11 @@ pub(super) fn power(a: f64, b: f64) -> f64 {
     if (-MAX_MULTIPLIED_POWER..0.0).contains(&b) {
         return 1.0 / power(a, -b);
     }
-    if b == b.floor() && b <= MAX_MULTIPLIED_POWER {
+    let multiplied = (0.0..=MAX_MULTIPLIED_POWER).contains(&b);
+    if multiplied && b == b.floor() {
         return whole_power(a, b as u32, |x, y| x * y).unwrap_or(1.0);
     }
-    if b - b.floor() == 0.5 && b <= MAX_MULTIPLIED_POWER {
+    if multiplied && b - b.floor() == 0.5 {
         return match b as u32 {
             0 => a.sqrt(),
             n => whole_power(a, n - 1, |x, y| x * y).unwrap_or(1.0) * (a * a.sqrt()),

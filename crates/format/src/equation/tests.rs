@@ -26,6 +26,8 @@ fn arithmetic_follows_the_usual_rules() {
     assert_eq!(value("-2^2"), -4.0);
     assert_eq!(value("2^-1"), 0.5);
     assert_eq!(value("2^3^2"), 512.0);
+    assert_eq!(value("2^-60"), 2f64.powi(-60));
+    assert_eq!(value("4^-40.5"), 2f64.powi(-81));
     assert_eq!(value("(1 + 2)*3/4"), 2.25);
     assert_eq!(value("2*-3"), -6.0);
     assert_eq!(value("+n"), 10.0);

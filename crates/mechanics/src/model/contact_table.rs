@@ -329,7 +329,8 @@ impl Compiler<'_> {
         let friction_law = self.friction_law(spec, names)?;
         let friction = if friction_wanted { friction } else { 0.0 };
         let rolling = if friction_wanted { spec.rolling.or(table.map(|t| t.rolling)).unwrap_or(0.0) } else { 0.0 };
-        let frictionless = friction == 0.0 && rolling == 0.0;
+        let spin_damping = if friction_wanted { spec.spin_damping.unwrap_or(0.0) } else { 0.0 };
+        let frictionless = friction == 0.0 && rolling == 0.0 && spin_damping == 0.0;
         Some(ContactParameters {
             law,
             friction_law: if frictionless { FrictionLaw::None } else { friction_law },
@@ -340,6 +341,7 @@ impl Compiler<'_> {
             rolling,
             spin: spec.spin.unwrap_or(0.0),
             patch_radius: spec.patch_radius.unwrap_or(0.0),
+            spin_damping,
             radius: spec.radius,
             lever: match spec.lever.unwrap_or(scene::Lever::Midpoint) {
                 scene::Lever::Midpoint => Lever::Midpoint,
@@ -487,6 +489,7 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
         slip_speed,
         spin_speed,
         patch_radius,
+        spin_damping,
         radius,
         modulus,
         force_max,

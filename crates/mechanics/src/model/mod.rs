@@ -368,6 +368,8 @@ pub struct ContactParameters {
     pub spin: f64,
     /// Patch radius [m]; zero: from Hertz.
     pub patch_radius: f64,
+    /// c_r: torque against spin over normal force, area and spin [s/m].
+    pub spin_damping: f64,
     /// Effective radius instead of the shapes' [m].
     pub radius: Option<f64>,
     /// Where the force acts.

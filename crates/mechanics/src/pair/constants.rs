@@ -1,7 +1,7 @@
 //! Constants of a contact for a clock with a fixed step.
 
 use super::{PairGeometry, PairLaws};
-use crate::contact::friction::FrictionLaw;
+use crate::contact::friction::{CONTENSOU, FrictionConstants, FrictionLaw};
 use crate::contact::normal::{NormalLaw, exact_damping};
 use crate::contact::surfaces::SurfacePair;
 use crate::model::Model;
@@ -31,8 +31,14 @@ pub struct ContactConstants {
     pub mu_static: f64,
     /// Largest rolling torque over normal force [m].
     pub rolling: f64,
-    /// Largest spin torque over normal force [m].
-    pub spin: f64,
+    /// Lever of spin about the normal, spin torque over friction force, that the scene gives [m]; zero: of the patch.
+    pub lever: f64,
+    /// c_r: torque against spin over normal force, area and spin [s/m].
+    pub spin_damping: f64,
+    /// Radius of the patch that the scene gives [m]; zero: of the contact.
+    pub patch_radius: f64,
+    /// Area over which round bodies touch over Hertz's pi R depth [-]: two where it is the rim of what they share.
+    pub wide: f64,
     /// Restitution [-].
     pub restitution: f64,
     /// b of the exact damping [-].
@@ -88,7 +94,13 @@ impl ContactConstants {
             mu,
             mu_static: mu.max(if friction { pair.friction.mu_static } else { 0.0 }),
             rolling: pair.friction.rolling * size,
-            spin: pair.friction.spin * size,
+            lever: match pair.friction {
+                FrictionConstants { spin, .. } if spin > 0.0 && mu > 0.0 => spin * size / mu,
+                FrictionConstants { patch_radius, .. } => CONTENSOU * patch_radius,
+            },
+            spin_damping: pair.friction.spin_damping,
+            patch_radius: pair.friction.patch_radius,
+            wide: if matches!(pair.law, NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. }) { 2.0 } else { 1.0 },
             restitution,
             damping: exact_damping(restitution.max(0.01)),
             damper: match &pair.law {

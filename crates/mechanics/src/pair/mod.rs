@@ -257,6 +257,7 @@ impl<'a> Ends<'a> {
             rolling: parameters.rolling,
             spin: parameters.spin,
             patch_radius: parameters.patch_radius,
+            spin_damping: parameters.spin_damping,
             kappa: parameters.kappa,
             mass: 1.0 / (self.inverse_mass(0) + self.inverse_mass(1) + arm(0) + arm(1)),
             inertia: 1.0 / (self.inverse_inertia(0) + self.inverse_inertia(1)),

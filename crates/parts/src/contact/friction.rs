@@ -21,6 +21,8 @@
 //! it ends. The spin torque is held to mu N b before L is taken: under a corner b is so small that any spin is too fast for
 //! its spring, and that alone is no slip.
 //!
+//! Beside any of them spin may be damped (Elmqvist and others 2015, 6.2.3): M_r = -A N c_r w_n, A the area over which they touch.
+//!
 //! The other forms are published ones, by name (docs/theory/sources.md); they have no states and all of them creep.
 
 use super::normal::regularised;
@@ -46,6 +48,8 @@ const SPIN_SPEED: f64 = 2.0;
 const STEADY: f64 = 1e-3;
 /// Springs of flat patches smaller than this share of the face get no softer [-].
 const SMALLEST_PATCH: f64 = 1e-4;
+/// b over the radius of a Hertz patch: 3 pi/16 (Leine, Glocker 2003) [-].
+pub const CONTENSOU: f64 = 3.0 * std::f64::consts::PI / 16.0;
 /// The spin spring gives way faster than the tangential one by no more than this [-]; for a Hertz patch it is 2.9.
 const SPIN_YIELD: f64 = 3.0;
 
@@ -105,6 +109,8 @@ pub struct FrictionConstants {
     pub spin: f64,
     /// Patch radius a [m]; zero: from Hertz.
     pub patch_radius: f64,
+    /// c_r: torque against spin over normal force, area and spin [s/m].
+    pub spin_damping: f64,
     /// kappa = 4 G*/E* [-].
     pub kappa: f64,
     /// Normal stiffness of a flat patch, constant [N/m]; zero for point contacts.
@@ -136,6 +142,8 @@ pub struct FrictionInput {
     pub patch_radius: f64,
     /// Mean distance of a flat patch from its middle [m], see [`patch_lever`].
     pub lever: f64,
+    /// A: area over which they touch [m^2].
+    pub area: f64,
     /// Tangent stiffness over secant stiffness of the normal law: 1.5 for Hertz, 1 for linear [-].
     pub exponent: f64,
     /// d of the normal law [s/m].
@@ -238,6 +246,17 @@ impl FrictionLaw {
 
     /// Friction at one contact; `springs` and `modes` only matter to `Mindlin`.
     pub fn evaluate(&self, c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
+        let mut friction = self.rub(c, x, springs, modes);
+        if c.spin_damping > 0.0 {
+            let w_n = x.omega.dot(x.normal);
+            let M_r = damped_spin(c, x.area, x.N, w_n);
+            friction.torque += M_r * x.normal;
+            friction.spin -= M_r * w_n;
+        }
+        friction
+    }
+
+    fn rub(&self, c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
         match *self {
             FrictionLaw::None => rolling_regularised(c, x, 0.01),
             FrictionLaw::Mindlin => mindlin(c, x, springs, modes),
@@ -301,6 +320,11 @@ pub fn nassauer_coefficient(c: &FrictionConstants, x: f64) -> f64 {
     (2.0 * mus - c.mu) * x2 / (x2 * x2 + 1.0) + c.mu - c.mu / (x2 + 1.0)
 }
 
+/// Torque on 2 about the normal that damps its spin w_n relative to 1 [N m]: M_r = -A F c_r w_n, Elmqvist and others 2015, 6.2.3.
+pub fn damped_spin(c: &FrictionConstants, A: f64, F: f64, w_n: f64) -> f64 {
+    -A * F.max(0.0) * c.spin_damping * w_n
+}
+
 /// b of the limit surface [m].
 fn contensou_radius(c: &FrictionConstants, x: &FrictionInput) -> f64 {
     if c.spin > 0.0 && c.mu > 0.0 {
@@ -310,7 +334,7 @@ fn contensou_radius(c: &FrictionConstants, x: &FrictionInput) -> f64 {
         return x.lever;
     }
     let a = if c.patch_radius > 0.0 { c.patch_radius } else { (x.radius * x.depth).sqrt() };
-    3.0 * std::f64::consts::PI / 16.0 * a
+    CONTENSOU * a
 }
 
 /// Mean over square of the root mean square distance of a patch of area A [m^2] from its middle under even pressure [-], by the second moment C of its points
@@ -535,7 +559,8 @@ pub fn springs_at_stick(
     let mut springs = *old;
     if slip_ends {
         springs.f = (friction.force + k.k_t * k.relaxation * x.v_t) / k.gear;
-        springs.spin = (friction.torque.dot(n) + k.k_s * k.relaxation * w_n) / k.spin_gear;
+        let M = friction.torque.dot(n) - damped_spin(c, x.area, x.N, w_n);
+        springs.spin = (M + k.k_s * k.relaxation * w_n) / k.spin_gear;
     } else {
         let roll = friction.torque - n * friction.torque.dot(n);
         springs.roll = (roll + k.k_r * k.relaxation * (x.omega - w_n * n)) / k.gear;

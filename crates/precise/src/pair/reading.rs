@@ -453,11 +453,28 @@ impl Pair {
             radius: reading.radius,
             patch_radius: reading.patch_radius,
             lever: reading.lever,
+            area: self.area(reading),
             exponent: self.laws.exponent,
             damping,
             damping_speed: speed.max(0.1 * SCALE_SPEED),
             v_t: reading.v_t,
             omega: reading.omega,
+        }
+    }
+
+    /// Area over which they touch [m^2]: across what they share where the law is one of overlap, else Hertz's pi R depth or what is given.
+    fn area(&self, reading: &Reading) -> f64 {
+        let (pi, depth) = (std::f64::consts::PI, (-reading.gap).max(0.0));
+        let given = self.laws.friction.patch_radius;
+        if reading.patch_radius > 0.0 {
+            pi * reading.patch_radius * reading.patch_radius
+        } else if given > 0.0 {
+            pi * given * given
+        } else if matches!(self.laws.law, NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. }) {
+            // the rim of the cap: a^2 = 2 R depth - depth^2
+            pi * depth * (2.0 * reading.radius - depth).max(0.0)
+        } else {
+            pi * reading.radius * depth
         }
     }
 

@@ -6,7 +6,8 @@ use super::touch::{LOAD_MIN, Touch};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::space::any_orthogonal;
 use tippe_geometry::{Mat3, Vec3};
-use tippe_mechanics::contact::friction::{FrictionConstants, FrictionLaw, patch_lever};
+use tippe_mechanics::contact::friction::{CONTENSOU, FrictionConstants, FrictionLaw, damped_spin, patch_lever};
+use tippe_mechanics::pair::ContactConstants;
 use tippe_scene::FrictionBound;
 
 /// Slip above which the first tangent of a friction box is along it [m/s]; below, it is along the friction of the last
@@ -75,6 +76,8 @@ pub struct Grip {
     pub turning: Vec3,
     /// b [m].
     pub lever: f64,
+    /// Torque against spin about the normal over spin [N m s].
+    pub spin_damper: f64,
     /// Largest rolling torque over normal force [m].
     pub rolling: f64,
     /// Largest friction force, spin over its lever included [N].
@@ -129,6 +132,7 @@ impl Clock {
             },
             turning: Vec3::ZERO,
             lever,
+            spin_damper: self.spin_damper(near, touches),
             rolling: constants.rolling,
             limit: near.force_max,
             fixed: near.friction_force,
@@ -154,6 +158,29 @@ impl Clock {
         grip
     }
 
+    /// What damps the spin of a pair, with the normal force of the last step [N m s].
+    fn spin_damper(&self, near: &Near, touches: &[Touch]) -> f64 {
+        let constants = &near.constants;
+        if constants.spin_damping == 0.0 {
+            return 0.0;
+        }
+        let known = touches.iter().any(|t| t.known);
+        let load: f64 = touches.iter().map(|t| t.memory.normal.max(0.0)).sum();
+        let N = if known { load / self.h } else { constants.weight };
+        let area: f64 = touches.iter().map(|t| t.area).sum();
+        let pi = std::f64::consts::PI;
+        let A = if constants.patch_radius > 0.0 {
+            pi * constants.patch_radius * constants.patch_radius
+        } else if area > 0.0 {
+            area
+        } else {
+            let a = hertz_radius(constants, N);
+            constants.wide * pi * a * a
+        };
+        let c = FrictionConstants { spin_damping: constants.spin_damping, ..FrictionConstants::default() };
+        -damped_spin(&c, A, N, 1.0)
+    }
+
     /// Speed of two bodies along each other at a point, at the beginning of the step [m/s].
     fn slip_speed(&self, bodies: [usize; 2], at: Vec3, normal: Vec3) -> f64 {
         let [v1, v2] = bodies.map(|b| self.paths[b].velocity_of(at));
@@ -175,8 +202,8 @@ impl Clock {
         };
         let point = touches.iter().map(|t| t.point * weight(t)).sum::<Vec3>();
         let constants = &near.constants;
-        let lever = if constants.spin > 0.0 {
-            constants.spin
+        let lever = if constants.lever > 0.0 {
+            constants.lever
         } else if area > 0.0 {
             let mut second = Mat3::ZERO;
             for t in touches {
@@ -189,10 +216,7 @@ impl Clock {
         } else if count > 1 {
             touches.iter().map(|t| (t.point - point).length() * weight(t)).sum()
         } else {
-            // Hertz: a^3 = 3 N R/(4 E*), b = 3 pi a/16
-            let N = (load / self.h).max(LOAD_MIN * constants.weight);
-            let a = libm::cbrt(0.75 * N * constants.radius / constants.modulus.max(f64::MIN_POSITIVE));
-            3.0 * std::f64::consts::PI / 16.0 * a.min(constants.radius)
+            CONTENSOU * hertz_radius(constants, (load / self.h).max(LOAD_MIN * constants.weight))
         };
         (point, lever)
     }
@@ -211,4 +235,9 @@ impl Clock {
         }
         [normal, first, normal.cross(first)]
     }
+}
+
+/// Hertz: a^3 = 3 N R/(4 E*) [m].
+fn hertz_radius(constants: &ContactConstants, N: f64) -> f64 {
+    libm::cbrt(0.75 * N * constants.radius / constants.modulus.max(f64::MIN_POSITIVE)).min(constants.radius)
 }

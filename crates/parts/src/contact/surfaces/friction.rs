@@ -4,7 +4,7 @@ use super::motion::relative;
 use super::press::Load;
 use super::reading::SurfaceReading;
 use super::{Laws, SurfacePair};
-use crate::contact::friction::{FrictionConstants, FrictionInput, Springs, patch_gamma};
+use crate::contact::friction::{FrictionConstants, FrictionInput, Springs, damped_spin, patch_gamma};
 use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Vec3};
 
@@ -132,6 +132,28 @@ impl SurfacePair {
         travel: Vec3,
         reading: &mut SurfaceReading,
     ) {
+        self.rub_by_law(sides, laws, springs, loads, travel, reading);
+        let c = laws.coefficients;
+        if c.spin_damping > 0.0 {
+            let N: f64 = loads.iter().map(|l| l.force).sum();
+            let w_n = (sides[1].w - sides[0].w).dot(reading.normal);
+            let M_r = damped_spin(c, reading.area, N, w_n);
+            reading.friction.spin -= M_r * w_n;
+            reading.torques[0] -= reading.normal * M_r;
+            reading.torques[1] += reading.normal * M_r;
+        }
+    }
+
+    /// Friction of the law alone.
+    fn rub_by_law(
+        &self,
+        sides: [&Kinematics; 2],
+        laws: &Laws<'_>,
+        springs: &Springs,
+        loads: &[Load],
+        travel: Vec3,
+        reading: &mut SurfaceReading,
+    ) {
         if !laws.friction.has_springs() {
             return rub_point_by_point(sides, laws, springs, loads, reading);
         }
@@ -181,6 +203,7 @@ fn rub_point_by_point(
             radius: 0.0,
             patch_radius: 0.0,
             lever: 0.0,
+            area: 0.0,
             exponent: 1.0,
             damping: 0.0,
             damping_speed: 1.0,
