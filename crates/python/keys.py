@@ -137,6 +137,7 @@ def text() -> str:
     parts.append(typed("Component", item(schema, "component"), {"name"}))
     parts.append(typed("Constraint", item(schema, "constraint"), {"name", "terms"}))
     parts.append(typed("Cable", item(schema, "cable"), {"name", "points"}))
+    parts.append(typed("Drawing", item(schema, "drawing"), {"name", "on", "shape"}))
     parts.append(typed("Fluid", item(schema, "fluid"), {"name", "bodies", "density"}))
     parts.append(typed("Change", item(schema, "change"), {"name"}))
     parts.append(typed("Solid", item(schema, "solid"), {"name", "kind"}))

@@ -4,6 +4,7 @@
 pub mod cause;
 pub mod contact;
 pub mod curve;
+pub mod drawing;
 pub mod element;
 pub mod event;
 pub mod joint;

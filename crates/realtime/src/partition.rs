@@ -7,6 +7,7 @@ use super::settings::Settings;
 use super::share::share;
 use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
+use tippe_mechanics::model::Model;
 use tippe_numerics::kkt::{self, Block, Follow, GROUND, Problem, Report, Row, Solver, Tie};
 use tippe_scene::{Coupled, FrictionLoad, Solver as SolverChoice};
 
@@ -238,9 +239,12 @@ impl Clock {
             self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.paths[b].struck
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
-            Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::SpinDamper(_) | Owner::Roll(..) | Owner::Bend => {
-                self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
-            }
+            Owner::Normal(_)
+            | Owner::Tangent(..)
+            | Owner::Twist(_)
+            | Owner::SpinDamper(_)
+            | Owner::Roll(..)
+            | Owner::Bend => self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan(),
             Owner::Element(_) | Owner::Custom(_) => false,
         };
         partition.bodies.iter().all(quiet)
@@ -331,7 +335,7 @@ impl Clock {
             end.body = local(end.body);
         }
         partition.problem = problem;
-        partition.choose(&self.settings);
+        partition.choose(&self.model, &self.settings);
         // rows of hooks hold at the end of the step
         if partition.rows.iter().any(|&k| matches!(self.rows.owners[k as usize], Owner::Custom(_)))
             || partition.ties.iter().any(|&k| matches!(self.rows.tie_owners[k as usize], Owner::Custom(_)))
@@ -369,7 +373,9 @@ impl Clock {
 impl Clock {
     /// True if some partition may be swept: a sweep moves bodies in steps of its own, at the velocities of their ends.
     pub(super) fn may_sweep(&self) -> bool {
+        let of_bodies = self.model.bodies.iter().any(|body| body.solver == Some(SolverChoice::Sweeps));
         match self.settings.solver {
+            _ if of_bodies => true,
             SolverChoice::Auto => self.model.bodies.len() > self.settings.direct_bodies,
             SolverChoice::Direct => false,
             SolverChoice::Sweeps => true,
@@ -379,10 +385,12 @@ impl Clock {
 
 impl Partition {
     /// Whether it is swept.
-    fn choose(&mut self, settings: &Settings) {
+    fn choose(&mut self, model: &Model, settings: &Settings) {
+        let own = self.bodies.iter().filter_map(|b| model.bodies[*b as usize].solver);
+        let own = own.reduce(|one, other| if one == other { one } else { SolverChoice::Direct });
         let masses = self.problem.mass.iter().map(|M| M[35]);
         let (least, most) = masses.fold((f64::INFINITY, 0.0_f64), |(a, b), m| (a.min(m), b.max(m)));
-        self.swept = match settings.solver {
+        self.swept = match own.unwrap_or(settings.solver) {
             SolverChoice::Auto => {
                 self.bodies.len() > settings.direct_bodies && most < UNEQUAL * least && self.problem.ties.is_empty()
             }

@@ -423,6 +423,7 @@ mod tests {
             oriented: true,
             size: 0.1,
             mechanism: None,
+            solver: None,
         }
     }
 

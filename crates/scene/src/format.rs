@@ -53,6 +53,7 @@ pub(super) const SCENE: Table = Table {
         key("signal", Form::Tables(&mechanism::SIGNAL), "Named scalars over time, for equations"),
         key("component", Form::Tables(&mechanism::COMPONENT), "Components with states of their own, as equations"),
         key("sensor", Form::Tables(&mechanism::SENSOR), "Sensors"),
+        key("drawing", Form::Tables(&mechanism::DRAWING), "Surfaces that are drawn and nothing else"),
         key("change", Form::Tables(&mechanism::CHANGE), "Structural changes"),
         key("expect", Form::Tables(&EXPECT), "What a run must show; checked by `tippe check`"),
     ]],
@@ -284,6 +285,11 @@ pub(super) const BODY: Table = Table {
         texts("groups", "Groups it belongs to"),
         texts("ignore", "Bodies, and `group:NAME`s, it never collides with"),
         flag("collide", "False if none of its shapes ever collides"),
+        word(
+            "solver",
+            Solver::NAMES,
+            "How the realtime clock solves what it is joined to by contacts and joints; direct where two bodies of it differ",
+        ),
         key("frames", Form::Tables(&mechanism::FRAME), "Named frames on it; `BODY.FRAME` elsewhere"),
     ]],
 };

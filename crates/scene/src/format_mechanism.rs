@@ -4,7 +4,7 @@ use super::format::{Form, Key, Range, Table};
 use super::format::{REPEATED, any, equation, key, number, text, texts, vector};
 use crate::equation::Dimension as D;
 use Range::{NotNegative, Positive};
-use tippe_parts::{element, joint, sensor, signal};
+use tippe_parts::{drawing, element, joint, sensor, signal};
 
 const NAME: Key =
     text("name", "Name, unique; `{k}` is replaced by the value of k").required("everything has a name of its own");
@@ -67,6 +67,8 @@ pub(super) const SIGNAL: Table =
 pub(super) const SENSOR: Table =
     Table { name: "[[sensor]]", keys: &[&[NAME, REPEATED, kind("What it measures")]], kinds: &sensor::KINDS };
 
+pub(super) const DRAWING: Table = Table { name: "[[drawing]]", keys: &[&[NAME, REPEATED]], kinds: &[&drawing::KIND] };
+
 pub(super) const COMPONENT: Table = Table {
     name: "[[component]]",
     kinds: &[],
@@ -122,6 +124,7 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("wave of a fluid", &element::WAVE_KINDS),
         ("signal", &SIGNAL),
         ("sensor", &SENSOR),
+        ("drawing", &DRAWING),
         ("motor", &element::MOTOR),
         ("spring of a joint", &element::SPRING),
         ("limit of a joint", &element::LIMIT),

@@ -259,7 +259,8 @@ impl Entering {
             let held = parts.iter().filter(|part| include_part::holds_to_the_world(part));
             held.map(|part| (what, part.name.clone())).collect::<Vec<_>>()
         };
-        for (what, name) in of("joint", &part.joints).into_iter().chain(of("force", &part.forces)) {
+        let held = [of("joint", &part.joints), of("force", &part.forces), of("drawing", &part.drawings)];
+        for (what, name) in held.into_iter().flatten() {
             let message = format!("{} is moved, but its {what} \"{name}\" holds to the world's own frame", fields.what);
             reader.error(self.place, message, "give it `at`, or fasten it to a fixed body of that scene");
         }
@@ -283,6 +284,7 @@ impl Entering {
             signals,
             components,
             sensors,
+            drawings,
             changes,
             ..
         } = part;
@@ -353,7 +355,7 @@ impl Entering {
             scene.probes.push(probe);
         }
         let parts = [(joints, &mut scene.joints), (forces, &mut scene.forces), (signals, &mut scene.signals)];
-        for (parts, out) in parts.into_iter().chain([(sensors, &mut scene.sensors)]) {
+        for (parts, out) in parts.into_iter().chain([(sensors, &mut scene.sensors), (drawings, &mut scene.drawings)]) {
             for mut part in parts {
                 self.part(&mut part);
                 out.push(part);

@@ -118,6 +118,8 @@ pub struct Scene {
     pub components: Vec<Component>,
     /// Sensors.
     pub sensors: Vec<Part>,
+    /// Surfaces that are drawn and nothing else.
+    pub drawings: Vec<Part>,
     /// Structural changes.
     pub changes: Vec<Change>,
     /// What a run must show.
@@ -538,6 +540,8 @@ pub struct Body {
     pub ignore: Vec<String>,
     /// False if none of its shapes ever collides.
     pub collide: bool,
+    /// How the realtime clock solves the partition it is in, instead of the setting for all.
+    pub solver: Option<Solver>,
     /// Named frames on it.
     pub frames: Vec<Frame>,
     /// Where things were written.
@@ -564,6 +568,7 @@ impl Default for Body {
             groups: Vec::new(),
             ignore: Vec::new(),
             collide: true,
+            solver: None,
             frames: Vec::new(),
             places: Places::default(),
         }

@@ -81,6 +81,7 @@ impl Copies<'_, '_> {
             groups: reader.texts(fields, "groups").map_or_else(|| defaults.groups.clone(), without_places),
             ignore: names(reader, fields, "ignore"),
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
+            solver: reader.word(fields, "solver", Solver::from_name),
             frames: frames(reader, fields),
             places: self.places.clone(),
         };

@@ -31,6 +31,7 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
     E.parts(reader, fields, "fluid", &tables::FLUID, &mut scene.forces);
     E.parts(reader, fields, "signal", &tables::SIGNAL, &mut scene.signals);
     E.parts(reader, fields, "sensor", &tables::SENSOR, &mut scene.sensors);
+    E.parts(reader, fields, "drawing", &tables::DRAWING, &mut scene.drawings);
     E.each(reader, fields, "component", &tables::COMPONENT, |r, f, name| {
         scene.components.extend(E.component(r, f, name));
     });

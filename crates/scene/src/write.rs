@@ -283,6 +283,7 @@ fn body(body: &Body) -> Writer {
     table.texts("groups", &body.groups);
     table.texts("ignore", &body.ignore);
     table.flag("collide", body.collide, true);
+    table.text("solver", body.solver.map(|solver| solver.name()));
     tables(&mut table, "frames", &body.frames, |frame| {
         let mut table = Writer::default();
         table.text("name", Some(&frame.name));

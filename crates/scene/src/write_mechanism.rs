@@ -4,7 +4,7 @@ use super::write::{Writer, tables};
 use super::write_part::part;
 use super::*;
 
-/// Writes joints, force elements, signals, components, sensors and changes.
+/// Writes joints, force elements, signals, components, sensors, drawings and changes.
 pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "joint", &scene.joints, |joint| part(joint, true));
     tables(top, "constraint", &scene.constraints, |constraint| self::constraint(constraint, &scene.joints));
@@ -18,6 +18,7 @@ pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
     tables(top, "signal", &scene.signals, |signal| part(signal, true));
     tables(top, "component", &scene.components, component);
     tables(top, "sensor", &scene.sensors, |sensor| part(sensor, true));
+    tables(top, "drawing", &scene.drawings, |drawing| part(drawing, false));
     tables(top, "change", &scene.changes, change);
 }
 

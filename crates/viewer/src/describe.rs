@@ -3,6 +3,7 @@
 //! Names come from scenes that anybody may have written. They are strings of a JSON document here and text nodes in the
 //! page, never markup.
 
+use crate::drawing::{self, DescribedDrawing, DescribedWater};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -40,6 +41,10 @@ pub struct Description {
     pub springs: Vec<DescribedSpring>,
     /// Cables.
     pub ropes: Vec<DescribedRope>,
+    /// Surfaces drawn by equations.
+    pub drawings: Vec<DescribedDrawing>,
+    /// Surfaces of fluids.
+    pub waters: Vec<DescribedWater>,
     /// Signals of the model.
     pub signals: Vec<SignalName>,
     /// Numbers from outside that the clock listens to.
@@ -300,6 +305,8 @@ impl Description {
             joints: joints(model),
             springs: springs(model),
             ropes: ropes(scene, model),
+            drawings: drawing::drawings(model),
+            waters: drawing::waters(model),
             signals: model.signals.iter().map(|s| SignalName { name: s.name.clone(), unit: s.unit.clone() }).collect(),
             inputs: if clock == Clock::Realtime { inputs(model) } else { Vec::new() },
             accounts: accounts.chain(["x", "y", "z"].map(|axis| format!("momentum.{axis}"))).collect(),
@@ -378,7 +385,7 @@ fn inputs(model: &Model) -> Vec<DescribedInput> {
     described.collect()
 }
 
-fn described(model: &Model, anchor: &Anchor) -> DescribedFrame {
+pub(crate) fn described(model: &Model, anchor: &Anchor) -> DescribedFrame {
     let p_bc = anchor.body.map_or(Vec3::ZERO, |body| model.bodies[body as usize].p_bc);
     DescribedFrame { body: anchor.body, pose: numbers(&Pose::new(Quat::from_mat3(&anchor.R), p_bc + anchor.p)) }
 }

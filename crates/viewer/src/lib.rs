@@ -13,6 +13,7 @@
 
 pub mod block;
 pub mod describe;
+mod drawing;
 mod grains;
 mod lines;
 mod live;

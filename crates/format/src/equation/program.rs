@@ -86,6 +86,21 @@ impl Program {
         self.outputs.iter().any(is) || self.code.iter().any(|i| i.arguments.iter().any(is))
     }
 
+    /// The constants, which stand behind the inputs in the registers.
+    pub fn constants(&self) -> &[f64] {
+        &self.constants
+    }
+
+    /// The instructions, each with the registers of its arguments; the k-th writes the k-th register behind the constants.
+    pub fn instructions(&self) -> impl Iterator<Item = (Op, [u16; 3])> {
+        self.code.iter().map(|instruction| (instruction.op, instruction.arguments))
+    }
+
+    /// The registers of the outputs.
+    pub fn outputs(&self) -> &[u16] {
+        &self.outputs
+    }
+
     /// Number of instructions.
     pub fn len(&self) -> usize {
         self.code.len()

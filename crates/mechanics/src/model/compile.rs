@@ -173,6 +173,7 @@ impl Compiler<'_> {
             changes: Vec::new(),
             inputs: Vec::new(),
             signals: Vec::new(),
+            drawings: Vec::new(),
             grains: None,
         };
         self.give_surfaces(&mut model.colliders);
@@ -187,6 +188,7 @@ impl Compiler<'_> {
         self.name_signals(&mut model);
         if self.errors.is_empty() {
             self.forces(&mut model);
+            self.drawings(&mut model);
         }
         model.inputs = super::inputs::inputs(&model);
         if (self.clock == Clock::Granular || !self.scene.grains.is_empty()) && self.errors.is_empty() {
@@ -333,6 +335,7 @@ impl Compiler<'_> {
             oriented: false,
             size: 0.0,
             mechanism: None,
+            solver: spec.solver,
         };
         if drive != Drive::Free {
             body.p_bc = Vec3::ZERO;

@@ -189,7 +189,7 @@ impl Compiler<'_> {
     }
 
     /// A frame on a body, by name, or at a place of the written pose.
-    fn anchor(&mut self, model: &mut Model, attachment: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
+    pub(super) fn anchor(&mut self, model: &mut Model, attachment: &Attachment, at: Option<Vec3>) -> Option<Anchor> {
         let mut anchor = Anchor { body: None, p: Vec3::ZERO, R: Mat3::IDENTITY };
         if attachment.body != "world" {
             let body = model.body(&attachment.body)?;

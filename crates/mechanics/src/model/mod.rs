@@ -3,6 +3,7 @@
 pub mod capability;
 mod compile;
 mod contact_table;
+mod drawings;
 mod drives;
 mod facets;
 mod forces;
@@ -14,6 +15,7 @@ mod mechanisms;
 mod starts;
 
 pub use crate::contact::collider::Collider;
+pub use drawings::{Coloured, ModelDrawing};
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
@@ -32,7 +34,7 @@ use crate::network::{Formula, Network};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Quat, Vec3};
-use tippe_scene::Attractor;
+use tippe_scene::{Attractor, Solver};
 
 /// A contact law of a program, under the name that the scene knows it by.
 pub type ProgramLaw = (String, Arc<dyn CustomLaw>);
@@ -79,6 +81,8 @@ pub struct Model {
     pub inputs: Vec<ModelInput>,
     /// What is recorded beside bodies, contacts and energy: joints, force elements, sensors, equations.
     pub signals: Vec<ModelSignal>,
+    /// Surfaces that are drawn and nothing else.
+    pub drawings: Vec<ModelDrawing>,
     /// Grains, in a model compiled for a clock that moves them.
     pub grains: Option<ModelGrains>,
 }
@@ -334,6 +338,8 @@ pub struct Body {
     pub size: f64,
     /// Mechanism and link, if joints hold it.
     pub mechanism: Option<(u32, u32)>,
+    /// How a clock with a fixed step solves the partition it is in, instead of its setting.
+    pub solver: Option<Solver>,
 }
 
 /// Where the contact force acts.

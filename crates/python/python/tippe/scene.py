@@ -378,6 +378,10 @@ class Scene(Kinds):
         """A sensor between two frames: pose, velocity, acceleration, distance or contact."""
         return Element(self, self._add("sensor", {"name": name, "kind": kind, "between": [first, second]}))
 
+    def drawing(self, name: str, on: str, shape: Sequence[Any], **keys: Unpack[_keys.Drawing]) -> Element:
+        """A surface that is drawn and touches nothing: x, y, z as equations of u, v, t and signals in a frame of `on`."""
+        return Element(self, self._add("drawing", {"name": name, "on": on, "shape": list(shape), **_words(keys)}))
+
     def change(self, name: str, **keys: Unpack[_keys.Change]) -> Element:
         """A structural change `at` a time or `when` an equation rises through zero: attach, release, lock, unlock, delete, ..."""
         return Element(self, self._add("change", {"name": name, **_words(keys)}))

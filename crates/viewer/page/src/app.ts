@@ -365,7 +365,7 @@ export class App {
   }
 
   private showLegend(): void {
-    this.legend.replaceChildren(...this.stage.surfaces.legend());
+    this.legend.replaceChildren(...this.stage.surfaces.legend(), ...this.stage.drawings.legend());
     if (this.tracks.length < 2) return;
     const name = (document: RunDocument): string => `${document.name}, ${document.clock}`;
     this.legend.append(

@@ -95,6 +95,33 @@ export interface SurfaceDocument {
   stride: number;
 }
 
+/** A surface drawn by equations over u, v, t and signals. */
+export interface Drawing {
+  name: string;
+  on: Frame;
+  ranges: [[number, number], [number, number]];
+  grid: [number, number];
+  /** Signals, by index. */
+  reads: number[];
+  /** They stand behind u, v, t and the signals in the registers; results behind them. */
+  constants: number[];
+  code: [string, [number, number, number]][];
+  /** Registers of x, y, z and of the number that gives the colour. */
+  outputs: number[];
+  coloured?: "vertex" | "triangle" | "shape";
+  range: [number, number];
+  colour: [number, number, number];
+  opacity: number;
+}
+
+/** The surface of a fluid: elevations amplitude cos(number along.x - omega t + phase). */
+export interface Water {
+  name: string;
+  level: number;
+  up: [number, number, number];
+  waves: { amplitude: number; along: [number, number, number]; number: number; omega: number; phase: number }[];
+}
+
 export interface RunEvent {
   time: number;
   kind: string;
@@ -127,6 +154,8 @@ export interface RunDocument {
   joints: Joint[];
   springs: Spring[];
   ropes: Rope[];
+  drawings?: Drawing[];
+  waters?: Water[];
   signals: { name: string; unit: string }[];
   inputs?: { name: string; start: number; low: number | null; high: number | null }[];
   accounts: string[];

@@ -8,6 +8,7 @@ import { Actors, MANY, matrixOf } from "./actors";
 import { GrainBalls } from "./grains";
 import { Overlays } from "./overlays";
 import { Ropes } from "./ropes";
+import { Drawings } from "./drawings";
 import { Surfaces } from "./surfaces";
 
 export type Theme = "dark" | "light";
@@ -23,6 +24,7 @@ export class Stage {
   readonly overlays: Overlays;
   readonly ropes = new Ropes();
   readonly surfaces = new Surfaces();
+  readonly drawings = new Drawings();
   readonly grains = new GrainBalls();
   actors!: Actors;
   ghost: Actors | undefined;
@@ -71,7 +73,7 @@ export class Stage {
     this.key.shadow.bias = -0.0004;
     this.floor = this.plane(true);
     this.overlays = new Overlays(this);
-    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.grains.root, this.ropes.root);
+    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.drawings.root, this.grains.root, this.ropes.root);
     new ResizeObserver(() => this.resize()).observe(host);
     this.dress("dark");
     this.resize();
@@ -119,6 +121,7 @@ export class Stage {
     this.overlays.enter();
     this.surfaces.enter(document, this.actors);
     this.ropes.enter(document, this.size, this.up);
+    this.drawings.enter(document, this.centre, this.size);
     this.grains.dispose();
     this.actors.refresh();
     this.ghost?.refresh();
@@ -129,6 +132,7 @@ export class Stage {
   place(track: Track, view: View): void {
     this.ropes.place(view, this.actors);
     this.surfaces.place(track, view, this.actors);
+    this.drawings.place(view, this.actors);
     this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
   }
 

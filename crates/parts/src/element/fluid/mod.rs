@@ -20,7 +20,7 @@ use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::{Mat3, Vec3};
-use waves::Wave;
+pub use waves::Wave;
 use wet::{Hull, Water, Wet, wet};
 
 /// What its body tells equations of the current: where it is, resolved in world.
@@ -38,7 +38,7 @@ pub struct Fluid {
     /// Dynamic viscosity [Pa s].
     pub viscosity: f64,
     /// Up, resolved in world.
-    up: Vec3,
+    pub up: Vec3,
     /// g [m/s^2].
     fall: f64,
     /// Height of the surface [m]; infinite if it has none.
@@ -46,7 +46,7 @@ pub struct Fluid {
     /// The current (results 0 to 2) [m/s].
     current: Option<Formula>,
     /// Waves.
-    waves: Vec<Wave>,
+    pub waves: Vec<Wave>,
     /// C_d and C_l [-].
     coefficients: [f64; 2],
 }
