@@ -58,6 +58,8 @@ causes! {
         CableFriction = "cable_friction",
         /// Lost to drag of water and air, and to its friction along bodies.
         Drag = "drag",
+        /// Lost where a body that moves goes into water or comes out: what it took along changes.
+        Slamming = "slamming",
         /// Lost in clutches, locks of differentials and synchronisers.
         Clutch = "clutch",
         /// Lost in brakes.

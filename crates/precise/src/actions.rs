@@ -5,6 +5,7 @@ use super::machine::Machine;
 use super::watch::Watch;
 use tippe_mechanics::element::{Action, Anchor, CoordinateMotion, Effect, ElementMode, MOST_ACCOUNTS, Sight, Wrench};
 use tippe_mechanics::joint::Six;
+use tippe_mechanics::joint::Tensor;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::{Model, prescribed};
@@ -54,6 +55,8 @@ pub struct Actions {
     pub edge: f64,
     /// {torque, force} on the centres of mass of the island's bodies.
     pub loads: Vec<Six>,
+    /// What elements add to the inertia of bodies (local), about their centres of mass, resolved in world.
+    pub added: Vec<(usize, Tensor)>,
     /// What is watched.
     pub watches: Vec<Watch>,
     /// Structural changes that have been made, by index in the model.
@@ -119,6 +122,7 @@ impl Dynamics {
         let mut values = std::mem::take(&mut self.actions.values);
         let mut loads = std::mem::take(&mut self.actions.loads);
         loads.fill(Six::default());
+        self.actions.added.clear();
         let mut out = [0.0; MOST_RESULTS];
         for &k in &self.actions.blocks {
             let block = &model.network.blocks[k as usize];
@@ -152,6 +156,11 @@ impl Dynamics {
                     let arm = *at - self.kinematics[k].p;
                     loads[k] = loads[k] + Six::new(on.angular + arm.cross(on.linear), on.linear);
                 }
+            }
+            if let Some((frame, own)) = action.added
+                && let Some(k) = attached.frames[frame].body.and_then(|b| self.bodies.binary_search(&b).ok())
+            {
+                self.actions.added.push((k, own));
             }
             for ((at, &m), effort) in attached.coordinates.iter().zip(&local.machines).zip(&action.efforts) {
                 machines[m].tau[at.coordinate as usize] += effort;

@@ -26,7 +26,7 @@ use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Model, prescribed};
 use tippe_mechanics::state::ActionRecord;
 use tippe_mechanics::structure::Structure;
-use tippe_numerics::BlockPattern;
+use tippe_numerics::{BlockPattern, dense};
 
 /// From this many readings on threads share them, this many at a time.
 pub(super) const SHARED: usize = 32;
@@ -381,6 +381,9 @@ impl Dynamics {
         let body = &model.bodies[self.bodies[k] as usize];
         let Six { angular: tau, linear: force } = self.load(k);
         let kin = &self.kinematics[k];
+        if self.actions.added.iter().any(|(heavier, _)| *heavier == k) {
+            return self.heavier(model, k);
+        }
         let angular = if body.isotropic && tau == Vec3::ZERO {
             Vec3::ZERO
         } else if body.isotropic {
@@ -390,6 +393,28 @@ impl Dynamics {
             body.I_c_inverse * (tau_b - w_b.cross(body.I_c * w_b))
         };
         (model.gravity_at(kin.p) + force / body.mass, angular)
+    }
+
+    /// Its acceleration with what elements add to its inertia K: ({J, m} + K) {alpha, a} = {torque - w x J w, force + m g}.
+    fn heavier(&self, model: &Model, k: usize) -> (Vec3, Vec3) {
+        let body = &model.bodies[self.bodies[k] as usize];
+        let (kin, load) = (&self.kinematics[k], self.load(k));
+        let w_b = kin.R.transpose() * kin.w;
+        let J = kin.R * body.I_c * kin.R.transpose();
+        let mut A = [0.0; 36];
+        for c in 0..3 {
+            (0..3).for_each(|r| A[6 * r + c] = J.col(c)[r]);
+            A[6 * (3 + c) + 3 + c] = body.mass;
+        }
+        for (_, own) in self.actions.added.iter().filter(|(heavier, _)| *heavier == k) {
+            (0..36).for_each(|i| A[i] += own.entry(i / 6, i % 6));
+        }
+        let torque = load.angular - kin.R * w_b.cross(body.I_c * w_b);
+        let force = load.linear + model.gravity_at(kin.p) * body.mass;
+        let mut x = [torque.x, torque.y, torque.z, force.x, force.y, force.z];
+        dense::solve(&mut A, &mut x);
+        let alpha = Vec3::new(x[0], x[1], x[2]);
+        (Vec3::new(x[3], x[4], x[5]), if body.isotropic { alpha } else { kin.R.transpose() * alpha })
     }
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
@@ -427,6 +452,11 @@ impl Dynamics {
                 let mut load = self.load(k);
                 load.linear += model.gravity_at(self.kinematics[k].p) * mass;
                 machine.loads[link] = load;
+            }
+            machine.work.added.clear();
+            for (k, own) in &self.actions.added {
+                let link = machine.bodies.iter().position(|body| body == k);
+                machine.work.added.extend(link.map(|link| (link, *own)));
             }
             machine.rates(model, y, f, &self.frames, |body| prescribed(model, body as usize, t));
             for (link, &k) in machine.bodies.iter().enumerate() {

@@ -8,7 +8,7 @@
 use super::whole::Whole;
 use crate::tangent::Quantity;
 use tippe_geometry::Vec3;
-use tippe_mechanics::joint::Six;
+use tippe_mechanics::joint::{Six, Tensor};
 use tippe_mechanics::mechanism::{Mechanism, Mode, Work};
 use tippe_mechanics::model::inertia;
 
@@ -76,6 +76,14 @@ impl Whole {
         (u, u_dot)
     }
 
+    /// Inertia of body `k` (local) about its centre of mass with what it takes along, resolved in world.
+    fn inertia_of(&self, k: usize) -> Tensor {
+        let (d, (mass, I_c)) = (&self.dynamics, inertia(&self.model, self.dynamics.bodies[k]));
+        let R = d.kinematics[k].R;
+        let added = d.actions.added.iter().filter(|(heavier, _)| *heavier == k);
+        added.fold(Tensor::of_body(mass, &(R * I_c * R.transpose())), |sum, (_, own)| sum.plus(own))
+    }
+
     /// M, row by row.
     pub fn mass_matrix(&self) -> Vec<f64> {
         let (model, d) = (&self.model, &self.dynamics);
@@ -83,24 +91,19 @@ impl Whole {
         let mut M = vec![0.0; n * n];
         for (k, at) in bodies.into_iter().enumerate() {
             let Some(at) = at else { continue };
-            let (mass, I_c) = inertia(model, d.bodies[k]);
-            let R = d.kinematics[k].R;
-            let I_w = R * I_c * R.transpose();
-            for i in 0..3 {
-                M[(at + i) * n + at + i] = mass;
-                for j in 0..3 {
-                    M[(at + 3 + i) * n + at + 3 + j] = I_w.col(j)[i];
-                }
+            let own = self.inertia_of(k);
+            // {v, w} of a free body, {w, v} of the tensor
+            for (i, j) in (0..36).map(|e| (e / 6, e % 6)) {
+                M[(at + i) * n + at + j] = own.entry((i + 3) % 6, (j + 3) % 6);
             }
         }
         for (machine, at) in d.machines.iter().zip(machines) {
             let mechanism = &model.mechanisms[machine.index as usize];
             let columns = columns(mechanism, &machine.work);
-            for (l, link) in mechanism.links.iter().enumerate() {
-                let (mass, I_c) = inertia(model, link.body);
-                let R = machine.kinematics[l].R;
+            for l in 0..mechanism.links.len() {
+                let own = self.inertia_of(machine.bodies[l]);
                 for (j, right) in columns.iter().enumerate() {
-                    let momentum = Six::new(R * (I_c * (R.transpose() * right[l].angular)), right[l].linear * mass);
+                    let momentum = own.times(right[l]);
                     for (i, left) in columns.iter().enumerate() {
                         M[(at + i) * n + at + j] += left[l].dot(&momentum);
                     }

@@ -638,6 +638,7 @@ impl Clock {
                 cause if !cause.is_loss() => work,
                 // the damper's share of the force; the rest is the error of the step
                 Cause::Damping if !is_one_sided || finishes => damped,
+                Cause::Slamming => elements.lost[e][0],
                 _ => lost,
             };
             if cause.is_loss() {
@@ -647,7 +648,7 @@ impl Clock {
             self.state.actions.energies[model.elements[e].accounts.start] += energy;
             let accounts = model.elements[e].kind.accounts().iter().zip(model.elements[e].accounts.clone());
             for ((account, place), lost) in accounts.zip(&elements.lost[e]).skip(1) {
-                ledger[Cause::Integration] -= lost;
+                ledger[Cause::Integration] += if account.cause.is_loss() { -lost } else { *lost };
                 ledger[account.cause] += lost;
                 self.state.actions.energies[place] += lost;
             }

@@ -15,6 +15,7 @@ use super::{Link, Mechanism, Mode, Parent, Work};
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
 use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_parts::six::Tensor;
 
 /// A symmetric matrix by its upper triangle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,6 +107,17 @@ impl Inertia {
         self.H.y_axis -= y.angular * l.y;
         self.H.z_axis -= y.angular * l.z;
         self.M.take_off(y.linear, l);
+    }
+
+    /// Adds that of something else about the same point.
+    fn add(&mut self, other: &Tensor) {
+        let symmetric = |from: usize| {
+            let of = |i: usize, j: usize| other.entry(from + i, from + j);
+            Symmetric { xx: of(0, 0), xy: of(0, 1), xz: of(0, 2), yy: of(1, 1), yz: of(1, 2), zz: of(2, 2) }
+        };
+        self.J.add(&symmetric(0));
+        self.H += Mat3::from_cols(other.0[3].angular, other.0[4].angular, other.0[5].angular);
+        self.M.add(&symmetric(3));
     }
 
     /// Adds an inertia of a point that lies at r from this one's:
@@ -352,6 +364,9 @@ impl Mechanism {
                 }
             }
         }
+        for (k, own) in &work.added {
+            work.links[*k].inertia.add(own);
+        }
         for (k, link) in self.links.iter().enumerate().rev() {
             let (before, from) = work.links.split_at_mut(k);
             let LinkMotion { inertia, p, zeta, r, .. } = &mut from[0];
@@ -473,6 +488,9 @@ impl Mechanism {
             let a = work.links[k].a;
             out[k] =
                 Six { angular: J.times(a.angular) + kin.w.cross(J.times(kin.w)), linear: a.linear * mass } - loads[k];
+        }
+        for (k, own) in &work.added {
+            out[*k] = out[*k] + own.times(work.links[*k].a);
         }
         for k in (0..self.links.len()).rev() {
             if let Parent::Link(parent) = self.links[k].parent {

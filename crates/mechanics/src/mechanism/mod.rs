@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tippe_geometry::{Mat3, Quat, Vec3};
 use tippe_numerics::Semidefinite;
+use tippe_parts::six::Tensor;
 
 /// Bodies that hang on each other, or are held together by rows.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +130,8 @@ pub struct Work {
     Y: Vec<Six>,
     /// Factors of D by link: lower triangle L by rows, 1/d on the diagonal.
     L: Vec<[f64; 21]>,
+    /// What is added to the inertia of links, about their centres of mass, resolved in world.
+    pub added: Vec<(usize, Tensor)>,
     /// Modes of the coordinates.
     pub modes: Vec<Mode>,
     /// Loops that hold.
@@ -276,6 +279,7 @@ impl Mechanism {
             S: vec![Six::default(); self.coordinates],
             Y: vec![Six::default(); self.coordinates],
             L: vec![[0.0; 21]; self.links.len()],
+            added: Vec::new(),
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],
             taut: vec![true; self.loops.len() + self.couplings.len()],

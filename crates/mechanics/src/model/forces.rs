@@ -412,7 +412,12 @@ impl Compiler<'_> {
             };
             let mut build = Parts { compiler: &mut *self, model, names, owner: &owner, part, at: None };
             let element = (spec.make)(part, &mut build);
+            let takes = match &element {
+                Some(Element::Fluid(fluid)) => fluid.takes(),
+                _ => None,
+            };
             found.extend(element.map(|element| (part.name.clone(), element)));
+            found.extend(takes.map(|added| (format!("{}.added", part.name), Element::AddedMass(Box::new(added)))));
         }
         for (k, joint) in self.scene.joints.iter().enumerate() {
             let Some(JointPlace::Link { mechanism, link }) = model.joints[k].place else { continue };
@@ -653,6 +658,10 @@ impl Build for Parts<'_, '_, '_> {
 
     fn shapes(&self, body: u32) -> Vec<(Shape, Pose)> {
         self.compiler.hulls.get(&body).cloned().unwrap_or_default()
+    }
+
+    fn inertia(&self, body: u32) -> (f64, Mat3) {
+        super::inertia(self.model, body)
     }
 
     fn gravity(&self) -> Vec3 {

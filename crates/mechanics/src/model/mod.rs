@@ -485,11 +485,7 @@ impl Model {
 
     /// Motion of a body's frame c at the start.
     pub fn standing(&self, body: u32) -> Kinematics {
-        let (start, body) = (&self.start[body as usize], &self.bodies[body as usize]);
-        let R = Mat3::from_quat(start.orientation);
-        let arm = R * body.p_bc;
-        let v = start.velocity + start.angular_velocity.cross(arm);
-        Kinematics { p: start.position + arm, v, w: start.angular_velocity, R }
+        centre(&self.bodies[body as usize], &self.start[body as usize])
     }
 
     /// Index of the body of this name.
@@ -513,6 +509,13 @@ pub fn prescribed(model: &Model, body: usize, t: f64) -> Kinematics {
 pub fn body_state(model: &Model, body: usize, p: Vec3, q: Quat, v: Vec3, w: Vec3) -> BodyState {
     let arm = q * model.bodies[body].p_bc;
     BodyState { position: p - arm, orientation: q, velocity: v - w.cross(arm), angular_velocity: w }
+}
+
+/// Motion of a body's frame c, whose origin moves like this.
+pub fn centre(body: &Body, origin: &BodyState) -> Kinematics {
+    let R = Mat3::from_quat(origin.orientation);
+    let (arm, w) = (R * body.p_bc, origin.angular_velocity);
+    Kinematics { p: origin.position + arm, v: origin.velocity + w.cross(arm), w, R }
 }
 
 /// Mass and inertia of a body.

@@ -259,8 +259,8 @@ fn stiff(K: &[[f64; 3]; 3], c: &[f64; 3]) -> f64 {
     (0..3).map(|i| (0..3).map(|j| c[i] * K[i][j] * c[j]).sum::<f64>()).sum()
 }
 
-/// Principal directions of a symmetric matrix (Jacobi's rotations).
-fn principal(mut K: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+/// Principal directions of a symmetric matrix, one after the other (Jacobi's rotations).
+pub(super) fn principal(mut K: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     let mut axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for _ in 0..SWEEPS {
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {

@@ -31,7 +31,7 @@ pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
-pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
+pub use fluid::{AddedMass, Fluid, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
@@ -57,7 +57,7 @@ use crate::cause::Cause;
 use crate::event::EventKind;
 use crate::kinematics::Kinematics;
 use crate::network::{Formula, Source};
-use crate::six::Six;
+use crate::six::{Six, Tensor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use tippe_geometry::{Mat3, Vec3};
@@ -110,6 +110,8 @@ pub enum Element {
     HeavyLine(Box<HeavyLine>),
     /// A body in water or air.
     Fluid(Box<Fluid>),
+    /// The mass of fluid that a body takes along.
+    AddedMass(Box<AddedMass>),
     /// A tyre between a wheel and a road.
     Tyre(Box<RoadTyre>),
     /// A spring and damper on a joint's coordinate.
@@ -152,6 +154,7 @@ impl Element {
             Element::Cable(e) => e.as_ref(),
             Element::HeavyLine(e) => e.as_ref(),
             Element::Fluid(e) => e.as_ref(),
+            Element::AddedMass(e) => e.as_ref(),
             Element::Tyre(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
@@ -354,6 +357,8 @@ pub struct Action {
     pub given: Option<f64>,
     /// Rates of its states.
     pub rates: Vec<f64>,
+    /// What it adds to the inertia of the body of one of its frames: which, about the frame's origin, resolved in world [kg, kg m, kg m^2].
+    pub added: Option<(usize, Tensor)>,
     /// In numbers.
     pub effect: Effect,
     /// Its outputs behind the first.
@@ -367,6 +372,7 @@ impl Action {
         self.efforts.clear();
         self.efforts.resize(coordinates, 0.0);
         self.given = None;
+        self.added = None;
         self.rates.clear();
         self.rates.resize(states, 0.0);
         self.effect = Effect::default();
@@ -444,7 +450,7 @@ pub struct Finish<'a> {
     pub states: &'a mut [f64],
     /// Its outputs, all of them.
     pub outputs: &'a mut Vec<f64>,
-    /// What its accounts but the first lost in the step [J].
+    /// What its accounts lost, or put in, in the step; the first only of slamming [J].
     pub lost: &'a mut [f64; MOST_ACCOUNTS],
     /// Modes that ended: which, and as they were.
     pub happened: &'a mut Vec<(usize, ElementMode)>,

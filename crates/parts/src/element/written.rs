@@ -39,6 +39,8 @@ pub trait Build {
     fn placed(&self, body: Option<u32>, pose: (Mat3, Vec3)) -> Anchor;
     /// Shapes of a body in a fluid, and where they are in its frame c.
     fn shapes(&self, body: u32) -> Vec<(Shape, Pose)>;
+    /// Mass [kg] and inertia about the centre of mass, body axes [kg m^2].
+    fn inertia(&self, body: u32) -> (f64, Mat3);
     /// Uniform gravity, resolved in world [m/s^2].
     fn gravity(&self) -> Vec3;
     /// The coordinate it hangs on.

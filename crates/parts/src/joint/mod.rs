@@ -30,7 +30,7 @@ mod universal;
 use crate::element::{self, Restrains};
 use crate::kinematics::Kinematics;
 pub use crate::row::Row;
-pub use crate::six::Six;
+pub use crate::six::{Six, Tensor};
 use coupling::Holds;
 use std::sync::Arc;
 use tippe_format::equation::Dimension;

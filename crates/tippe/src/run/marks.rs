@@ -2,9 +2,11 @@
 //! communication points.
 
 use super::expression::{Expression, Node};
-use super::{Signal, Touch, evaluate};
-use crate::model::{Drive, Model};
+use super::{Account, Signal, Touch, evaluate};
+use crate::model::{Body, Drive, Model, centre, kinetic};
 use std::sync::Arc;
+use tippe_geometry::Vec3;
+use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::observe::{Glimpse, Mark};
 
 /// Everything that expressions ask the extremes of, or, as the difference of both, the crossings.
@@ -46,17 +48,46 @@ fn mark(node: Node, crossing: bool, model: &Model) -> Mark {
                 None => known = false,
             }
         }
+        Node::Signal(Signal::Energy(Account::Kinetic | Account::Potential) | Signal::Momentum(_))
+            if model.grains.is_none() && model.attractors.is_empty() =>
+        {
+            mark.bodies.extend((0..model.bodies.len()).filter(|&body| is_free(body)).map(|body| body as u32));
+        }
         _ => known = false,
     });
     if !known {
         return nothing();
     }
-    let value = move |glimpse: &Glimpse| evaluate::value_of(&node, &|signal| seen(signal, glimpse));
+    mark.bodies.sort_unstable();
+    mark.bodies.dedup();
+    let free = mark.bodies.iter().map(|&body| (body, model.bodies[body as usize].clone()));
+    let moving =
+        Moving { bodies: free.filter(|(_, body)| body.drive == Drive::Free).collect(), gravity: model.gravity };
+    let value = move |glimpse: &Glimpse| evaluate::value_of(&node, &|signal| seen(signal, glimpse, &moving));
     Mark { value: Arc::new(value), ..mark }
 }
 
+/// What energies and momentum are made of.
+struct Moving {
+    /// Free bodies, with their indices.
+    bodies: Vec<(u32, Body)>,
+    /// Gravity, resolved in world [m/s^2].
+    gravity: Vec3,
+}
+
+impl Moving {
+    /// Sum over the free bodies, of each body and the motion of its centre of mass.
+    fn sum(&self, glimpse: &Glimpse, each: impl Fn(&Body, &Kinematics) -> f64) -> f64 {
+        let of = |(index, body): &(u32, Body)| {
+            let own = glimpse.bodies.iter().find(|(known, _)| known == index);
+            own.map_or(f64::NAN, |(_, state)| each(body, &centre(body, state)))
+        };
+        self.bodies.iter().map(of).sum()
+    }
+}
+
 /// A signal at a glimpse.
-fn seen(signal: Signal, glimpse: &Glimpse) -> f64 {
+fn seen(signal: Signal, glimpse: &Glimpse, moving: &Moving) -> f64 {
     match signal {
         Signal::Time => glimpse.time,
         Signal::Body { body, quantity } => {
@@ -68,6 +99,9 @@ fn seen(signal: Signal, glimpse: &Glimpse) -> f64 {
             own.map_or(f64::NAN, |(_, value)| *value)
         }
         Signal::Contact { other, body, touch } => touch.of(&glimpse.contacts, other, body),
-        Signal::Energy(_) | Signal::Momentum(_) => f64::NAN,
+        Signal::Energy(Account::Kinetic) => moving.sum(glimpse, kinetic),
+        Signal::Energy(Account::Potential) => moving.sum(glimpse, |body, kin| -body.mass * moving.gravity.dot(kin.p)),
+        Signal::Momentum(axis) => moving.sum(glimpse, |body, kin| axis.of(kin.v) * body.mass),
+        Signal::Energy(_) => f64::NAN,
     }
 }

@@ -4,6 +4,8 @@
 //!   F = rho V (g up + a_f)   at b,   U = rho g V depth(b)   the energy that is stored in displaced water without waves;
 //! drag and lift by the triangles that are wet and face the flow: `wet.rs`.
 
+mod added;
+mod panels;
 mod waves;
 mod wet;
 
@@ -12,7 +14,8 @@ use super::{
 };
 use crate::cause::Cause;
 use crate::network::Formula;
-use crate::six::Six;
+use crate::six::{Six, Tensor};
+pub use added::AddedMass;
 use libm::hypot;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
@@ -49,6 +52,8 @@ pub struct Fluid {
     pub waves: Vec<Wave>,
     /// C_d and C_l [-].
     coefficients: [f64; 2],
+    /// What it takes along where all of it is wet, and its own inertia, in its frame c [kg, kg m, kg m^2].
+    taken: Option<[Tensor; 2]>,
 }
 
 const OUTPUTS: &[Output] = &[
@@ -74,6 +79,7 @@ const BODY: Spec = Spec {
         key("on", Form::Attachment, "The body").required("the name of a body"),
         any("drag", Range::NotNegative, "C_d of what faces the flow [-]").or(0.0),
         any("lift", Range::NotNegative, "C_l of what faces the flow [-]").or(0.0),
+        flag("added_mass", "True if it takes fluid along: inertia of the fluid around it, Munk's moment, slamming"),
     ]],
     ..Spec::NONE
 };
@@ -198,19 +204,35 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         current,
         waves,
         coefficients: [body.number("drag"), body.number("lift")],
+        taken: body.flag("added_mass").then(|| {
+            let (mass, I_c) = on.body.map_or((f64::INFINITY, Mat3::IDENTITY), |b| build.inertia(b));
+            let taken = added::added(&shapes, |text| build.warn(&text)).scaled(part.number("density"));
+            [taken, Tensor::of_body(mass, &I_c)]
+        }),
     })))
 }
 
 impl Fluid {
+    /// The element of the fluid that its body takes along, if it does.
+    pub fn takes(&self) -> Option<AddedMass> {
+        let [tensor, own] = self.taken?;
+        Some(AddedMass { tensor, own, fluid: self.clone() })
+    }
+
     /// What it does to its body now.
     fn wet(&self, seen: &Seen<'_>) -> Wet {
+        wet(&self.hull, &seen.frames[0], &self.water(seen))
+    }
+
+    /// The fluid around its body.
+    fn water(&self, seen: &Seen<'_>) -> Water<'_> {
         let kin = &seen.frames[0];
         let mut current = [0.0; 3];
         if let Some(formula) = &self.current {
             let own = [kin.p.x, kin.p.y, kin.p.z];
             formula.eval(|source| seen.read(source, &own), &mut current);
         }
-        let water = Water {
+        Water {
             t: seen.t,
             density: self.density,
             viscosity: self.viscosity,
@@ -221,8 +243,7 @@ impl Fluid {
             waves: &self.waves,
             drag: self.coefficients[0],
             lift: self.coefficients[1],
-        };
-        wet(&self.hull, kin, &water)
+        }
     }
 
     /// Energy stored in displaced water [J]; with waves it is theirs.

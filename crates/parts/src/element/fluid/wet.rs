@@ -35,6 +35,8 @@ pub struct Hull {
     pub length: f64,
     /// Volume [m^3].
     pub volume: f64,
+    /// Its centre in the frame c [m].
+    pub centre: Vec3,
 }
 
 impl Hull {
@@ -59,7 +61,12 @@ impl Hull {
             _ => None,
         };
         let volume = mesh.volume();
-        Hull { length: cbrt(volume), volume, ball, corners: mesh.vertices, triangles: mesh.triangles }
+        let moment = mesh.triangles.iter().fold(Vec3::ZERO, |sum, triangle| {
+            let [a, b, c] = triangle.map(|k| mesh.vertices[k as usize]);
+            sum + (a + b + c) * (a.dot(b.cross(c)) / 24.0)
+        });
+        let centre = if volume > 0.0 { moment / volume } else { Vec3::ZERO };
+        Hull { length: cbrt(volume), volume, centre, ball, corners: mesh.vertices, triangles: mesh.triangles }
     }
 }
 
@@ -94,8 +101,19 @@ impl Water<'_> {
         self.level + self.waves.iter().map(|wave| wave.elevation(x, self.t)).sum::<f64>() - self.up.dot(x)
     }
 
+    /// How fast its surface rises over a point [m/s].
+    fn rises(&self, x: Vec3) -> f64 {
+        self.waves.iter().map(|wave| wave.rises(x, self.t)).sum()
+    }
+
+    /// How its velocity changes along the way of what moves with v [m/s^2]; that of the current does not.
+    pub fn rate_along(&self, x: Vec3, v: Vec3) -> Vec3 {
+        let below = (self.level - self.up.dot(x)).max(0.0);
+        self.waves.iter().fold(Vec3::ZERO, |sum, wave| sum + wave.rate_along(x, v, below, self.up, self.t))
+    }
+
     /// Velocity of the fluid at a point, resolved in world [m/s].
-    fn velocity(&self, x: Vec3) -> Vec3 {
+    pub fn velocity(&self, x: Vec3) -> Vec3 {
         let below = (self.level - self.up.dot(x)).max(0.0);
         self.waves.iter().fold(self.current, |sum, wave| sum + wave.velocity(x, below, self.up, self.t))
     }
@@ -141,6 +159,8 @@ pub struct Wet {
     pub given: f64,
     /// Smallest second moment of the water plane about an axis through its centre [m^4].
     pub plane: f64,
+    /// How fast more of it becomes wet: dV/dt = sum A n.v + A_w times the rise of the surface [m^3/s].
+    pub grows: f64,
 }
 
 /// Sums over wet triangles.
@@ -160,8 +180,12 @@ pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     // a point of the surface above or below the body
     let o = if water.level.is_finite() { kin.p + water.up * water.depth(kin.p) } else { kin.p };
     let mut sums = Sums { volume: 0.0, moment: Vec3::ZERO, area: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
-    // a ball that is wet or dry as a whole needs no triangles
-    let whole = hull.ball.is_some_and(|(centre, r)| water.depth(kin.p + kin.R * centre).abs() >= r);
+    // a ball that is wet or dry as a whole needs no triangles, nor does what is wet anyway and feels no flow
+    let rubs = water.drag > 0.0 || water.lift > 0.0 || water.viscosity > 0.0;
+    let whole = match hull.ball {
+        Some((centre, r)) => !rubs || water.depth(kin.p + kin.R * centre).abs() >= r,
+        None => !rubs && !water.level.is_finite(),
+    };
     for triangle in hull.triangles.iter().filter(|_| !whole) {
         let corners = triangle.map(|k| kin.p + kin.R * hull.corners[k as usize]);
         let depths = corners.map(|x| water.depth(x));
@@ -169,10 +193,15 @@ pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     }
     match hull.ball {
         Some((centre, radius)) => ball(kin.p + kin.R * centre, [radius, hull.length], water, kin, &mut out),
+        None if whole => {
+            out.volume = hull.volume;
+            out.centre = kin.p + kin.R * hull.centre;
+        }
         None => {
             out.volume = sums.volume;
             out.centre = if sums.volume > 0.0 { o + sums.moment / sums.volume } else { kin.p };
             out.plane = sums.least_moment(water.up);
+            out.grows += sums.area * water.rises(kin.p);
         }
     }
     out.depth = if water.level.is_finite() { water.depth(out.centre) } else { 0.0 };
@@ -213,6 +242,7 @@ fn add(part: [Vec3; 3], o: Vec3, (hull, kin, water): (&Hull, &Kinematics, &Water
         return;
     }
     let (n, A, middle) = (twice / size, 0.5 * size, (a + b + c) / 3.0);
+    out.grows += A * n.dot(kin.v + kin.w.cross(o + middle - kin.p));
     if hull.ball.is_none() {
         let volume = a.dot(b.cross(c)) / 6.0;
         sums.volume += volume;
@@ -264,6 +294,8 @@ fn ball(centre: Vec3, [r, length]: [f64; 2], water: &Water<'_>, kin: &Kinematics
     out.centre = centre - water.up * below;
     let plane = if depth.abs() < r { r * r - depth * depth } else { 0.0 };
     out.plane = 0.25 * PI * plane * plane;
+    let sinks = water.rises(centre) - water.up.dot(kin.v + kin.w.cross(centre - kin.p));
+    out.grows = PI * plane * sinks;
     if depth >= r {
         let flow = water.velocity(centre);
         let v = kin.v + kin.w.cross(centre - kin.p) - flow;
