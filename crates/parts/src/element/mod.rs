@@ -9,6 +9,7 @@ mod bushing;
 mod cable;
 mod cable_joint;
 mod driveline;
+mod fin;
 mod fluid;
 mod friction;
 mod give;
@@ -17,6 +18,7 @@ mod joint_spring;
 mod maxwell;
 mod motion;
 mod position;
+mod propeller;
 mod relation;
 mod rows;
 mod speed;
@@ -31,6 +33,7 @@ pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
+pub use fin::Fin;
 pub use fluid::{AddedMass, Fluid, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
@@ -39,6 +42,7 @@ pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
 pub use motion::Motion;
 pub use position::Position;
+pub use propeller::Propeller;
 pub use relation::Relation;
 pub use rows::{
     Answering, CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep,
@@ -112,6 +116,10 @@ pub enum Element {
     Fluid(Box<Fluid>),
     /// The mass of fluid that a body takes along.
     AddedMass(Box<AddedMass>),
+    /// A fin, rudder, wing or sail.
+    Fin(Box<Fin>),
+    /// A propeller.
+    Propeller(Box<Propeller>),
     /// A tyre between a wheel and a road.
     Tyre(Box<RoadTyre>),
     /// A spring and damper on a joint's coordinate.
@@ -155,6 +163,8 @@ impl Element {
             Element::HeavyLine(e) => e.as_ref(),
             Element::Fluid(e) => e.as_ref(),
             Element::AddedMass(e) => e.as_ref(),
+            Element::Fin(e) => e.as_ref(),
+            Element::Propeller(e) => e.as_ref(),
             Element::Tyre(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,

@@ -1,8 +1,8 @@
 //! Force elements as scenes know them: their words and keys, and what becomes of what was written.
 
 use super::{
-    Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fluid, friction, joint_spring, maxwell,
-    motion, position, speed, spring, stop, torque, tyre,
+    Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fin, fluid, friction, joint_spring, maxwell,
+    motion, position, propeller, speed, spring, stop, torque, tyre,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -64,6 +64,8 @@ pub const FORCES: &[&ElementSpec] = &[
     &bushing::SPEC,
     &maxwell::SPEC,
     &tyre::SPEC,
+    &fin::SPEC,
+    &propeller::SPEC,
     &cable_joint::SPEC,
     &driveline::ENGINE,
     &driveline::ELECTRIC,
