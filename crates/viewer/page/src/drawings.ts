@@ -141,9 +141,9 @@ function material(opacity: number): THREE.MeshStandardMaterial {
 export class Drawings {
   readonly root = new THREE.Group();
   private drawn: { drawing: Drawing; program: Program; grid: Grid }[] = [];
-  private waters: { water: Water; grid: Grid; centre: THREE.Vector3; half: number }[] = [];
+  private waters: { water: Water; grid: Grid }[] = [];
 
-  enter(document: RunDocument, centre: THREE.Vector3, size: number): void {
+  enter(document: RunDocument): void {
     for (const { grid } of [...this.drawn, ...this.waters]) grid.dispose();
     this.drawn = (document.drawings ?? []).map((drawing) => {
       const grid = new Grid(drawing.grid[0], drawing.grid[1], drawing.coloured === "triangle", material(drawing.opacity));
@@ -155,12 +155,13 @@ export class Drawings {
       const surface = material(0.45);
       surface.color.set("#3b82c4");
       surface.roughness = 0.15;
-      return { water, grid: new Grid(squares, squares, false, surface), centre: centre.clone(), half: AROUND * size };
+      return { water, grid: new Grid(squares, squares, false, surface) };
     });
     this.root.add(...[...this.drawn, ...this.waters].map(({ grid }) => grid.mesh));
   }
 
-  place(view: View, actors: Actors): void {
+  /** As they are in a view of a scene of this size around this centre. */
+  place(view: View, actors: Actors, centre: THREE.Vector3, size: number): void {
     const between = (of: (ref: View["a"]) => number): number => {
       const a = of(view.a);
       return view.w > 0 ? a + view.w * (of(view.b) - a) : a;
@@ -171,7 +172,7 @@ export class Drawings {
       grid.mesh.matrix.copy(actors.frame(drawing.on));
       draw(drawing, program, grid);
     }
-    for (const one of this.waters) wave(one, time);
+    for (const { water, grid } of this.waters) wave(water, grid, centre, AROUND * size, time);
   }
 
   /** What the colours mean. */
@@ -225,7 +226,7 @@ function draw(drawing: Drawing, program: Program, grid: Grid): void {
 }
 
 /** The surface of water around the scene, at this time. */
-function wave({ water, grid, centre, half }: { water: Water; grid: Grid; centre: THREE.Vector3; half: number }, time: number): void {
+function wave(water: Water, grid: Grid, centre: THREE.Vector3, half: number, time: number): void {
   const up = new THREE.Vector3(...water.up);
   const x = Math.abs(up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 1, 0);
   x.addScaledVector(up, -up.dot(x)).normalize();

@@ -121,7 +121,7 @@ export class Stage {
     this.overlays.enter();
     this.surfaces.enter(document, this.actors);
     this.ropes.enter(document, this.size, this.up);
-    this.drawings.enter(document, this.centre, this.size);
+    this.drawings.enter(document);
     this.grains.dispose();
     this.actors.refresh();
     this.ghost?.refresh();
@@ -132,7 +132,7 @@ export class Stage {
   place(track: Track, view: View): void {
     this.ropes.place(view, this.actors);
     this.surfaces.place(track, view, this.actors);
-    this.drawings.place(view, this.actors);
+    this.drawings.place(view, this.actors, this.centre, this.size);
     this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
   }
 

@@ -12,6 +12,7 @@
 use super::waves::Wave;
 use crate::kinematics::Kinematics;
 use libm::{cbrt, log10, sqrt};
+use std::cell::RefCell;
 use std::f64::consts::{FRAC_PI_3, PI};
 use tippe_geometry::{Mat3, Pose, Shape, TriMesh, Vec3};
 
@@ -174,6 +175,11 @@ struct Sums {
     second: Mat3,
 }
 
+thread_local! {
+    /// Where the corners of a hull are and how deep: room, each with its own reading.
+    static CORNERS: RefCell<Vec<(Vec3, f64)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// What `water` does to a body that moves like this.
 pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     let mut out = Wet::default();
@@ -186,10 +192,18 @@ pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
         Some((centre, r)) => !rubs || water.depth(kin.p + kin.R * centre).abs() >= r,
         None => !rubs && !water.level.is_finite(),
     };
-    for triangle in hull.triangles.iter().filter(|_| !whole) {
-        let corners = triangle.map(|k| kin.p + kin.R * hull.corners[k as usize]);
-        let depths = corners.map(|x| water.depth(x));
-        cut(corners, depths, |part| add(part, o, (hull, kin, water), &mut sums, &mut out));
+    if !whole {
+        CORNERS.with_borrow_mut(|placed| {
+            placed.clear();
+            placed.extend(hull.corners.iter().map(|corner| {
+                let x = kin.p + kin.R * *corner;
+                (x, water.depth(x))
+            }));
+            for triangle in &hull.triangles {
+                let [a, b, c] = triangle.map(|k| placed[k as usize]);
+                cut([a.0, b.0, c.0], [a.1, b.1, c.1], |part| add(part, o, (hull, kin, water), &mut sums, &mut out));
+            }
+        });
     }
     match hull.ball {
         Some((centre, radius)) => ball(kin.p + kin.R * centre, [radius, hull.length], water, kin, &mut out),
