@@ -122,6 +122,7 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("fluid", &FLUID),
         ("body of a fluid", &element::WET_KINDS),
         ("wave of a fluid", &element::WAVE_KINDS),
+        ("sea of a fluid", &element::SEA_KINDS),
         ("signal", &SIGNAL),
         ("sensor", &SENSOR),
         ("drawing", &DRAWING),

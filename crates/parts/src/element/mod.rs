@@ -34,7 +34,7 @@ pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Sect
 pub use cable_joint::CableJoint;
 pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
 pub use fin::Fin;
-pub use fluid::{AddedMass, Fluid, WAVE_KINDS, WET_KINDS};
+pub use fluid::{AddedMass, Fluid, SEA_KINDS, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;

@@ -6,6 +6,7 @@
 
 mod added;
 mod panels;
+mod sea;
 mod waves;
 mod wet;
 
@@ -23,6 +24,7 @@ use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::{Mat3, Vec3};
+use sea::Sea;
 pub use waves::Wave;
 use wet::{Hull, Water, Wet, wet};
 
@@ -97,10 +99,27 @@ const WAVE: Spec = Spec {
     ..Spec::NONE
 };
 
+/// A sea, as scenes know it.
+const SEA: Spec = Spec {
+    word: "sea",
+    about: "Waves of a wind sea (JONSWAP), whose phases follow from a seed",
+    keys: &[&[
+        number("height", Dimension::LENGTH, Range::Positive, "Significant wave height [m]").required(""),
+        number("period", Dimension::TIME, Range::Positive, "Period of the highest energy [s]").required(""),
+        any("peak", Range::Positive, "Gamma of the spectrum: how much sharper its peak is than that of a grown sea [-]").or(3.3),
+        key("towards", Form::Direction, "Where they run to, world; default x"),
+        any("count", Range::Between(1, 500), "How many waves, all of equal energy [-]").or(40.0),
+        any("seed", Range::Whole, "Seed of the phases [-]").or(1.0),
+    ]],
+    ..Spec::NONE
+};
+
 /// Bodies in a fluid.
 pub const WET_KINDS: Table = Table { name: "body of a fluid", keys: &[], kinds: &[&BODY] };
 /// Waves of a fluid.
 pub const WAVE_KINDS: Table = Table { name: "wave", keys: &[], kinds: &[&WAVE] };
+/// A sea of a fluid.
+pub const SEA_KINDS: Table = Table { name: "sea", keys: &[], kinds: &[&SEA] };
 
 /// How scenes know it.
 pub const SPEC: ElementSpec = ElementSpec {
@@ -133,9 +152,10 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Its velocity, three numbers or equations of time and of the place x, y, z of the body [m/s]",
             ),
             key("waves", Form::Parts(&WAVE_KINDS), "Waves, added up"),
+            key("sea", Form::Parts(&SEA_KINDS), "A sea of many waves by its height, period and seed, added to them"),
         ]],
         check: |check| {
-            if check.part.flag("unbounded") && (check.has("waves") || check.has("level")) {
+            if check.part.flag("unbounded") && (check.has("waves") || check.has("sea") || check.has("level")) {
                 check.error("unbounded", " has waves or a level, and no surface", "leave `unbounded` out");
             }
         },
@@ -172,19 +192,30 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let gravity = build.gravity();
     let fall = gravity.length();
     let up = if fall > 0.0 { -gravity / fall } else { Vec3::Z };
-    let waves = part.parts("waves");
-    if fall == 0.0 && !waves.is_empty() {
+    if fall == 0.0 && !(part.parts("waves").is_empty() && part.parts("sea").is_empty()) {
         build.wrong("has waves, and gravity is zero", "waves need gravity");
         return None;
     }
-    let waves = waves.iter().map(|wave| {
-        let omega = TAU / wave.number("period");
+    let along = |wave: &Part| {
         let towards = wave.vector("towards").unwrap_or(Vec3::X);
-        let along = (towards - up * up.dot(towards)).normalize_or_zero();
-        let phase = wave.number("phase");
-        Wave { amplitude: 0.5 * wave.number("height"), along, number: omega * omega / fall, omega, phase }
-    });
-    let waves: Vec<Wave> = waves.collect();
+        (towards - up * up.dot(towards)).normalize_or_zero()
+    };
+    let mut waves: Vec<Wave> = Vec::new();
+    for wave in part.parts("waves") {
+        let omega = TAU / wave.number("period");
+        let (amplitude, phase) = (0.5 * wave.number("height"), wave.number("phase"));
+        waves.push(Wave { amplitude, along: along(wave), number: omega * omega / fall, omega, phase });
+    }
+    for sea in part.parts("sea") {
+        let of = Sea {
+            height: sea.number("height"),
+            peak: TAU / sea.number("period"),
+            gamma: sea.number("peak"),
+            count: sea.number("count") as usize,
+            seed: sea.number("seed") as u64,
+        };
+        waves.extend(of.waves(along(sea), fall));
+    }
     if waves.iter().any(|wave| wave.along == Vec3::ZERO) {
         build.wrong("has a wave that runs straight up or down", "towards = [1, 0, 0]");
         return None;
