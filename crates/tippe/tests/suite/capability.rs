@@ -73,6 +73,8 @@ fn is_element(table: &str) -> bool {
             | "fluid"
             | "body of a fluid"
             | "wave of a fluid"
+            | "sea of a fluid"
+            | "drawing"
     )
 }
 
@@ -145,7 +147,8 @@ fn scenes() -> Vec<String> {
                 let body = "[[body]]\nname = \"float\"\nshape = { kind = \"sphere\", radius = 1, collide = false }\nmass = 1\n";
                 format!("{body}[[fluid]]\nname = \"one\"\n{}\n", example.replace("\"a\"", "\"float\""))
             }
-            "point of a cable" | "segment of a cable" | "body of a fluid" | "wave of a fluid" => continue,
+            "drawing" => format!("[[drawing]]\nname = \"one\"\n{example}\n"),
+            "point of a cable" | "segment of a cable" | "body of a fluid" | "wave of a fluid" | "sea of a fluid" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

@@ -18,13 +18,13 @@ use crate::network::Formula;
 use crate::six::{Six, Tensor};
 pub use added::AddedMass;
 use libm::hypot;
+use sea::Sea;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::{Mat3, Vec3};
-use sea::Sea;
 pub use waves::Wave;
 use wet::{Hull, Water, Wet, wet};
 
@@ -106,7 +106,12 @@ const SEA: Spec = Spec {
     keys: &[&[
         number("height", Dimension::LENGTH, Range::Positive, "Significant wave height [m]").required(""),
         number("period", Dimension::TIME, Range::Positive, "Period of the highest energy [s]").required(""),
-        any("peak", Range::Positive, "Gamma of the spectrum: how much sharper its peak is than that of a grown sea [-]").or(3.3),
+        any(
+            "peak",
+            Range::Positive,
+            "Gamma of the spectrum: how much sharper its peak is than that of a grown sea [-]",
+        )
+        .or(3.3),
         key("towards", Form::Direction, "Where they run to, world; default x"),
         any("count", Range::Between(1, 500), "How many waves, all of equal energy [-]").or(40.0),
         any("seed", Range::Whole, "Seed of the phases [-]").or(1.0),
