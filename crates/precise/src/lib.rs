@@ -11,6 +11,7 @@ mod generalised;
 mod island;
 mod layout;
 mod machine;
+mod outside;
 mod pair;
 mod reach;
 mod set;
@@ -46,6 +47,7 @@ use tippe_mechanics::structure::Structure;
 use tippe_mechanics::subsystem::Subsystem;
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
+pub use outside::{Occasion, OuterState};
 pub use whole::{Input, Whole};
 
 /// First horizon [s].
