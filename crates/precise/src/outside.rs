@@ -80,7 +80,6 @@ impl Whole {
     /// The states in the order of y.
     pub fn states(&self) -> Vec<OuterState> {
         let names = self.names_of_island();
-        let d = &self.dynamics;
         let mut all = Vec::with_capacity(self.len());
         for piece in &self.pieces {
             match *piece {
@@ -94,7 +93,6 @@ impl Whole {
                 })),
             }
         }
-        debug_assert!(d.bodies.is_empty() || !all.is_empty());
         all
     }
 
@@ -216,6 +214,12 @@ impl Whole {
             at += piece.len();
         }
         drift
+    }
+
+    /// Orientations in y of unit length.
+    pub fn straighten(&mut self, t: f64, y: &mut [f64]) {
+        self.read(t, y);
+        self.write(y);
     }
 
     /// Values of all signals of the model where the equations were evaluated last.

@@ -412,7 +412,7 @@ impl Whole {
     }
 
     /// States of the island to y.
-    fn write(&self, y: &mut [f64]) {
+    pub(super) fn write(&self, y: &mut [f64]) {
         let d = &self.dynamics;
         let mut at = 0;
         for piece in &self.pieces {
