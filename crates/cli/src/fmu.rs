@@ -1,18 +1,72 @@
 //! `tippe fmu`: scenes as functional mock-up units, and units of others.
 
 use crate::args::Source;
-use crate::{Stop, say};
+use crate::{Stop, print, say};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tippe::scene::Clock;
 use tippe_doors::export::{platform, unit};
+use tippe_doors::import::description::{Causality, Foreign};
+use tippe_doors::import::drive::{self, Drive};
+use tippe_doors::import::process::{Process, Unpacked};
+use tippe_doors::import::wire::Ask;
+use tippe_doors::import::{ImportError, worker};
 use tippe_doors::library::library;
-use tippe_doors::plan::{Package, Wishes};
+use tippe_doors::plan::{Package, Version, Wishes};
 
 /// What to do with units.
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Write a scene as a functional mock-up unit: Model Exchange and Co-Simulation in one file
     Export(Export),
+    /// Check a unit of others: archive, description, library
+    Check(Check),
+    /// Simulate a unit of others in a process of its own
+    Run(Run),
+    /// The process of a unit of others; `tippe fmu run` starts it
+    #[command(hide = true)]
+    Worker {
+        /// Socket of the program that started it
+        socket: PathBuf,
+    },
+}
+
+/// Arguments of `tippe fmu check`.
+#[derive(clap::Args)]
+pub struct Check {
+    /// The unit, a .fmu file
+    unit: PathBuf,
+}
+
+/// Arguments of `tippe fmu run`.
+#[derive(clap::Args)]
+pub struct Run {
+    /// The unit, a .fmu file
+    unit: PathBuf,
+    /// Model Exchange (me) or Co-Simulation (cs); by default the latter where it is offered
+    #[arg(long, value_name = "KIND", value_parser = ["me", "cs"])]
+    kind: Option<String>,
+    /// Simulated time to reach [s]; by default that of the unit, or 1
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
+    until: Option<f64>,
+    /// Time between communication points [s]; by default that of the unit, or a hundredth of the run
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
+    step: Option<f64>,
+    /// Relative tolerance
+    #[arg(long, value_name = "NUMBER", value_parser = crate::args::tolerance)]
+    tolerance: Option<f64>,
+    /// Give a variable a value before the start
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::assignment)]
+    sets: Vec<(String, String)>,
+    /// Variables to record, separated by semicolons; by default all outputs
+    #[arg(long, value_name = "NAMES", value_delimiter = ';')]
+    outputs: Option<Vec<String>>,
+    /// Longest time a call may take [s]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = crate::args::seconds)]
+    timeout: f64,
+    /// Write all rows as CSV; without it the last one is printed
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// Arguments of `tippe fmu export`.
@@ -56,7 +110,122 @@ pub struct Export {
 pub fn fmu(command: &Command) -> Result<(), Stop> {
     match command {
         Command::Export(args) => export(args),
+        Command::Check(args) => check(args),
+        Command::Run(args) => run(args),
+        Command::Worker { socket } => worker::work(socket).map_err(Stop::Usage),
     }
+}
+
+/// What a unit of others did wrong: before it runs it is a wrong file, then a failure of a simulation.
+fn stop(error: ImportError) -> Stop {
+    match error {
+        ImportError::Call { .. } => Stop::Simulation(error.to_string()),
+        _ => Stop::Scene(error.to_string()),
+    }
+}
+
+/// Opens a unit and has its library loaded, one process for each kind it offers.
+fn check(args: &Check) -> Result<(), Stop> {
+    let unit = Unpacked::open(&args.unit).map_err(stop)?;
+    let own = unit.description.clone();
+    let version = if own.version == Version::Two { "2.0" } else { "3.0" };
+    let reals = own.variables.iter().filter(|variable| variable.real).count();
+    print(&format!(
+        "{}: FMI {version}, model \"{}\" by {}\n{} variables, {reals} of them real; {} states, {} event indicators",
+        args.unit.display(),
+        own.name,
+        if own.tool.is_empty() { "an unknown tool" } else { &own.tool },
+        own.variables.len(),
+        own.states.len(),
+        own.indicators
+    ))?;
+    drop(unit);
+    for (offered, exchange, name) in
+        [(own.exchange.is_some(), true, "Model Exchange"), (own.co_simulation.is_some(), false, "Co-Simulation")]
+    {
+        if !offered {
+            print(&format!("{name}: not offered"))?;
+            continue;
+        }
+        let unit = Unpacked::open(&args.unit).map_err(stop)?;
+        let mut process = Process::start(unit, exchange, Duration::from_secs(10)).map_err(stop)?;
+        process.ask(Ask::Prepare, "enter initialization mode", &[], &[f64::NAN, own.start]).map_err(stop)?;
+        process.ask(Ask::Begin, "exit initialization mode", &[], &[]).map_err(stop)?;
+        let outputs: Vec<usize> = recorded(&own, &None)?;
+        process.get(&outputs).map_err(stop)?;
+        print(&format!("{name}: initialised, {} outputs read", outputs.len()))?;
+    }
+    Ok(())
+}
+
+/// Variables to record: those named, or all outputs.
+fn recorded(own: &Foreign, named: &Option<Vec<String>>) -> Result<Vec<usize>, Stop> {
+    let Some(named) = names(named) else {
+        let outputs = own.variables.iter().enumerate().filter(|(_, own)| own.real && own.causality == Causality::Output);
+        return Ok(outputs.map(|(k, _)| k).collect());
+    };
+    named.iter().map(|name| real(own, name)).collect()
+}
+
+/// A real variable by name.
+fn real(own: &Foreign, name: &str) -> Result<usize, Stop> {
+    let k = own.find(name).map_err(Stop::Usage)?;
+    if own.variables[k].real { Ok(k) } else { Err(Stop::Usage(format!("\"{name}\" is no real number; only these are read and given"))) }
+}
+
+fn run(args: &Run) -> Result<(), Stop> {
+    let unit = Unpacked::open(&args.unit).map_err(stop)?;
+    let own = unit.description.clone();
+    let exchange = match args.kind.as_deref() {
+        Some(kind) => kind == "me",
+        None => own.co_simulation.is_none(),
+    };
+    let until = args.until.or(own.stop).unwrap_or(own.start + 1.0);
+    let step = args.step.or(own.step).filter(|step| *step > 0.0).unwrap_or(0.01 * (until - own.start));
+    if !(until > own.start && until.is_finite()) || (until - own.start) / step > 1e7 {
+        return Err(Stop::Usage(format!("a run from {} s to {until} s in steps of {step} s cannot be made", own.start)));
+    }
+    let mut sets = Vec::new();
+    for (name, text) in &args.sets {
+        let k = real(&own, name)?;
+        if matches!(own.variables[k].causality, Causality::Output | Causality::Independent) {
+            return Err(Stop::Usage(format!("\"{name}\" is an output of the unit, it cannot be given. help: give a parameter or an input")));
+        }
+        let value: f64 = text.parse().map_err(|_| Stop::Usage(format!("--set {name}={text}: a number is needed")))?;
+        sets.push((k, value));
+    }
+    let wanted = recorded(&own, &args.outputs)?;
+    let mut process = Process::start(unit, exchange, Duration::from_secs_f64(args.timeout)).map_err(stop)?;
+    let tolerance = args.tolerance.or(own.tolerance).unwrap_or(1e-6);
+    let drive = Drive { until, step, tolerance, named: args.tolerance.is_some(), sets, wanted: wanted.clone() };
+    let began = Instant::now();
+    let shown = drive::run(&mut process, &drive, exchange).map_err(stop)?;
+    let wall = began.elapsed().as_secs_f64();
+    let head: Vec<&str> = wanted.iter().map(|k| own.variables[*k].name.as_str()).collect();
+    if let Some(path) = &args.out {
+        let mut text = format!("time,{}\n", head.iter().map(|name| format!("\"{}\"", name.replace('"', "'"))).collect::<Vec<_>>().join(","));
+        for (time, row) in &shown.rows {
+            let numbers: Vec<String> = row.iter().map(|value| format!("{value:?}")).collect();
+            text += &format!("{time:?},{}\n", numbers.join(","));
+        }
+        std::fs::write(path, text).map_err(|error| Stop::Resource(format!("cannot write {}: {error}", path.display())))?;
+    } else if let Some((time, row)) = shown.rows.last() {
+        let mut text = format!("time = {time:?} s");
+        for (name, (k, value)) in head.iter().zip(wanted.iter().zip(row)) {
+            text += &format!("\n{name} = {value:?} {}", own.variables[*k].unit);
+        }
+        print(&text)?;
+    }
+    let kind = if exchange { "Model Exchange" } else { "Co-Simulation" };
+    let calls = process.asked;
+    say(&format!(
+        "{kind}: {} steps, {} events, {} rows in {wall:.2} s; {calls} calls, {:.1} us each",
+        shown.steps,
+        shown.events.len(),
+        shown.rows.len(),
+        1e6 * wall / calls.max(1) as f64
+    ));
+    Ok(())
 }
 
 fn names(list: &Option<Vec<String>>) -> Option<Vec<String>> {

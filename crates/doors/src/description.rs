@@ -110,8 +110,6 @@ fn experiment(package: &Package, text: &mut String) {
     );
 }
 
-}
-
 /// Attributes of a number: unit, start, size, limits.
 fn traits(item: &Item, start: Option<f64>) -> String {
     let mut text = String::new();

@@ -10,6 +10,8 @@ pub mod collider;
 pub mod description;
 pub mod exchange;
 pub mod export;
+#[cfg(unix)]
+pub mod import;
 pub mod instance;
 pub mod library;
 pub mod plan;
