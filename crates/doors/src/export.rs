@@ -34,9 +34,7 @@ pub fn unit(package: &Package, library: Vec<u8>, picture: Option<Vec<u8>>) -> Re
         text(&format!("resources/{RESOLVED}"), package.resolved.clone()),
         text("documentation/index.html", page(package)),
     ];
-    if !package.plan.parameters.is_empty() {
-        entries.extend(package.written.iter().map(|own| text(&format!("resources/{WRITTEN}"), own.clone())));
-    }
+    entries.extend(package.written.iter().map(|own| text(&format!("resources/{WRITTEN}"), own.clone())));
     for (name, licence) in LICENCES {
         entries.push(text(&format!("documentation/licenses/{name}"), licence.to_owned()));
     }

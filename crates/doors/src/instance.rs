@@ -182,9 +182,8 @@ impl Instance {
             (Engine::Equations(own), Slot::State(k)) => own.state(k),
             (Engine::Equations(own), Slot::Rate(k)) => own.rate(k),
             (Engine::Equations(own), Slot::Indicator(k)) => own.indicators()[k],
-            // of a unit with both kinds: nobody integrates outside
-            (_, Slot::State(_) | Slot::Rate(_) | Slot::Indicator(_)) => 0.0,
-            _ => 0.0,
+            // of a unit with both kinds, where nobody integrates outside: there is no such number
+            _ => f64::NAN,
         })
     }
 

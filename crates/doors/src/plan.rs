@@ -205,6 +205,8 @@ impl Package {
         };
         let items = items(&plan, &table)?;
         let resolved = scene.to_json();
+        // without parameters nobody reads the text again
+        let written = written.filter(|_| !plan.parameters.is_empty());
         let subjects = Arc::new(table.subjects);
         Ok((Package { plan, resolved, written, scene, model, items, subjects }, notes))
     }

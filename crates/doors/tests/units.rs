@@ -187,6 +187,12 @@ fn another_scene_is_another_token() {
     let one = package("bouncing_ball", &Wishes::default());
     let other = package("bouncing_ball", &Wishes { sets: vec![("e".to_owned(), "0.5".to_owned())], ..Wishes::default() });
     assert_ne!(one.token(), other.token());
+    // a scene whose parameters nobody may give is still the one its description tells of
+    for name in ["bouncing_ball", "oscillator"] {
+        let folder = tempfile::tempdir().unwrap();
+        let own = package(name, &Wishes { parameters: Some(Vec::new()), ..Wishes::default() });
+        assert_eq!(loaded(folder.path(), &own).token(), own.token());
+    }
     let bytes = unit(&one, Vec::new(), None).unwrap();
     assert_eq!(bytes, unit(&one, Vec::new(), None).unwrap());
     let files = unpack(&bytes).unwrap();

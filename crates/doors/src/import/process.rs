@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// A process that has not called back after this time will not [s].
 const GREETING: Duration = Duration::from_secs(20);
+/// A library may take this long to make an instance, if calls may not take longer [s].
+const INSTANCE: Duration = Duration::from_secs(60);
 /// How often the program looks whether it has.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -175,7 +177,7 @@ impl Process {
             }
             std::thread::sleep(LOOK);
         };
-        let ready = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(limit)));
+        let ready = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(limit.max(INSTANCE))));
         ready.map_err(|error| wish(error.to_string()))?;
         let own = &unpacked.description;
         let hello = Hello {
@@ -190,7 +192,10 @@ impl Process {
         let time = own.start;
         let mut process = Process { unpacked, child, stream, time, limit, asked: 0 };
         let sent = write_text(&text, &mut process.stream);
+        process.limit = limit.max(INSTANCE);
         process.answer(sent, "instantiate")?;
+        process.limit = limit;
+        process.stream.set_read_timeout(Some(limit)).map_err(|error| wish(error.to_string()))?;
         Ok(process)
     }
 
