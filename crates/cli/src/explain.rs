@@ -63,7 +63,9 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         return variables(args);
     }
     if let Some(more) = &args.scene {
-        return Err(Stop::Usage(format!("`{more}` is one word too many. help: only `tippe explain variables SCENE` has two")));
+        return Err(Stop::Usage(format!(
+            "`{more}` is one word too many. help: only `tippe explain variables SCENE` has two"
+        )));
     }
     let is_file = Path::new(topic).is_file();
     let mut found: Vec<String> = Vec::new();
@@ -113,10 +115,18 @@ fn variables(args: &Args) -> Result<(), Stop> {
         .all()
         .map(|own| {
             let limits = own.limits.map_or_else(String::new, |[low, high]| format!("{low} to {high}"));
-            vec![own.name.clone(), own.role.name().to_owned(), own.unit.clone(), value(own.start), value(own.nominal), limits]
+            vec![
+                own.name.clone(),
+                own.role.name().to_owned(),
+                own.unit.clone(),
+                value(own.start),
+                value(own.nominal),
+                limits,
+            ]
         })
         .collect();
-    let head = [("name", false), ("role", false), ("unit", false), ("start", true), ("nominal", true), ("limits", false)];
+    let head =
+        [("name", false), ("role", false), ("unit", false), ("start", true), ("nominal", true), ("limits", false)];
     print(table(&head, &rows).trim_end())?;
     if let Some(reason) = no_exchange(&model) {
         say(&format!("note: no states for an integrator from outside: {reason}"));

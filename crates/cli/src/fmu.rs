@@ -161,7 +161,8 @@ fn check(args: &Check) -> Result<(), Stop> {
 /// Variables to record: those named, or all outputs.
 fn recorded(own: &Foreign, named: &Option<Vec<String>>) -> Result<Vec<usize>, Stop> {
     let Some(named) = names(named) else {
-        let outputs = own.variables.iter().enumerate().filter(|(_, own)| own.real && own.causality == Causality::Output);
+        let outputs =
+            own.variables.iter().enumerate().filter(|(_, own)| own.real && own.causality == Causality::Output);
         return Ok(outputs.map(|(k, _)| k).collect());
     };
     named.iter().map(|name| real(own, name)).collect()
@@ -170,7 +171,11 @@ fn recorded(own: &Foreign, named: &Option<Vec<String>>) -> Result<Vec<usize>, St
 /// A real variable by name.
 fn real(own: &Foreign, name: &str) -> Result<usize, Stop> {
     let k = own.find(name).map_err(Stop::Usage)?;
-    if own.variables[k].real { Ok(k) } else { Err(Stop::Usage(format!("\"{name}\" is no real number; only these are read and given"))) }
+    if own.variables[k].real {
+        Ok(k)
+    } else {
+        Err(Stop::Usage(format!("\"{name}\" is no real number; only these are read and given")))
+    }
 }
 
 fn run(args: &Run) -> Result<(), Stop> {
@@ -183,13 +188,18 @@ fn run(args: &Run) -> Result<(), Stop> {
     let until = args.until.or(own.stop).unwrap_or(own.start + 1.0);
     let step = args.step.or(own.step).filter(|step| *step > 0.0).unwrap_or(0.01 * (until - own.start));
     if !(until > own.start && until.is_finite()) || (until - own.start) / step > 1e7 {
-        return Err(Stop::Usage(format!("a run from {} s to {until} s in steps of {step} s cannot be made", own.start)));
+        return Err(Stop::Usage(format!(
+            "a run from {} s to {until} s in steps of {step} s cannot be made",
+            own.start
+        )));
     }
     let mut sets = Vec::new();
     for (name, text) in &args.sets {
         let k = real(&own, name)?;
         if matches!(own.variables[k].causality, Causality::Output | Causality::Independent) {
-            return Err(Stop::Usage(format!("\"{name}\" is an output of the unit, it cannot be given. help: give a parameter or an input")));
+            return Err(Stop::Usage(format!(
+                "\"{name}\" is an output of the unit, it cannot be given. help: give a parameter or an input"
+            )));
         }
         let value: f64 = text.parse().map_err(|_| Stop::Usage(format!("--set {name}={text}: a number is needed")))?;
         sets.push((k, value));
@@ -203,12 +213,16 @@ fn run(args: &Run) -> Result<(), Stop> {
     let wall = began.elapsed().as_secs_f64();
     let head: Vec<&str> = wanted.iter().map(|k| own.variables[*k].name.as_str()).collect();
     if let Some(path) = &args.out {
-        let mut text = format!("time,{}\n", head.iter().map(|name| format!("\"{}\"", name.replace('"', "'"))).collect::<Vec<_>>().join(","));
+        let mut text = format!(
+            "time,{}\n",
+            head.iter().map(|name| format!("\"{}\"", name.replace('"', "'"))).collect::<Vec<_>>().join(",")
+        );
         for (time, row) in &shown.rows {
             let numbers: Vec<String> = row.iter().map(|value| format!("{value:?}")).collect();
             text += &format!("{time:?},{}\n", numbers.join(","));
         }
-        std::fs::write(path, text).map_err(|error| Stop::Resource(format!("cannot write {}: {error}", path.display())))?;
+        std::fs::write(path, text)
+            .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", path.display())))?;
     } else if let Some((time, row)) = shown.rows.last() {
         let mut text = format!("time = {time:?} s");
         for (name, (k, value)) in head.iter().zip(wanted.iter().zip(row)) {
@@ -229,7 +243,8 @@ fn run(args: &Run) -> Result<(), Stop> {
 }
 
 fn names(list: &Option<Vec<String>>) -> Option<Vec<String>> {
-    let clean = |own: &Vec<String>| own.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    let clean =
+        |own: &Vec<String>| own.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
     list.as_ref().map(clean)
 }
 
@@ -253,10 +268,12 @@ fn export(args: &Export) -> Result<(), Stop> {
     let (package, notes) = Package::new(&source.name, &source.file, &source.text, &wishes).map_err(Stop::Scene)?;
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     let path = library().map_err(Stop::Resource)?;
-    let bytes = std::fs::read(&path).map_err(|error| Stop::Resource(format!("cannot read {}: {error}", path.display())))?;
+    let bytes =
+        std::fs::read(&path).map_err(|error| Stop::Resource(format!("cannot read {}: {error}", path.display())))?;
     let archive = unit(&package, bytes, None).map_err(|error| Stop::Resource(error.to_string()))?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.name)));
-    std::fs::write(&out, &archive).map_err(|error| Stop::Resource(format!("cannot write {}: {error}", out.display())))?;
+    std::fs::write(&out, &archive)
+        .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", out.display())))?;
     let plan = &package.plan;
     let kinds = match (plan.model_exchange, plan.co_simulation) {
         (true, true) => format!("Model Exchange and Co-Simulation ({})", plan.clock),

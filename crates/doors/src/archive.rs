@@ -144,7 +144,8 @@ fn check_name(name: &str) -> Result<(), ArchiveError> {
     let part_is_good = |part: &str| !part.is_empty() && part != "." && part != "..";
     let own = name.strip_suffix('/').unwrap_or(name);
     let strange = |c: char| c.is_control() || matches!(c, '\\' | ':');
-    let good = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(strange) && own.split('/').all(part_is_good);
+    let good =
+        !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(strange) && own.split('/').all(part_is_good);
     if good { Ok(()) } else { Err(ArchiveError::Name(name.escape_debug().take(80).collect())) }
 }
 
@@ -321,8 +322,7 @@ mod tests {
         let mut bytes = pack(&some()).unwrap();
         let text = b"resources/a.json";
         let escaping = b"../../../../a.js";
-        let places: Vec<usize> =
-            (0..bytes.len() - text.len()).filter(|&at| bytes[at..].starts_with(text)).collect();
+        let places: Vec<usize> = (0..bytes.len() - text.len()).filter(|&at| bytes[at..].starts_with(text)).collect();
         places.iter().for_each(|&at| bytes[at..at + text.len()].copy_from_slice(escaping));
         assert!(matches!(unpack(&bytes), Err(ArchiveError::Name(_))));
     }

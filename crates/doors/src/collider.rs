@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 use tippe::geometry::{
-    ContactKind, Manifold, Pose, Shape, Surface, SurfaceWork, Vec3, contact_kind, foundation, half_space_foundation, manifold,
-    overlap, separation, surface_distance,
+    ContactKind, Manifold, Pose, Shape, Surface, SurfaceWork, Vec3, contact_kind, foundation, half_space_foundation,
+    manifold, overlap, separation, surface_distance,
 };
 use tippe::model::Model;
 use tippe::scene::Scene;
@@ -125,7 +125,14 @@ fn point(p_w: Vec3, normal: Vec3, depth: f64, area: f64, id: u64, X: [&Pose; 2])
     }
 }
 
-fn touch(one: &Part, other: &Part, places: &[Pose; 2], X: [&Pose; 2], id: u64, all: &mut Touching) -> Result<(), String> {
+fn touch(
+    one: &Part,
+    other: &Part,
+    places: &[Pose; 2],
+    X: [&Pose; 2],
+    id: u64,
+    all: &mut Touching,
+) -> Result<(), String> {
     if contact_kind(&one.shape, &other.shape) == ContactKind::Surface {
         return touch_surfaces(one, other, places, X, id, all);
     }
@@ -152,14 +159,25 @@ fn touch(one: &Part, other: &Part, places: &[Pose; 2], X: [&Pose; 2], id: u64, a
     Ok(())
 }
 
-fn touch_surfaces(one: &Part, other: &Part, places: &[Pose; 2], X: [&Pose; 2], id: u64, all: &mut Touching) -> Result<(), String> {
+fn touch_surfaces(
+    one: &Part,
+    other: &Part,
+    places: &[Pose; 2],
+    X: [&Pose; 2],
+    id: u64,
+    all: &mut Touching,
+) -> Result<(), String> {
     let mut work = SurfaceWork::default();
     let about = places[0].position;
     // a half-space comes first in the closed form: the normal then points the other way
     let (sign, shared) = match (&one.shape, &one.surface, &other.shape, &other.surface) {
         (_, Some(s1), _, Some(s2)) => (1.0, foundation(s1, &places[0], s2, &places[1], about, &mut work)),
-        (Shape::HalfSpace, _, _, Some(s2)) => (1.0, half_space_foundation(&places[0], s2, &places[1], about, &mut work)),
-        (_, Some(s1), Shape::HalfSpace, _) => (-1.0, half_space_foundation(&places[1], s1, &places[0], about, &mut work)),
+        (Shape::HalfSpace, _, _, Some(s2)) => {
+            (1.0, half_space_foundation(&places[0], s2, &places[1], about, &mut work))
+        }
+        (_, Some(s1), Shape::HalfSpace, _) => {
+            (-1.0, half_space_foundation(&places[1], s1, &places[0], about, &mut work))
+        }
         _ => return Err("one of these shapes has no surface of triangles the other could touch".to_owned()),
     };
     if !work.points().is_empty() {
@@ -187,7 +205,8 @@ fn apart_by_surfaces(one: &Part, other: &Part, places: &[Pose; 2], id: u64, X: [
         let (mut near, mut stack) = ([0, 0], Vec::new());
         let gap = surface_distance(s1, &places[0], s2, &places[1], f64::INFINITY, &mut near, &mut stack)?;
         let way = gap.point2 - gap.point1;
-        let normal = if gap.distance > 0.0 { way / gap.distance } else { (places[1].position - places[0].position).normalize() };
+        let normal =
+            if gap.distance > 0.0 { way / gap.distance } else { (places[1].position - places[0].position).normalize() };
         return Some(point(0.5 * (gap.point1 + gap.point2), normal, -gap.distance, 0.0, id, X));
     }
     // against a half-space the hull touches where the mesh does

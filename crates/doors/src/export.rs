@@ -6,8 +6,10 @@ use crate::plan::{PLAN, Package, RESOLVED, Slot, Version, WRITTEN};
 use std::fmt::Write;
 
 /// Texts of the licence of the library.
-const LICENCES: [(&str, &str); 2] =
-    [("LICENSE-MIT", include_str!("../../../LICENSE-MIT")), ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE"))];
+const LICENCES: [(&str, &str); 2] = [
+    ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
+];
 
 /// Name of this platform in FMI 2 and 3, and how libraries end there; none where no unit can be made.
 pub fn platform() -> Option<[&'static str; 3]> {

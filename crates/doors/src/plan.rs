@@ -245,7 +245,8 @@ impl Package {
         let model = Model::compile_for(&scene, clock_of(&self.plan)?).map_err(|errors| errors.to_string())?;
         if Subjects::of(&model) != *self.subjects {
             return Err(
-                "these parameters change which bodies and signals there are. help: export another unit with --set".to_owned()
+                "these parameters change which bodies and signals there are. help: export another unit with --set"
+                    .to_owned(),
             );
         }
         Ok((Arc::new(model), scene))
@@ -267,7 +268,13 @@ impl Package {
     }
 
     /// A unit that steps itself, at its start.
-    pub fn stepping(&self, model: Arc<Model>, scene: &Scene, tolerance: Option<f64>, inputs: &[f64]) -> Result<Stepping, String> {
+    pub fn stepping(
+        &self,
+        model: Arc<Model>,
+        scene: &Scene,
+        tolerance: Option<f64>,
+        inputs: &[f64],
+    ) -> Result<Stepping, String> {
         Stepping::new(model, self.settings(scene, tolerance)?, inputs).map_err(|failure| failure.to_string())
     }
 
@@ -414,12 +421,7 @@ fn item(name: &str, slot: Slot, unit: &str, about: &str) -> Item {
 }
 
 fn of(own: &Variable, slot: Slot, about: &str) -> Item {
-    Item {
-        start: own.start,
-        nominal: own.nominal,
-        limits: own.limits,
-        ..item(&own.name, slot, &own.unit, about)
-    }
+    Item { start: own.start, nominal: own.nominal, limits: own.limits, ..item(&own.name, slot, &own.unit, about) }
 }
 
 /// A parameter may have the name of a signal: it is then `params.NAME`.

@@ -62,13 +62,16 @@ impl Session {
         let subjects = self.stepping.subjects();
         let signal = tippe::run::Expression::signal(name, subjects).map_err(|error| format!("\"{name}\": {error}"))?;
         let unit = signal.unit(subjects).to_owned();
-        let own = Variable { name: name.to_owned(), role: Role::Output, unit, start: None, nominal: None, limits: None };
+        let own =
+            Variable { name: name.to_owned(), role: Role::Output, unit, start: None, nominal: None, limits: None };
         self.variables.push((own, Place::Output(signal)));
         Ok(self.variables.len() - 1)
     }
 
     fn place(&self, k: usize) -> Result<&(Variable, Place), String> {
-        self.variables.get(k).ok_or_else(|| format!("there are {} variables, number {k} is asked for", self.variables.len()))
+        self.variables
+            .get(k)
+            .ok_or_else(|| format!("there are {} variables, number {k} is asked for", self.variables.len()))
     }
 
     /// Value of a variable now.
@@ -115,7 +118,10 @@ impl Session {
         if until.is_finite() && until >= self.time() {
             return Ok(());
         }
-        Err(format!("time goes on from {} s, {until} s cannot be reached. help: restore a saved state to go back", self.time()))
+        Err(format!(
+            "time goes on from {} s, {until} s cannot be reached. help: restore a saved state to go back",
+            self.time()
+        ))
     }
 
     /// Everything, to go back to.

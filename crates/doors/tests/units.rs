@@ -150,7 +150,8 @@ fn indicators_are_continuous_through_zero() {
 /// What nobody should get away with, each by name.
 #[test]
 fn mistakes_are_named() {
-    let wrong = |wishes: Wishes| match Package::new("slider_crank", "slider_crank.toml", text("slider_crank"), &wishes) {
+    let wrong = |wishes: Wishes| match Package::new("slider_crank", "slider_crank.toml", text("slider_crank"), &wishes)
+    {
         Ok(_) => panic!("no error"),
         Err(error) => error,
     };
@@ -185,7 +186,8 @@ fn mistakes_are_named() {
 #[test]
 fn another_scene_is_another_token() {
     let one = package("bouncing_ball", &Wishes::default());
-    let other = package("bouncing_ball", &Wishes { sets: vec![("e".to_owned(), "0.5".to_owned())], ..Wishes::default() });
+    let other =
+        package("bouncing_ball", &Wishes { sets: vec![("e".to_owned(), "0.5".to_owned())], ..Wishes::default() });
     assert_ne!(one.token(), other.token());
     // a scene whose parameters nobody may give is still the one its description tells of
     for name in ["bouncing_ball", "oscillator"] {

@@ -31,6 +31,7 @@ use dynamics::SHARED;
 pub use failure::{Failure, Trouble};
 use island::{Island, IslandRecord, Motion, Outcome};
 use layout::Account;
+pub use outside::{Occasion, OuterState};
 use pair::Pair;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,6 @@ use tippe_mechanics::structure::Structure;
 use tippe_mechanics::subsystem::Subsystem;
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
-pub use outside::{Occasion, OuterState};
 pub use whole::{Input, Whole};
 
 /// First horizon [s].

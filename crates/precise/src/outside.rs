@@ -54,14 +54,8 @@ pub enum Occasion {
 
 impl Occasion {
     /// All of them, in the order of the indicators.
-    pub const ALL: [Occasion; 6] = [
-        Occasion::Separate,
-        Occasion::Touch,
-        Occasion::Slip,
-        Occasion::Element,
-        Occasion::Component,
-        Occasion::OneWay,
-    ];
+    pub const ALL: [Occasion; 6] =
+        [Occasion::Separate, Occasion::Touch, Occasion::Slip, Occasion::Element, Occasion::Component, Occasion::OneWay];
 
     /// Name.
     pub fn name(self) -> &'static str {
@@ -86,11 +80,15 @@ impl Whole {
                 Piece::Body(k) => self.states_of_body(k, &mut all),
                 Piece::Turn(body, ..) => {
                     let owner = self.owner_of_link(body);
-                    all.extend(["w", "x", "y", "z"].map(|i| OuterState::new(format!("{owner}.orientation.{i}"), "-", 1.0)));
+                    all.extend(
+                        ["w", "x", "y", "z"].map(|i| OuterState::new(format!("{owner}.orientation.{i}"), "-", 1.0)),
+                    );
                 }
-                Piece::Same(ref range) => all.extend(range.clone().map(|at| {
-                    names[at].clone().unwrap_or_else(|| OuterState::new(format!("state.{at}"), "-", 1.0))
-                })),
+                Piece::Same(ref range) => {
+                    all.extend(range.clone().map(|at| {
+                        names[at].clone().unwrap_or_else(|| OuterState::new(format!("state.{at}"), "-", 1.0))
+                    }))
+                }
             }
         }
         all
@@ -160,7 +158,8 @@ impl Whole {
         }
         for (k, &at) in d.actions.state_at.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             let state = &model.states[k];
-            let mut own = OuterState::new(state.name.clone(), state.unit, state.start.abs().max(state.scale).max(1e-12));
+            let mut own =
+                OuterState::new(state.name.clone(), state.unit, state.start.abs().max(state.scale).max(1e-12));
             own.input = model.signal_inputs().find(|(_, state)| *state == k).map(|_| k);
             names[at] = Some(own);
         }

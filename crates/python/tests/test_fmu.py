@@ -13,7 +13,7 @@ import pytest
 
 import tippe
 
-fmpy = pytest.importorskip("fmpy", reason="FMPy is not installed: units were NOT tested in an importer of others")
+pytest.importorskip("fmpy", reason="FMPy is not installed: units were NOT tested in an importer of others")
 
 
 def export(scene: str, out: Path, *more: str) -> Path:
@@ -81,3 +81,10 @@ def test_both_kinds_agree(tmp_path: Path) -> None:
     for name in names:
         ends = [np.interp(1.0, table["time"], table[name]) for table in (one, other)]
         assert ends[0] == pytest.approx(ends[1], abs=1e-5)
+
+
+def test_one_table_of_variables() -> None:
+    table = {own["name"]: own for own in tippe.variables("bouncing_ball")}
+    assert table["h"] == {"name": "h", "role": "parameter", "unit": "m", "start": 0.9, "nominal": None, "limits": None}
+    assert table["ball.position.z"]["role"] == "output"
+    assert table["state(ball.centre.z)"]["nominal"] == pytest.approx(0.1)

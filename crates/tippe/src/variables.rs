@@ -1,12 +1,12 @@
 //! The one table of variables of a scene: what a program outside may give it, read from it and integrate for it, by name, with
 //! units and sizes. Functional mock-up units, the C interface, Python and the command line all have this table.
 
+use crate::Whole;
 use crate::equation::Kind;
 use crate::model::{InputPlace, Model};
 use crate::precise::OuterState;
 use crate::run::{Account, Expression, ExpressionError, Quantity, Signal, Subjects};
 use crate::scene::Scene;
-use crate::Whole;
 use serde::Serialize;
 
 /// What a variable is to a program outside.

@@ -115,7 +115,8 @@ pub unsafe extern "C" fn tippe_collider_body(collider: *const OpenCollider, name
     let mut found = -1;
     answer(|| {
         // SAFETY: null, or made by `tippe_collider_open`; a text of the caller.
-        let (own, name) = unsafe { (collider.as_ref().ok_or("the collider is missing")?, text(name, "the body's name")?) };
+        let (own, name) =
+            unsafe { (collider.as_ref().ok_or("the collider is missing")?, text(name, "the body's name")?) };
         let names = own.collider.names().iter().map(String::as_str);
         let help = || tippe::scene::did_you_mean(name, names);
         let body = own.collider.body(name).ok_or_else(|| format!("there is no body \"{name}\". help: {}", help()))?;

@@ -5,8 +5,7 @@ use crate::instance::{Phase, Snapshot};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `fmi2CallbackLogger`.
-pub(crate) type Logger =
-    unsafe extern "C" fn(*mut c_void, *const c_char, c_int, *const c_char, *const c_char, ...);
+pub(crate) type Logger = unsafe extern "C" fn(*mut c_void, *const c_char, c_int, *const c_char, *const c_char, ...);
 
 /// `fmi2CallbackFunctions`.
 #[repr(C)]
@@ -189,7 +188,12 @@ pub unsafe extern "C" fn fmi2SerializeFMUstate(c: C, state: *mut c_void, bytes: 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2DeSerializeFMUstate(c: C, bytes: *const u8, size: usize, state: *mut *mut c_void) -> c_int {
+pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
+    c: C,
+    bytes: *const u8,
+    size: usize,
+    state: *mut *mut c_void,
+) -> c_int {
     unsafe { state_from_bytes(c, "fmi2DeSerializeFMUstate", bytes, size, state) }
 }
 
@@ -290,8 +294,7 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     unsafe {
         on(c, "fmi2GetDirectionalDerivative", |own| {
             let unknowns = slice(unknowns, unknown_count)?;
-            let found =
-                own.instance.directional(unknowns, slice(knowns, known_count)?, slice(shares, known_count)?)?;
+            let found = own.instance.directional(unknowns, slice(knowns, known_count)?, slice(shares, known_count)?)?;
             slice_mut(derivatives, unknown_count)?.copy_from_slice(&found);
             Ok(())
         })
@@ -409,9 +412,7 @@ pub unsafe extern "C" fn fmi2GetContinuousStates(c: C, x: *mut f64, n: usize) ->
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(c: C, x: *mut f64, n: usize) -> c_int {
-    unsafe {
-        on(c, "fmi2GetNominalsOfContinuousStates", |own| vector(own, slice_mut(x, n)?, |own, k| own.nominal(k)))
-    }
+    unsafe { on(c, "fmi2GetNominalsOfContinuousStates", |own| vector(own, slice_mut(x, n)?, |own, k| own.nominal(k))) }
 }
 
 #[unsafe(no_mangle)]

@@ -1,6 +1,8 @@
 //! The functions of FMI 3.0.1: Model Exchange and Co-Simulation; Scheduled Execution is refused.
 
-use super::fmi2::{free_state, get_state, indicators, refuse, set_state, set_states, state_bytes, state_from_bytes, state_size};
+use super::fmi2::{
+    free_state, get_state, indicators, refuse, set_state, set_states, state_bytes, state_from_bytes, state_size,
+};
 use super::{ERROR, Listener, OK, c_text, give, made, on, slice, slice_mut, vector};
 use crate::instance::Phase;
 use crate::plan::Slot;
@@ -10,8 +12,7 @@ use tippe::precise::Occasion;
 /// `fmi3LogMessageCallback`.
 pub(crate) type Logger = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char);
 /// `fmi3IntermediateUpdateCallback`.
-pub(crate) type Intermediate =
-    unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut bool, *mut f64);
+pub(crate) type Intermediate = unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut bool, *mut f64);
 
 type C = *mut c_void;
 
@@ -81,7 +82,12 @@ pub unsafe extern "C" fn fmi3InstantiateScheduledExecution(
     _unlock: *const c_void,
 ) -> C {
     let listener = Listener::Three { call, environment };
-    listener.tell(c"tippe", ERROR, c"logStatusError", "this unit offers no Scheduled Execution; the description says so");
+    listener.tell(
+        c"tippe",
+        ERROR,
+        c"logStatusError",
+        "this unit offers no Scheduled Execution; the description says so",
+    );
     std::ptr::null_mut()
 }
 
@@ -129,7 +135,11 @@ pub unsafe extern "C" fn fmi3Reset(c: C) -> c_int {
 }
 
 fn lengths(references: usize, values: usize) -> Result<(), String> {
-    if references == values { Ok(()) } else { Err(format!("{references} variables and {values} values: all are scalars")) }
+    if references == values {
+        Ok(())
+    } else {
+        Err(format!("{references} variables and {values} values: all are scalars"))
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -222,7 +232,14 @@ of_clocks! {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetNumberOfVariableDependencies(c: C, _vr: u32, _count: *mut usize) -> c_int {
-    unsafe { refuse(c, "fmi3GetNumberOfVariableDependencies", 1, "dependencies are not listed: anything may depend on anything") }
+    unsafe {
+        refuse(
+            c,
+            "fmi3GetNumberOfVariableDependencies",
+            1,
+            "dependencies are not listed: anything may depend on anything",
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -235,7 +252,9 @@ pub unsafe extern "C" fn fmi3GetVariableDependencies(
     _kinds: *mut c_int,
     _count: usize,
 ) -> c_int {
-    unsafe { refuse(c, "fmi3GetVariableDependencies", 1, "dependencies are not listed: anything may depend on anything") }
+    unsafe {
+        refuse(c, "fmi3GetVariableDependencies", 1, "dependencies are not listed: anything may depend on anything")
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -264,7 +283,12 @@ pub unsafe extern "C" fn fmi3SerializeFMUState(c: C, state: *mut c_void, bytes: 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3DeserializeFMUState(c: C, bytes: *const u8, size: usize, state: *mut *mut c_void) -> c_int {
+pub unsafe extern "C" fn fmi3DeserializeFMUState(
+    c: C,
+    bytes: *const u8,
+    size: usize,
+    state: *mut *mut c_void,
+) -> c_int {
     unsafe { state_from_bytes(c, "fmi3DeserializeFMUState", bytes, size, state) }
 }
 
@@ -304,7 +328,9 @@ pub unsafe extern "C" fn fmi3GetAdjointDerivative(
     _derivatives: *mut f64,
     _derivative_count: usize,
 ) -> c_int {
-    unsafe { refuse(c, "fmi3GetAdjointDerivative", 1, "there are directional derivatives only; the description says so") }
+    unsafe {
+        refuse(c, "fmi3GetAdjointDerivative", 1, "there are directional derivatives only; the description says so")
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -355,7 +381,12 @@ pub unsafe extern "C" fn fmi3EnterContinuousTimeMode(c: C) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3CompletedIntegratorStep(c: C, _no_set: bool, event: *mut bool, terminate: *mut bool) -> c_int {
+pub unsafe extern "C" fn fmi3CompletedIntegratorStep(
+    c: C,
+    _no_set: bool,
+    event: *mut bool,
+    terminate: *mut bool,
+) -> c_int {
     unsafe {
         on(c, "fmi3CompletedIntegratorStep", |own| {
             let wanted = own.instance.equations()?.completed();
@@ -393,9 +424,7 @@ pub unsafe extern "C" fn fmi3GetContinuousStates(c: C, x: *mut f64, n: usize) ->
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetNominalsOfContinuousStates(c: C, x: *mut f64, n: usize) -> c_int {
-    unsafe {
-        on(c, "fmi3GetNominalsOfContinuousStates", |own| vector(own, slice_mut(x, n)?, |own, k| own.nominal(k)))
-    }
+    unsafe { on(c, "fmi3GetNominalsOfContinuousStates", |own| vector(own, slice_mut(x, n)?, |own, k| own.nominal(k))) }
 }
 
 #[unsafe(no_mangle)]
@@ -475,5 +504,7 @@ pub unsafe extern "C" fn fmi3DoStep(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3ActivateModelPartition(c: C, _clock: u32, _time: f64) -> c_int {
-    unsafe { refuse(c, "fmi3ActivateModelPartition", 1, "this unit offers no Scheduled Execution; the description says so") }
+    unsafe {
+        refuse(c, "fmi3ActivateModelPartition", 1, "this unit offers no Scheduled Execution; the description says so")
+    }
 }

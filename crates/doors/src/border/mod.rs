@@ -71,7 +71,11 @@ pub(crate) fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Work on an instance: its status, errors told to the listener.
-pub(crate) unsafe fn on(pointer: *mut c_void, function: &str, work: impl FnOnce(&mut Component) -> Result<(), String>) -> c_int {
+pub(crate) unsafe fn on(
+    pointer: *mut c_void,
+    function: &str,
+    work: impl FnOnce(&mut Component) -> Result<(), String>,
+) -> c_int {
     // SAFETY: null, or made by `made` below and not freed.
     let Some(own) = (unsafe { pointer.cast::<Component>().as_mut() }) else { return ERROR };
     match catch_unwind(AssertUnwindSafe(|| work(own))) {
@@ -156,12 +160,18 @@ pub(crate) unsafe fn made(
     let work = || -> Result<Component, String> {
         // SAFETY: texts of the caller.
         let (name, token, location) = unsafe {
-            (text(name, "the instance's name")?, text(token, "the unit's token")?, text(location, "the place of the resources")?)
+            (
+                text(name, "the instance's name")?,
+                text(token, "the unit's token")?,
+                text(location, "the place of the resources")?,
+            )
         };
         let package = Package::load(&folder(location)?)?;
         let own = package.token();
         if token != own {
-            return Err(format!("the description has the token \"{token}\", its resources have \"{own}\": they are of two units"));
+            return Err(format!(
+                "the description has the token \"{token}\", its resources have \"{own}\": they are of two units"
+            ));
         }
         let instance = Instance::new(Arc::new(package), exchange)?;
         Ok(Component {

@@ -133,13 +133,19 @@ impl Foreign {
             let Some(node) = child(root, kind) else { return Ok(None) };
             let own = node.attribute("modelIdentifier").unwrap_or("");
             let good = !own.is_empty() && own.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if good { Ok(Some(own.to_owned())) } else { Err(format!("{}: modelIdentifier=\"{own}\" is no name", at(node))) }
+            if good {
+                Ok(Some(own.to_owned()))
+            } else {
+                Err(format!("{}: modelIdentifier=\"{own}\" is no name", at(node)))
+            }
         };
         let steps = child(root, "CoSimulation");
         let variables = variables(root, two)?;
         let states = states(root, two, &variables)?;
         let indicators = match two {
-            true => root.attribute("numberOfEventIndicators").map_or(Ok(0), |_| whole(root, "numberOfEventIndicators"))? as usize,
+            true => root
+                .attribute("numberOfEventIndicators")
+                .map_or(Ok(0), |_| whole(root, "numberOfEventIndicators"))? as usize,
             false => child(root, "ModelStructure")
                 .map_or(0, |node| node.children().filter(|own| own.has_tag_name("EventIndicator")).count()),
         };
@@ -155,7 +161,8 @@ impl Foreign {
             tool: text_of("generationTool").unwrap_or_default(),
             exchange: identifier("ModelExchange")?,
             co_simulation: identifier("CoSimulation")?,
-            can_save: steps.is_some_and(|own| flag(own, if two { "canGetAndSetFMUstate" } else { "canGetAndSetFMUState" })),
+            can_save: steps
+                .is_some_and(|own| flag(own, if two { "canGetAndSetFMUstate" } else { "canGetAndSetFMUState" })),
             variable_steps: steps.is_some_and(|own| flag(own, "canHandleVariableCommunicationStepSize")),
             start: of("startTime")?.unwrap_or(0.0),
             stop: of("stopTime")?,
@@ -204,7 +211,11 @@ fn variables(root: Node<'_, '_>, two: bool) -> Result<Vec<ForeignVariable>, Stri
             real,
             start: if real { number(inner, "start")? } else { None },
             unit: inner.attribute("unit").unwrap_or("-").to_owned(),
-            nominal: if real { number(inner, "nominal")?.map(f64::abs).filter(|own| *own > 0.0).unwrap_or(1.0) } else { 1.0 },
+            nominal: if real {
+                number(inner, "nominal")?.map(f64::abs).filter(|own| *own > 0.0).unwrap_or(1.0)
+            } else {
+                1.0
+            },
             derivative,
         });
     }
@@ -224,12 +235,16 @@ fn states(root: Node<'_, '_>, two: bool, variables: &[ForeignVariable]) -> Resul
             false => by_reference(whole(node, "valueReference")?),
         };
         let rate = rate.ok_or_else(|| format!("{}: it names a variable that is not there", at(node)))?;
-        let of = variables[rate].derivative.ok_or_else(|| format!("{}: \"{}\" is the derivative of nothing", at(node), variables[rate].name))?;
+        let of = variables[rate]
+            .derivative
+            .ok_or_else(|| format!("{}: \"{}\" is the derivative of nothing", at(node), variables[rate].name))?;
         let state = match two {
             true => (of as usize).checked_sub(1).filter(|&k| k < variables.len()),
             false => by_reference(of),
         };
-        states.push(state.ok_or_else(|| format!("\"{}\" is the derivative of a variable that is not there", variables[rate].name))?);
+        states.push(state.ok_or_else(|| {
+            format!("\"{}\" is the derivative of a variable that is not there", variables[rate].name)
+        })?);
     }
     Ok(states)
 }

@@ -36,7 +36,8 @@ pub struct Shown {
 pub fn run(process: &mut Process, drive: &Drive, exchange: bool) -> Result<Shown, ImportError> {
     let start = process.unpacked.description.start;
     let tolerance = if drive.named { drive.tolerance } else { f64::NAN };
-    let references: Vec<u32> = drive.sets.iter().map(|(k, _)| process.unpacked.description.variables[*k].reference).collect();
+    let references: Vec<u32> =
+        drive.sets.iter().map(|(k, _)| process.unpacked.description.variables[*k].reference).collect();
     let values: Vec<f64> = drive.sets.iter().map(|(_, value)| *value).collect();
     if !references.is_empty() {
         process.ask(Ask::Set, "set", &references, &values)?;
@@ -113,7 +114,11 @@ impl Integrator {
         values.extend_from_slice(states);
         let mut all = process.ask(Ask::Evaluate, "get derivatives", &[], &values)?;
         if let Some(k) = all.iter().position(|own| !own.is_finite()) {
-            let what = if k < states.len() { format!("derivative {k}") } else { format!("event indicator {}", k - states.len()) };
+            let what = if k < states.len() {
+                format!("derivative {k}")
+            } else {
+                format!("event indicator {}", k - states.len())
+            };
             return Err(process.not_finite("get derivatives", &what, all[k]));
         }
         let indicators = all.split_off(states.len());
@@ -126,7 +131,12 @@ impl Integrator {
     }
 
     /// A step of length h: states at its end, rates and indicators there, the error as a share of what is allowed.
-    fn attempt(&self, process: &mut Process, h: f64, tolerance: f64) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>, f64), ImportError> {
+    fn attempt(
+        &self,
+        process: &mut Process,
+        h: f64,
+        tolerance: f64,
+    ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>, f64), ImportError> {
         let n = self.states.len();
         let mut k = vec![self.rates.clone()];
         let (mut states, mut indicators) = (self.states.clone(), Vec::new());

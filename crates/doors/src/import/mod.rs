@@ -28,7 +28,9 @@ pub enum ImportError {
         what: String,
     },
     /// The unit is for other computers.
-    #[error("{unit}: there is no library for this platform ({wanted}), only for {found}. help: ask for a unit that was built for it")]
+    #[error(
+        "{unit}: there is no library for this platform ({wanted}), only for {found}. help: ask for a unit that was built for it"
+    )]
     Platform {
         /// File of the unit.
         unit: String,

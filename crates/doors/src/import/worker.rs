@@ -112,7 +112,8 @@ fn checked(name: &str, status: c_int) -> Result<(), String> {
 impl Unit {
     fn load(hello: &Hello) -> Result<Unit, String> {
         // SAFETY: code of others runs here; that is what this process is for.
-        let library = unsafe { Library::new(&hello.library) }.map_err(|error| format!("the library cannot be loaded: {error}"))?;
+        let library = unsafe { Library::new(&hello.library) }
+            .map_err(|error| format!("the library cannot be loaded: {error}"))?;
         let mut own = Unit {
             library,
             version: hello.version,
@@ -130,7 +131,15 @@ impl Unit {
                 let made = function!(
                     own,
                     "fmi2Instantiate",
-                    fn(*const c_char, c_int, *const c_char, *const c_char, *const Callbacks, c_int, c_int) -> *mut c_void
+                    fn(
+                        *const c_char,
+                        c_int,
+                        *const c_char,
+                        *const c_char,
+                        *const Callbacks,
+                        c_int,
+                        c_int,
+                    ) -> *mut c_void
                 );
                 let place = text(&format!("file://{}", percent(&folder)))?;
                 let kind = c_int::from(!exchange);
@@ -141,7 +150,15 @@ impl Unit {
                 let made = function!(
                     own,
                     "fmi3InstantiateModelExchange",
-                    fn(*const c_char, *const c_char, *const c_char, bool, bool, *mut c_void, *const c_void) -> *mut c_void
+                    fn(
+                        *const c_char,
+                        *const c_char,
+                        *const c_char,
+                        bool,
+                        bool,
+                        *mut c_void,
+                        *const c_void,
+                    ) -> *mut c_void
                 );
                 let place = text(&format!("{folder}/"))?;
                 let log = log_three as *const c_void;
@@ -153,8 +170,18 @@ impl Unit {
                     own,
                     "fmi3InstantiateCoSimulation",
                     fn(
-                        *const c_char, *const c_char, *const c_char, bool, bool, bool, bool, *const u32, usize, *mut c_void,
-                        *const c_void, *const c_void
+                        *const c_char,
+                        *const c_char,
+                        *const c_char,
+                        bool,
+                        bool,
+                        bool,
+                        bool,
+                        *const u32,
+                        usize,
+                        *mut c_void,
+                        *const c_void,
+                        *const c_void,
                     ) -> *mut c_void
                 );
                 let (place, log, none) = (text(&format!("{folder}/"))?, log_three as *const c_void, std::ptr::null());
@@ -168,7 +195,10 @@ impl Unit {
         };
         if own.instance.is_null() {
             let said = SAID.lock().map(|mut said| std::mem::take(&mut *said).join("; ")).unwrap_or_default();
-            return Err(format!("the library made no instance: {}", if said.is_empty() { "it does not say why" } else { &said }));
+            return Err(format!(
+                "the library made no instance: {}",
+                if said.is_empty() { "it does not say why" } else { &said }
+            ));
         }
         Ok(own)
     }
@@ -194,9 +224,12 @@ impl Unit {
         let tolerance = if given { tolerance } else { 0.0 };
         match self.version {
             Version::Two => {
-                let call = function!(self, "fmi2SetupExperiment", fn(*mut c_void, c_int, f64, f64, c_int, f64) -> c_int);
+                let call =
+                    function!(self, "fmi2SetupExperiment", fn(*mut c_void, c_int, f64, f64, c_int, f64) -> c_int);
                 // SAFETY: the instance is the library's.
-                checked("fmi2SetupExperiment", unsafe { call(self.instance, c_int::from(given), tolerance, start, 0, 0.0) })?;
+                checked("fmi2SetupExperiment", unsafe {
+                    call(self.instance, c_int::from(given), tolerance, start, 0, 0.0)
+                })?;
                 self.plain("EnterInitializationMode", "")?;
             }
             Version::Three => {
@@ -230,7 +263,8 @@ impl Unit {
                 unsafe { call(self.instance, vr, n, values.as_mut_ptr()) }
             }
             Version::Three => {
-                let call = function!(self, "fmi3GetFloat64", fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int);
+                let call =
+                    function!(self, "fmi3GetFloat64", fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int);
                 // SAFETY: lists of n.
                 unsafe { call(self.instance, vr, n, values.as_mut_ptr(), n) }
             }
@@ -248,7 +282,8 @@ impl Unit {
                 unsafe { call(self.instance, vr, n, values.as_ptr()) }
             }
             Version::Three => {
-                let call = function!(self, "fmi3SetFloat64", fn(*mut c_void, *const u32, usize, *const f64, usize) -> c_int);
+                let call =
+                    function!(self, "fmi3SetFloat64", fn(*mut c_void, *const u32, usize, *const f64, usize) -> c_int);
                 // SAFETY: lists of n.
                 unsafe { call(self.instance, vr, n, values.as_ptr(), n) }
             }
@@ -267,11 +302,13 @@ impl Unit {
             }
             Version::Three => {
                 type Flag = *mut bool;
-                let call = function!(self, "fmi3DoStep", fn(*mut c_void, f64, f64, bool, Flag, Flag, Flag, *mut f64) -> c_int);
+                let call =
+                    function!(self, "fmi3DoStep", fn(*mut c_void, f64, f64, bool, Flag, Flag, Flag, *mut f64) -> c_int);
                 let (mut event, mut end, mut early, mut last) = (false, false, false, now + length);
                 let flags = [&raw mut event, &raw mut end, &raw mut early];
                 // SAFETY: places that live through the call.
-                let status = unsafe { call(self.instance, now, length, true, flags[0], flags[1], flags[2], &raw mut last) };
+                let status =
+                    unsafe { call(self.instance, now, length, true, flags[0], flags[1], flags[2], &raw mut last) };
                 checked("fmi3DoStep", status)?;
                 Ok(vec![if early { last } else { now + length }, f64::from(u8::from(event)), f64::from(u8::from(end))])
             }
