@@ -179,7 +179,7 @@ fn mistakes_are_named() {
     assert!(own.step(5.0, 0.1).unwrap_err().contains("the unit is at 0 s"));
     assert!(own.step(0.0, -0.1).unwrap_err().contains("cannot be made"));
     assert!(own.equations().is_err());
-    assert!(own.from_bytes(b"{}").unwrap_err().contains("no saved state"));
+    assert!(own.from_bytes(b"{}").err().unwrap().contains("no saved state"));
 }
 
 /// A unit whose resources were changed is not the one its description tells of.

@@ -86,7 +86,7 @@ type Answer = Result<Vec<f64>, String>;
 
 /// A function of the library by name.
 macro_rules! function {
-    ($own:expr, $name:expr, fn($($argument:ty),*) $(-> $result:ty)?) => {{
+    ($own:expr, $name:expr, fn($($argument:ty),* $(,)?) $(-> $result:ty)?) => {{
         let name: String = $name.to_string();
         // SAFETY: the standard says that the function of this name has this type.
         let found = unsafe { $own.library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(name.as_bytes()) };
