@@ -173,10 +173,9 @@ impl Instance {
             Slot::Effort(k) => return Ok(self.efforts[k]),
             _ => self.ready()?,
         }
-        let subjects = self.package.subjects.clone();
         Ok(match (&mut self.engine, slot) {
             (Engine::Steps(own), Slot::Time) => own.time() + self.start,
-            (Engine::Steps(own), Slot::Output(signal)) => own.moment().value(signal, &subjects),
+            (Engine::Steps(own), Slot::Output(signal)) => own.moment().value(signal, own.subjects()),
             (Engine::Equations(own), Slot::Time) => own.time() + self.start,
             (Engine::Equations(own), Slot::Output(signal)) => own.output(signal),
             (Engine::Equations(own), Slot::State(k)) => own.state(k),

@@ -243,7 +243,7 @@ impl Package {
         let sets: Vec<(String, String)> = self.plan.sets.iter().chain(given).cloned().collect();
         let scene = Scene::parse(WRITTEN, text, &sets).map_err(|errors| errors.to_string())?;
         let model = Model::compile_for(&scene, clock_of(&self.plan)?).map_err(|errors| errors.to_string())?;
-        if Subjects::of(&model) != *self.subjects {
+        if !same_names(&Subjects::of(&model), &self.subjects) {
             return Err(
                 "these parameters change which bodies and signals there are. help: export another unit with --set"
                     .to_owned(),
@@ -433,6 +433,12 @@ fn separate_names(items: &mut [Item]) {
             own.name = format!("params.{}", own.name);
         }
     }
+}
+
+/// Whether two models have the same bodies, signals and inputs, whatever they weigh.
+fn same_names(one: &Subjects, other: &Subjects) -> bool {
+    let bodies = |own: &Subjects| own.bodies.iter().map(|body| body.name.clone()).collect::<Vec<_>>();
+    bodies(one) == bodies(other) && one.signals == other.signals && one.inputs == other.inputs
 }
 
 /// Efforts of a model, in the order of [`tippe::Whole::inputs`].

@@ -115,11 +115,17 @@ fn parameters_compile_the_scene_again() {
     let folder = tempfile::tempdir().unwrap();
     let package = loaded(folder.path(), &package("bouncing_ball", &Wishes::default()));
     let mut own = Instance::new(package.clone(), false).unwrap();
-    let (h, z) = (reference(&package, &package.plan.parameters[0].clone()), reference(&package, "ball.position.z"));
+    let (h, z) = (reference(&package, "h"), reference(&package, "ball.position.z"));
     let before = own.get(z).unwrap();
     let start = own.get(h).unwrap();
     own.set(h, start + 0.25).unwrap();
-    assert!(own.get(z).unwrap() != before, "the height did not change");
+    assert!((own.get(z).unwrap() - before - 0.25).abs() < 1e-15);
+    // what the scene finds from it has followed, t1 = sqrt(2 h/g)
+    let first = own.get(reference(&package, "t1")).unwrap();
+    assert!((first - (2.0 * (start + 0.25) / 9.81_f64).sqrt()).abs() < 1e-15);
+    // a heavier ball is the same unit
+    own.set(reference(&package, "r"), 0.2).unwrap();
+    own.get(z).unwrap();
     own.phase = Phase::Running;
     let error = own.set(h, 1.0).unwrap_err();
     assert!(error.contains("fixed once the initialisation has ended"), "{error}");
