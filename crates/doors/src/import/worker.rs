@@ -78,7 +78,6 @@ struct Unit {
     exchange: bool,
     instance: *mut c_void,
     counts: [usize; 2],
-    start: f64,
     saved: Vec<*mut c_void>,
 }
 
@@ -120,16 +119,28 @@ impl Unit {
             exchange: hello.exchange,
             instance: std::ptr::null_mut(),
             counts: hello.counts,
-            start: 0.0,
             saved: Vec::new(),
         };
+        own.instance = own.instantiate(hello)?;
+        if own.instance.is_null() {
+            let said = SAID.lock().map(|mut said| std::mem::take(&mut *said).join("; ")).unwrap_or_default();
+            return Err(format!(
+                "the library made no instance: {}",
+                if said.is_empty() { "it does not say why" } else { &said }
+            ));
+        }
+        Ok(own)
+    }
+
+    /// An instance, null where the library makes none.
+    fn instantiate(&self, hello: &Hello) -> Result<*mut c_void, String> {
         let text = |own: &str| CString::new(own).map_err(|_| "a text has a zero inside".to_owned());
         let (name, token) = (text("tippe")?, text(&hello.token)?);
         let folder = hello.resources.display().to_string();
-        own.instance = match (own.version, own.exchange) {
+        Ok(match (self.version, self.exchange) {
             (Version::Two, exchange) => {
                 let made = function!(
-                    own,
+                    self,
                     "fmi2Instantiate",
                     fn(
                         *const c_char,
@@ -148,7 +159,7 @@ impl Unit {
             }
             (Version::Three, true) => {
                 let made = function!(
-                    own,
+                    self,
                     "fmi3InstantiateModelExchange",
                     fn(
                         *const c_char,
@@ -167,7 +178,7 @@ impl Unit {
             }
             (Version::Three, false) => {
                 let made = function!(
-                    own,
+                    self,
                     "fmi3InstantiateCoSimulation",
                     fn(
                         *const c_char,
@@ -192,15 +203,7 @@ impl Unit {
                     made(name, token, place, false, false, false, false, std::ptr::null(), 0, nobody, log, none)
                 }
             }
-        };
-        if own.instance.is_null() {
-            let said = SAID.lock().map(|mut said| std::mem::take(&mut *said).join("; ")).unwrap_or_default();
-            return Err(format!(
-                "the library made no instance: {}",
-                if said.is_empty() { "it does not say why" } else { &said }
-            ));
-        }
-        Ok(own)
+        })
     }
 
     fn name(&self, two: &str, three: &str) -> String {
@@ -218,8 +221,7 @@ impl Unit {
         checked(&name, unsafe { call(self.instance) })
     }
 
-    fn prepare(&mut self, tolerance: f64, start: f64) -> Answer {
-        self.start = start;
+    fn prepare(&self, tolerance: f64, start: f64) -> Answer {
         let given = tolerance.is_finite();
         let tolerance = if given { tolerance } else { 0.0 };
         match self.version {
