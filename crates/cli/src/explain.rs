@@ -3,17 +3,24 @@
 
 use crate::args::Source;
 use crate::gallery::about;
-use crate::{Stop, materials, print};
+use crate::table::table;
+use crate::{Stop, materials, print, print_json, say};
 use std::path::Path;
 use tippe::Model;
 use tippe::model::Drive;
 use tippe::scene::{Scene, did_you_mean, gallery, kinds};
+use tippe::variables::{Variables, no_exchange};
 
 /// Arguments of `tippe explain`.
 #[derive(clap::Args)]
 pub struct Args {
     /// A topic, or a heading inside one, or a scene; without it, all topics
     topic: Option<String>,
+    /// With the topic `variables`: the scene whose parameters, inputs, outputs and states are listed
+    scene: Option<String>,
+    /// With `variables`: one JSON list on stdout
+    #[arg(long)]
+    json: bool,
 }
 
 /// Topics by name.
@@ -48,9 +55,18 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
                 text += &format!("            {}\n", entries.join(", "));
             }
         }
-        text += "\nor the name of a scene (`tippe list`), or a scene file";
+        text += "\nor the name of a scene (`tippe list`), or a scene file; `variables SCENE`: what other programs may give a scene, read from it and \
+             integrate for it";
         return print(text.trim_end());
     };
+    if topic == "variables" {
+        return variables(args);
+    }
+    if let Some(more) = &args.scene {
+        return Err(Stop::Usage(format!(
+            "`{more}` is one word too many. help: only `tippe explain variables SCENE` has two"
+        )));
+    }
     let is_file = Path::new(topic).is_file();
     let mut found: Vec<String> = Vec::new();
     if !is_file {
@@ -80,6 +96,42 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         help => help,
     };
     Err(Stop::Usage(format!("there is nothing on `{topic}`. help: {help}")))
+}
+
+/// The one table of variables of a scene: what other programs may give it, read from it and integrate for it.
+fn variables(args: &Args) -> Result<(), Stop> {
+    let Some(name) = &args.scene else {
+        return Err(Stop::Usage("whose variables? help: `tippe explain variables SCENE`".to_owned()));
+    };
+    let source = Source::find(name)?;
+    let scene = Scene::parse(&source.file, &source.text, &[])?;
+    let model = Model::compile_for(&scene, scene.run.clock)?;
+    let all = Variables::of(&scene, &model);
+    if args.json {
+        return print_json(&all.all().collect::<Vec<_>>());
+    }
+    let value = |number: Option<f64>| number.map_or_else(String::new, |number| format!("{number}"));
+    let rows: Vec<Vec<String>> = all
+        .all()
+        .map(|own| {
+            let limits = own.limits.map_or_else(String::new, |[low, high]| format!("{low} to {high}"));
+            vec![
+                own.name.clone(),
+                own.role.name().to_owned(),
+                own.unit.clone(),
+                value(own.start),
+                value(own.nominal),
+                limits,
+            ]
+        })
+        .collect();
+    let head =
+        [("name", false), ("role", false), ("unit", false), ("start", true), ("nominal", true), ("limits", false)];
+    print(table(&head, &rows).trim_end())?;
+    if let Some(reason) = no_exchange(&model) {
+        say(&format!("note: no states for an integrator from outside: {reason}"));
+    }
+    Ok(())
 }
 
 /// What the tables of the format say of a word: of `joints`, `forces`, ... a list of the kinds, of a kind its keys.

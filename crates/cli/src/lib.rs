@@ -14,6 +14,7 @@ mod end_states;
 mod equilibrium;
 mod explain;
 mod figure;
+mod fmu;
 mod gallery;
 mod inputs;
 mod linearize;
@@ -78,6 +79,9 @@ enum Command {
     Soil(soil::Args),
     /// Show the forces of a tyre file at given slips
     Tyre(tyre::Args),
+    /// Make functional mock-up units (FMI 2.0 and 3.0) of scenes, run those of others
+    #[command(subcommand)]
+    Fmu(fmu::Command),
     /// Convert mesh files, solids of scenes, and scenes between TOML and JSON
     Convert(convert::Args),
     /// Time scenes, with accuracy next to time
@@ -205,6 +209,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Contact(args) => contact::contact(&args),
         Command::Soil(args) => soil::soil(&args),
         Command::Tyre(args) => tyre::tyre(&args),
+        Command::Fmu(command) => fmu::fmu(&command),
         Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),
         Command::Gallery(args) => gallery::run(&args),

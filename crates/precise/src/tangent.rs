@@ -8,12 +8,11 @@ use super::dynamics::Dynamics;
 use super::layout::{set, vector};
 use super::whole::Whole;
 use serde::Serialize;
-use tippe_geometry::{Mat3, Quat, Vec3};
+use tippe_geometry::{Mat3, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::BodyState;
 use tippe_mechanics::mechanism::Mode;
 use tippe_mechanics::model::SignalSource;
-use tippe_mechanics::model::{body_state, prescribed};
 use tippe_numerics::dense::{pivot_columns, solve};
 
 /// A state, input or output of a linear system.
@@ -414,11 +413,7 @@ impl Tangent {
 
     /// Values of all signals of the model where the equations were evaluated last.
     pub fn signals(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.whole.model.signals.len()];
-        for (k, value) in self.whole.dynamics.clone().signals(&self.whole.model, self.time, &self.whole.inner) {
-            all[k as usize] = value;
-        }
-        all
+        self.whole.signals(self.time)
     }
 
     /// Signals of the model that are outputs of the linear system: what joints and sensors measure, and values of equations.
@@ -523,22 +518,7 @@ impl Tangent {
 
     /// Motion of all bodies of the model where the equations were evaluated last.
     pub fn bodies(&self) -> Vec<BodyState> {
-        let (model, d) = (&self.whole.model, &self.whole.dynamics);
-        let mut all: Vec<BodyState> = (0..model.bodies.len())
-            .map(|b| {
-                let kin = prescribed(model, b, self.time);
-                body_state(model, b, kin.p, Quat::from_mat3(&kin.R), kin.v, kin.w)
-            })
-            .collect();
-        for (k, &body) in d.bodies.iter().enumerate() {
-            let kin = &d.kinematics[k];
-            let q = match d.link_of[k] {
-                Some(_) => Quat::from_mat3(&kin.R).normalize(),
-                None => d.frames[k].orientation(0.0, vector(&self.whole.inner, d.offset_of[k] + 3)).normalize(),
-            };
-            all[body as usize] = body_state(model, body as usize, kin.p, q, kin.v, kin.w);
-        }
-        all
+        self.whole.bodies(self.time)
     }
 }
 

@@ -32,13 +32,13 @@ use tippe_mechanics::structure::Structure;
 use tippe_numerics::System;
 
 /// First indicator without a contact, second without a pair that is apart (Neumayr and Otter 2019, eq. 13, 14) [m].
-const NONE: f64 = 42.0;
+pub(super) const NONE: f64 = 42.0;
 /// Rounds in which joint friction and drives find out who holds and who gives way.
 const SETTLING: usize = 10;
 
 /// A piece of y and where it is among the states of the island.
 #[derive(Clone, Debug)]
-enum Piece {
+pub(super) enum Piece {
     /// A free body, by local index: 13 numbers.
     Body(usize),
     /// Three rotations of the joint that holds a body, by local index, whose Gibbs vector and rates are at these places:
@@ -49,7 +49,7 @@ enum Piece {
 }
 
 impl Piece {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Piece::Body(_) => 13,
             Piece::Turn(..) => 4,
@@ -133,14 +133,14 @@ pub struct Whole {
     /// States of the island, and their rates.
     pub(super) inner: Vec<f64>,
     pub(super) rates: Vec<f64>,
-    pieces: Vec<Piece>,
+    pub(super) pieces: Vec<Piece>,
     length: usize,
     start: Vec<f64>,
     inputs: Vec<Input>,
     /// Pairs that opened at the last accepted step.
     opening: Vec<bool>,
     /// Values of the watches at the last accepted step.
-    watched: Vec<f64>,
+    pub(super) watched: Vec<f64>,
 }
 
 impl Whole {
@@ -257,8 +257,18 @@ impl Whole {
     ///
     /// q' = (0, w) q/2; orientations are used as if they had unit length, and their length does not change.
     pub fn rates(&mut self, t: f64, y: &[f64], dydt: &mut [f64]) {
+        self.come_to(t, y);
+        self.rates_here(y, dydt);
+    }
+
+    /// Evaluates the equations at (t, y): what is asked of them afterwards is answered there.
+    pub fn come_to(&mut self, t: f64, y: &[f64]) {
         self.read(t, y);
         self.evaluate(t);
+    }
+
+    /// dy/dt at the y the whole has come to.
+    pub fn rates_here(&self, y: &[f64], dydt: &mut [f64]) {
         let mut at = 0;
         for piece in &self.pieces {
             match *piece {
@@ -291,30 +301,9 @@ impl Whole {
     /// meets its limit, a stop is touched, a component jumps. The second is the smallest gap of all other pairs: falling
     /// through zero, some pair begins to touch. -42 and 42 where there is nothing of the kind.
     pub fn indicators(&mut self, t: f64, y: &[f64]) -> [f64; 2] {
-        self.read(t, y);
-        self.evaluate(t);
-        let d = &self.dynamics;
-        let (mut z1, mut z2) = (-NONE, NONE);
-        for (k, pair) in d.pairs.iter().enumerate() {
-            let gap = d.gaps[k];
-            if !pair.memory.touching {
-                z2 = z2.min(gap);
-                continue;
-            }
-            z1 = z1.max(gap - pair.hysteresis);
-            if pair.springs.is_some() && gap <= 0.0 {
-                let margin = pair.last.friction.slip_margin.max(pair.last.friction.roll_margin);
-                z1 = z1.max(pair.scale * margin);
-            }
-        }
-        let mut values = Vec::new();
-        d.watch(&self.model, t, &self.inner, &mut values);
-        for (value, before) in values.iter().zip(&self.watched) {
-            if *before <= 0.0 {
-                z1 = z1.max(*value);
-            }
-        }
-        [z1, z2]
+        self.come_to(t, y);
+        let [separate, touch, others @ ..] = self.occasions(t);
+        [others.into_iter().fold(separate, f64::max), touch]
     }
 
     /// The first time after t at which equations have a kink or a jump [s]: end a step there and call
@@ -423,7 +412,7 @@ impl Whole {
     }
 
     /// States of the island to y.
-    fn write(&self, y: &mut [f64]) {
+    pub(super) fn write(&self, y: &mut [f64]) {
         let d = &self.dynamics;
         let mut at = 0;
         for piece in &self.pieces {

@@ -6,36 +6,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use tippe::clock::State;
 use tippe::grains::Grains;
-use tippe::run::{CHECKPOINT_FORMAT, OtherLayout};
-use tippe::{BodyState, ContactSample, Ledger, Observe, Sample};
-
-/// Everything at the time the simulation has come to.
-#[derive(Clone, Default)]
-pub struct Latest {
-    /// When [s].
-    pub time: f64,
-    /// All bodies.
-    pub bodies: Vec<BodyState>,
-    /// Touching pairs.
-    pub contacts: Vec<ContactSample>,
-    /// The books.
-    pub energy: Ledger,
-    /// Signals of the model.
-    pub signals: Vec<f64>,
-}
-
-impl Observe for Latest {
-    fn sample(&mut self, sample: &Sample<'_>) {
-        self.time = sample.time;
-        self.bodies.clear();
-        self.bodies.extend_from_slice(sample.bodies);
-        self.contacts.clear();
-        self.contacts.extend_from_slice(sample.contacts);
-        self.energy = *sample.energy;
-        self.signals.clear();
-        self.signals.extend_from_slice(sample.signals);
-    }
-}
+use tippe::run::{CHECKPOINT_FORMAT, Moment, OtherLayout};
 
 /// A state that a simulation of the same scene and clock can go back to, or on from.
 #[pyclass(frozen, module = "tippe._tippe")]
@@ -43,7 +14,7 @@ pub struct Checkpoint {
     /// Everything that survives.
     pub state: State,
     /// What was there to see.
-    pub latest: Latest,
+    pub latest: Moment,
     /// Of the scene it belongs to.
     pub scene_hash: String,
 }
@@ -63,7 +34,7 @@ impl Checkpoint {
             State::Realtime(state) => serde_json::to_value(state),
             State::Granular(state) => serde_json::to_value(state),
         };
-        let Latest { time, bodies, contacts, energy, signals } = &self.latest;
+        let Moment { time, bodies, contacts, energy, signals } = &self.latest;
         let whole = json!({
             "format": CHECKPOINT_FORMAT,
             "scene_hash": self.scene_hash,
@@ -98,7 +69,7 @@ impl Checkpoint {
         };
         Ok(Checkpoint {
             state,
-            latest: Latest {
+            latest: Moment {
                 time: serde_json::from_value(time).map_err(read)?,
                 bodies: serde_json::from_value(bodies).map_err(read)?,
                 contacts: serde_json::from_value(contacts).map_err(read)?,

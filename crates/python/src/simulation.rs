@@ -1,6 +1,6 @@
 //! A simulation that Python steps, or runs to its end with everything recorded.
 
-use crate::checkpoint::{Checkpoint, Latest};
+use crate::checkpoint::Checkpoint;
 use crate::error::exception;
 use crate::hook::PythonHook;
 use crate::law::{Raised, laws};
@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tippe::clock::{Failure, Set, Settings};
 use tippe::geometry::{Quat, Vec3};
-use tippe::run::{Account, Claim, Manifest, Report, Resolved, RunWriter, SceneCopy, Status, Subjects};
+use tippe::run::{Account, Claim, Manifest, Moment, Report, Resolved, RunWriter, SceneCopy, Status, Subjects};
 use tippe::scene::{Clock, Scene};
 use tippe::{BodyState, Event, realtime};
 use tippe_cli::Stop;
@@ -28,7 +28,7 @@ use tippe_cli::args::Source;
 #[pyclass(subclass, module = "tippe._tippe")]
 pub struct Simulation {
     simulation: tippe::Simulation,
-    latest: Latest,
+    latest: Moment,
     /// Whether `latest` is that of the state; that of the realtime clock is looked at when somebody asks.
     fresh: bool,
     states: Py<PyArray2<f64>>,
@@ -114,7 +114,7 @@ impl Simulation {
         inside.end = until;
         let mut simulation = Simulation {
             simulation: inside,
-            latest: Latest::default(),
+            latest: Moment::default(),
             fresh: false,
             states,
             tape: record.then(|| Tape::new(subjects.clone())),

@@ -1,13 +1,12 @@
 //! What watches and feeds a stretch of a run while the interpreter does something else.
 
-use crate::checkpoint::Latest;
 use crate::law::Raised;
 use crate::run::progress;
 use crate::tape::Tape;
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 use tippe::realtime::{Heard, Hook, View};
-use tippe::run::RunWriter;
+use tippe::run::{Moment, RunWriter};
 use tippe::{Event, Observe, Progress, Sample};
 
 /// Python is asked about signals, and told about progress, this often.
@@ -18,7 +17,7 @@ const STRIDE: u32 = 16;
 /// What watches a stretch of a run: the tape, the folder, Python.
 pub struct Watch<'a> {
     /// The latest sample.
-    pub latest: &'a mut Latest,
+    pub latest: &'a mut Moment,
     /// What is recorded.
     pub tape: Option<&'a mut Tape>,
     /// The run folder.

@@ -7,6 +7,8 @@ pub mod linear;
 pub mod run;
 pub mod simulation;
 pub mod statics;
+pub mod stepping;
+pub mod variables;
 
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;

@@ -80,7 +80,7 @@ impl Island {
 
 impl Dynamics {
     /// Touching pairs, where the energies were measured last, at y.
-    pub(super) fn contacts(&self, model: &Model, y: &[f64]) -> Vec<ContactSample> {
+    pub(crate) fn contacts(&self, model: &Model, y: &[f64]) -> Vec<ContactSample> {
         let mut contacts = Vec::new();
         for pair in &self.pairs {
             let reading = pair.read(model, &self.kinematics, &Dynamics::springs(pair, y), false);

@@ -9,6 +9,9 @@
 3
 """
 
+import os as _os
+from pathlib import Path as _Path
+
 from ._tippe import (
     Checkpoint,
     ExpectationError,
@@ -18,7 +21,7 @@ from ._tippe import (
     TippeError,
     __version__,
 )
-from .commands import check, contact, explain, gallery
+from .commands import check, contact, explain, gallery, variables
 from .dynamics import Dynamics
 from .run import Run, open_run
 from .scene import Body, Element, Scene, load
@@ -44,4 +47,9 @@ __all__ = [
     "gallery",
     "load",
     "open_run",
+    "variables",
 ]
+
+# the library that units hold lies beside this file where the wheel brought it along
+for _library in _Path(__file__).parent.glob("libtippe_doors.*"):
+    _os.environ.setdefault("TIPPE_LIBRARY", str(_library))

@@ -65,6 +65,14 @@ def gallery() -> list[dict[str, Any]]:
     return list(answer("list")["scenes"])
 
 
+def variables(scene: str) -> list[dict[str, Any]]:
+    """The one table of variables of a scene (a file, or a name of the gallery) that units, the C interface and Python share.
+
+    A dictionary for each with `name`, `role` (`parameter`, `input`, `effort`, `output`, `state`), `unit`, `start`, `nominal`, `limits`.
+    """
+    return list(answer("explain", "variables", scene))
+
+
 def explain(topic: str) -> str:
     """What `tippe explain` says about a topic: the scene file, a contact law, an event, a setting, ..."""
     data, error = _tippe.answer(["tippe", "explain", topic])

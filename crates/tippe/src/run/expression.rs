@@ -186,6 +186,15 @@ impl Expression {
         Ok(Expression { root })
     }
 
+    /// The signal of this name.
+    pub fn signal(name: &str, subjects: &Subjects) -> Result<Signal, ExpressionError> {
+        match Expression::parse(name, subjects)?.root {
+            Node::Signal(signal) => Ok(signal),
+            _ => Err(Parser { text: name, at: 0, depth: 0, subjects }
+                .error(format!("\"{name}\" is computed from signals, not one of them"), "name one signal")),
+        }
+    }
+
     /// True if the value does not depend on the time it is asked for.
     pub fn is_constant(&self) -> bool {
         self.root.is_constant()

@@ -41,8 +41,9 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("precise", &["format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
     ("realtime", &["format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
     ("tippe", &["format", "parts", "scene", "mechanics", "precise", "realtime", "geometry", "numerics", "granular"]),
+    ("doors", &["tippe"]),
     ("viewer", &["tippe", "geometry"]),
-    ("cli", &["tippe", "viewer"]),
+    ("cli", &["tippe", "doors", "viewer"]),
     ("python", &["tippe", "viewer", "cli"]),
 ];
 
@@ -58,6 +59,7 @@ pub const CRATES: &[&str] = &[
     "precise",
     "realtime",
     "tippe",
+    "doors",
     "viewer",
     "cli",
     "python",
