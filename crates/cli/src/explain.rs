@@ -7,13 +7,15 @@ use crate::{Stop, materials, print};
 use std::path::Path;
 use tippe::Model;
 use tippe::model::Drive;
-use tippe::scene::{Scene, did_you_mean, gallery, kinds};
+use tippe::scene::{Scene, did_you_mean, gallery, kinds, template, templates};
 
 /// Arguments of `tippe explain`.
 #[derive(clap::Args)]
 pub struct Args {
     /// A topic, or a heading inside one, or a scene; without it, all topics
     topic: Option<String>,
+    /// Behind `vehicle`: a template, a vehicle file, or a scene with vehicles
+    name: Option<String>,
 }
 
 /// Topics by name.
@@ -36,6 +38,28 @@ const TOPICS: [(&str, &str); 13] = [
 /// Bodies whose masses are shown, at most.
 const MOST_BODIES: usize = 20;
 
+/// The trees of vehicles: of a template, of a vehicle file, of all in a scene.
+fn vehicle(name: Option<&str>) -> Result<(), Stop> {
+    let Some(name) = name else {
+        return print(&format!(
+            "tippe explain vehicle NAME: a scene, a vehicle file, or one of\n\n{}",
+            templates().collect::<Vec<_>>().join("\n")
+        ));
+    };
+    let alone = format!(
+        "format = 1\n[world]\ngravity = [0, 0, -9.80665]\n[[vehicle]]\nname = \"vehicle\"\nvehicle = {name:?}\n"
+    );
+    let scene = match Scene::load(name, &[]) {
+        Ok(scene) if template(name).is_err() => scene,
+        // what is no scene may be a vehicle
+        _ => Scene::parse("vehicle.toml", &alone, &[])?,
+    };
+    if scene.vehicles.is_empty() {
+        return print(&format!("{name} has no vehicle"));
+    }
+    print(scene.vehicles.iter().map(|vehicle| vehicle.text.trim_end()).collect::<Vec<_>>().join("\n\n").as_str())
+}
+
 /// Runs the command.
 pub fn explain(args: &Args) -> Result<(), Stop> {
     let Some(topic) = &args.topic else {
@@ -51,6 +75,9 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
         text += "\nor the name of a scene (`tippe list`), or a scene file";
         return print(text.trim_end());
     };
+    if topic == "vehicle" {
+        return vehicle(args.name.as_deref());
+    }
     let is_file = Path::new(topic).is_file();
     let mut found: Vec<String> = Vec::new();
     if !is_file {
