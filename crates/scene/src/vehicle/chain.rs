@@ -232,7 +232,8 @@ impl Laid {
             from: reader.text(own, "from").map(str::to_owned),
             at_shaft: reader.text(own, "at_shaft").map(str::to_owned),
             shaft,
-            speed: number(reader, "speed").filter(|_| kind != "electric_motor" || own.get("gain").is_none()),
+            // that of an electric motor is what it is asked for
+            speed: if kind == "electric_motor" { None } else { number(reader, "speed") },
             ratios,
             map: ["up", "down"].map(|key| pairs(reader, own, key)),
             pause: number(reader, "shift_pause").unwrap_or(1.0),
@@ -406,8 +407,7 @@ impl Laid {
             "electric_motor" => {
                 shafts = own;
                 but.retain(|key| *key != "speed");
-                if !has("gain") {
-                    but.push("speed");
+                if !has("speed") {
                     default("torque", format!("({:?})*{}", part.torque_max, self.own("throttle")));
                 }
             }

@@ -700,8 +700,8 @@ impl Laid {
             self.joint(reader, &format!("{name}_foot"), "revolute", [first, &barrel], *from, &across);
             let axis = format!("axis = {}\n", self.direction(along));
             self.joint(reader, &format!("{name}_length"), "prismatic", [&barrel, &rod], *from, &axis);
-            // the loop is closed by a ball, so that no turn is held twice
-            self.joint(reader, &format!("{name}_eye"), "spherical", [&rod, second], *to, "");
+            // the loop is closed by a point that stays on the pin, so that nothing is held twice
+            self.joint(reader, &format!("{name}_eye"), "point_on_line", [second, &rod], *to, &across);
             let text = format!(
                 "name = \"{}\"\nkind = \"cylinder\"\nshafts = [\"{}\"]\n",
                 self.own(&name),
