@@ -160,7 +160,23 @@ const fn of(spec: &'static Spec, more: &'static str) -> Spec {
 const ENGINE: Spec = of(&element::ENGINE.kind, "");
 const MOTOR: Spec = of(&element::ELECTRIC.kind, "");
 const CLUTCH: Spec = of(&element::CLUTCH.kind, "");
-const CONVERTER: Spec = of(&element::CONVERTER.kind, "");
+const CONVERTER: Spec = Spec {
+    word: "converter",
+    about: "A torque converter, with a clutch that locks it up",
+    keys: &[
+        behind(element::CONVERTER.kind.keys)[0],
+        &[
+            number(
+                "lock_up",
+                D::ENERGY,
+                Positive,
+                "Torque of the clutch between its pump and its turbine [N m]; default without",
+            ),
+            equation("locks", "Engagement of that clutch from 0 to 1 [-]; default 0"),
+        ],
+    ],
+    ..Spec::NONE
+};
 const DIFFERENTIAL: Spec = of(&element::DIFFERENTIAL.kind, "");
 const HYDROSTATIC: Spec = Spec {
     word: "hydrostatic",

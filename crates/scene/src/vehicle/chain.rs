@@ -63,6 +63,8 @@ pub(super) struct Part {
     outputs: Vec<String>,
     swash_rate: Option<f64>,
     torque_max: f64,
+    /// Torque of a lock-up clutch [N m].
+    lock_up: Option<f64>,
     retards: [f64; 2],
     entries: Vec<Entry>,
     place: super::Place,
@@ -240,6 +242,7 @@ impl Laid {
             outputs: texts(reader, "outputs"),
             swash_rate: number(reader, "swash_rate"),
             torque_max: number(reader, "torque_max").unwrap_or(0.0),
+            lock_up: number(reader, "lock_up"),
             retards: if kind == "retarder" {
                 [number(reader, "capacity").unwrap_or(0.0), number(reader, "full_at").unwrap_or(FULL_AT)]
             } else {
@@ -412,6 +415,17 @@ impl Laid {
                 }
             }
             "clutch" => default("engagement", format!("1 - {}", self.own("clutch"))),
+            "converter" => {
+                but.extend(["lock_up", "locks"]);
+                if let Some(capacity) = part.lock_up {
+                    let locks = part.entries.iter().find(|entry| entry.key == "locks");
+                    let locks = locks.map_or("0".to_owned(), |entry| self.equation_of(&entry.node));
+                    let text = format!(
+                        "name = \"{name}_lock\"\nkind = \"clutch\"\nshafts = [{shafts}]\ncapacity = {capacity:?}\nengagement = \"{locks}\"\n"
+                    );
+                    self.put(reader, "force", &text, Vec::new());
+                }
+            }
             "gearbox" => {
                 if !part.map[0].is_empty() {
                     self.shift_map(reader, chain, part);
