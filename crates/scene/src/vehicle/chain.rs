@@ -417,14 +417,7 @@ impl Laid {
             "clutch" => default("engagement", format!("1 - {}", self.own("clutch"))),
             "converter" => {
                 but.extend(["lock_up", "locks"]);
-                if let Some(capacity) = part.lock_up {
-                    let locks = part.entries.iter().find(|entry| entry.key == "locks");
-                    let locks = locks.map_or("0".to_owned(), |entry| self.equation_of(&entry.node));
-                    let text = format!(
-                        "name = \"{name}_lock\"\nkind = \"clutch\"\nshafts = [{shafts}]\ncapacity = {capacity:?}\nengagement = \"{locks}\"\n"
-                    );
-                    self.put(reader, "force", &text, Vec::new());
-                }
+                self.lock_up(reader, part, &shafts);
             }
             "gearbox" => {
                 if !part.map[0].is_empty() {
@@ -464,18 +457,31 @@ impl Laid {
                 word = "brake";
                 shafts = part.at_shaft.as_deref().map_or(from, |on| shaft(self, on));
                 but.push("applied");
-                let applied = part.entries.iter().find(|entry| entry.key == "applied");
-                let applied = applied.map_or("1".to_owned(), |entry| self.equation_of(&entry.node));
-                let rate = shafts.trim_matches('"').to_owned();
-                more += &format!(
-                    "applied = \"max(0, min(1, {applied}))*min(1, abs({rate}.speed)/{:?})\"\n",
-                    part.retards[1]
-                );
+                more += &self.retards(part, shafts.trim_matches('"'));
             }
         }
         let text = format!("name = \"{name}\"\nkind = \"{word}\"\nshafts = [{shafts}]\n{more}");
         let passed = self.passed(&part.entries, &but);
         self.put(reader, "force", &text, passed);
+    }
+
+    /// How far a retarder is applied, `shaft` the joint it is on.
+    fn retards(&self, part: &Part, shaft: &str) -> String {
+        let applied = part.entries.iter().find(|entry| entry.key == "applied");
+        let applied = applied.map_or("1".to_owned(), |entry| self.equation_of(&entry.node));
+        format!("applied = \"max(0, min(1, {applied}))*min(1, abs({shaft}.speed)/{:?})\"\n", part.retards[1])
+    }
+
+    /// The clutch that locks a converter up.
+    fn lock_up(&mut self, reader: &mut Reader<'_>, part: &Part, shafts: &str) {
+        let Some(capacity) = part.lock_up else { return };
+        let locks = part.entries.iter().find(|entry| entry.key == "locks");
+        let locks = locks.map_or("0".to_owned(), |entry| self.equation_of(&entry.node));
+        let text = format!(
+            "name = \"{}_lock\"\nkind = \"clutch\"\nshafts = [{shafts}]\ncapacity = {capacity:?}\nengagement = \"{locks}\"\n",
+            self.own(&part.name)
+        );
+        self.put(reader, "force", &text, Vec::new());
     }
 
     /// The shift map of a gearbox that shifts by itself: it goes by the speed of its input in its gear, so that slip does not shift.
