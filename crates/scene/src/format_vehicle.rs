@@ -15,7 +15,7 @@ const PAIRS: Form = Form::List(&Form::Vector(2, super::format::Measure { dimensi
 pub(super) const INPUTS: [(&str, &str, [f64; 2]); 9] = [
     ("throttle", "0", [0.0, 1.0]),
     ("brake", "0", [0.0, 1.0]),
-    ("clutch", "0", [0.0, 1.0]),
+    ("clutch_pedal", "0", [0.0, 1.0]),
     ("steer", "0", [-1.0, 1.0]),
     ("gear", "1", [-1.0, 20.0]),
     ("handbrake", "0", [0.0, 1.0]),
@@ -41,7 +41,7 @@ pub(super) const VEHICLE: Table = Table {
         texts("inputs", "Signals of the driver that are set from outside: `throttle`, `brake`, `steer`, ..."),
         equation("throttle", "Pedal of the engine from 0 to 1 [-]; default 0"),
         equation("brake", "Pedal of the brakes from 0 to 1 [-]; default 0"),
-        equation("clutch", "Pedal of the clutch from 0, up and engaged, to 1 [-]; default 0"),
+        equation("clutch_pedal", "Pedal of the clutch from 0, up and engaged, to 1 [-]; default 0"),
         equation("steer", "Steering from -1, to the right, to 1, to the left [-]; default 0"),
         equation("gear", "Gear; for an automatic gearbox 1 to drive, 0 neutral, -1 reverse [-]; default 1"),
         equation("handbrake", "Lever of the handbrake from 0 to 1 [-]; default 0"),

@@ -414,7 +414,7 @@ impl Laid {
                     default("torque", format!("({:?})*{}", part.torque_max, self.own("throttle")));
                 }
             }
-            "clutch" => default("engagement", format!("1 - {}", self.own("clutch"))),
+            "clutch" => default("engagement", format!("1 - {}", self.own("clutch_pedal"))),
             "converter" => {
                 but.extend(["lock_up", "locks"]);
                 self.lock_up(reader, part, &shafts);

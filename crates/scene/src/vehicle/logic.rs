@@ -209,10 +209,10 @@ impl Laid {
              states = {{ s = 0, lack = 0 }}\n\
              let = {{ tx = \"(fx - bx)/{length:?}\", ty = \"(fy - by)/{length:?}\", dx = \"ax - x\", dy = \"ay - y\", \
              kappa = \"2*(cos(yaw)*dy - sin(yaw)*dx)/max(dx^2 + dy^2, 0.01)\", \
-             pedal = \"{gain:?}*(wanted - v) + {integral:?}*lack\" }}\n\
+             asked = \"{gain:?}*(wanted - v) + {integral:?}*lack\" }}\n\
              der = {{ s = \"vx*tx + vy*ty + ((x - hx)*tx + (y - hy)*ty)/{CATCHES_UP:?}\", \
-             lack = \"if(abs(pedal) < 1, wanted - v, -lack)\" }}\n\
-             outputs = {{ pedal = \"pedal\", angle = \"atan({base:?}*kappa) + ({understeer:?})*v^2*kappa\", \
+             lack = \"if(abs(asked) < 1, wanted - v, -lack)\" }}\n\
+             outputs = {{ pedal = \"asked\", angle = \"atan({base:?}*kappa) + ({understeer:?})*v^2*kappa\", \
              off = \"(y - hy)*tx - (x - hx)*ty\" }}\n",
             n("driver"),
             n("speed"),

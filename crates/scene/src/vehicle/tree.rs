@@ -16,9 +16,9 @@ pub struct VehicleTree {
 /// The tree of a vehicle.
 pub(super) fn written(laid: &Laid, chain: &Chain) -> String {
     let mut out = String::new();
-    let wheels: f64 = laid.wheels.iter().map(|wheel| wheel.mass).sum();
-    let bodies: f64 = laid.bodies.iter().map(|body| body.mass).sum();
-    let shafts: f64 = chain.parts.iter().map(|part| part.shaft.mass).sum();
+    let wheels: f64 = laid.wheels.iter().map(|wheel| wheel.mass).sum::<f64>() + 0.0;
+    let bodies: f64 = laid.bodies.iter().map(|body| body.mass).sum::<f64>() + 0.0;
+    let shafts: f64 = chain.parts.iter().map(|part| part.shaft.mass).sum::<f64>() + 0.0;
     let _ = writeln!(out, "vehicle {}: bodies {bodies:.1} kg, wheels {wheels:.1} kg, shafts {shafts:.1} kg", laid.name);
     for body in &laid.bodies {
         let how = body.hangs.as_ref().map_or("chassis".to_owned(), |hangs| format!("{} on {}", hangs.kind, hangs.on));
