@@ -287,14 +287,12 @@ impl Laid {
                     "every part has a name of its own",
                 );
             }
+            let before = |name: &str| chain.part(name).and_then(|part| part.from.as_deref());
             let mut at = part.from.as_deref();
-            for _ in 0..=chain.parts.len() {
-                at = at
-                    .filter(|name| *name != part.name)
-                    .and_then(|name| chain.part(name))
-                    .and_then(|p| p.from.as_deref());
+            for _ in 0..chain.parts.len() {
+                at = at.and_then(|name| if name == part.name { Some(name) } else { before(name) });
             }
-            if at.is_some() {
+            if at == Some(part.name.as_str()) {
                 reader.error(
                     part.place,
                     format!("{} is driven by itself: parts in a circle", what(&part.name)),

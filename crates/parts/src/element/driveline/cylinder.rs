@@ -40,7 +40,7 @@ pub const SPEC: ElementSpec = ElementSpec {
                     .required("such as bore = \"120 mm\""),
                 number("rod", Dimension::LENGTH, Range::NotNegative, "Diameter of its rod [m]").or(0.0),
                 number("flow", Dimension::new(3, 0, -1), Range::Positive, "Flow of its pump, valve open [m^3/s]")
-                    .required("such as flow = \"200 l/min\""),
+                    .required("such as flow = \"0.2 m^3/min\""),
                 number("relief", Dimension::PRESSURE, Range::Positive, "Pressure at which the relief valve opens [Pa]")
                     .required("such as relief = \"35 MPa\""),
                 equation("valve", "From -1, in, to 1, out [-]; default 0"),
