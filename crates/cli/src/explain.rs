@@ -8,7 +8,7 @@ use crate::{Stop, materials, print, print_json, say};
 use std::path::Path;
 use tippe::Model;
 use tippe::model::Drive;
-use tippe::scene::{Scene, did_you_mean, gallery, kinds};
+use tippe::scene::{Scene, did_you_mean, gallery, kinds, template, templates};
 use tippe::variables::{Variables, no_exchange};
 
 /// Arguments of `tippe explain`.
@@ -16,8 +16,8 @@ use tippe::variables::{Variables, no_exchange};
 pub struct Args {
     /// A topic, or a heading inside one, or a scene; without it, all topics
     topic: Option<String>,
-    /// With the topic `variables`: the scene whose parameters, inputs, outputs and states are listed
-    scene: Option<String>,
+    /// Behind `variables`: the scene whose parameters, inputs, outputs and states are listed. Behind `vehicle`: a template, a vehicle file, or a scene with vehicles
+    name: Option<String>,
     /// With `variables`: one JSON list on stdout
     #[arg(long)]
     json: bool,
@@ -43,6 +43,28 @@ const TOPICS: [(&str, &str); 13] = [
 /// Bodies whose masses are shown, at most.
 const MOST_BODIES: usize = 20;
 
+/// The trees of vehicles: of a template, of a vehicle file, of all in a scene.
+fn vehicle(name: Option<&str>) -> Result<(), Stop> {
+    let Some(name) = name else {
+        return print(&format!(
+            "tippe explain vehicle NAME: a scene, a vehicle file, or one of\n\n{}",
+            templates().collect::<Vec<_>>().join("\n")
+        ));
+    };
+    let alone = format!(
+        "format = 1\n[world]\ngravity = [0, 0, -9.80665]\n[[vehicle]]\nname = \"vehicle\"\nvehicle = {name:?}\n"
+    );
+    let scene = match Scene::load(name, &[]) {
+        Ok(scene) if template(name).is_err() => scene,
+        // what is no scene may be a vehicle
+        _ => Scene::parse("vehicle.toml", &alone, &[])?,
+    };
+    if scene.vehicles.is_empty() {
+        return print(&format!("{name} has no vehicle"));
+    }
+    print(scene.vehicles.iter().map(|vehicle| vehicle.text.trim_end()).collect::<Vec<_>>().join("\n\n").as_str())
+}
+
 /// Runs the command.
 pub fn explain(args: &Args) -> Result<(), Stop> {
     let Some(topic) = &args.topic else {
@@ -62,9 +84,12 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
     if topic == "variables" {
         return variables(args);
     }
-    if let Some(more) = &args.scene {
+    if topic == "vehicle" {
+        return vehicle(args.name.as_deref());
+    }
+    if let Some(more) = &args.name {
         return Err(Stop::Usage(format!(
-            "`{more}` is one word too many. help: only `tippe explain variables SCENE` has two"
+            "`{more}` is one word too many. help: only `tippe explain variables SCENE` and `tippe explain vehicle NAME` have two"
         )));
     }
     let is_file = Path::new(topic).is_file();
@@ -100,7 +125,7 @@ pub fn explain(args: &Args) -> Result<(), Stop> {
 
 /// The one table of variables of a scene: what other programs may give it, read from it and integrate for it.
 fn variables(args: &Args) -> Result<(), Stop> {
-    let Some(name) = &args.scene else {
+    let Some(name) = &args.name else {
         return Err(Stop::Usage("whose variables? help: `tippe explain variables SCENE`".to_owned()));
     };
     let source = Source::find(name)?;

@@ -35,6 +35,11 @@ pub(super) const SCENE: Table = Table {
         key("law", Form::Named(&LAW), "Contact laws by name, written as equations"),
         key("defaults", Form::Table(&DEFAULTS), "What bodies have that do not say otherwise"),
         key("solid", Form::Tables(&format_solid::SOLID), "Solids built step by step, for meshes of bodies"),
+        key(
+            "vehicle",
+            Form::Tables(&super::format_vehicle::VEHICLE),
+            "Vehicles: chassis, driveline, wheels, tracks, driver",
+        ),
         key("body", Form::Tables(&BODY), "Bodies"),
         key("grains", Form::Tables(&format_grains::GRAINS), "Grains by the million: spheres for the granular clock"),
         key("sink", Form::Tables(&format_grains::SINK), "Boxes in which grains vanish and are counted"),

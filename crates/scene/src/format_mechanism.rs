@@ -6,7 +6,7 @@ use crate::equation::Dimension as D;
 use Range::{NotNegative, Positive};
 use tippe_parts::{drawing, element, joint, sensor, signal};
 
-const NAME: Key =
+pub(super) const NAME: Key =
     text("name", "Name, unique; `{k}` is replaced by the value of k").required("everything has a name of its own");
 pub(super) const ATTRACTOR: Table = Table {
     name: "attractor",

@@ -13,6 +13,7 @@ mod format;
 mod format_grains;
 mod format_mechanism;
 mod format_solid;
+mod format_vehicle;
 mod gallery;
 mod grains;
 mod include;
@@ -32,6 +33,7 @@ mod reader;
 mod references;
 mod repeat;
 mod schema;
+mod vehicle;
 mod write;
 mod write_grains;
 mod write_mechanism;
@@ -53,6 +55,7 @@ pub use tippe_format::part::{Attachment, CoordinateOf, Equation, Part, Value};
 pub use tippe_format::text::{closest, did_you_mean};
 pub use tippe_format::{equation, text};
 pub use tippe_parts::sensor::SensorKind;
+pub use vehicle::{VehicleTree, template, templates};
 
 use std::sync::Arc;
 use tippe_geometry::{Mat3, Mesh, Pieces, Quat, Solid, Vec3, file::regular};
@@ -96,6 +99,8 @@ pub struct Scene {
     pub solids: Vec<SolidSpec>,
     /// What reading had to change or leave out, for the warnings of a run.
     pub notes: Vec<String>,
+    /// Vehicles, which are bodies, joints and the rest below.
+    pub vehicles: Vec<VehicleTree>,
     /// Bodies, repeats expanded, in the order of the file.
     pub bodies: Vec<Body>,
     /// Sets of grains, in the order of the file.

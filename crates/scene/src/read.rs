@@ -48,6 +48,10 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.laws = laws(reader, &fields, &scene.params);
     scene.pairs = list(reader, &fields, "pair", &format::PAIR, pair);
     include::includes(reader, &fields, &mut scene);
+    let made = vehicle::expand(reader, &fields, scene.gravity);
+    let (entries, vehicles) = made.unwrap_or((Vec::new(), Vec::new()));
+    let fields = if entries.is_empty() { fields } else { Fields { entries: &entries, ..fields } };
+    scene.vehicles = vehicles;
     read_solid::solids(reader, &fields, &mut scene);
     read_body::bodies(reader, &fields, &mut scene);
     read_grains::grains(reader, &fields, &mut scene);

@@ -46,7 +46,7 @@ impl Model {
             warnings: Vec::new(),
             read_bodies: Vec::new(),
             first_read_body: 0,
-            hulls: in_fluids(scene),
+            hulls: asked_for(scene),
         };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
@@ -68,7 +68,7 @@ pub(super) struct Compiler<'a> {
     pub(super) read_bodies: Vec<(usize, SensorKind)>,
     /// Place of the first of them among the sensors.
     pub(super) first_read_body: u32,
-    /// Shapes of bodies in fluids, and where they are in the body's frame c, by body.
+    /// Shapes of bodies in fluids and of roads, and where they are in the body's frame c, by body.
     pub(super) hulls: BTreeMap<u32, Vec<(Shape, Pose)>>,
 }
 
@@ -80,11 +80,13 @@ pub(super) struct Elastic {
     pub(super) poisson: f64,
 }
 
-/// Bodies in fluids, by index, their shapes not known yet.
-fn in_fluids(scene: &Scene) -> BTreeMap<u32, Vec<(Shape, Pose)>> {
+/// Bodies whose shapes force elements ask for, in fluids or under tyres, by index, their shapes not known yet.
+fn asked_for(scene: &Scene) -> BTreeMap<u32, Vec<(Shape, Pose)>> {
     let fluids = scene.forces.iter().filter(|part| part.kind.word == "fluid");
     let wet = fluids.flat_map(|fluid| fluid.parts("bodies")).flat_map(|wet| wet.attachments("on"));
-    let names: BTreeSet<&str> = wet.map(|on| on.body.as_str()).collect();
+    let tyres = scene.forces.iter().filter(|part| part.kind.word == "tyre" && part.flag("terrain"));
+    let roads = tyres.flat_map(|tyre| tyre.attachments("ground"));
+    let names: BTreeSet<&str> = wet.chain(roads).map(|on| on.body.as_str()).collect();
     let bodies = scene.bodies.iter().enumerate().filter(|(_, body)| names.contains(body.name.as_str()));
     bodies.map(|(index, _)| (index as u32, Vec::new())).collect()
 }
@@ -95,7 +97,7 @@ fn placed(shape: &ShapeSpec, p_bc: Vec3) -> Pose {
 }
 
 impl Compiler<'_> {
-    /// Keeps a shape of a body that is in a fluid.
+    /// Keeps a shape of a body that elements ask for.
     fn keep_hull(&mut self, index: usize, shape: &Shape, X_cs: Pose) {
         if let Some(hull) = self.hulls.get_mut(&(index as u32)) {
             hull.push((shape.clone(), X_cs));

@@ -25,6 +25,7 @@ mod speed;
 mod spring;
 mod stop;
 mod torque;
+mod track;
 mod tyre;
 mod written;
 
@@ -32,7 +33,10 @@ pub use applied::Applied;
 pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
-pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
+pub use driveline::{
+    CLUTCH, CONVERTER, CYLINDER, Converter, DIFFERENTIAL, ELECTRIC, ENGINE, Electric, Engine, GEARBOX, Gearbox,
+    HYDROSTATIC, Hold,
+};
 pub use fin::Fin;
 pub use fluid::{AddedMass, Fluid, SEA_KINDS, WAVE_KINDS, WET_KINDS};
 pub use friction::Friction;
@@ -51,7 +55,8 @@ pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
 pub use torque::Torque;
-pub use tyre::RoadTyre;
+pub use track::{SPEC as TRACK, Track};
+pub use tyre::{RoadTyre, SPEC as TYRE};
 pub use written::{
     Build, CABLE_KINDS, ElementSpec, FLUID_KINDS, FORCE_KINDS, FORCES, FRICTION, HUNG, LIMIT, MOTOR, NewPose, SPRING,
     force, hung, joint_of_cable,
@@ -122,6 +127,8 @@ pub enum Element {
     Propeller(Box<Propeller>),
     /// A tyre between a wheel and a road.
     Tyre(Box<RoadTyre>),
+    /// A track on the ground.
+    Track(Box<Track>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// Elastic stops of a coordinate.
@@ -166,6 +173,7 @@ impl Element {
             Element::Fin(e) => e.as_ref(),
             Element::Propeller(e) => e.as_ref(),
             Element::Tyre(e) => e.as_ref(),
+            Element::Track(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Stop(e) => e,
             Element::Friction(e) => e,

@@ -2,7 +2,7 @@
 
 use super::{
     Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fin, fluid, friction, joint_spring, maxwell,
-    motion, position, propeller, speed, spring, stop, torque, tyre,
+    motion, position, propeller, speed, spring, stop, torque, track, tyre,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -37,7 +37,7 @@ pub trait Build {
     fn pose(&self, anchor: &Anchor) -> (Mat3, Vec3);
     /// The frame of a body that has these axes and this origin at the start.
     fn placed(&self, body: Option<u32>, pose: (Mat3, Vec3)) -> Anchor;
-    /// Shapes of a body in a fluid, and where they are in its frame c.
+    /// Shapes of a body in a fluid or of a road, and where they are in its frame c.
     fn shapes(&self, body: u32) -> Vec<(Shape, Pose)>;
     /// Mass [kg] and inertia about the centre of mass, body axes [kg m^2].
     fn inertia(&self, body: u32) -> (f64, Mat3);
@@ -66,6 +66,7 @@ pub const FORCES: &[&ElementSpec] = &[
     &tyre::SPEC,
     &fin::SPEC,
     &propeller::SPEC,
+    &track::SPEC,
     &cable_joint::SPEC,
     &driveline::ENGINE,
     &driveline::ELECTRIC,
@@ -74,6 +75,7 @@ pub const FORCES: &[&ElementSpec] = &[
     &driveline::GEARBOX,
     &driveline::DIFFERENTIAL,
     &driveline::HYDROSTATIC,
+    &driveline::CYLINDER,
     &driveline::BRAKE,
 ];
 

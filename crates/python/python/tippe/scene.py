@@ -374,6 +374,11 @@ class Scene(Kinds):
         wet = [dict(body) if isinstance(body, Mapping) else {"on": body} for body in bodies]
         return Element(self, self._add("fluid", {"name": name, "density": density, "bodies": wet, **_words(keys)}))
 
+    def vehicle(self, name: str, vehicle: str | None = None, **keys: Any) -> Element:
+        """A vehicle: a template such as "sedan" or a vehicle file, and what comes over it: `chassis={...}`, `axle=[...]`, `throttle="..."`."""
+        template = {} if vehicle is None else {"vehicle": vehicle}
+        return Element(self, self._add("vehicle", {"name": name, **template, **_words(keys)}))
+
     def sensor(self, name: str, kind: str, first: Any, second: Any) -> Element:
         """A sensor between two frames: pose, velocity, acceleration, distance or contact."""
         return Element(self, self._add("sensor", {"name": name, "kind": kind, "between": [first, second]}))

@@ -140,6 +140,7 @@ fn scenes() -> Vec<String> {
             "motor" => format!("{HINGE}[joint.motor]\nkind = \"{word}\"\n{example}\n"),
             "joint" if example.contains("slide") => format!("{HINGE}{slide}{}", one(table, word, example)),
             "joint" if example.contains("hinge") => format!("{HINGE}{other}{}", one(table, word, example)),
+            "force" if example.contains("slide") => format!("{HINGE}{slide}{}", one(table, word, example)),
             "force" if example.contains("hinge") => format!("{HINGE}{other}{third}{}", one(table, word, example)),
             "joint" | "force" | "signal" | "sensor" => one(table, word, example),
             "cable" => format!("[[cable]]\nname = \"one\"\n{example}\n"),

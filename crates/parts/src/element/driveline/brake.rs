@@ -17,13 +17,13 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "brake",
         about: "A brake on a shaft: it holds up to a torque, and slips beyond",
         keys: &[
+            &[shafts(
+                &[Some(true)],
+                0,
+                "The shaft: JOINT or JOINT.COORDINATE",
+                "one joint that turns, such as shafts = [\"wheel\"]",
+            )],
             &[
-                shafts(
-                    &[Some(true)],
-                    0,
-                    "The shaft: JOINT or JOINT.COORDINATE",
-                    "one joint that turns, such as shafts = [\"wheel\"]",
-                ),
                 number("capacity", Dimension::ENERGY, Range::NotNegative, "Torque it carries, fully applied [N m]")
                     .required("such as capacity = 1500"),
                 equation("applied", "From 0, off, to 1 [-]; default 1"),

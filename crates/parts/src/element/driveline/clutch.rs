@@ -21,13 +21,13 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "clutch",
         about: "A clutch between two shafts: it holds up to a torque, and slips beyond",
         keys: &[
+            &[shafts(
+                &[Some(true), Some(true)],
+                0,
+                "The two shafts: JOINT or JOINT.COORDINATE",
+                "two joints that turn, such as shafts = [\"engine\", \"gearbox\"]",
+            )],
             &[
-                shafts(
-                    &[Some(true), Some(true)],
-                    0,
-                    "The two shafts: JOINT or JOINT.COORDINATE",
-                    "two joints that turn, such as shafts = [\"engine\", \"gearbox\"]",
-                ),
                 number("capacity", Dimension::ENERGY, Range::NotNegative, "Torque it carries, fully engaged [N m]")
                     .required("such as capacity = 350"),
                 equation("engagement", "From 0, open, to 1, closed [-]; default 1"),

@@ -36,18 +36,20 @@ pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "converter",
         about: "A torque converter between the shaft of an engine and that of a gearbox",
-        keys: &[&[
-            shafts(
+        keys: &[
+            &[shafts(
                 &[Some(true), Some(true)],
                 0,
                 "Pump and turbine: JOINT or JOINT.COORDINATE",
                 "two joints that turn, such as shafts = [\"engine\", \"gearbox\"]",
-            ),
-            pairs("capacity", "Rows of (speed ratio, K) [-, rad/s/sqrt(N m)], ratios rising from 0 to 1 at most")
-                .required("such as capacity = [[0, 16], [0.6, 17.6], [0.9, 25], [0.98, 50]]"),
-            pairs("torque_ratio", "Rows of (speed ratio, torque of turbine over that of pump) [-, -]")
-                .required("such as torque_ratio = [[0, 2.2], [0.6, 1.4], [0.9, 1]]"),
-        ]],
+            )],
+            &[
+                pairs("capacity", "Rows of (speed ratio, K) [-, rad/s/sqrt(N m)], ratios rising from 0 to 1 at most")
+                    .required("such as capacity = [[0, 16], [0.6, 17.6], [0.9, 25], [0.98, 50]]"),
+                pairs("torque_ratio", "Rows of (speed ratio, torque of turbine over that of pump) [-, -]")
+                    .required("such as torque_ratio = [[0, 2.2], [0.6, 1.4], [0.9, 1]]"),
+            ],
+        ],
         check: |check| {
             rising(check, "capacity");
             rising(check, "torque_ratio");

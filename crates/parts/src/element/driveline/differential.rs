@@ -6,7 +6,7 @@
 //! How both hold stands in `hold.rs`.
 
 use super::hold::{Grip, Hold, Line, MOST_LINES, Made, Rule};
-use super::{formula, shafts, yielding, yields};
+use super::{EFFICIENCY, formula, shafts, yielding, yields};
 use crate::cause::Cause;
 use crate::element::written::Build;
 use crate::element::{Element, ElementSpec};
@@ -21,13 +21,13 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "differential",
         about: "A differential between an input shaft and two outputs: open, locked or of limited slip",
         keys: &[
+            &[shafts(
+                &[Some(true), Some(true), Some(true)],
+                0,
+                "Input, first and second output: JOINT or JOINT.COORDINATE",
+                "three joints that turn, such as shafts = [\"propshaft\", \"left\", \"right\"]",
+            )],
             &[
-                shafts(
-                    &[Some(true), Some(true), Some(true)],
-                    0,
-                    "Input, first and second output: JOINT or JOINT.COORDINATE",
-                    "three joints that turn, such as shafts = [\"propshaft\", \"left\", \"right\"]",
-                ),
                 number(
                     "ratio",
                     Dimension::ONE,
@@ -51,6 +51,7 @@ pub const SPEC: ElementSpec = ElementSpec {
                     "Difference it carries beside, per torque of both outputs together [-]",
                 )
                 .or(0.0),
+                EFFICIENCY,
                 equation("locked", "Where it is above 0.5 the outputs are locked [-]; default 0"),
             ],
             &yields("Torsional stiffness of its gears and lock, seen from the outputs [N m/rad]"),
@@ -69,11 +70,12 @@ struct Differential {
     share: f64,
     preload: f64,
     bias: f64,
+    efficiency: f64,
 }
 
 impl Rule for Differential {
     fn grips(&self, equations: &[f64], [_, wound]: [f64; MOST_LINES]) -> [Grip; MOST_LINES] {
-        let Differential { ratio, share, preload, bias } = *self;
+        let Differential { ratio, share, preload, bias, .. } = *self;
         let is_locked = equations[0] > 0.5;
         let carries = if is_locked { f64::INFINITY } else { 0.5 * (preload + bias * (ratio * wound).abs()) };
         let (mut lock, mut gears) = (Grip { capacity: carries, ..Grip::default() }, Grip::default());
@@ -81,6 +83,10 @@ impl Rule for Differential {
         gears.capacity = f64::INFINITY;
         gears.factors[..3].copy_from_slice(&[1.0, -ratio * share, -ratio * (1.0 - share)]);
         [lock, gears]
+    }
+
+    fn efficiency(&self) -> f64 {
+        self.efficiency
     }
 }
 
@@ -93,7 +99,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let made = Made {
         at: build.coordinates(part.coordinates("shafts"))?,
         lines: vec![Line { stiffness, damping, leak: 0.0 }, gears],
-        rule: Arc::new(Differential { ratio, share, preload, bias }),
+        rule: Arc::new(Differential { ratio, share, preload, bias, efficiency: part.number("efficiency") }),
         formula: formula(part, build, &[("locked", "0")]),
         cause: Cause::Driveline,
         effort: ("lock", "N m"),

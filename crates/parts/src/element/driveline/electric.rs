@@ -35,25 +35,27 @@ pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "electric_motor",
         about: "An electric motor on a shaft, limited in torque and power",
-        keys: &[&[
-            shafts(
+        keys: &[
+            &[shafts(
                 &[Some(true)],
                 0,
                 "Its shaft: JOINT or JOINT.COORDINATE",
                 "one joint that turns, such as shafts = [\"rotor\"]",
-            ),
-            number("torque_max", Dimension::ENERGY, Range::Positive, "Largest torque [N m]")
-                .required("such as torque_max = 300"),
-            number("power_max", Dimension::POWER, Range::Positive, "Largest power [W]; default without limit"),
-            equation("torque", "Torque that is asked for [N m]"),
-            equation("speed", "Speed that is asked for, in place of a torque [rad/s]"),
-            number(
-                "gain",
-                Dimension::new(2, 1, -1),
-                Range::Positive,
-                "Torque per speed that lacks [N m s/rad]; default a tenth of the largest torque per rad/s",
-            ),
-        ]],
+            )],
+            &[
+                number("torque_max", Dimension::ENERGY, Range::Positive, "Largest torque [N m]")
+                    .required("such as torque_max = 300"),
+                number("power_max", Dimension::POWER, Range::Positive, "Largest power [W]; default without limit"),
+                equation("torque", "Torque that is asked for [N m]"),
+                equation("speed", "Speed that is asked for, in place of a torque [rad/s]"),
+                number(
+                    "gain",
+                    Dimension::new(2, 1, -1),
+                    Range::Positive,
+                    "Torque per speed that lacks [N m s/rad]; default a tenth of the largest torque per rad/s",
+                ),
+            ],
+        ],
         check: |check| {
             check.at_least_one(&["torque", "speed"], "say what is asked of it");
             check.not_both("torque", "speed");

@@ -67,47 +67,49 @@ pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "engine",
         about: "A combustion engine on a shaft: full load and drag by tables, idle governor, redline, starter, stall",
-        keys: &[&[
-            shafts(
+        keys: &[
+            &[shafts(
                 &[Some(true)],
                 0,
                 "Its shaft: JOINT or JOINT.COORDINATE",
                 "one joint that turns, such as shafts = [\"crank\"]",
-            ),
-            pairs("full_load", "Rows of (speed, torque) at full throttle [rad/s, N m], speeds rising")
-                .required("such as full_load = [[\"800 rpm\", 120], [\"3000 rpm\", 245], [\"6000 rpm\", 185]]"),
-            pairs("drag", "Rows of (speed, torque) without fuel [rad/s, N m], torques not above 0; default none"),
-            equation("throttle", "From 0 to 1 [-]; default 0"),
-            equation("governor", "Speed that it is governed to, in place of a throttle [rad/s]"),
-            number(
-                "gain",
-                Dimension::new(2, 1, -1),
-                Range::Positive,
-                "Torque per speed that its governor lacks [N m s/rad]; default twice full load at idle speed over that speed, or a tenth of full load per rad/s of a governed one",
-            ),
-            number(
-                "idle",
-                Dimension::ANGULAR_SPEED,
-                Range::Positive,
-                "Speed at which it idles [rad/s]; default none, and it does not stall",
-            ),
-            number(
-                "redline",
-                Dimension::ANGULAR_SPEED,
-                Range::Positive,
-                "Speed above which it gets no fuel [rad/s]; default none",
-            ),
-            equation("starter", "From 0, off, to 1 [-]; default 0"),
-            number("starter_torque", Dimension::ENERGY, Range::NotNegative, "Torque of the starter at rest [N m]")
-                .or(0.0),
-            number(
-                "starter_speed",
-                Dimension::ANGULAR_SPEED,
-                Range::Positive,
-                "Speed above which the starter gives nothing [rad/s]",
-            )
-            .or(26.0),
-        ]],
+            )],
+            &[
+                pairs("full_load", "Rows of (speed, torque) at full throttle [rad/s, N m], speeds rising")
+                    .required("such as full_load = [[\"800 rpm\", 120], [\"3000 rpm\", 245], [\"6000 rpm\", 185]]"),
+                pairs("drag", "Rows of (speed, torque) without fuel [rad/s, N m], torques not above 0; default none"),
+                equation("throttle", "From 0 to 1 [-]; default 0"),
+                equation("governor", "Speed that it is governed to, in place of a throttle [rad/s]"),
+                number(
+                    "gain",
+                    Dimension::new(2, 1, -1),
+                    Range::Positive,
+                    "Torque per speed that its governor lacks [N m s/rad]; default twice full load at idle speed over that speed, or a tenth of full load per rad/s of a governed one",
+                ),
+                number(
+                    "idle",
+                    Dimension::ANGULAR_SPEED,
+                    Range::Positive,
+                    "Speed at which it idles [rad/s]; default none, and it does not stall",
+                ),
+                number(
+                    "redline",
+                    Dimension::ANGULAR_SPEED,
+                    Range::Positive,
+                    "Speed above which it gets no fuel [rad/s]; default none",
+                ),
+                equation("starter", "From 0, off, to 1 [-]; default 0"),
+                number("starter_torque", Dimension::ENERGY, Range::NotNegative, "Torque of the starter at rest [N m]")
+                    .or(0.0),
+                number(
+                    "starter_speed",
+                    Dimension::ANGULAR_SPEED,
+                    Range::Positive,
+                    "Speed above which the starter gives nothing [rad/s]",
+                )
+                .or(26.0),
+            ],
+        ],
         check: |check| {
             rising(check, "full_load");
             rising(check, "drag");

@@ -7,7 +7,7 @@
 //! synchroniser works, and keeps in `speed` the r with which that began.
 
 use super::hold::{Grip, Line, Now, sign};
-use super::{formula, shafts, yielding, yields};
+use super::{EFFICIENCY, formula, shafts, yielding, yields};
 use crate::cause::Cause;
 use crate::element::written::Build;
 use crate::element::{
@@ -48,6 +48,8 @@ pub struct Gearbox {
     synchroniser: f64,
     /// |r| above which a gear is refused [rad/s].
     refuses: f64,
+    /// Share of the power that comes through [-].
+    efficiency: f64,
     states: [ElementState; 1],
 }
 
@@ -57,13 +59,13 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "gearbox",
         about: "Gears between two shafts, one at a time, changed while they turn",
         keys: &[
+            &[shafts(
+                &[Some(true), Some(true)],
+                0,
+                "Input and output: JOINT or JOINT.COORDINATE",
+                "two joints that turn, such as shafts = [\"clutch\", \"propshaft\"]",
+            )],
             &[
-                shafts(
-                    &[Some(true), Some(true)],
-                    0,
-                    "Input and output: JOINT or JOINT.COORDINATE",
-                    "two joints that turn, such as shafts = [\"clutch\", \"propshaft\"]",
-                ),
                 key(
                     "ratios",
                     Form::List(&Form::Number(measure(Dimension::ONE, Range::NotZero))),
@@ -88,6 +90,7 @@ pub const SPEC: ElementSpec = ElementSpec {
                     Range::Positive,
                     "Difference of speeds at the input above which it refuses a gear [rad/s]; default never",
                 ),
+                EFFICIENCY,
             ],
             &yields("Torsional stiffness of its gears and shafts, seen from the input [N m/rad]"),
         ],
@@ -116,6 +119,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         shift_time: part.number("shift_time"),
         synchroniser: part.number("synchroniser"),
         refuses: part.find_number("refuses").unwrap_or(f64::INFINITY),
+        efficiency: part.number("efficiency"),
         states: [state],
     })))
 }
@@ -146,6 +150,15 @@ impl Gearbox {
         grip
     }
 
+    /// The same, with what its gears lose.
+    fn geared(&self, modes: &[ElementMode], seen: &Seen<'_>) -> Grip {
+        let mut grip = self.grip(modes);
+        if self.efficiency < 1.0 {
+            grip.lost = Grip::wasted(self.efficiency, self.line.stiffness * seen.states[0], seen.coordinates[0].u);
+        }
+        grip
+    }
+
     /// Its modes, where they are not known before its first step: in gear.
     fn known(&self, seen: &Seen<'_>) -> [ElementMode; 3] {
         let [grip, gear, sync] = [GRIP, GEAR, SYNC].map(|which| seen.modes[which]);
@@ -166,7 +179,7 @@ impl Gearbox {
     }
 
     fn now(&self, modes: &[ElementMode; 3], seen: &Seen<'_>) -> (Grip, Now) {
-        let grip = self.grip(modes);
+        let grip = self.geared(modes, seen);
         (grip, self.line.now(&grip, seen.coordinates, seen.states[0], modes[GRIP]))
     }
 
@@ -208,11 +221,11 @@ impl Acting for Gearbox {
         let modes = self.known(seen);
         let (grip, now) = self.now(&modes, seen);
         let z = seen.states[0];
-        for (effort, factor) in out.efforts.iter_mut().zip(grip.factors) {
-            *effort = -factor * now.torque;
+        for (k, effort) in out.efforts.iter_mut().enumerate() {
+            *effort = -grip.pushes(k) * now.torque;
         }
         out.rates[0] = now.winds;
-        out.effect = Effect::new(now.torque, self.line.stored(z), self.line.heats(&now, z));
+        out.effect = Effect::new(now.torque, self.line.stored(z), self.line.heats(&now, z, &grip, seen.coordinates));
         let Action { efforts, shown, .. } = out;
         shown.extend_from_slice(efforts);
         shown.extend([self.shown(&modes), self.asked(seen)]);
@@ -290,7 +303,7 @@ impl Acting for Gearbox {
     }
 
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
-        self.line.row(0, &self.grip(&self.known(seen)), seen.states[0], step.h, out);
+        self.line.row(0, &self.geared(&self.known(seen), seen), seen.states[0], step.h, out);
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
@@ -299,11 +312,11 @@ impl Acting for Gearbox {
 
     fn outputs_of_row(&self, seen: &Seen<'_>, _: u8, force: f64, outputs: &mut [f64]) {
         let modes = self.known(seen);
-        let grip = self.grip(&modes);
+        let grip = self.geared(&modes, seen);
         outputs.copy_from_slice(&[
             -force,
-            grip.factors[0] * force,
-            grip.factors[1] * force,
+            grip.pushes(0) * force,
+            grip.pushes(1) * force,
             self.shown(&modes),
             self.asked(seen),
         ]);

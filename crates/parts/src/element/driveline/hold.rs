@@ -1,6 +1,7 @@
 //! What holds shafts together until it slips: a spring and damper that is wound up by z, behind a friction that carries a torque C and
 //! beside a leak G. With r = sum_k c_k u_k the rate between its sides and f its torque (or, of oil, flow and pressure):
 //!   f = k z + c z',   r - z' = slip + G f,
+//! (where oil is fed in, r = sum_k c_k u_k + r_0 of that flow r_0),
 //!   it holds: slip = 0 as long as |f| <= C;   it slips: f = s C as long as s slip > 0.
 //! Shaft k feels -c_k f. At rest z stays where it is, so that a clutch or brake that holds does not creep.
 //! In a step h, taken at its end, f is that of a spring and damper k/(1 + (k h + c) G), c/(1 + (k h + c) G) with stretch z, within C, and
@@ -43,12 +44,35 @@ pub(super) struct Grip {
     pub factors: [f64; MOST_SHAFTS],
     /// C [N m].
     pub capacity: f64,
+    /// r_0: what r is where nothing turns, a flow that is fed in [rad/s or m^3/s].
+    pub feed: f64,
+    /// Share of their torque that shafts behind the first do not get: teeth and bearings heat it [-].
+    pub lost: f64,
+}
+
+impl Grip {
+    /// Factor of f on shaft k, but its sign.
+    pub fn pushes(&self, k: usize) -> f64 {
+        if k == 0 { self.factors[0] } else { self.factors[k] * (1.0 - self.lost) }
+    }
+
+    /// What gears of this efficiency lose where f drives the first shaft that turns with u [rad/s]: the shafts behind it get the share eta of what
+    /// it gives, and it gets the share eta of what they give. Within a rate of one radian per second one goes over into the other.
+    pub fn wasted(efficiency: f64, f: f64, u: f64) -> f64 {
+        let way = (u * sign(f)).clamp(-1.0, 1.0);
+        1.0 - libm::pow(efficiency.max(0.01), way)
+    }
 }
 
 /// What the kinds of holds differ in.
 pub(super) trait Rule: std::fmt::Debug + Send + Sync {
     /// How its lines hold; `equations` are the results of its formula, `wound` the torques k z of its lines.
     fn grips(&self, equations: &[f64], wound: [f64; MOST_LINES]) -> [Grip; MOST_LINES];
+
+    /// Efficiency of its gears [-].
+    fn efficiency(&self) -> f64 {
+        1.0
+    }
 }
 
 /// Something that holds shafts together until it slips.
@@ -88,7 +112,11 @@ impl From<Made> for Hold {
             ElementState { name: Cow::Borrowed(["wound", "wound_inside"][k]), unit, start: 0.0, scale }
         };
         let states = lines.iter().enumerate().map(wound).collect();
-        let torque = |k: usize| Output { name: Cow::Owned(format!("torque_{}", k + 1)), unit: Some("N m") };
+        let slides = cause == Cause::Engine;
+        let torque = |k: usize| match slides {
+            true => Output { name: Cow::Borrowed("force"), unit: Some("N") },
+            false => Output { name: Cow::Owned(format!("torque_{}", k + 1)), unit: Some("N m") },
+        };
         let first = Output { name: Cow::Borrowed(name), unit: Some(unit) };
         let outputs = std::iter::once(first).chain((0..at.len()).map(torque)).collect();
         Hold { at, lines, rule, formula, cause, states, outputs }
@@ -114,7 +142,8 @@ impl Line {
     /// What it does where it is wound up by z.
     pub fn now(&self, grip: &Grip, shafts: &[CoordinateMotion], z: f64, mode: ElementMode) -> Now {
         let Line { stiffness, damping, leak } = *self;
-        let rate: f64 = shafts.iter().zip(grip.factors).map(|(shaft, factor)| factor * shaft.u).sum();
+        let turns: f64 = shafts.iter().zip(grip.factors).map(|(shaft, factor)| factor * shaft.u).sum();
+        let rate = turns + grip.feed;
         let held = (stiffness * z + damping * rate) / (1.0 + damping * leak);
         let begins = !mode.held && mode.sense == 0.0;
         let mode = if begins { begun(held, grip.capacity) } else { mode };
@@ -155,7 +184,7 @@ impl Line {
         let strut = Strut {
             stiffness: self.stiffness / leaks,
             damping: self.damping / leaks,
-            phi: z,
+            phi: z + (h + self.damping / self.stiffness) * grip.feed,
             damped_by_step: true,
             bounds: [-most, most],
             bound: most,
@@ -164,6 +193,10 @@ impl Line {
         let shafts = grip.factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
         out.ends.extend(shafts.map(|(coordinate, &factor)| RowEnd::Coordinate { coordinate, factor }));
         let own = begin..out.ends.len();
+        if grip.lost != 0.0 {
+            let shafts = (0..MOST_SHAFTS).filter(|k| grip.factors[*k] != 0.0);
+            out.ends.extend(shafts.map(|k| RowEnd::Coordinate { coordinate: k, factor: grip.pushes(k) }));
+        }
         out.strut_of_ends(part, strut, own);
     }
 
@@ -178,12 +211,18 @@ impl Line {
     }
 
     /// What it turns into heat [W].
-    pub fn heats(&self, now: &Now, z: f64) -> f64 {
-        now.torque * now.rate - self.stiffness * z * now.winds
+    pub fn heats(&self, now: &Now, z: f64, grip: &Grip, shafts: &[CoordinateMotion]) -> f64 {
+        let behind: f64 = shafts.iter().zip(grip.factors).skip(1).map(|(shaft, factor)| factor * shaft.u).sum();
+        now.torque * (now.rate - grip.lost * behind) - self.stiffness * z * now.winds
     }
 }
 
 impl Hold {
+    /// True if energy is fed in.
+    fn feeds(&self) -> bool {
+        self.cause == Cause::Engine
+    }
+
     fn grips(&self, seen: &Seen<'_>) -> [Grip; MOST_LINES] {
         let mut results = [0.0; 4];
         if let Some(formula) = &self.formula {
@@ -193,7 +232,13 @@ impl Hold {
         for ((wound, line), z) in wound.iter_mut().zip(&self.lines).zip(seen.states) {
             *wound = line.stiffness * z;
         }
-        self.rule.grips(&results, wound)
+        let mut grips = self.rule.grips(&results, wound);
+        let efficiency = self.rule.efficiency();
+        if efficiency < 1.0 {
+            let gears = self.lines.len() - 1;
+            grips[gears].lost = Grip::wasted(efficiency, wound[gears], seen.coordinates[0].u);
+        }
+        grips
     }
 
     fn now(&self, which: usize, grip: &Grip, seen: &Seen<'_>) -> Now {
@@ -218,6 +263,7 @@ impl Acting for Hold {
         match self.cause {
             Cause::Clutch => &[ElementAccount { cause: Cause::Clutch, name: "heat" }],
             Cause::Brake => &[ElementAccount { cause: Cause::Brake, name: "heat" }],
+            Cause::Engine => &[ElementAccount { cause: Cause::Engine, name: "work" }],
             _ => &[ElementAccount { cause: Cause::Driveline, name: "heat" }],
         }
     }
@@ -227,12 +273,14 @@ impl Acting for Hold {
         let mut effect = Effect::default();
         for (which, line) in self.lines.iter().enumerate() {
             let now = self.now(which, &grips[which], seen);
-            for (effort, factor) in out.efforts.iter_mut().zip(grips[which].factors) {
-                *effort -= factor * now.torque;
+            for (k, effort) in out.efforts.iter_mut().enumerate() {
+                *effort -= grips[which].pushes(k) * now.torque;
             }
             out.rates[which] = now.winds;
             effect.stored += line.stored(seen.states[which]);
-            effect.powers[0] += line.heats(&now, seen.states[which]);
+            let heats = line.heats(&now, seen.states[which], &grips[which], seen.coordinates);
+            // of what gives energy, that which it feeds in less what it heats
+            effect.powers[0] += if self.feeds() { now.torque * grips[which].feed - heats } else { heats };
             if which == 0 {
                 effect.effort = now.torque;
             }
@@ -290,8 +338,8 @@ impl Acting for Hold {
             outputs[0] = -force;
         }
         let grip = self.grips(seen)[part as usize];
-        for (output, factor) in outputs[1..].iter_mut().zip(grip.factors) {
-            *output += factor * force;
+        for (k, output) in outputs[1..].iter_mut().enumerate() {
+            *output += grip.pushes(k) * force;
         }
     }
 

@@ -24,32 +24,34 @@ pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "hydrostatic",
         about: "A pump that drives one motor or several by oil, with a relief valve",
-        keys: &[&[
-            shafts(
+        keys: &[
+            &[shafts(
                 &[Some(true), Some(true)],
                 MOST_SHAFTS - 2,
                 "The pump, then its motors: JOINT or JOINT.COORDINATE",
                 "joints that turn, such as shafts = [\"pump\", \"motor\"]",
-            ),
-            key(
-                "displacements",
-                Form::List(&Form::Number(measure(VOLUME, Range::Positive))),
-                "Volume per turn of the pump, then of each motor [m^3]",
-            )
-            .required("one for each shaft, such as displacements = [\"110 cm^3\", \"160 cm^3\"]"),
-            number("relief", Dimension::PRESSURE, Range::Positive, "Pressure at which the relief valve opens [Pa]")
-                .required("such as relief = \"40 MPa\""),
-            equation("swash", "Setting of the pump from -1 to 1 [-]; default 1"),
-            number("leakage", Dimension::new(4, -1, 1), Range::NotNegative, "Flow lost per pressure [m^3/(s Pa)]")
-                .or(0.0),
-            number(
-                "stiffness",
-                Dimension::new(-4, 1, -2),
-                Range::Positive,
-                "Bulk modulus of the oil over its volume in the lines [Pa/m^3]",
-            )
-            .or(STIFFNESS),
-        ]],
+            )],
+            &[
+                key(
+                    "displacements",
+                    Form::List(&Form::Number(measure(VOLUME, Range::Positive))),
+                    "Volume per turn of the pump, then of each motor [m^3]",
+                )
+                .required("one for each shaft, such as displacements = [\"110 cm^3\", \"160 cm^3\"]"),
+                number("relief", Dimension::PRESSURE, Range::Positive, "Pressure at which the relief valve opens [Pa]")
+                    .required("such as relief = \"40 MPa\""),
+                equation("swash", "Setting of the pump from -1 to 1 [-]; default 1"),
+                number("leakage", Dimension::new(4, -1, 1), Range::NotNegative, "Flow lost per pressure [m^3/(s Pa)]")
+                    .or(0.0),
+                number(
+                    "stiffness",
+                    Dimension::new(-4, 1, -2),
+                    Range::Positive,
+                    "Bulk modulus of the oil over its volume in the lines [Pa/m^3]",
+                )
+                .or(STIFFNESS),
+            ],
+        ],
         example: "shafts = [\"hinge\", \"other\"]\ndisplacements = [1.1e-4, 1.6e-4]\nrelief = 4e7",
         ..Spec::NONE
     },

@@ -7,6 +7,7 @@
 mod brake;
 mod clutch;
 mod converter;
+mod cylinder;
 mod differential;
 mod electric;
 mod engine;
@@ -18,6 +19,7 @@ mod table;
 pub use brake::SPEC as BRAKE;
 pub use clutch::SPEC as CLUTCH;
 pub use converter::{Converter, SPEC as CONVERTER};
+pub use cylinder::SPEC as CYLINDER;
 pub use differential::SPEC as DIFFERENTIAL;
 pub use electric::{Electric, SPEC as ELECTRIC};
 pub use engine::{Engine, SPEC as ENGINE};
@@ -39,6 +41,15 @@ const SETTLES: f64 = 1e-3;
 const TORSIONAL: Dimension = Dimension::ENERGY;
 /// Unit of a torsional damping, N m s/rad.
 const TORSIONAL_DAMPING: Dimension = Dimension::new(2, 1, -1);
+
+/// What its gears let through.
+const EFFICIENCY: Key = number(
+    "efficiency",
+    Dimension::ONE,
+    Range::Fraction,
+    "Share of the power that comes through its gears, either way [-]",
+)
+.or(1.0);
 
 /// The shafts it is on.
 const fn shafts(angles: &'static [Option<bool>], more: usize, about: &'static str, help: &'static str) -> Key {

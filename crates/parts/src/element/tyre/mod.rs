@@ -3,7 +3,8 @@
 //!   M_z = M_z(slip) - t (F_y - F_y(slip)),   M_x = M_x(slip),   M_y = -sgn(Omega) of what resists rolling.
 //! Lengths that its carcass is pushed along and across, and how far it has rolled into its resistance, are states.
 
-mod bristle;
+pub(super) mod bristle;
+mod envelope;
 mod touch;
 mod written;
 
@@ -19,7 +20,7 @@ use crate::six::Six;
 use crate::tyre::{Answer, Slip, Tyre};
 use bristle::Bristle;
 use std::borrow::Cow;
-use tippe_geometry::Vec3;
+use tippe_geometry::{Pose, Shape, Vec3};
 use touch::{IN_THE_AIR, Touch};
 
 /// A tyre that will be on the road for this many steps at its present rate holds like a spring that also pulls [-].
@@ -35,6 +36,8 @@ const OVERTURNING: u8 = 5;
 pub struct RoadTyre {
     /// The wheel, whose y axis is its axle, and the road, whose z axis is its normal.
     pub ends: [Anchor; 2],
+    /// Shapes of the road in the frame c of its body; none where the road is the plane of its frame.
+    pub road: Vec<(Shape, Pose)>,
     /// Its model.
     pub tyre: Box<Tyre>,
     /// Factor of the friction of the road [-].
@@ -165,7 +168,7 @@ impl Acting for RoadTyre {
         let [slips, rolls] = RoadTyre::powers(&touch, &pushes, touch.slips, turning);
         out.effect.effort = load;
         out.effect.stored = 0.5 * elastic * depth;
-        out.effect.powers = [(elastic - load) * -touch.rate, slips, rolls];
+        out.effect.powers = [load * touch.closing - elastic * touch.rate, slips, rolls];
         out.shown.extend_from_slice(&RoadTyre::shown(&touch, &pushes)[1..]);
     }
 

@@ -38,6 +38,8 @@ pub struct Touch {
     pub depth: f64,
     /// delta' [m/s].
     pub rate: f64,
+    /// Speed at which the patch comes nearer to the road, which is delta' on a plane [m/s].
+    pub closing: f64,
     /// gamma [rad].
     pub camber: f64,
     /// Re [m].
@@ -56,14 +58,19 @@ fn over([wheel, road]: [&Kinematics; 2], at: Vec3) -> Vec3 {
 }
 
 impl Touch {
-    /// Of a wheel over a road whose frame's z axis is its normal.
+    /// Of a wheel over a road: the plane of its frame, whose z axis is its normal, or its shapes.
     pub fn of(own: &RoadTyre, frames: &[Kinematics]) -> Option<Touch> {
         let ends = [&frames[0], &frames[1]];
         let [wheel, road] = ends;
-        let (axle, n) = (wheel.R.y_axis, road.R.z_axis);
+        let axle = wheel.R.y_axis;
+        let under = if own.road.is_empty() { None } else { Some(own.envelops(ends)?) };
+        let n = under.map_or(road.R.z_axis, |(under, _)| under.normal);
         let lean = axle.dot(n);
         let upright = sqrt((1.0 - lean * lean).max(0.0));
-        let height = (wheel.p - road.p).dot(n);
+        let height = match under {
+            Some((under, _)) => own.tyre.carcass.radius * upright - under.depth,
+            None => (wheel.p - road.p).dot(n),
+        };
         if upright < FLAT || height <= 0.0 {
             return None;
         }
@@ -80,7 +87,8 @@ impl Touch {
             axle,
             at: [rolls, low, low],
             depth,
-            rate: -over(ends, low).dot(n),
+            rate: under.map_or(-over(ends, low).dot(n), |(_, rate)| rate),
+            closing: -over(ends, low).dot(n),
             camber: asin(lean.clamp(-1.0, 1.0)),
             radius,
             speed: spin * radius - along,

@@ -4,7 +4,7 @@ use super::RoadTyre;
 use crate::element::{Build, Element, ElementSpec};
 use crate::tyre;
 use tippe_format::equation::Dimension;
-use tippe_format::key::{Form, Range, Spec, any, key, number, text};
+use tippe_format::key::{Form, Range, Spec, any, flag, key, number, text};
 use tippe_format::part::{Attachment, Check, Part};
 use tippe_geometry::file::regular;
 
@@ -13,29 +13,37 @@ pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
         word: "tyre",
         about: "A tyre between a wheel and a road: load, forces from slip with relaxation, torques; it holds at rest",
-        keys: &[&[
-            key(
-                "on",
-                Form::Attachment,
-                "The wheel, BODY or BODY.FRAME, whose y axis is its axle; x is forward where z is up",
-            )
-            .required("the wheel, such as on = \"wheel\""),
-            key(
-                "ground",
-                Form::Frame,
-                "Frame of the road, a plane whose normal is its z axis: BODY, BODY.FRAME or `world`; default `world`",
-            ),
-            text("file", "Tyre file (.tir) from the scene's folder"),
-            text("data", "The lines of a tyre file, NAME = VALUE, instead"),
-            any("grip", Range::NotNegative, "Factor of the friction of the road [-]").or(1.0),
-            number(
-                "settling",
-                Dimension::TIME,
-                Range::NotNegative,
-                "Damping of the carcass in the plane of the road, over its stiffness [s]",
-            )
-            .or(0.005),
-        ]],
+        keys: &[
+            &[
+                key(
+                    "on",
+                    Form::Attachment,
+                    "The wheel, BODY or BODY.FRAME, whose y axis is its axle; x is forward where z is up",
+                )
+                .required("the wheel, such as on = \"wheel\""),
+                key(
+                    "ground",
+                    Form::Frame,
+                    "Frame of the road, a plane whose normal is its z axis: BODY, BODY.FRAME or `world`; default `world`",
+                ),
+            ],
+            &[
+                text("file", "Tyre file (.tir) from the scene's folder"),
+                text("data", "The lines of a tyre file, NAME = VALUE, instead"),
+                flag(
+                    "terrain",
+                    "True if the road is the shapes of its body, under an enveloping patch, not a plane; default false",
+                ),
+                any("grip", Range::NotNegative, "Factor of the friction of the road [-]").or(1.0),
+                number(
+                    "settling",
+                    Dimension::TIME,
+                    Range::NotNegative,
+                    "Damping of the carcass in the plane of the road, over its stiffness [s]",
+                )
+                .or(0.005),
+            ],
+        ],
         check,
         example: "on = \"a\"\ndata = \"PROPERTY_FILE_FORMAT = 'FIALA'\"",
         ..Spec::NONE
@@ -80,6 +88,18 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let on = part.attachments("on").first().and_then(|on| build.anchor(on, None));
     let world = Attachment { body: "world".into(), frame: String::new() };
     let ground = build.anchor(part.attachments("ground").first().unwrap_or(&world), None);
+    let ground = ground?;
+    let road = match ground.body {
+        Some(body) if part.flag("terrain") => build.shapes(body),
+        _ => Vec::new(),
+    };
+    if part.flag("terrain") && road.is_empty() {
+        build.wrong(
+            "has no body with shapes for its terrain",
+            "such as ground = \"hills\", a body with a height grid, a mesh or boxes",
+        );
+        return None;
+    }
     let (grip, settling) = (part.number("grip"), part.number("settling"));
-    Some(Element::Tyre(Box::new(RoadTyre { ends: [on?, ground?], tyre: Box::new(read.tyre), grip, settling })))
+    Some(Element::Tyre(Box::new(RoadTyre { ends: [on?, ground], road, tyre: Box::new(read.tyre), grip, settling })))
 }
