@@ -229,8 +229,8 @@ pub struct Ground {
     pub low: [f64; 2],
     /// Cells along x and y.
     pub counts: [usize; 2],
-    /// Mass of grains at the start, and what came to it or left it since [kg].
-    pub begun: f64,
+    /// By how much its columns have been raised since the start, their moments of mass with water about the hard ground [kg m].
+    pub raised: f64,
     tiles: Vec<Option<Arc<Tile>>>,
     /// Tiles along x.
     across: usize,
@@ -246,7 +246,7 @@ impl Ground {
             cell,
             low,
             counts,
-            begun: 0.0,
+            raised: 0.0,
             tiles: vec![None; tiles[0] * tiles[1]],
             across: tiles[0],
         }
@@ -339,10 +339,13 @@ impl Ground {
         let (number, place) = self.place(at);
         let (kinds, area, floor) = (self.kinds.clone(), self.area(), self.start.floor());
         let tile = self.make(number);
+        let before = moment(&tile.columns[place], &kinds, area, floor);
         let out = change(&mut tile.columns[place]);
+        let risen = moment(&tile.columns[place], &kinds, area, floor) - before;
         tile.heights[place] = floor + thickness(&tile.columns[place], &kinds, area);
         tile.changes += 1;
         tile.active = true;
+        self.raised += risen;
         if [0, 1].iter().any(|&k| at[k] % TILE == 0 || at[k] % TILE == TILE - 1) {
             self.wake_around(at);
         }
@@ -446,18 +449,6 @@ impl Ground {
         sums
     }
 
-    /// Height of the middle of the mass of a column times its weight over gravity [kg m], with water.
-    pub fn moment(&self, column: &Column) -> f64 {
-        let (mut z, mut sum) = (self.start.floor(), 0.0);
-        for layer in column.layers() {
-            let kind = &self.kinds[usize::from(layer.kind)];
-            let h = layer.mass * (1.0 + layer.void_ratio) / (kind.grain_density * self.area());
-            sum += layer.mass * (1.0 + kind.water) * (z + 0.5 * h);
-            z += h;
-        }
-        sum
-    }
-
     /// Takes mass [kg] from the top of a column.
     pub fn take(&mut self, at: [usize; 2], mass: f64) -> Parcel {
         let mut parcel = Parcel::default();
@@ -533,6 +524,18 @@ impl Ground {
             && self.kinds.len() == other.kinds.len()
             && self.tiles.len() == other.tiles.len()
     }
+}
+
+/// Height of the middle of each layer times its mass with water [kg m].
+fn moment(column: &Column, kinds: &[SoilKind], area: f64, floor: f64) -> f64 {
+    let (mut z, mut sum) = (floor, 0.0);
+    for layer in column.layers() {
+        let kind = &kinds[usize::from(layer.kind)];
+        let h = layer.mass * (1.0 + layer.void_ratio) / (kind.grain_density * area);
+        sum += layer.mass * (1.0 + kind.water) * (z + 0.5 * h);
+        z += h;
+    }
+    sum
 }
 
 /// Thickness of all layers [m].

@@ -68,6 +68,7 @@ impl Ground {
     /// Lets soil slide for h [s] under gravity g [m/s^2].
     pub fn settle(&mut self, h: f64, g: f64, fences: &[Fence]) -> Settled {
         let mut settled = Settled::default();
+        let before = self.raised;
         for _ in 0..PASSES {
             let active: Vec<usize> = self.tiles().filter(|(_, tile)| tile.active).map(|(k, _)| k).collect();
             if active.is_empty() {
@@ -77,8 +78,9 @@ impl Ground {
             for &number in &active {
                 self.find_flows(number, h / PASSES as f64, g, fences, &mut flows);
             }
-            self.flow(&active, &flows, h / PASSES as f64, g, &mut settled);
+            self.flow(&active, &flows, h / PASSES as f64, &mut settled);
         }
+        settled.lost = g * (before - self.raised);
         settled
     }
 
@@ -192,7 +194,7 @@ impl Ground {
     }
 
     /// Moves soil along all flows at once, and lets tiles in which nothing flows rest.
-    fn flow(&mut self, active: &[usize], flows: &[Flow], h: f64, g: f64, settled: &mut Settled) {
+    fn flow(&mut self, active: &[usize], flows: &[Flow], h: f64, settled: &mut Settled) {
         for &number in active {
             if let Some(tile) = self.tile_mut(number) {
                 tile.active = false;
@@ -209,7 +211,7 @@ impl Ground {
             let share = 1.0 / sharing[&flow.from].max(sharing[&flow.to]).max(1.0);
             let most = 0.5 * flow.excess * share * flow.weight;
             let went = (flow.speed * h * flow.excess * flow.weight / self.cell).min(most);
-            self.slide(flow, went, g, settled);
+            self.slide(flow, went, settled);
             let (number, place, edge) = flow.keeps;
             if let Some(tile) = self.tile_mut(number) {
                 tile.speeds[place][edge] = flow.sign * flow.speed;
@@ -221,10 +223,9 @@ impl Ground {
     }
 
     /// Moves so much thickness [m] from cell to cell, top first; it comes to lie loose.
-    fn slide(&mut self, flow: &Flow, thick: f64, g: f64, settled: &mut Settled) {
+    fn slide(&mut self, flow: &Flow, thick: f64, settled: &mut Settled) {
         let (area, kinds) = (self.area(), self.kinds.clone());
-        let [from, to] = [flow.from, flow.to].map(|at| self.column(at));
-        let before = self.moment(&from) + self.moment(&to);
+        let from = self.column(flow.from);
         let Some(top) = from.top() else { return };
         let mass = thick * area * kinds[usize::from(top.kind)].grain_density / (1.0 + top.void_ratio);
         let mut pieces = [Layer::default(); crate::MOST_LAYERS];
@@ -244,7 +245,5 @@ impl Ground {
                 settled.moved += piece.mass * (1.0 + kind.water);
             }
         });
-        let [from, to] = [flow.from, flow.to].map(|at| self.column(at));
-        settled.lost += g * (before - self.moment(&from) - self.moment(&to));
     }
 }

@@ -202,14 +202,25 @@ impl Tool {
         if mass <= 0.0 {
             return;
         }
-        let middle = 0.5 * (self.edge[0] + self.edge[1]) + 0.5 * floor + 0.3 * self.top;
-        let point = motion.X_wc.point(middle);
+        let point = motion.X_wc.point(self.middle(floor));
         let v = motion.at(point) - Vec3::Z * (g * h);
         for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
             let row = Row::at(motion, self.body, point, axis, About::Load(which));
             let free = Row { lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..row };
             rows.push(Row { target: v.dot(axis), compliance: 1.0 / mass, ..free });
         }
+    }
+
+    /// Middle of the soil in its bucket, in the body's frame c.
+    fn middle(&self, floor: Vec3) -> Vec3 {
+        0.5 * (self.edge[0] + self.edge[1]) + 0.5 * floor + 0.3 * self.top
+    }
+
+    /// Energy of so much soil [kg] in its bucket [J].
+    pub fn load_energy(&self, mass: f64, motion: &Motion, g: f64) -> f64 {
+        let Some((floor, _)) = self.bucket else { return 0.0 };
+        let point = motion.X_wc.point(self.middle(floor));
+        mass * (g * point.z + 0.5 * motion.at(point).length_squared())
     }
 
     /// The sheet that soil does not pass.
@@ -220,9 +231,8 @@ impl Tool {
         Fence { ends, heights: [low, low + placed.top.z.max(0.0)] }
     }
 
-    /// Cuts down what its edge has passed in a step, and puts it where it goes. Returns what it had to lift over gravity [kg m].
-    pub fn sweep(&self, ground: &mut Ground, record: &mut ToolRecord, from: &Placed, to: &Placed) -> f64 {
-        let mut lifted = 0.0;
+    /// Cuts down what its edge has passed in a step, and puts it where it goes.
+    pub fn sweep(&self, ground: &mut Ground, record: &mut ToolRecord, from: &Placed, to: &Placed) {
         let reach = |p: &Placed| p.edge.map(|e| [e.x, e.y]);
         let corners = [reach(from), reach(to)].concat();
         let low = [0, 1].map(|k| corners.iter().map(|p| p[k]).fold(f64::INFINITY, f64::min) - ground.cell);
@@ -243,37 +253,31 @@ impl Tool {
                     continue;
                 }
                 let z = to.edge[0].z + (to.edge[1].z - to.edge[0].z) * l1 / width;
-                lifted += self.cut_column(ground, record, [i, j], z, to, l1);
+                self.cut_column(ground, record, [i, j], z, to, l1);
             }
         }
-        lifted
     }
 
     /// Cuts one column down to z [m].
-    fn cut_column(&self, ground: &mut Ground, record: &mut ToolRecord, at: [usize; 2], z: f64, to: &Placed, l: f64) -> f64 {
+    fn cut_column(&self, ground: &mut Ground, record: &mut ToolRecord, at: [usize; 2], z: f64, to: &Placed, l: f64) {
         let surface = ground.height(at);
         if surface <= z + GRAZE {
-            return 0.0;
+            return;
         }
-        let before = ground.moment(&ground.column(at));
         let mut parcel = ground.take_above(at, z);
-        let mut lifted = ground.moment(&ground.column(at)) - before;
         record.moved += (surface - z) * ground.area();
         if let Some((_, capacity)) = self.bucket {
             let room = capacity * self.held(to, ground)[0] - record.load.volume(&ground.kinds);
             let volume = parcel.volume(&ground.kinds);
             let share = if volume > 0.0 { (room / volume).clamp(0.0, 1.0) } else { 0.0 };
             let into = parcel.take(share);
-            lifted += into.wet(&ground.kinds) * (z + 0.5 * to.top.z);
             into.0.iter().enumerate().for_each(|(kind, mass)| record.load.add(kind as u8, *mass));
         }
         // in front of the blade, in the same strip
         let edge = to.edge[0] + to.aside * l;
         let ahead = edge + to.forward * (0.5 * ground.cell);
         let cell = ground.nearest([ahead.x, ahead.y]);
-        let before = ground.moment(&ground.column(cell));
         ground.lay(cell, &parcel);
-        lifted + ground.moment(&ground.column(cell)) - before
     }
 
     /// Share of its capacity that it holds as it stands [-], and the sine of the slope of its floor down to its edge.

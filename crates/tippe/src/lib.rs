@@ -11,7 +11,7 @@ pub mod statics;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
-    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe, soil,
+    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe, soft_ground as soil,
     tyre,
 };
 pub use tippe_precise as precise;
