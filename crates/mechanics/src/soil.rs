@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose};
 use tippe_soil::bearing::{About, Motion, Patch, Row};
 use tippe_soil::tool::{Bite, Placed, ToolRecord};
-use tippe_soil::{Fence, Ground};
+use tippe_soil::{Fence, Ground, Parcel};
 
 /// What survives a step of the ground.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct SoilRecord {
     carried: f64,
     /// Mass with water that slid from cell to cell so far [kg].
     slid: f64,
+    /// Mass of grains that came from each feed [kg].
+    fed: Vec<f64>,
 }
 
 impl SoilRecord {
@@ -43,6 +45,7 @@ impl SoilRecord {
             books: Accounts::default(),
             carried: 0.0,
             slid: 0.0,
+            fed: vec![0.0; own.feeds.len()],
         })
     }
 
@@ -61,9 +64,14 @@ impl SoilRecord {
             SoilMeasure::Lost => {
                 let [now, begun] = self.ground.mass_of_tiles();
                 let carried: f64 = self.tools.iter().map(|tool| tool.load.mass()).sum();
+                let begun = begun + self.fed.iter().sum::<f64>();
                 if begun > 0.0 { (begun - now - carried) / begun } else { 0.0 }
             }
             SoilMeasure::Slid => self.slid,
+            SoilMeasure::Fed(k) => {
+                let kind = usize::from(own.feeds[k as usize].kind);
+                self.fed[k as usize] * (1.0 + self.ground.kinds[kind].water)
+            }
             SoilMeasure::Cells => (self.ground.tiles().count() * tippe_soil::TILE * tippe_soil::TILE) as f64,
             SoilMeasure::Tool(k, measure) => {
                 let (tool, record) = (&own.tools[k as usize], &self.tools[k as usize]);
@@ -199,6 +207,7 @@ impl SoilCoupling {
         self.press(own, record, &motions);
         record.books[Cause::Compaction] -= g * (record.ground.raised - before);
         self.cut(own, record, &motions, path);
+        self.feed(own, record);
         let settled = record.ground.settle(H, g, &self.fences);
         record.books[Cause::SlidingSoil] += settled.lost;
         record.slid += settled.moved;
@@ -282,6 +291,22 @@ impl SoilCoupling {
         // what its rows did to it on its way, less what it has of that
         record.books[Cause::Integration] -= carried - record.carried;
         record.carried = left;
+    }
+
+    /// Soil that comes from feeds; it is put in with the height that it has then.
+    fn feed(&self, own: &ModelSoil, record: &mut SoilRecord) {
+        let t = record.intervals as f64 * self.interval;
+        let before = record.ground.raised;
+        for (feed, fed) in own.feeds.iter().zip(&mut record.fed) {
+            if t < feed.times[0] || t >= feed.times[1] {
+                continue;
+            }
+            let mut parcel = Parcel::default();
+            parcel.add(feed.kind, feed.rate * self.interval);
+            record.ground.lay(feed.cell, &parcel);
+            *fed += parcel.mass();
+        }
+        record.books[Cause::Loads] += own.gravity * (record.ground.raised - before);
     }
 
     /// Energy of the ground since the start, and what was lost.

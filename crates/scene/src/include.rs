@@ -358,7 +358,6 @@ impl Entering {
             self.names.put(&mut soil.name);
             soil.tools.iter_mut().for_each(|tool| self.names.body(&mut tool.body));
             soil.ignore.iter_mut().for_each(|body| self.names.body(body));
-            soil.grains.iter_mut().for_each(|set| self.names.put(set));
             soil.moved(self.position);
             self.places(&mut soil.places);
             scene.soils.push(soil);

@@ -42,7 +42,7 @@ mod write_solid;
 pub use error::{Place, Places, SceneError, SceneErrors};
 pub use format_mechanism::kinds;
 pub use gallery::gallery;
-pub use soil::{SoilLayer, SoilSpec, SoilTool};
+pub use soil::{SoilFeed, SoilLayer, SoilSpec, SoilTool};
 pub use grains::{
     ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
 };

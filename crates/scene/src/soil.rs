@@ -38,8 +38,8 @@ pub struct SoilSpec {
     pub points: Vec<(String, [f64; 2])>,
     /// Bodies that the soil does not feel.
     pub ignore: Vec<String>,
-    /// The set of grains that tools make of soil, and that soil takes in again where they rest.
-    pub grains: Option<String>,
+    /// Where soil comes from.
+    pub feeds: Vec<SoilFeed>,
     /// Where things were written.
     pub places: Places,
 }
@@ -52,6 +52,7 @@ impl SoilSpec {
         shift(&mut self.low);
         shift(&mut self.high);
         self.points.iter_mut().for_each(|(_, at)| shift(at));
+        self.feeds.iter_mut().for_each(|feed| shift(&mut feed.at));
         self.relief.iter_mut().for_each(|relief| shift(&mut relief.low));
         for feature in &mut self.features {
             match &mut feature.kind {
@@ -76,6 +77,23 @@ pub struct SoilLayer {
     pub void_ratio: Option<f64>,
     /// p_y [Pa].
     pub yield_pressure: Option<f64>,
+    /// Where it was written.
+    pub place: Place,
+}
+
+/// Where soil comes from: a conveyor that sheds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoilFeed {
+    /// Name.
+    pub name: String,
+    /// Its soil.
+    pub soil: String,
+    /// Where it falls [m].
+    pub at: [f64; 2],
+    /// Mass with its water per time [kg/s].
+    pub rate: f64,
+    /// From when, until when [s].
+    pub times: [f64; 2],
     /// Where it was written.
     pub place: Place,
 }
@@ -170,6 +188,18 @@ const TOOL: Table = Table {
     ]],
 };
 
+const FEED: Table = Table {
+    name: "feed", kinds: &[],
+    keys: &[&[
+        text("name", "Name of its signal").required("a feed has a name"),
+        text("soil", "Its soil, one of the layers").required("such as soil = \"sand\""),
+        plan("at", "Where it falls [m]").required("such as at = [1, 2]"),
+        number("rate", D::new(0, 1, -1), Positive, "Mass with its water per time [kg/s]").required("such as rate = \"100 kg/s\""),
+        number("from", D::TIME, NotNegative, "When it begins [s]; default 0"),
+        number("to", D::TIME, NotNegative, "When it ends [s]; default never"),
+    ]],
+};
+
 const POINT: Table = Table {
     name: "point", kinds: &[],
     keys: &[&[text("name", "Name of its signals").required("a point has a name"), plan("at", "Place [m]").required("such as at = [1, 2]")]],
@@ -191,7 +221,7 @@ pub(super) const SOIL: Table = Table {
         key("tools", Form::Tables(&TOOL), "Blades and buckets that cut it"),
         key("points", Form::Tables(&POINT), "Places whose height and density are signals"),
         texts("ignore", "Bodies that pass through it"),
-        text("grains", "Set of grains that tools make of soil, and that become soil again where they rest"),
+        key("feeds", Form::Tables(&FEED), "Conveyors that shed soil"),
     ]],
 };
 
@@ -235,6 +265,7 @@ fn soil(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SoilSpec> {
     let layers = all(reader, fields, "layers", &LAYER, layer);
     let features = all(reader, fields, "features", &FEATURE, feature);
     let tools = all(reader, fields, "tools", &TOOL, tool);
+    let feeds = all(reader, fields, "feeds", &FEED, feed);
     let points = all(reader, fields, "points", &POINT, |reader, fields| {
         Some((filled(reader, fields, "name")?, reader.vector::<2>(fields, "at")?))
     });
@@ -269,7 +300,7 @@ fn soil(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SoilSpec> {
         tools,
         points,
         ignore: read::names(reader, fields, "ignore"),
-        grains: reader.text(fields, "grains").map(str::to_owned),
+        feeds,
         places: fields.places(),
     })
 }
@@ -384,6 +415,13 @@ fn tool(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SoilTool> {
     })
 }
 
+fn feed(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SoilFeed> {
+    let (name, soil) = (filled(reader, fields, "name"), filled(reader, fields, "soil"));
+    let (at, rate) = (reader.vector::<2>(fields, "at"), reader.number(fields, "rate"));
+    let times = [reader.number(fields, "from").unwrap_or(0.0), reader.number(fields, "to").unwrap_or(f64::INFINITY)];
+    Some(SoilFeed { name: name?, soil: soil?, at: at?, rate: rate?, times, place: fields.place })
+}
+
 fn relief(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Relief> {
     let name = filled(reader, fields, "file")?;
     let path = Path::new(reader.file).parent().unwrap_or(Path::new("")).join(&name);
@@ -432,7 +470,16 @@ pub(super) fn written(soil: &SoilSpec) -> Writer {
         own
     });
     table.texts("ignore", &soil.ignore);
-    table.text("grains", soil.grains.as_deref());
+    tables(&mut table, "feeds", &soil.feeds, |feed| {
+        let mut own = Writer::default();
+        own.text("name", Some(&feed.name));
+        own.text("soil", Some(&feed.soil));
+        own.put("at", numbers(&feed.at));
+        own.number("rate", Some(feed.rate));
+        own.number("from", Some(feed.times[0]).filter(|t| *t > 0.0));
+        own.number("to", Some(feed.times[1]).filter(|t| t.is_finite()));
+        own
+    });
     table
 }
 

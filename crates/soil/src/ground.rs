@@ -386,6 +386,11 @@ impl Ground {
         self.tiles.get_mut(number)?.as_mut().map(Arc::make_mut)
     }
 
+    /// Tiles along x and y.
+    pub fn tile_counts(&self) -> [usize; 2] {
+        [self.across, self.tiles.len() / self.across]
+    }
+
     /// Its first cell.
     pub fn corner(&self, number: usize) -> [usize; 2] {
         [(number % self.across) * TILE, (number / self.across) * TILE]

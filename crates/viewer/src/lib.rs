@@ -14,6 +14,7 @@
 pub mod block;
 pub mod describe;
 mod grains;
+mod ground;
 mod lines;
 mod live;
 mod page;

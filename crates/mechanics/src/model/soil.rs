@@ -19,10 +19,27 @@ pub struct ModelSoil {
     pub tools: Vec<Tool>,
     /// Bodies that may stand on it.
     pub pressers: Vec<Presser>,
+    /// Where soil comes from: name, soil by index, cell, mass of grains per time [kg/s], from and until [s].
+    pub feeds: Vec<ModelFeed>,
     /// Places that are watched.
     pub points: Vec<(String, [f64; 2])>,
     /// g [m/s^2].
     pub gravity: f64,
+}
+
+/// A conveyor that sheds soil.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelFeed {
+    /// Name in the scene.
+    pub name: String,
+    /// Its soil, by index.
+    pub kind: u8,
+    /// Where it falls.
+    pub cell: [usize; 2],
+    /// Mass of grains per time [kg/s].
+    pub rate: f64,
+    /// From when, until when [s].
+    pub times: [f64; 2],
 }
 
 /// What is recorded of soil.
@@ -34,6 +51,8 @@ pub enum SoilMeasure {
     Slid,
     /// Cells that are kept.
     Cells,
+    /// Mass with its water that came from a feed [kg].
+    Fed(u32),
     /// Of a tool.
     Tool(u32, ToolMeasure),
     /// Of a point.
@@ -111,12 +130,14 @@ impl Compiler<'_> {
         let tools = self.tools(spec, model);
         let pressers = self.pressers(spec, model, &tools);
         self.check_clock(spec, model, &tools, &pressers);
+        let feeds = ground.as_ref().map_or_else(Vec::new, |ground| self.feeds(spec, ground));
         let (Some(ground), true) = (ground, self.errors.len() == before) else { return };
         let soil = ModelSoil {
             name: spec.name.clone(),
             ground,
             tools,
             pressers,
+            feeds,
             points: spec.points.clone(),
             gravity: -g.z,
         };
@@ -160,6 +181,27 @@ impl Compiler<'_> {
         let mut ground = Ground::new(kinds, start, spec.cell, spec.low, counts);
         ground.wake_all();
         Some(ground)
+    }
+
+    /// Feeds with their soils and cells.
+    fn feeds(&mut self, spec: &SoilSpec, ground: &Ground) -> Vec<ModelFeed> {
+        let mut feeds = Vec::new();
+        for own in &spec.feeds {
+            let kind = ground.kinds.iter().position(|kind| kind.name == own.soil);
+            let cell = ground.cell_at(own.at);
+            let (Some(kind), Some(cell)) = (kind, cell) else {
+                let what = match kind {
+                    None => format!("there is no layer of soil \"{}\"", own.soil),
+                    Some(_) => format!("[{}, {}] is off the ground", own.at[0], own.at[1]),
+                };
+                let help = "a soil of the layers, a place between `low` and `high`";
+                self.fail(own.place, format!("feed \"{}\": {what}", own.name), help);
+                continue;
+            };
+            let rate = own.rate / (1.0 + ground.kinds[kind].water);
+            feeds.push(ModelFeed { name: own.name.clone(), kind: kind as u8, cell, rate, times: own.times });
+        }
+        feeds
     }
 
     /// Tools with their bodies.
@@ -252,6 +294,9 @@ fn name_signals(model: &mut Model, soil: &ModelSoil) {
     add(format!("{}.lost", soil.name), "-", SoilMeasure::Lost);
     add(format!("{}.slid", soil.name), "kg", SoilMeasure::Slid);
     add(format!("{}.cells", soil.name), "-", SoilMeasure::Cells);
+    for (k, feed) in soil.feeds.iter().enumerate() {
+        add(format!("{}.mass", feed.name), "kg", SoilMeasure::Fed(k as u32));
+    }
     for (k, tool) in soil.tools.iter().enumerate() {
         for (measure, name, unit) in ToolMeasure::ALL {
             add(format!("{}.{name}", tool.name), unit, SoilMeasure::Tool(k as u32, measure));
