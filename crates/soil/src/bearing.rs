@@ -21,6 +21,8 @@ const BLEND: f64 = 1e-3;
 const MOVED: f64 = 1e-3;
 /// Smallest vertical part of the normal of a shape that rests on a cell [-].
 const STEEP: f64 = 0.1;
+/// Compliance of rows of tools, nothing beside the inverse mass of any machine: joints may hold the same [m/(N s^2)].
+const RIGID: f64 = 1e-10;
 /// Cells of a patch at most that soil pressed aside goes over.
 const RIM: usize = 64;
 
@@ -87,7 +89,7 @@ impl Row {
     /// A row that pushes along a direction at a point of a body in this motion.
     pub fn at(motion: &Motion, body: u32, point: Vec3, along: Vec3, about: About) -> Row {
         let J = [(point - motion.X_wc.position).cross(along), along];
-        Row { body, J, target: 0.0, compliance: 0.0, lower: 0.0, upper: 0.0, about }
+        Row { body, J, target: 0.0, compliance: RIGID, lower: 0.0, upper: 0.0, about }
     }
 
     /// Its rate with these velocities [m/s].
@@ -98,13 +100,7 @@ impl Row {
     /// Its impulse where the motion of the body is given [N s].
     pub fn given(&self, v: Vec3, w: Vec3) -> f64 {
         let lack = self.target - self.rate(v, w);
-        let impulse = match self.compliance > 0.0 {
-            true => lack / self.compliance,
-            false if lack > 0.0 => self.upper,
-            false if lack < 0.0 => self.lower,
-            false => 0.0,
-        };
-        impulse.clamp(self.lower, self.upper)
+        (lack / self.compliance).clamp(self.lower, self.upper)
     }
 }
 
@@ -430,6 +426,7 @@ impl Ground {
         let (kinds, area) = (self.kinds.clone(), self.area());
         let per = |layer: &Layer| 1.0 / (kinds[usize::from(layer.kind)].grain_density * area);
         self.change(node.at, |column| {
+            column.moved = false;
             split_under(column, width, &per);
             let mut depth = 0.0;
             for layer in column.layers_mut().iter_mut().rev() {

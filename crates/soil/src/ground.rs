@@ -51,6 +51,8 @@ pub struct Tread {
 pub struct Column {
     layers: [Layer; MOST_LAYERS],
     count: u8,
+    /// Its top was moved and not pressed since: it has no cohesion against sliding.
+    pub moved: bool,
     /// What pressed on it.
     pub tread: Tread,
 }
@@ -488,6 +490,7 @@ impl Ground {
     pub fn lay(&mut self, at: [usize; 2], parcel: &Parcel) {
         let kinds = self.kinds.clone();
         self.change(at, |column| {
+            column.moved = true;
             for (kind, &mass) in parcel.0.iter().enumerate() {
                 let soil = &kinds[kind];
                 let loose = soil.loose();

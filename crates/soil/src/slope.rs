@@ -2,7 +2,7 @@
 //!
 //! A step between neighbours, eight of them, fails where it is steeper than phi and a plane at an angle a from its toe is overloaded,
 //!   W sin(a) > c L + W cos(a) tan(phi),
-//! W the columns over the plane as they stand. What has begun to slide has lost its cohesion. Its speed is a state of the step:
+//! W the columns over the plane as they stand. What has begun to slide, or was moved and not pressed since, has no cohesion. Its speed is a state of the step:
 //!   dv/dt = g (sin a - cos a tan(phi)),   mass per time  rho v d s,   d what is higher than phi allows,
 //! in one step no more than brings it down to phi. Diagonal neighbours count by 1/sqrt(2).
 
@@ -126,14 +126,15 @@ impl Ground {
                 let column = self.column(from);
                 let [mut t, c, _] = self.strength(&column);
                 let before = (sign * tile.speeds[place][edge]).max(0.0);
-                if before > 0.0 {
+                let moving = before > 0.0 || column.moved;
+                if moving {
                     t = self.column_flowing(&column);
                 }
                 let excess = step - length * t;
                 if excess <= STANDS * length || self.is_fenced(fences, from, to, [z1, z2]) {
                     continue;
                 }
-                if before == 0.0 && c > 0.0 && !self.fails(to, from, g) {
+                if !moving && c > 0.0 && !self.fails(to, from, g) {
                     continue;
                 }
                 let slant = sqrt(step * step + length * length);
@@ -237,6 +238,7 @@ impl Ground {
             })
         });
         self.change(flow.to, |column| {
+            column.moved = true;
             for piece in &pieces[..n] {
                 let kind = &kinds[usize::from(piece.kind)];
                 let void_ratio = piece.void_ratio.max(kind.loose());
