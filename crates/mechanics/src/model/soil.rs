@@ -121,6 +121,10 @@ impl Compiler<'_> {
             let message = format!("soil \"{}\" cannot run in the granular clock: it moves grains alone", spec.name);
             self.fail(spec.places.entity, message, "another clock");
         }
+        if let Some(set) = scene.grains.first() {
+            let message = format!("soil \"{}\" and grains \"{}\" cannot run together yet: grains do not feel it", spec.name, set.name);
+            self.fail(spec.places.entity, message, "a height grid for the ground under grains, or `feeds` for what falls on soil");
+        }
         let g = model.gravity;
         if g.x != 0.0 || g.y != 0.0 || g.z >= 0.0 {
             let message = format!("soil \"{}\" lies along z, and gravity is [{}, {}, {}]", spec.name, g.x, g.y, g.z);
