@@ -152,6 +152,7 @@ def text() -> str:
     parts.append(typed("Grains", item(schema, "grains"), {"name", "material", "packing"}))
     parts.append(typed("Sink", item(schema, "sink"), {"name", "low", "high"}))
     parts.append(typed("Probe", item(schema, "probe"), {"name", "low", "high"}))
+    parts.append(typed("Soil", item(schema, "soil"), {"name", "low", "high", "cell", "layers"}))
     return "\n".join(parts)
 
 

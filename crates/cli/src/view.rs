@@ -343,6 +343,10 @@ mod with_viewer {
             self.observer.grains(grains);
         }
 
+        fn ground(&mut self, ground: &tippe::ground::Ground, t: f64) {
+            self.observer.ground(ground, t);
+        }
+
         fn progress(&mut self, progress: &Progress) -> bool {
             self.observer.progress(progress);
             let (watch, signal) = (&mut self.watch, self.signal);

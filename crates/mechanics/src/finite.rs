@@ -87,6 +87,10 @@ impl Observe for Finite<'_> {
         self.inner.grains(grains);
     }
 
+    fn ground(&mut self, ground: &tippe_soil::Ground, t: f64) {
+        self.inner.ground(ground, t);
+    }
+
     fn input(&mut self, heard: &crate::input::Heard) {
         self.inner.input(heard);
     }

@@ -12,11 +12,12 @@ pub mod model;
 pub mod observe;
 pub mod pair;
 pub mod set;
+pub mod soil;
 pub mod state;
 pub mod structure;
 pub mod subsystem;
 
-pub use tippe_parts::{cause, element, event, joint, kinematics, network, soil, tyre};
+pub use tippe_parts::{cause, element, event, joint, kinematics, network, soil as soft_ground, tyre};
 
 pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};

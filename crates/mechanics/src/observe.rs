@@ -137,6 +137,11 @@ pub trait Observe {
     fn reach(&mut self, reach: &Reach<'_>) {
         let _ = reach;
     }
+    /// The ground at the end of every step or interval, at a time [s].
+    fn ground(&mut self, ground: &tippe_soil::Ground, t: f64) {
+        let _ = (ground, t);
+    }
+
     /// All grains at some of the communication points.
     fn grains(&mut self, grains: &tippe_granular::Grains) {
         let _ = grains;

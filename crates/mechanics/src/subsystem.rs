@@ -8,15 +8,23 @@ use crate::joint::Six;
 use crate::ledger::Ledger;
 use crate::model::Model;
 use crate::observe::{Observe, Summary};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::soil::{SoilCoupling, SoilRecord};
+use serde::{Deserialize, Serialize};
 use tippe_geometry::Pose;
 use tippe_granular::Grains;
+use tippe_soil::Ground;
+use tippe_soil::bearing::{Motion, Row};
+
+/// The longest interval in which soil follows the bodies [s].
+const SOIL_STEP: f64 = 1.0 / 60.0;
 
 /// What a subsystem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubsystemKind {
     /// Grains.
     Grains,
+    /// The ground.
+    Soil,
 }
 
 impl SubsystemKind {
@@ -24,6 +32,7 @@ impl SubsystemKind {
     pub fn name(self) -> &'static str {
         match self {
             SubsystemKind::Grains => "grains",
+            SubsystemKind::Soil => "soil",
         }
     }
 
@@ -33,11 +42,15 @@ impl SubsystemKind {
             SubsystemKind::Grains => {
                 ("are grains that cannot go on", "a smaller step of [granular], or less load on them")
             }
+            SubsystemKind::Soil => ("is soil that cannot go on", "a smaller step"),
         }
     }
 
     /// The subsystem of a model, if it has one, and the longest interval in which it can follow the bodies [s].
     pub fn of(model: &Model) -> Option<(SubsystemKind, f64)> {
+        if model.soil.is_some() {
+            return Some((SubsystemKind::Soil, SOIL_STEP));
+        }
         model.grains.as_ref().map(|own| (SubsystemKind::Grains, own.settings.step))
     }
 }
@@ -54,37 +67,27 @@ pub struct SubsystemFailure {
 }
 
 /// What survives an interval of a subsystem.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum SubsystemRecord {
     /// Of grains.
     Grains(Box<GrainRecord>),
-}
-
-/// In checkpoints: the record of the one kind there is, without its name.
-impl Serialize for SubsystemRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            SubsystemRecord::Grains(record) => record.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for SubsystemRecord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SubsystemRecord, D::Error> {
-        GrainRecord::deserialize(deserializer).map(|record| SubsystemRecord::Grains(Box::new(record)))
-    }
+    /// Of the ground.
+    Soil(Box<SoilRecord>),
 }
 
 impl SubsystemRecord {
     /// Of a model at its start, if it has a subsystem.
     pub fn start(model: &Model) -> Option<SubsystemRecord> {
-        GrainRecord::start(model).map(|record| SubsystemRecord::Grains(Box::new(record)))
+        let soil = SoilRecord::start(model).map(|record| SubsystemRecord::Soil(Box::new(record)));
+        soil.or_else(|| GrainRecord::start(model).map(|record| SubsystemRecord::Grains(Box::new(record))))
     }
 
     /// {torque about the centre of mass, force} on each body in the last interval, by model index: means [N m, N].
     pub fn loads(&self) -> &[Six] {
         match self {
             SubsystemRecord::Grains(record) => &record.loads,
+            SubsystemRecord::Soil(record) => &record.loads,
         }
     }
 
@@ -92,6 +95,7 @@ impl SubsystemRecord {
     pub fn intervals(&self) -> u64 {
         match self {
             SubsystemRecord::Grains(record) => record.intervals,
+            SubsystemRecord::Soil(record) => record.intervals,
         }
     }
 
@@ -99,6 +103,7 @@ impl SubsystemRecord {
     pub fn shown_as(&mut self, later: &SubsystemRecord) {
         match (self, later) {
             (SubsystemRecord::Grains(record), SubsystemRecord::Grains(later)) => record.snapshots = later.snapshots,
+            _ => {}
         }
     }
 
@@ -106,6 +111,15 @@ impl SubsystemRecord {
     pub fn grains(&self) -> Option<&Grains> {
         match self {
             SubsystemRecord::Grains(record) => Some(&record.grains),
+            SubsystemRecord::Soil(_) => None,
+        }
+    }
+
+    /// The ground, if it is soil.
+    pub fn ground(&self) -> Option<&Ground> {
+        match self {
+            SubsystemRecord::Grains(_) => None,
+            SubsystemRecord::Soil(record) => Some(&record.ground),
         }
     }
 }
@@ -114,6 +128,8 @@ impl SubsystemRecord {
 pub enum Subsystem {
     /// Grains.
     Grains(Box<GrainCoupling>),
+    /// The ground.
+    Soil(Box<SoilCoupling>),
 }
 
 impl Subsystem {
@@ -124,6 +140,7 @@ impl Subsystem {
                 let coupling = GrainCoupling::resume(model.grains.as_ref()?, record, interval, threads);
                 Some(Subsystem::Grains(Box::new(coupling)))
             }
+            SubsystemRecord::Soil(_) => Some(Subsystem::Soil(Box::new(SoilCoupling::resume(interval)))),
         }
     }
 
@@ -131,6 +148,34 @@ impl Subsystem {
     pub fn interval(&self) -> f64 {
         match self {
             Subsystem::Grains(coupling) => coupling.interval,
+            Subsystem::Soil(coupling) => coupling.interval,
+        }
+    }
+
+    /// Rows and loads of the interval to come, from the motion of the bodies at its start; bodies that are gone have none.
+    pub fn prepare(
+        &mut self,
+        model: &Model,
+        record: &mut SubsystemRecord,
+        motion: &dyn Fn(usize) -> Option<Motion>,
+    ) {
+        if let (Subsystem::Soil(coupling), SubsystemRecord::Soil(record), Some(own)) = (self, record, &model.soil) {
+            coupling.prepare(own, record, motion);
+        }
+    }
+
+    /// Rows of the interval to come.
+    pub fn rows(&self) -> &[Row] {
+        match self {
+            Subsystem::Grains(_) => &[],
+            Subsystem::Soil(coupling) => coupling.rows(),
+        }
+    }
+
+    /// The impulse of a row as it was solved [N s].
+    pub fn answer(&mut self, row: usize, impulse: f64) {
+        if let Subsystem::Soil(coupling) = self {
+            coupling.answer(row, impulse);
         }
     }
 
@@ -148,14 +193,21 @@ impl Subsystem {
                 let failure = |what: String| SubsystemFailure { kind, name: own.name(), what };
                 coupling.follow(model, own, record, path).map_err(|error| failure(error.to_string()))
             }
-            (Subsystem::Grains(_), SubsystemRecord::Grains(_), None) => Ok(0.0),
+            (Subsystem::Soil(coupling), SubsystemRecord::Soil(record), _) => {
+                Ok(model.soil.as_ref().map_or(0.0, |own| coupling.follow(model, own, record, path)))
+            }
+            _ => Ok(0.0),
         }
     }
 
     /// Its energy, what it lost by cause, and what was put into it from outside.
-    pub fn books(&self, record: &SubsystemRecord) -> Ledger {
+    pub fn books(&self, model: &Model, record: &SubsystemRecord) -> Ledger {
         match (self, record) {
             (Subsystem::Grains(coupling), SubsystemRecord::Grains(record)) => coupling.books(record),
+            (Subsystem::Soil(coupling), SubsystemRecord::Soil(record)) => {
+                model.soil.as_ref().map_or_else(Ledger::default, |own| coupling.books(own, record))
+            }
+            _ => Ledger::default(),
         }
     }
 
@@ -163,7 +215,10 @@ impl Subsystem {
     pub fn signals(&self, model: &Model, record: &SubsystemRecord) -> Vec<(u32, f64)> {
         match (self, record, &model.grains) {
             (Subsystem::Grains(_), SubsystemRecord::Grains(record), Some(own)) => record.signals(model, own),
-            (Subsystem::Grains(_), SubsystemRecord::Grains(_), None) => Vec::new(),
+            (Subsystem::Soil(_), SubsystemRecord::Soil(record), _) => {
+                model.soil.as_ref().map_or_else(Vec::new, |own| record.signals(model, own))
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -173,7 +228,8 @@ impl Subsystem {
             (Subsystem::Grains(coupling), SubsystemRecord::Grains(record), Some(own)) => {
                 coupling.show(own, record, t, observe);
             }
-            (Subsystem::Grains(_), SubsystemRecord::Grains(_), None) => {}
+            (Subsystem::Soil(_), SubsystemRecord::Soil(record), _) => observe.ground(&record.ground, t),
+            _ => {}
         }
     }
 
@@ -188,6 +244,8 @@ impl Subsystem {
                     summary.warnings.extend(coupling.warnings(model, own, record));
                 }
             }
+            (Subsystem::Soil(_), SubsystemRecord::Soil(record)) => summary.hash ^= record.ground.hash(),
+            _ => {}
         }
     }
 }

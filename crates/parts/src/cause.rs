@@ -66,6 +66,12 @@ causes! {
         Brake = "brake",
         /// Lost in shafts, gears, converters and hydraulic lines.
         Driveline = "driveline",
+        /// Lost where tools cut soil, and pushed it.
+        Cutting = "cutting",
+        /// Lost where bodies press and shear the ground.
+        Compaction = "compaction",
+        /// Lost by soil that slides down.
+        SlidingSoil = "sliding_soil",
         /// Lost when cables broke.
         Breaking = "breaking",
         /// Lost when parts were fastened together while they moved.

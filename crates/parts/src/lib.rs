@@ -14,5 +14,5 @@ pub mod row;
 pub mod sensor;
 pub mod signal;
 pub mod six;
-pub mod soil;
+pub use tippe_soil::soft as soil;
 pub mod tyre;

@@ -55,7 +55,7 @@ impl Handover {
 
     /// Books and signals of the subsystem.
     fn look(&self, model: &Model, subsystem: &Subsystem) -> Look {
-        let mut books = subsystem.books(&self.record);
+        let mut books = subsystem.books(model, &self.record);
         books[Cause::Integration] = self.lost;
         (books, subsystem.signals(model, &self.record))
     }

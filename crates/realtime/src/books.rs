@@ -46,6 +46,7 @@ impl Clock {
             ledger[Cause::Work] -= row.lambda * row.given;
             match self.rows.owners[k] {
                 Owner::Bend => ledger[Cause::Damping] -= work,
+                Owner::Subsystem(k) => ledger[self.subsystem_cause(k)] -= work,
                 Owner::Custom(_) => ledger[Cause::Work] += work,
                 _ => {}
             }

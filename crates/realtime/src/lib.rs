@@ -112,6 +112,11 @@ impl State {
         self.subsystem.as_ref().and_then(SubsystemRecord::grains)
     }
 
+    /// The ground, where the model has one.
+    pub fn ground(&self) -> Option<&tippe_soil::Ground> {
+        self.subsystem.as_ref().and_then(SubsystemRecord::ground)
+    }
+
     /// Copies without new memory where there is enough.
     pub fn copy_to(&self, other: &mut State) {
         let State {

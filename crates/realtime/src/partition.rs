@@ -199,7 +199,7 @@ impl Clock {
         root.clear();
         root.extend(0..self.model.bodies.len() as u32);
         let between = |row: &Row| row.bodies[0] != GROUND && row.bodies[1] != GROUND;
-        let loose = |owner: &Owner| matches!(owner, Owner::Element(_) | Owner::Custom(_));
+        let loose = |owner: &Owner| matches!(owner, Owner::Element(_) | Owner::Custom(_) | Owner::Subsystem(_));
         for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners) {
             if between(row) && !loose(owner) {
                 join(&mut root, row.bodies[0], row.bodies[1]);
@@ -245,7 +245,7 @@ impl Clock {
             | Owner::SpinDamper(_)
             | Owner::Roll(..)
             | Owner::Bend => self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan(),
-            Owner::Element(_) | Owner::Custom(_) => false,
+            Owner::Element(_) | Owner::Custom(_) | Owner::Subsystem(_) => false,
         };
         partition.bodies.iter().all(quiet)
             && partition.ties.is_empty()

@@ -33,6 +33,8 @@ pub enum Owner {
     Element(u32),
     /// Damping of a taut chain.
     Bend,
+    /// A row of the subsystem.
+    Subsystem(u32),
     /// A hook's.
     Custom(u32),
 }
@@ -214,6 +216,7 @@ impl Clock {
         self.detected.grips = grips;
         rows.contacts = rows.rows.len();
         self.element_rows(&mut rows);
+        self.subsystem_rows(&mut rows);
         for k in 0..self.machines.len() {
             self.bend_rows(k, |bodies, J, compliance| {
                 let row = Row { compliance, lower: f64::NEG_INFINITY, upper: f64::INFINITY, ..Row::default() };

@@ -41,7 +41,8 @@ impl Clock {
                 SignalSource::Grains { .. }
                 | SignalSource::Sink { .. }
                 | SignalSource::Probe { .. }
-                | SignalSource::GrainLoad { .. } => f64::NAN,
+                | SignalSource::GrainLoad { .. }
+                | SignalSource::Soil(_) => f64::NAN,
             });
         }
         self.subsystem_signals(&mut values);

@@ -5,7 +5,7 @@
 
 use super::{
     Axis, Clock, Coupled, ExpectClock, FrictionBound, FrictionLaw, FrictionLoad, Integrator, Lever, Solver,
-    format_grains, format_mechanism as mechanism, format_solid,
+    format_grains, format_mechanism as mechanism, format_solid, soil,
 };
 use crate::equation::Dimension;
 pub(super) use tippe_format::key::*;
@@ -44,6 +44,7 @@ pub(super) const SCENE: Table = Table {
         key("grains", Form::Tables(&format_grains::GRAINS), "Grains by the million: spheres for the granular clock"),
         key("sink", Form::Tables(&format_grains::SINK), "Boxes in which grains vanish and are counted"),
         key("probe", Form::Tables(&format_grains::PROBE), "Boxes in which grains are measured"),
+        key("soil", Form::Tables(&soil::SOIL), "Ground that is cut, heaped and pressed: columns with layers"),
         key("ignore", Form::Tables(&IGNORE), "Bodies or groups that never collide with each other"),
         key("include", Form::Tables(&INCLUDE), "Scenes that enter this one under a prefix"),
         key("joint", Form::Tables(&mechanism::JOINT), "Joints between bodies, and couplings of joints"),

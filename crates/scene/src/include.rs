@@ -151,6 +151,7 @@ impl Names {
     fn new(part: &Scene, prefix: &str) -> Self {
         let mut elements: BTreeSet<String> = part.bodies.iter().map(|body| body.name.clone()).collect();
         elements.extend(part.grains.iter().map(|grains| grains.name.clone()));
+        elements.extend(part.soils.iter().map(|soil| soil.name.clone()));
         elements.extend(part.sinks.iter().map(|sink| sink.name.clone()));
         elements.extend(part.probes.iter().map(|probe| probe.name.clone()));
         elements.extend(part.joints.iter().map(|joint| joint.name.clone()));
@@ -277,6 +278,7 @@ impl Entering {
             grains,
             sinks,
             probes,
+            soils,
             ignores,
             joints,
             constraints,
@@ -353,6 +355,14 @@ impl Entering {
             (probe.low, probe.high) = grains::moved_box(probe.low, probe.high, self.position, self.orientation);
             self.places(&mut probe.places);
             scene.probes.push(probe);
+        }
+        for mut soil in soils {
+            self.names.put(&mut soil.name);
+            soil.tools.iter_mut().for_each(|tool| self.names.body(&mut tool.body));
+            soil.ignore.iter_mut().for_each(|body| self.names.body(body));
+            soil.moved(self.position);
+            self.places(&mut soil.places);
+            scene.soils.push(soil);
         }
         let parts = [(joints, &mut scene.joints), (forces, &mut scene.forces), (signals, &mut scene.signals)];
         for (parts, out) in parts.into_iter().chain([(sensors, &mut scene.sensors), (drawings, &mut scene.drawings)]) {

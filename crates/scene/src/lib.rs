@@ -9,6 +9,7 @@
 mod cable;
 mod error;
 mod fluid;
+mod soil;
 mod format;
 mod format_grains;
 mod format_mechanism;
@@ -43,6 +44,7 @@ mod write_solid;
 pub use error::{Place, Places, SceneError, SceneErrors};
 pub use format_mechanism::kinds;
 pub use gallery::gallery;
+pub use soil::{SoilFeed, SoilLayer, SoilSpec, SoilTool};
 pub use grains::{
     ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
 };
@@ -109,6 +111,8 @@ pub struct Scene {
     pub sinks: Vec<SinkSpec>,
     /// Boxes in which grains are measured.
     pub probes: Vec<ProbeSpec>,
+    /// The ground, if it can be cut and pressed.
+    pub soils: Vec<SoilSpec>,
     /// Pairs that never collide.
     pub ignores: Vec<Ignore>,
     /// Joints.

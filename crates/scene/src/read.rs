@@ -57,6 +57,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     read_grains::grains(reader, &fields, &mut scene);
     read_grains::sinks(reader, &fields, &mut scene);
     read_grains::probes(reader, &fields, &mut scene);
+    soil::soils(reader, &fields, &mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     cable::lay_all(reader, &mut scene);
     fluid::part_all(reader, &mut scene);
@@ -65,7 +66,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
     scene.places = fields.places();
     references::check(reader, &scene);
-    if scene.bodies.is_empty() && scene.grains.is_empty() && reader.errors.is_empty() {
+    if scene.bodies.is_empty() && scene.grains.is_empty() && scene.soils.is_empty() && reader.errors.is_empty() {
         let help = "add [[body]] with a name, a shape and a material; `tippe new NAME` writes a scene to start from";
         reader.error(fields.place_of("body"), "the scene has no bodies", help);
     }

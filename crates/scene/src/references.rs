@@ -84,7 +84,7 @@ pub(super) fn check(reader: &mut Reader<'_>, scene: &Scene) {
     }
 }
 
-/// Bodies, grains, sinks, probes, joints, constraints, force elements, signals, components and sensors give signals their names, drawings their legends: none may have two.
+/// Bodies, grains, sinks, probes, soil, joints, constraints, force elements, signals, components and sensors give signals their names, drawings their legends: none may have two.
 fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let mut taken: BTreeMap<&str, (&str, Place)> =
         scene.bodies.iter().map(|body| (body.name.as_str(), ("body", body.places.entity))).collect();
@@ -98,7 +98,8 @@ fn one_name_space(reader: &mut Reader<'_>, scene: &Scene) {
     let components = scene.components.iter().map(|component| ("component", &component.name, &component.places));
     let sensors = scene.sensors.iter().map(|sensor| ("sensor", &sensor.name, &sensor.places));
     let drawings = scene.drawings.iter().map(|drawing| ("drawing", &drawing.name, &drawing.places));
-    let of_grains = grains.chain(sinks).chain(probes);
+    let soils = scene.soils.iter().map(|soil| ("soil", &soil.name, &soil.places));
+    let of_grains = grains.chain(sinks).chain(probes).chain(soils);
     let of_mechanisms = joints.chain(constraints).chain(forces).chain(signals).chain(components).chain(sensors);
     for (what, name, places) in of_grains.chain(of_mechanisms).chain(drawings) {
         let Some((other, place)) = taken.insert(name, (what, places.entity)) else { continue };

@@ -7,6 +7,7 @@ mod mechanism;
 /// Every key of the format, in one scene.
 const SOLIDS: &str = include_str!("../../tippe/tests/data/solids.toml");
 const GRAINS: &str = include_str!("../../tippe/tests/data/grains.toml");
+const SOIL: &str = include_str!("../../tippe/tests/data/soil.toml");
 const EVERYTHING: &str = include_str!("../../tippe/tests/data/everything.toml");
 
 /// A small scene that is right.
@@ -230,6 +231,8 @@ fn everything_has_every_key() {
     visit_form(&format::Form::Table(&format::SCENE), &solids, &mut seen);
     let (grains, _) = node::from_toml("grains.toml", GRAINS);
     visit_form(&format::Form::Table(&format::SCENE), &grains, &mut seen);
+    let (soil, _) = node::from_toml("soil.toml", SOIL);
+    visit_form(&format::Form::Table(&format::SCENE), &soil, &mut seen);
     static SCENE: format::Table = format::SCENE;
     expected(&SCENE, &mut all);
     // Alternatives cannot stand in one shape or pair, and what shapes share need not stand in each of them.

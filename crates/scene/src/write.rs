@@ -120,6 +120,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     tables(&mut top, "grains", &scene.grains, write_grains::grains);
     tables(&mut top, "sink", &scene.sinks, write_grains::sink);
     tables(&mut top, "probe", &scene.probes, write_grains::probe);
+    tables(&mut top, "soil", &scene.soils, soil::written);
     tables(&mut top, "ignore", &scene.ignores, |ignore| {
         let mut table = Writer::default();
         table.texts("bodies", &[ignore.first.clone(), ignore.second.clone()]);

@@ -13,10 +13,11 @@ pub mod variables;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
-    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe, soil,
-    tyre,
+    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe,
+    soft_ground as soil, tyre,
 };
 pub use tippe_precise as precise;
+pub use tippe_soil as ground;
 pub use tippe_realtime as realtime;
 pub use tippe_scene as scene;
 pub use tippe_scene::{equation, material};

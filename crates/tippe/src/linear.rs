@@ -67,6 +67,9 @@ pub enum LinearizeError {
     /// Grains have no tangent.
     #[error("grains have no linear system: their contacts come and go. help: leave them out of the scene")]
     Grains,
+    /// Soil has no linear system.
+    #[error("a scene with soil has no linear system: soil gives way at bounds and does not come back. help: leave the soil out")]
+    Soil,
     /// Numbers that are not finite, or an iteration without end.
     #[error("the eigenvalues of the linear system were not found. help: choose another instant")]
     NoEigenvalues,
@@ -76,6 +79,9 @@ pub enum LinearizeError {
 pub fn linearize(model: &Model, time: f64, settings: &Settings) -> Result<Linearization, LinearizeError> {
     if model.grains.is_some() {
         return Err(LinearizeError::Grains);
+    }
+    if model.soil.is_some() {
+        return Err(LinearizeError::Soil);
     }
     linearize_here(&mut Tangent::new(Whole::at(model, time, settings)?, time))
 }

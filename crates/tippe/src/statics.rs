@@ -128,6 +128,9 @@ pub enum NoEquilibrium {
         "grains have no one pose of rest: where they lie depends on how they came there. help: let them settle with `tippe run`"
     )]
     Grains,
+    /// What soil bears depends on what pressed on it before.
+    #[error("a scene with soil has no pose of rest of its own: what soil bears depends on what pressed on it before. help: run it until it rests")]
+    Soil,
     /// The pose was found, but not what becomes of a push.
     #[error(transparent)]
     Linear(#[from] crate::linear::LinearizeError),
@@ -176,6 +179,9 @@ fn size_of(model: &Model, body: u32) -> f64 {
 pub fn equilibrium(model: &Model, search: &Search) -> Result<Equilibrium, NoEquilibrium> {
     if model.grains.is_some() {
         return Err(NoEquilibrium::Grains);
+    }
+    if model.soil.is_some() {
+        return Err(NoEquilibrium::Soil);
     }
     let mut still = model.clone();
     for start in &mut still.start {

@@ -57,6 +57,8 @@ pub struct Description {
     pub warnings: Vec<String>,
     /// There are grains.
     pub grains: bool,
+    /// There is ground that changes.
+    pub ground: bool,
     /// Settings that the clock runs with.
     pub settings: serde_json::Value,
 }
@@ -313,6 +315,7 @@ impl Description {
             ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
             grains: model.grains.is_some(),
+            ground: model.soil.is_some(),
             settings,
         }
     }

@@ -15,6 +15,7 @@ pub mod block;
 pub mod describe;
 mod drawing;
 mod grains;
+mod ground;
 mod lines;
 mod live;
 mod page;

@@ -40,6 +40,8 @@ pub struct Live {
     inputs: Mutex<Vec<Option<f64>>>,
     /// The latest grains.
     grains: Mutex<Arc<Vec<u8>>>,
+    /// The ground as pages know it.
+    ground: Mutex<crate::ground::Terrain>,
     /// The hand of the page: body, point in its frame from its origin [m], point in the world [m].
     hand: Mutex<Option<(usize, Vec3, Vec3)>>,
 }
@@ -82,6 +84,7 @@ impl Live {
             news: Mutex::new(News::default()),
             inputs: Mutex::default(),
             grains: Mutex::default(),
+            ground: Mutex::default(),
             hand: Mutex::default(),
         })
     }
@@ -104,6 +107,11 @@ impl Live {
     /// The latest grains.
     pub(crate) fn grains(&self) -> Arc<Vec<u8>> {
         self.grains.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What of the ground changed after a change.
+    pub(crate) fn ground(&self, since: u64) -> Vec<u8> {
+        self.ground.lock().unwrap_or_else(PoisonError::into_inner).since(since)
     }
 
     /// A page is ready for the next row.
@@ -279,6 +287,10 @@ impl Observe for LiveObserver {
 
     fn grains(&mut self, grains: &tippe::grains::Grains) {
         *self.live.grains.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(crate::grains::of(grains));
+    }
+
+    fn ground(&mut self, ground: &tippe::ground::Ground, _: f64) {
+        self.live.ground.lock().unwrap_or_else(PoisonError::into_inner).look(ground);
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {

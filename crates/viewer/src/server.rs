@@ -168,6 +168,7 @@ fn router(token: &str, shared: Arc<Shared>) -> Router {
         .route(&at("run/{run}/patches"), get(patches))
         .route(&at("run/{run}/reach"), get(reach))
         .route(&at("run/{run}/grains"), get(grains))
+        .route(&at("run/{run}/ground"), get(ground))
         .route(&at("run/{run}/surface/{surface}/{from}/{to}"), get(surface))
         .route(&at("run/{run}/events"), get(events))
         .route(&at("html"), get(html))
@@ -332,6 +333,18 @@ async fn grains(
     }
     let recorded = shared.recorded(run)?;
     Ok(typed(KIND, read(move || recorded.grains(time)).await?))
+}
+
+/// What of a ground a page knows already.
+#[derive(serde::Deserialize)]
+struct Since {
+    since: u64,
+}
+
+/// The ground of a live run; recorded ones have none.
+async fn ground(State(shared): State<Arc<Shared>>, Query(Since { since }): Query<Since>) -> Result<Response, Refusal> {
+    const KIND: &str = "application/octet-stream";
+    Ok(typed(KIND, shared.live().map_or_else(Vec::new, |live| live.ground(since))))
 }
 
 async fn surface(

@@ -177,6 +177,7 @@ impl Compiler<'_> {
             signals: Vec::new(),
             drawings: Vec::new(),
             grains: None,
+            soil: None,
         };
         self.give_surfaces(&mut model.colliders);
         self.mechanisms(&mut model);
@@ -195,6 +196,9 @@ impl Compiler<'_> {
         model.inputs = super::inputs::inputs(&model);
         if (self.clock == Clock::Granular || !self.scene.grains.is_empty()) && self.errors.is_empty() {
             self.grains(&mut model);
+        }
+        if self.errors.is_empty() {
+            self.soil(&mut model);
         }
         if self.scene.grains.is_empty() {
             let sinks = self.scene.sinks.iter().map(|sink| ("sink", &sink.name));

@@ -12,6 +12,7 @@ mod grains;
 mod homes;
 mod inputs;
 mod mechanisms;
+mod soil;
 mod starts;
 
 pub use crate::contact::collider::Collider;
@@ -20,6 +21,7 @@ pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
 pub use mechanisms::JointPlace;
+pub use soil::{ModelFeed, ModelSoil, PointMeasure, SoilMeasure, ToolMeasure};
 pub use starts::MechanismStart;
 pub use tippe_parts::sensor::Sensor as ModelSensor;
 
@@ -85,6 +87,8 @@ pub struct Model {
     pub drawings: Vec<ModelDrawing>,
     /// Grains, in a model compiled for a clock that moves them.
     pub grains: Option<ModelGrains>,
+    /// The ground, if it can be cut and pressed.
+    pub soil: Option<ModelSoil>,
 }
 
 /// A force element in a model.
@@ -265,6 +269,8 @@ pub enum SignalSource {
         /// What of it.
         measure: ProbeMeasure,
     },
+    /// Of the ground, its tools and points.
+    Soil(SoilMeasure),
     /// Component of the force (0 to 2) and torque about the centre of mass (3 to 5) of the grains on a body, resolved in world.
     GrainLoad {
         /// Body.

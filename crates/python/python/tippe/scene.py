@@ -314,6 +314,13 @@ class Scene(Kinds):
         """A box in which grains are measured: packing fraction, coordination number, mass, flow, stress."""
         return Element(self, self._add("probe", {"name": name, "low": low, "high": high, **_words(keys)}))
 
+    def soil(
+        self, name: str, *, low: Vector, high: Vector, cell: Number, layers: Any, **keys: Unpack[_keys.Soil]
+    ) -> Element:
+        """Ground that is cut, heaped and pressed: columns over cells between two corners in plan, with layers from the top down."""
+        table = {"name": name, "low": low, "high": high, "cell": cell, "layers": layers, **_words(keys)}
+        return Element(self, self._add("soil", table))
+
     def solid(self, name: str, kind: str, **keys: Unpack[_keys.Solid]) -> Element:
         """A solid built step by step, for meshes: box, sphere, cylinder, cone, prism, revolved, gear, thread, mesh, union, ..."""
         return Element(self, self._add("solid", {"name": name, "kind": kind, **_words(keys)}))

@@ -163,6 +163,7 @@ export interface RunDocument {
   ledger: { stored: string[]; lost: string[]; given: string[] };
   warnings: string[];
   grains: boolean;
+  ground?: boolean;
   settings: Record<string, unknown>;
   live: boolean;
   status: string;

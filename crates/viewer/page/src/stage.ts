@@ -6,6 +6,7 @@ import type { RunDocument } from "./protocol";
 import type { Track, View } from "./track";
 import { Actors, MANY, matrixOf } from "./actors";
 import { GrainBalls } from "./grains";
+import { GroundTiles } from "./ground";
 import { Overlays } from "./overlays";
 import { Ropes } from "./ropes";
 import { Drawings } from "./drawings";
@@ -26,6 +27,7 @@ export class Stage {
   readonly surfaces = new Surfaces();
   readonly drawings = new Drawings();
   readonly grains = new GrainBalls();
+  readonly ground = new GroundTiles();
   actors!: Actors;
   ghost: Actors | undefined;
   controls: OrbitControls;
@@ -73,7 +75,7 @@ export class Stage {
     this.key.shadow.bias = -0.0004;
     this.floor = this.plane(true);
     this.overlays = new Overlays(this);
-    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.drawings.root, this.grains.root, this.ropes.root);
+    this.scene.add(this.hemisphere, this.key, this.key.target, this.fill, this.fill.target, this.floor, this.outline, this.overlays.root, this.surfaces.root, this.drawings.root, this.grains.root, this.ground.root, this.ropes.root);
     new ResizeObserver(() => this.resize()).observe(host);
     this.dress("dark");
     this.resize();
@@ -134,6 +136,7 @@ export class Stage {
     this.surfaces.place(track, view, this.actors);
     this.drawings.place(view, this.actors, this.centre, this.size);
     this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
+    track.ground?.(this.ground);
   }
 
   /** Looks over the motion that is known, so that the whole of it fits the picture. */

@@ -1,6 +1,7 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
 import { Snapshots } from "./grains";
+import type { GroundTiles } from "./ground";
 import { type Block, type EventList, type Patch, type Reach, type RunDocument, decode, fromBase64 } from "./protocol";
 
 /** One row of a block. */
@@ -41,6 +42,8 @@ export interface Track {
   reach?(time: number): Reach[] | undefined;
   /** Where grains are at a time, as many of them as have come. */
   readonly grains?: Snapshots;
+  /** Asks for the ground of a live run. */
+  ground?(tiles: GroundTiles): void;
   /** Numbers of a surface in a row; nothing while they are on their way. */
   surface?(surface: number, row: number): Float32Array | undefined;
   /** Blocks in memory, for a look over what is known. */
@@ -366,8 +369,18 @@ export class LiveTrack implements Track {
 
   readonly grains?: Snapshots;
 
+  ground?: (tiles: GroundTiles) => void;
+
   constructor(readonly document: RunDocument, base: string, changed: () => void) {
     if (document.grains) this.grains = new Snapshots(`${base}/grains`, document.until - document.start, changed);
+    if (document.ground) {
+      let entered = false;
+      this.ground = (tiles) => {
+        if (!entered) tiles.enter(`${base}/ground`);
+        entered = true;
+        tiles.look(changed);
+      };
+    }
   }
 
   get first(): number {
