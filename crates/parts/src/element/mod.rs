@@ -31,7 +31,7 @@ pub use bushing::Bushing;
 pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use driveline::{Converter, Electric, Engine, Gearbox, Hold};
-pub use fluid::{Fluid, WAVE_KINDS, WET_KINDS};
+pub use fluid::{Fluid, WAVE_KINDS, WET_CABLE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;

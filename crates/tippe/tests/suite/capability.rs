@@ -72,6 +72,7 @@ fn is_element(table: &str) -> bool {
             | "segment of a cable"
             | "fluid"
             | "body of a fluid"
+            | "cable of a fluid"
             | "wave of a fluid"
     )
 }
@@ -145,7 +146,7 @@ fn scenes() -> Vec<String> {
                 let body = "[[body]]\nname = \"float\"\nshape = { kind = \"sphere\", radius = 1, collide = false }\nmass = 1\n";
                 format!("{body}[[fluid]]\nname = \"one\"\n{}\n", example.replace("\"a\"", "\"float\""))
             }
-            "point of a cable" | "segment of a cable" | "body of a fluid" | "wave of a fluid" => continue,
+            "point of a cable" | "segment of a cable" | "body of a fluid" | "cable of a fluid" | "wave of a fluid" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

@@ -2,8 +2,9 @@
 //!
 //! With V and b the volume that is wet and its centre, g up the direction of buoyancy and a_f what waves accelerate there,
 //!   F = rho V (g up + a_f)   at b,   U = rho g V depth(b)   the energy that is stored in displaced water without waves;
-//! drag and lift by the triangles that are wet and face the flow: `wet.rs`.
+//! drag and lift by the triangles that are wet and face the flow: `wet.rs`; slender bodies, such as elements of a cable: `line.rs`.
 
+mod line;
 mod waves;
 mod wet;
 
@@ -20,6 +21,7 @@ use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::{Mat3, Vec3};
+use line::Line;
 use waves::Wave;
 use wet::{Hull, Water, Wet, wet};
 
@@ -31,8 +33,8 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 pub struct Fluid {
     /// The body, its frame c.
     pub on: Anchor,
-    /// Its surface.
-    hull: Hull,
+    /// What of it the fluid meets.
+    shape: Shape,
     /// rho [kg/m^3].
     pub density: f64,
     /// Dynamic viscosity [Pa s].
@@ -49,6 +51,15 @@ pub struct Fluid {
     waves: Vec<Wave>,
     /// C_d and C_l [-].
     coefficients: [f64; 2],
+}
+
+/// What of a body a fluid meets.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// A closed surface.
+    Hull(Hull),
+    /// A straight line with a diameter.
+    Line(Line),
 }
 
 const OUTPUTS: &[Output] = &[
@@ -74,6 +85,23 @@ const BODY: Spec = Spec {
         key("on", Form::Attachment, "The body").required("the name of a body"),
         any("drag", Range::NotNegative, "C_d of what faces the flow [-]").or(0.0),
         any("lift", Range::NotNegative, "C_l of what faces the flow [-]").or(0.0),
+        any(
+            "drag_along",
+            Range::NotNegative,
+            "C_t of flow along it: of one capsule or cylinder, slender, whose `drag` is then that of flow across [-]",
+        ),
+    ]],
+    ..Spec::NONE
+};
+
+/// A cable in a fluid, as scenes know it.
+const CABLE: Spec = Spec {
+    word: "cable",
+    about: "A flexible cable in the fluid: each of its elements",
+    keys: &[&[
+        key("on", Form::Text, "The cable").required("the name of a cable"),
+        any("drag", Range::NotNegative, "C_d of flow across it [-]").or(1.2),
+        any("drag_along", Range::NotNegative, "C_t of flow along it [-]").or(0.01),
     ]],
     ..Spec::NONE
 };
@@ -93,6 +121,8 @@ const WAVE: Spec = Spec {
 
 /// Bodies in a fluid.
 pub const WET_KINDS: Table = Table { name: "body of a fluid", keys: &[], kinds: &[&BODY] };
+/// Cables in a fluid.
+pub const WET_CABLE_KINDS: Table = Table { name: "cable of a fluid", keys: &[], kinds: &[&CABLE] };
 /// Waves of a fluid.
 pub const WAVE_KINDS: Table = Table { name: "wave", keys: &[], kinds: &[&WAVE] };
 
@@ -102,8 +132,8 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "fluid",
         about: "Water or air around bodies: buoyancy, drag, lift, current and waves",
         keys: &[&[
-            key("bodies", Form::Parts(&WET_KINDS), "The bodies in it")
-                .required("such as bodies = [{ on = \"float\", drag = 1 }]"),
+            key("bodies", Form::Parts(&WET_KINDS), "The bodies in it, such as [{ on = \"float\", drag = 1 }]"),
+            key("cables", Form::Parts(&WET_CABLE_KINDS), "The flexible cables in it, such as [{ on = \"tether\" }]"),
             number("density", Dimension::DENSITY, Range::Positive, "Density [kg/m^3]")
                 .required("such as density = 1025"),
             number(
@@ -129,6 +159,10 @@ pub const SPEC: ElementSpec = ElementSpec {
             key("waves", Form::Parts(&WAVE_KINDS), "Waves, added up"),
         ]],
         check: |check| {
+            if !check.has("bodies") && !check.has("cables") {
+                let help = "such as bodies = [{ on = \"float\", drag = 1 }], or cables = [{ on = \"tether\" }]";
+                check.error("", " has neither bodies nor cables", help);
+            }
             if check.part.flag("unbounded") && (check.has("waves") || check.has("level")) {
                 check.error("unbounded", " has waves or a level, and no surface", "leave `unbounded` out");
             }
@@ -155,14 +189,18 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         );
         return None;
     }
-    let hull = Hull::new(&shapes);
-    if hull.volume.is_nan() || hull.volume <= 0.0 {
-        build.wrong(
-            &format!("needs closed shapes, and those of body \"{name}\" have no inside"),
-            "a box, a ball or a closed mesh",
-        );
+    let shape = match body.find_number("drag_along") {
+        Some(along) => Line::new(&shapes, along).map(Shape::Line),
+        None => Some(Hull::new(&shapes)).filter(|hull| hull.volume > 0.0).map(Shape::Hull),
+    };
+    let Some(shape) = shape else {
+        let (what, help) = match body.get("drag_along") {
+            Some(_) => ("drag along", "one capsule or cylinder; other bodies have `drag`, and `viscosity` of the fluid"),
+            None => ("an inside", "a box, a ball or a closed mesh"),
+        };
+        build.wrong(&format!("needs other shapes: those of body \"{name}\" have no {what}"), help);
         return None;
-    }
+    };
     let gravity = build.gravity();
     let fall = gravity.length();
     let up = if fall > 0.0 { -gravity / fall } else { Vec3::Z };
@@ -189,7 +227,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     };
     Some(Element::Fluid(Box::new(Fluid {
         on,
-        hull,
+        shape,
         density: part.number("density"),
         viscosity: part.number("viscosity"),
         up,
@@ -205,11 +243,13 @@ impl Fluid {
     /// What it does to its body now.
     fn wet(&self, seen: &Seen<'_>) -> Wet {
         let kin = &seen.frames[0];
-        let mut current = [0.0; 3];
-        if let Some(formula) = &self.current {
-            let own = [kin.p.x, kin.p.y, kin.p.z];
-            formula.eval(|source| seen.read(source, &own), &mut current);
-        }
+        let current = |x: Vec3| {
+            let mut current = [0.0; 3];
+            if let Some(formula) = &self.current {
+                formula.eval(|source| seen.read(source, &x.to_array()), &mut current);
+            }
+            Vec3::from_array(current)
+        };
         let water = Water {
             t: seen.t,
             density: self.density,
@@ -217,12 +257,15 @@ impl Fluid {
             up: self.up,
             fall: self.fall,
             level: self.level,
-            current: Vec3::from_array(current),
+            current: current(kin.p),
             waves: &self.waves,
             drag: self.coefficients[0],
             lift: self.coefficients[1],
         };
-        wet(&self.hull, kin, &water)
+        match &self.shape {
+            Shape::Hull(hull) => wet(hull, kin, &water),
+            Shape::Line(line) => line.wet(kin, &water, current),
+        }
     }
 
     /// Energy stored in displaced water [J]; with waves it is theirs.
