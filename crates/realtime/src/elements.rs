@@ -280,7 +280,7 @@ impl Clock {
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
             let given = attached.coordinates.iter().any(|at| self.is_given(*at));
-            if elements.entry[k] != Some(InStep::Rows) || given && !element.kind.acts_on_given() {
+            if elements.entry[k] != Some(InStep::Rows) || given && !element.kind.acts_on_given() || self.is_welded(k) {
                 continue;
             }
             elements.ahead_frames.clear();
@@ -671,7 +671,7 @@ impl Clock {
             }
         }
         for k in 0..model.elements.len() {
-            if elements.entry[k] == Some(InStep::Load) {
+            if elements.entry[k] == Some(InStep::Load) || self.is_welded(k) {
                 *before += elements.stored[k];
                 *elastic += self.stored_now(k, &mut elements.now);
             }

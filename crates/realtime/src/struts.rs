@@ -56,6 +56,9 @@ impl Clock {
             let path = &mut self.paths[b];
             path.at_mean = is_free && !swept && !path.struck && !path.is_slender();
         }
+        for (b, leader) in self.welds.led() {
+            (self.paths[b as usize].at_mean, self.paths[leader as usize].at_mean) = (false, false);
+        }
         let of_contacts = rows.rows[..rows.contacts].iter().flat_map(|row| row.bodies);
         for b in of_contacts.filter(|&b| b != GROUND) {
             self.paths[b as usize].at_mean = false;

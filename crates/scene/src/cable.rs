@@ -342,6 +342,10 @@ fn joints(scene: &mut Scene, cut: &Cut<'_>) {
             .with("damping_time", cable.number("damping") / section.axial);
         if !is_end {
             part.set("mass", m);
+            if let Some(joints) = cable.find_number("joints") {
+                part.set("joints", joints);
+                part.set("join_angle", cable.number("join_angle"));
+            }
         }
         part.places = cable.places.clone();
         scene.forces.push(part);

@@ -64,10 +64,6 @@ fn elements(scene: &Scene, cable: &Part) -> Result<Vec<Part>, (String, String)> 
             let message = format!("has cable \"{name}\", which has no elements that could feel it");
             (message, "spans = \"flexible\"; a massless span and a catenary feel no water".to_owned())
         }
-        None => {
-            let all = scene.forces.iter().filter(|part| part.kind.word == "cable").map(|part| part.name.as_str());
-            let all: Vec<&str> = all.collect();
-            (format!("has an unknown cable \"{name}\""), format!("cables without elements are: {}", all.join(", ")))
-        }
+        None => (format!("has an unknown cable \"{name}\""), "name a flexible cable".to_owned()),
     })
 }

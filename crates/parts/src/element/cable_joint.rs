@@ -10,18 +10,20 @@
 //! the rate at which joints bend,   c = 5 h^3 T^2/(32 m)   where 3 h^2 T > m l,   it takes nothing from slow modes. (The worst lateral mode of
 //! a chain, of stiffness k_t mu and damping c mu^2/l^2 with k_t = T/l and mu up to 4, needs c >= h^3 T^2/(32 m) for point masses; rods five times that.
 //! Ends of rods that swing in turn have K = 4 T/l on M = m/3, stable up to h^2 K = 4 M without it.)
+//!
+//! Where a cable has a budget of joints, a fixed step welds those that move little and releases those that would bend: `Welding`.
 
 use super::bushing::{Bushing, inverse_left_jacobian};
 use super::{
     Acting, Action, Anchor, Attached, Circle, Course, Effect, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead,
-    Strut, UNBOUNDED,
+    Strut, UNBOUNDED, Welding,
 };
 use super::{Build, Element, ElementSpec};
 use crate::cause::Cause;
 use crate::six::Six;
 use std::borrow::Cow;
 use tippe_format::equation::Dimension;
-use tippe_format::key::{Ends, Form, Range, Spec, key, number};
+use tippe_format::key::{Ends, Form, Range, Spec, any, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::Vec3;
 
@@ -40,6 +42,8 @@ pub struct CableJoint {
     pub mass: f64,
     /// l: length of an element [m].
     pub length: f64,
+    /// How many joints of its cable may move at once, and the angle that is worth a joint [rad], if it may be welded.
+    pub budget: Option<(usize, f64)>,
 }
 
 /// How scenes know it.
@@ -80,6 +84,8 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Damping of the material over its stiffness [s]",
             )
             .or(0.0),
+            any("joints", Range::Count, "Realtime: joints of its cable that may move at once; the others are welded"),
+            any("join_angle", Range::Positive, "Realtime: a bend that is worth a joint [rad]").or(0.01),
         ]],
         example: "between = [\"a\", \"b\"]\nlength = 1\nmass = 1\naxial_stiffness = 10",
         ..Spec::NONE
@@ -101,6 +107,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         damping_time: part.number("damping_time"),
         mass: part.number("mass"),
         length,
+        budget: part.find_number("joints").map(|joints| (joints as usize, part.number("join_angle"))),
     })))
 }
 
@@ -202,5 +209,11 @@ impl Acting for CableJoint {
 
     fn line(&self) -> Option<&'static str> {
         None
+    }
+
+    fn welding(&self) -> Option<Welding> {
+        let (joints, angle) = self.budget?;
+        let bending = self.turning_stiffness.y;
+        Some(Welding { joints, angle, bending, axial: self.stiffness * self.length, length: self.length, mass: self.mass })
     }
 }

@@ -225,6 +225,8 @@ pub const SPEC: ElementSpec = ElementSpec {
             number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: EI, moment per curvature [N m^2]"),
             number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: GJ, torque per twist [N m^2]; default EI/1.3"),
             any("elements", Range::Count, "Flexible: number of its elements; default one for each ten diameters, 4 to 50 [-]"),
+            any("joints", Range::Count, "Flexible, realtime: how many of its joints may move at once; the others are welded as they are, until they would bend [-]"),
+            any("join_angle", Range::Positive, "Flexible, realtime: a bend that is worth a joint [rad]").or(0.01),
             text("material", "Flexible: material of its surface, for contact. Without axial_stiffness, rope and elongation: what its wires are of"),
             any("wires", Range::Count, "Of a material: number of its wires, 1, 7, 19, 37 or 61, which lie as hexagons within the diameter; default 1 [-]"),
             any("bonded", Range::Fraction, "Of a material: how much wires bend as one, from 0, they slide on each other, to 1 [-]").or(0.0),
@@ -269,7 +271,7 @@ fn hangs(check: &mut Check<'_>) {
         return;
     }
     for key in
-        ["tension", "damping", "breaking_load", "bending_stiffness", "torsional_stiffness", "elements", "material"]
+        ["tension", "damping", "breaking_load", "bending_stiffness", "torsional_stiffness", "elements", "joints", "material"]
     {
         if check.has(key) {
             check.error(
@@ -318,7 +320,7 @@ fn made(check: &mut Check<'_>) {
         check.needs("curved_towards", "the side to which it is curved: curved_towards = \"z\"");
     }
     if check.part.word("spans") != SPANS[1] {
-        for key in ["rest_curvature", "rest_twist", "curved_towards"] {
+        for key in ["rest_curvature", "rest_twist", "curved_towards", "joints"] {
             if check.has(key) {
                 check.error(key, format!(" has `{key}`, and does not bend"), "spans = \"flexible\"");
             }
