@@ -671,7 +671,7 @@ impl Clock {
             }
         }
         for k in 0..model.elements.len() {
-            if elements.entry[k] == Some(InStep::Load) || self.is_welded(k) {
+            if elements.entry[k] == Some(InStep::Load) || elements.entry[k].is_some() && self.is_welded(k) {
                 *before += elements.stored[k];
                 *elastic += self.stored_now(k, &mut elements.now);
             }

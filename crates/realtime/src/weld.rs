@@ -166,7 +166,10 @@ impl Clock {
         (0..).zip(&mut welds.leader).for_each(|(b, leader)| *leader = b);
         welds.leads.fill(false);
         for joint in &welds.joints {
-            if !self.is_welded(joint.element as usize) {
+            // what is gone, or was released, leads nobody
+            let holds = self.state.actions.on[joint.element as usize]
+                && joint.bodies.into_iter().all(|b| self.is_free(b as usize));
+            if !self.is_welded(joint.element as usize) || !holds {
                 continue;
             }
             let [a, b] = joint.bodies.map(|b| welds.leader[b as usize]);
@@ -361,9 +364,7 @@ impl Clock {
             }
             let moves = asks >= 1.0 && moving < joint.how.joints;
             moving += usize::from(moves);
-            let welded = !moves
-                && self.state.actions.on[joint.element as usize]
-                && joint.bodies.into_iter().all(|b| self.is_free(b as usize));
+            let welded = !moves && self.state.actions.on[joint.element as usize];
             let was = &mut self.state.welded[joint.element as usize];
             changed |= *was != welded;
             *was = welded;
