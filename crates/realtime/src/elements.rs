@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use tippe_geometry::Vec3;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, Attached, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep, Instant,
-    MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, Attached, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep,
+    Instant, MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
@@ -325,7 +325,8 @@ impl Clock {
             let (law, bounds) = (answer.law(h), [-most, most]);
             let part = answer.direction.number();
             let step_damping = 0.0;
-            let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most, step_damping };
+            let row =
+                ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most, step_damping };
             let place = self.push_element_row((k, &row, f64::NAN), ends, &[], rows);
             if answer.direction == Direction::Coordinate {
                 elements.along.push(RowAlong {

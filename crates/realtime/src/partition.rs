@@ -252,9 +252,12 @@ impl Clock {
             self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.paths[b].struck
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
-            Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::SpinDamper(_) | Owner::Roll(..) | Owner::Bend => {
-                self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
-            }
+            Owner::Normal(_)
+            | Owner::Tangent(..)
+            | Owner::Twist(_)
+            | Owner::SpinDamper(_)
+            | Owner::Roll(..)
+            | Owner::Bend => self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan(),
             Owner::Element(_) | Owner::Custom(_) => false,
         };
         partition.bodies.iter().all(quiet)
@@ -312,7 +315,8 @@ impl Clock {
         partition.follows.clear();
         // forces of contacts are opposite
         let ours = if self.rows.seen { 0 } else { self.rows.contacts as u32 };
-        partition.rubble = !partition.led && partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
+        partition.rubble =
+            !partition.led && partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
         let alone = partition.machines.is_empty() && partition.ties.is_empty() && !self.rows.seen;
         partition.springs = if alone { self.springs_of_contacts(&partition.rows) } else { None };
         partition.lent = !partition.led && !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();

@@ -355,7 +355,9 @@ impl Clock {
     /// The joints of each cable that ask most move, up to its budget; true if others are welded than before.
     fn change_welds(&mut self, welds: &mut Welds) -> bool {
         let Welds { joints, asking, .. } = welds;
-        asking.sort_by(|(a, i), (b, j)| (joints[*i].cable, -a, i).partial_cmp(&(joints[*j].cable, -b, j)).unwrap_or(i.cmp(j)));
+        asking.sort_by(|(a, i), (b, j)| {
+            (joints[*i].cable, -a, i).partial_cmp(&(joints[*j].cable, -b, j)).unwrap_or(i.cmp(j))
+        });
         let (mut changed, mut cable, mut moving) = (false, u32::MAX, 0);
         for &(asks, k) in asking.iter() {
             let joint = &joints[k];
@@ -379,7 +381,8 @@ impl Clock {
                 continue;
             }
             let first = self.state.bodies[leader].p;
-            let members: Vec<usize> = (leader..welds.leader.len()).filter(|&b| welds.leader[b] as usize == leader).collect();
+            let members: Vec<usize> =
+                (leader..welds.leader.len()).filter(|&b| welds.leader[b] as usize == leader).collect();
             let (mut M, mut p, mut energy) = ([0.0; 36], Six::ZERO, 0.0);
             for &b in &members {
                 let (body, kin) = (&self.model.bodies[b], self.motion(b));

@@ -214,6 +214,13 @@ impl Acting for CableJoint {
     fn welding(&self) -> Option<Welding> {
         let (joints, angle) = self.budget?;
         let bending = self.turning_stiffness.y;
-        Some(Welding { joints, angle, bending, axial: self.stiffness * self.length, length: self.length, mass: self.mass })
+        Some(Welding {
+            joints,
+            angle,
+            bending,
+            axial: self.stiffness * self.length,
+            length: self.length,
+            mass: self.mass,
+        })
     }
 }

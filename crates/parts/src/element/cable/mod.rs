@@ -421,7 +421,14 @@ impl Acting for Cable {
 
 impl Cable {
     /// The row of lines that share a tension.
-    fn row(&self, route: &Route, lines: &Lines, group: std::ops::Range<usize>, step: &StepAhead<'_>, out: &mut RowList) {
+    fn row(
+        &self,
+        route: &Route,
+        lines: &Lines,
+        group: std::ops::Range<usize>,
+        step: &StepAhead<'_>,
+        out: &mut RowList,
+    ) {
         let first = group.start;
         let h = step.h;
         let rest: f64 = route.rest[group.clone()].iter().sum();

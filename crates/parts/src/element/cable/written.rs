@@ -270,9 +270,16 @@ fn hangs(check: &mut Check<'_>) {
         }
         return;
     }
-    for key in
-        ["tension", "damping", "breaking_load", "bending_stiffness", "torsional_stiffness", "elements", "joints", "material"]
-    {
+    for key in [
+        "tension",
+        "damping",
+        "breaking_load",
+        "bending_stiffness",
+        "torsional_stiffness",
+        "elements",
+        "joints",
+        "material",
+    ] {
         if check.has(key) {
             check.error(
                 key,

@@ -15,13 +15,13 @@ use crate::cause::Cause;
 use crate::network::Formula;
 use crate::six::Six;
 use libm::hypot;
+use line::Line;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Form, Range, Spec, Table, any, flag, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::{Mat3, Vec3};
-use line::Line;
 use waves::Wave;
 use wet::{Hull, Water, Wet, wet};
 
@@ -195,7 +195,9 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     };
     let Some(shape) = shape else {
         let (what, help) = match body.get("drag_along") {
-            Some(_) => ("drag along", "one capsule or cylinder; other bodies have `drag`, and `viscosity` of the fluid"),
+            Some(_) => {
+                ("drag along", "one capsule or cylinder; other bodies have `drag`, and `viscosity` of the fluid")
+            }
             None => ("an inside", "a box, a ball or a closed mesh"),
         };
         build.wrong(&format!("needs other shapes: those of body \"{name}\" have no {what}"), help);
