@@ -73,6 +73,8 @@ event_kinds! {
     CableSlip = "cable_slip" of one,
     /// A cable came to stick there.
     CableStick = "cable_stick" of one,
+    /// A cable runs onto a wheel at a fleet angle at which it wears.
+    FleetAngle = "fleet_angle" of one,
     /// A clutch, brake or lock that held began to slip.
     GripSlip = "grip_slip" of one,
     /// A clutch, brake or lock that slipped came to hold.

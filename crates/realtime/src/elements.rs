@@ -6,10 +6,11 @@ use super::joints::{coordinate_row, flat};
 use super::rates::dot;
 use super::rows::{Owner, Place, Rows};
 use serde::{Deserialize, Serialize};
+use tippe_geometry::Vec3;
 use tippe_mechanics::cause::Cause;
 use tippe_mechanics::element::{
-    Action, Anchor, At, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep, Instant,
-    MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
+    Action, Anchor, At, Attached, CoordinateAhead, CoordinateMotion, Effect, ElementMode, ElementRow, Finish, InStep,
+    Instant, MOST_ACCOUNTS, RowEnd, RowLaw, RowList, Seen, Sight, Solved, StepAhead, Wrench,
 };
 use tippe_mechanics::event::Event;
 use tippe_mechanics::joint::Six;
@@ -57,6 +58,8 @@ pub struct RowOfElement {
     pub damper: Instant,
     /// See [`ElementRow::bound`].
     pub bound: f64,
+    /// See [`ElementRow::step_damping`].
+    pub step_damping: f64,
     /// Where it is among the rows of the step.
     pub place: Place,
 }
@@ -122,6 +125,7 @@ pub struct Elements {
     action: Action,
     list: RowList,
     ends: Vec<(Option<usize>, Six)>,
+    pushes: Vec<(Option<usize>, Six)>,
     /// What accounts of each element but the first lost in the step [J]; written by `settle_elements`.
     lost: Vec<[f64; MOST_ACCOUNTS]>,
     impulses: Vec<(u8, f64)>,
@@ -276,7 +280,7 @@ impl Clock {
         for (k, element) in model.elements.iter().enumerate() {
             let attached = element.kind.attached();
             let given = attached.coordinates.iter().any(|at| self.is_given(*at));
-            if elements.entry[k] != Some(InStep::Rows) || given && !element.kind.acts_on_given() {
+            if elements.entry[k] != Some(InStep::Rows) || given && !element.kind.acts_on_given() || self.is_welded(k) {
                 continue;
             }
             elements.ahead_frames.clear();
@@ -289,13 +293,11 @@ impl Clock {
             let look = |source| self.look_up(source);
             element.kind.rows(&self.seen(k, &elements.sights[k], &look), &step, list);
             for own in &list.rows {
-                let ends = &mut elements.ends;
-                ends.clear();
-                ends.extend(list.ends[own.ends.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten());
+                let (ends, pushes) = (&mut elements.ends, &mut elements.pushes);
+                self.list_ends(&attached, &list.ends[own.ends.clone()], ends);
+                self.list_ends(&attached, &list.ends[own.pushes.clone()], pushes);
                 let lambda = if own.warm { self.impulse(k) } else { f64::NAN };
-                let pushes: Vec<(Option<usize>, Six)> =
-                    list.ends[own.pushes.clone()].iter().flat_map(|end| self.ends_of(k, end)).flatten().collect();
-                let place = self.push_element_row((k, own, lambda), ends, &pushes, rows);
+                let place = self.push_element_row((k, own, lambda), ends, pushes, rows);
                 elements.along.extend(list.ends[own.ends.clone()].iter().filter_map(|end| match *end {
                     RowEnd::Coordinate { coordinate, factor } => {
                         Some(RowAlong { at: attached.coordinates[coordinate], factor, place })
@@ -303,8 +305,8 @@ impl Clock {
                     RowEnd::Frame { .. } => None,
                 }));
                 let (element, damper) = (k as u32, Instant::End);
-                let ElementRow { part, law, bound, .. } = *own;
-                elements.rows.push(RowOfElement { element, part, law, damper, bound, place });
+                let ElementRow { part, law, bound, step_damping, .. } = *own;
+                elements.rows.push(RowOfElement { element, part, law, damper, bound, step_damping, place });
             }
         }
         self.answer_rows(&mut elements, rows);
@@ -318,13 +320,13 @@ impl Clock {
         let (model, h) = (&self.model.clone(), self.h);
         for answer in &self.foresight.answers {
             let (k, ends) = (answer.element, &mut elements.ends);
-            ends.clear();
-            let own = self.foresight.ends[answer.ends.clone()].iter().flat_map(|end| self.ends_of(k, end));
-            ends.extend(own.flatten());
+            self.list_ends(&model.elements[k].kind.attached(), &self.foresight.ends[answer.ends.clone()], ends);
             let most = model.elements[k].kind.most() * h;
             let (law, bounds) = (answer.law(h), [-most, most]);
             let part = answer.direction.number();
-            let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most };
+            let step_damping = 0.0;
+            let row =
+                ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound: most, step_damping };
             let place = self.push_element_row((k, &row, f64::NAN), ends, &[], rows);
             if answer.direction == Direction::Coordinate {
                 elements.along.push(RowAlong {
@@ -334,7 +336,7 @@ impl Clock {
                 });
             }
             let (element, damper) = (k as u32, Instant::End);
-            elements.rows.push(RowOfElement { element, part, law, damper, bound: most, place });
+            elements.rows.push(RowOfElement { element, part, law, damper, bound: most, step_damping, place });
         }
     }
 
@@ -394,15 +396,13 @@ impl Clock {
         bounds.iter().any(|bound| bound.is_finite() && near(*bound) || *bound == 0.0)
     }
 
-    /// Rate along which the impulse of a row of an element works, with these velocities of the bodies.
-    fn pushed_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> f64 {
-        match place {
-            Place::Tie(k) if !self.rows.ties[k].pushes.is_empty() => {
-                let ends = self.rows.ties[k].pushes.of(&self.rows.ends);
-                ends.iter().fold(0.0, |rate, end| rate + dot(&end.row(0), velocity(end.body as usize)))
-            }
-            _ => self.rate_at(place, velocity),
-        }
+    /// Rate along which the impulse of a row of an element works, if that is not the row's own, with these velocities of the bodies.
+    fn pushed_at(&self, place: Place, velocity: impl Fn(usize) -> Six) -> Option<f64> {
+        let Place::Tie(k) = place else { return None };
+        let pushes = self.rows.ties[k].pushes;
+        let ends = pushes.of(&self.rows.ends);
+        let sum = || ends.iter().fold(0.0, |rate, end| rate + dot(&end.row(0), velocity(end.body as usize)));
+        (!pushes.is_empty()).then(sum)
     }
 
     /// Rate of a row of an element with these velocities of the bodies.
@@ -411,15 +411,10 @@ impl Clock {
         ends.fold(self.rows.given_at(place), |rate, (body, J)| rate + dot(&J, velocity(body)))
     }
 
-    /// The ends of a row of element `k` on bodies: the body, and the derivative of the row's rate by its velocity.
-    pub(super) fn ends_of(&self, k: usize, end: &RowEnd) -> [Option<(Option<usize>, Six)>; 2] {
-        let attached = self.model.elements[k].kind.attached();
+    /// The ends of a row of an element on bodies: the body, and the derivative of the row's rate by its velocity.
+    pub(super) fn ends_of(&self, attached: &Attached<'_>, end: &RowEnd) -> [Option<(Option<usize>, Six)>; 2] {
         match *end {
-            RowEnd::Frame { frame, at, axes } => {
-                let body = attached.frames[frame].body.map(|b| b as usize);
-                let arm = body.map_or(at, |b| at - self.paths[b].kin.p);
-                [Some((body, Six::new(axes.angular + arm.cross(axes.linear), axes.linear))), None]
-            }
+            RowEnd::Frame { frame, at, axes } => [Some(self.end_at(attached, frame, at, axes)), None],
             RowEnd::Coordinate { coordinate, factor } => {
                 let at = attached.coordinates[coordinate];
                 let (m, i) = (at.mechanism as usize, at.coordinate as usize);
@@ -427,6 +422,24 @@ impl Clock {
                 let machine = &self.machines[m];
                 coordinate_row(&self.model, m, l, machine.dual[i], machine.work.links[l].r)
                     .map(|(body, J)| Some((body, J * factor)))
+            }
+        }
+    }
+
+    /// That of a frame.
+    fn end_at(&self, attached: &Attached<'_>, frame: usize, at: Vec3, axes: Six) -> (Option<usize>, Six) {
+        let body = attached.frames[frame].body.map(|b| b as usize);
+        let arm = body.map_or(at, |b| at - self.paths[b].kin.p);
+        (body, Six::new(axes.angular + arm.cross(axes.linear), axes.linear))
+    }
+
+    /// Puts the ends of a row of an element into a list.
+    fn list_ends(&self, attached: &Attached<'_>, own: &[RowEnd], list: &mut Vec<(Option<usize>, Six)>) {
+        list.clear();
+        for end in own {
+            match *end {
+                RowEnd::Frame { frame, at, axes } => list.push(self.end_at(attached, frame, at, axes)),
+                RowEnd::Coordinate { .. } => list.extend(self.ends_of(attached, end).into_iter().flatten()),
             }
         }
     }
@@ -610,12 +623,18 @@ impl Clock {
             while let Some(own) = elements.rows.get(next).filter(|own| own.element == element) {
                 let rate = self.rate_at(own.place, |b| mean[b]);
                 let damping = if let RowLaw::Strut(strut) = own.law { strut.damping } else { 0.0 };
+                // that of the end of the step
+                let last = || 2.0 * rate - self.rate_at(own.place, |b| self.paths[b].velocity());
                 let of_damper = match own.damper {
-                    Instant::End => 2.0 * rate - self.rate_at(own.place, |b| self.paths[b].velocity()),
-                    Instant::Middle => rate,
+                    Instant::End if damping != 0.0 => last(),
+                    _ => rate,
                 };
-                work += self.impulse_at(own.place) * self.pushed_at(own.place, |b| mean[b]);
+                let pushed = self.pushed_at(own.place, |b| mean[b]).unwrap_or(rate);
+                work += self.impulse_at(own.place) * pushed;
                 damped += h * damping * of_damper * rate;
+                if own.step_damping > 0.0 {
+                    damped += h * own.step_damping * last() * rate;
+                }
                 is_one_sided |= self.is_at_bound(own.place);
                 next += 1;
             }
@@ -654,7 +673,7 @@ impl Clock {
             }
         }
         for k in 0..model.elements.len() {
-            if elements.entry[k] == Some(InStep::Load) {
+            if elements.entry[k] == Some(InStep::Load) || elements.entry[k].is_some() && self.is_welded(k) {
                 *before += elements.stored[k];
                 *elastic += self.stored_now(k, &mut elements.now);
             }

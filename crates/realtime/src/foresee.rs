@@ -274,7 +274,8 @@ impl Clock {
     fn find_kicks(&mut self, k: usize, from: usize, fore: &mut Foresight) -> (f64, f64) {
         let Foresight { kicks, along, ends, .. } = fore;
         along.clear();
-        let bodies = ends[from..].iter().flat_map(|end| self.ends_of(k, end)).flatten();
+        let attached = self.model.elements[k].kind.attached();
+        let bodies = ends[from..].iter().flat_map(|end| self.ends_of(&attached, end)).flatten();
         along.extend(bodies.filter_map(|(body, J)| body.filter(|&b| self.is_free(b)).map(|b| (b, J))));
         let yields = self.kicks_of(along, kicks);
         (yields, along.iter().map(|(b, J)| J.dot(&self.paths[*b].velocity())).sum())

@@ -50,6 +50,7 @@ impl Clock {
         velocity.extend(self.paths.iter().map(|path| path.free_velocity_for_rows()));
         self.solved.has_impulse.fill(false);
         self.read_solution(&mut velocity);
+        self.follow_leaders(&mut velocity);
         self.find_sliders(&velocity);
         for b in 0..self.model.bodies.len() {
             let body = &self.model.bodies[b];
@@ -63,6 +64,7 @@ impl Clock {
                 self.shown.tally.whirl = (turn > UNCERTAIN_TURN).then_some((self.state.time, b, turn));
             }
         }
+        self.place_led(&velocity);
         for k in 0..self.machines.len() {
             self.displace_coordinates(k);
             let bodies = &self.model.mechanisms[k].links;

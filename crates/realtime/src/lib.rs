@@ -35,6 +35,7 @@ mod structure;
 mod struts;
 mod subsystem;
 mod summary;
+mod weld;
 
 use contacts::{Detected, Hold, Memory};
 pub use contacts::{Grip, Touch};
@@ -94,6 +95,9 @@ pub struct State {
     /// before one [J].
     #[serde(default)]
     restraint: Vec<[f64; 2]>,
+    /// Which elements are welds now; empty of models without such.
+    #[serde(default)]
+    welded: Vec<bool>,
     /// Whether the start has been recorded.
     recorded: bool,
     /// The subsystem, where the model has one.
@@ -132,6 +136,7 @@ impl State {
             ledger,
             still,
             restraint,
+            welded,
             recorded,
             subsystem,
         } = self;
@@ -145,6 +150,7 @@ impl State {
         other.structure.clone_from(structure);
         other.still.clone_from(still);
         other.restraint.clone_from(restraint);
+        other.welded.clone_from(welded);
         other.subsystem.clone_from(subsystem);
     }
 
@@ -169,6 +175,7 @@ impl State {
             ledger: Ledger::default(),
             still: vec![0; model.bodies.len()],
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
+            welded: Vec::new(),
             recorded: false,
             subsystem: SubsystemRecord::start(model),
         }
@@ -250,6 +257,8 @@ pub struct Clock {
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
     row_of: Vec<u32>,
+    /// Welded elements of cables: `lead` and `weld` write.
+    welds: weld::Welds,
     /// Velocities of the solution: `integrate` writes, `book` and hooks read.
     solved: Solved,
     /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
@@ -295,6 +304,7 @@ impl Clock {
             partition_of: vec![u32::MAX; n],
             place_of: vec![0; n],
             row_of: Vec::new(),
+            welds: weld::Welds::new(&model),
             solved: Solved::new(n),
             remembered: Remembered::default(),
             subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
@@ -329,12 +339,14 @@ impl Clock {
         self.strike();
         self.load();
         self.coast();
+        self.lead();
         self.assemble();
         self.ask_rows(hooks);
         self.split();
         self.solve();
         self.integrate();
         self.book();
+        self.weld();
         self.advance_subsystem();
         self.tell(hooks);
     }

@@ -41,8 +41,10 @@ const GENTLER: [f64; 3] = [0.25, 0.25, 0.0];
 /// Bodies that rows and joints tie together.
 #[derive(Debug, Default)]
 pub struct Partition {
-    /// Model indices.
+    /// Model indices; of bodies that are welded together the first one.
     pub bodies: Vec<u32>,
+    /// True if some of them lead others.
+    led: bool,
     /// Indices of its rows among all.
     pub rows: Vec<u32>,
     /// Indices of its ties among all; in the problem they stand behind those of its joints.
@@ -115,6 +117,9 @@ impl Clock {
                 join(&mut root, pair[0].body, pair[1].body);
             }
         }
+        for (b, leader) in self.welds.led() {
+            join(&mut root, b, leader);
+        }
         self.root = root;
     }
 
@@ -131,10 +136,19 @@ impl Clock {
             partition.owners.clear();
             partition.active = false;
             partition.asleep = false;
+            partition.led = false;
         }
         self.partition_of.fill(u32::MAX);
         for b in 0..self.model.bodies.len() {
             if !self.is_free(b) {
+                continue;
+            }
+            let leader = self.welds.leader_of(b as u32) as usize;
+            if leader != b {
+                // one body of the solution; the leader comes first
+                self.partition_of[b] = self.partition_of[leader];
+                self.place_of[b] = self.place_of[leader];
+                self.partitions[self.partition_of[b] as usize].led = true;
                 continue;
             }
             let r = find(&mut root, b as u32) as usize;
@@ -287,9 +301,8 @@ impl Clock {
             _ => GROUND,
         };
         for &b in bodies.iter() {
-            let (M, W) = masses(&self.model.bodies[b as usize], &self.paths[b as usize].orientation_for_rows());
-            let u = flat(self.paths[b as usize].free_velocity_for_rows());
-            problem.momentum.extend((0..6).map(|i| (0..6).map(|j| M[6 * i + j] * u[j]).sum::<f64>()));
+            let (M, W, p) = self.mass_of_led(b);
+            problem.momentum.extend(p);
             problem.mass.push(M);
             problem.inverse.push(W);
         }
@@ -303,15 +316,23 @@ impl Clock {
         partition.follows.clear();
         // forces of contacts are opposite
         let ours = if self.rows.seen { 0 } else { self.rows.contacts as u32 };
-        partition.rubble = partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
+        partition.rubble =
+            !partition.led && partition.rows.iter().all(|&k| k < ours || self.rows.rows[k as usize].is_opposite());
         let alone = partition.machines.is_empty() && partition.ties.is_empty() && !self.rows.seen;
         partition.springs = if alone { self.springs_of_contacts(&partition.rows) } else { None };
-        partition.lent = !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
+        partition.lent = !partition.led && !partition.rows.is_empty() && partition.rows.len() == self.rows.rows.len();
         if partition.lent {
             std::mem::swap(&mut partition.problem.rows, &mut self.rows.rows);
             std::mem::swap(&mut partition.follows, &mut self.rows.follows);
         } else {
             partition.problem.rows.extend(partition.rows.iter().map(|&k| self.rows.rows[k as usize]));
+            if partition.led {
+                for row in &mut partition.problem.rows {
+                    for (b, J) in row.bodies.into_iter().zip(&mut row.J).filter(|(b, _)| *b != GROUND) {
+                        self.welds.of_leader(b, J);
+                    }
+                }
+            }
             partition.follows.extend(partition.rows.iter().map(|&k| match self.rows.follows[k as usize] {
                 follow if follow.first == u32::MAX => follow,
                 follow => Follow { first: self.row_of[follow.first as usize], ..follow },
@@ -332,6 +353,9 @@ impl Clock {
             problem.ties.push(Tie { ends, pushes, ..*tie });
         }
         for end in &mut problem.ends {
+            let mut J = end.row(0);
+            self.welds.of_leader(end.body, &mut J);
+            end.J[..6].copy_from_slice(&J);
             end.body = local(end.body);
         }
         partition.problem = problem;
@@ -490,7 +514,10 @@ impl Partition {
         }
         for (&k, row) in self.rows.iter().zip(&self.problem.rows) {
             let own = &mut rows.rows[k as usize];
-            (own.lambda, own.lower, own.upper, own.J) = (row.lambda, row.lower, row.upper, row.J);
+            (own.lambda, own.lower, own.upper) = (row.lambda, row.lower, row.upper);
+            if !self.led {
+                own.J = row.J;
+            }
         }
         self.problem.rows.iter().any(|row| row.lambda != 0.0)
     }

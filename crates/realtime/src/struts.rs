@@ -56,6 +56,9 @@ impl Clock {
             let path = &mut self.paths[b];
             path.at_mean = is_free && !swept && !path.struck && !path.is_slender();
         }
+        for (b, leader) in self.welds.led() {
+            (self.paths[b as usize].at_mean, self.paths[leader as usize].at_mean) = (false, false);
+        }
         let of_contacts = rows.rows[..rows.contacts].iter().flat_map(|row| row.bodies);
         for b in of_contacts.filter(|&b| b != GROUND) {
             self.paths[b as usize].at_mean = false;
@@ -84,7 +87,8 @@ impl Clock {
     /// What counts of a strut, and what its row sees of the beginning of the step.
     fn strut_in_step(&mut self, own: &RowOfElement, strut: &Strut, rows: &Rows) -> StrutInStep {
         let place = own.place;
-        let mut step = StrutInStep { spring: Instant::End, damper: Instant::End, start: 0.0, carried: 0.0 };
+        let (spring, damper, step_damping) = (Instant::End, Instant::End, own.step_damping);
+        let mut step = StrutInStep { spring, damper, start: 0.0, carried: 0.0, step_damping };
         if strut.damped_by_step || strut.is_one_sided() {
             return step;
         }
@@ -95,7 +99,8 @@ impl Clock {
         // joints only hold what yields: where it is slow without them it is slow
         let alone = |(b, J): (usize, [f64; 6])| six(&J).dot(&self.kick_alone(b, six(&J)));
         let mut yields = rows.ends_at(place).map(alone).sum();
-        if !is_slow(turn(yields)) || !is_slow(decay(yields)) {
+        let is_held = |(b, _): (usize, [f64; 6])| self.model.bodies[b].mechanism.is_some();
+        if (!is_slow(turn(yields)) || !is_slow(decay(yields))) && rows.ends_at(place).any(is_held) {
             yields = self.yields(place, rows);
         }
         let swept = self.may_sweep();

@@ -152,11 +152,22 @@ struct Cut<'a> {
     nodes: Vec<Vec3>,
     /// Their orientations there.
     turns: Vec<Quat>,
+    /// Velocities of both ends of the cable, resolved in world [m/s].
+    moving: [Vec3; 2],
 }
 
 impl Cut<'_> {
     fn body(&self, k: usize) -> String {
         format!("{}.e{}", self.cable.name, k + 1)
+    }
+
+    /// Velocities of element k, linear and angular: along the cable they go over from that of one end to that of the other.
+    fn moves(&self, k: usize) -> [Vec3; 2] {
+        let [v1, v2] = self.moving;
+        let along = self.nodes[k + 1] - self.nodes[k];
+        let share = (v2 - v1) / self.n as f64;
+        let w = along.cross(share) / along.length_squared();
+        [v1 + share * (k as f64 + 0.5), if w.is_finite() { w } else { Vec3::ZERO }]
     }
 
     /// Its first or its last point.
@@ -231,7 +242,21 @@ fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, Str
         let turns = curve::without_twist(&nodes);
         (l, nodes, turns)
     };
-    Ok(Cut { cable, section, n, l, m: mass * l, half_turn: half_turn(l), nodes, turns })
+    let moving = velocities(scene, ends, [from, to]);
+    Ok(Cut { cable, section, n, l, m: mass * l, half_turn: half_turn(l), nodes, turns, moving })
+}
+
+/// Velocities of the ends of a cable at these places, resolved in world [m/s]; a free one moves as the other does.
+fn velocities(scene: &Scene, ends: [&Part; 2], places: [Vec3; 2]) -> [Vec3; 2] {
+    let own = [0, 1].map(|k| {
+        let on = ends[k].attachments("on").first()?;
+        let body = scene.bodies.iter().find(|body| body.name == on.body);
+        let Some(body) = body else { return Some(Vec3::ZERO) };
+        let given = body.motion.map(|motion| [motion.velocity, motion.angular_velocity]);
+        let [v, w] = given.unwrap_or([body.velocity, body.angular_velocity]);
+        Some(v + w.cross(places[k] - body.position))
+    });
+    [0, 1].map(|k| own[k].or(own[1 - k]).unwrap_or_default())
 }
 
 /// Turn per length that is free of moment [rad/m], in the frame of the first element.
@@ -271,8 +296,11 @@ fn elements(scene: &mut Scene, cut: &Cut<'_>) {
             places: cable.places.clone(),
             ..ShapeSpec::default()
         };
+        let [velocity, angular_velocity] = cut.moves(k);
         scene.bodies.push(Body {
             name: cut.body(k),
+            velocity,
+            angular_velocity,
             shapes: vec![shape],
             material: cable.get("material").map(|_| cable.word("material").to_string()),
             position: (nodes[k] + nodes[k + 1]) * 0.5,
@@ -314,6 +342,10 @@ fn joints(scene: &mut Scene, cut: &Cut<'_>) {
             .with("damping_time", cable.number("damping") / section.axial);
         if !is_end {
             part.set("mass", m);
+            if let Some(joints) = cable.find_number("joints") {
+                part.set("joints", joints);
+                part.set("join_angle", cable.number("join_angle"));
+            }
         }
         part.places = cable.places.clone();
         scene.forces.push(part);

@@ -121,6 +121,7 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("segment of a cable", &element::SEGMENT_KINDS),
         ("fluid", &FLUID),
         ("body of a fluid", &element::WET_KINDS),
+        ("cable of a fluid", &element::WET_CABLE_KINDS),
         ("wave of a fluid", &element::WAVE_KINDS),
         ("sea of a fluid", &element::SEA_KINDS),
         ("signal", &SIGNAL),

@@ -125,6 +125,7 @@ const EXCEPTIONS: &[Capability] = &[
     row("lever surface", Full, Approximate("contact forces act midway between the surfaces")),
     grains(row("given motion", Full, Full)),
     row("joint that breaks", No("a joint breaks by the mean reaction of a fixed step"), Full),
+    row("budget of joints", Approximate("all joints of a cable move: its steps follow what they do"), Full),
     row("signal input", Approximate("it keeps its start value: only the realtime clock listens"), Full),
 ];
 
@@ -332,6 +333,9 @@ impl Elements {
         }
         for (class, parts) in [("force", &scene.forces), ("signal", &scene.signals)] {
             self.parts(class, parts);
+        }
+        if let Some(part) = scene.forces.iter().find(|part| part.get("joints").is_some()) {
+            self.add("budget of joints", format!("force \"{}\"", part.name), part.places.entity);
         }
         for component in &scene.components {
             self.add("component", format!("component \"{}\"", component.name), component.places.entity);

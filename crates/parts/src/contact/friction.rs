@@ -632,6 +632,7 @@ mod tests {
             closing_speed: 0.0,
             radius: 0.03,
             patch_radius: 0.0,
+            area: 0.0,
             lever: 0.0,
             exponent: 1.5,
             damping: 500.0,

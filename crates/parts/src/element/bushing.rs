@@ -14,7 +14,7 @@ use crate::six::Six;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, flag, key, per_axis};
 use tippe_format::part::Part;
-use tippe_geometry::Vec3;
+use tippe_geometry::{Mat3, Vec3};
 
 /// Turns smaller than this take the series of c instead of its closed form, t^2 [rad^2]: both agree to 1e-13 there.
 const SMALL_TURN: f64 = 1e-6;
@@ -184,17 +184,27 @@ impl Acting for Bushing {
     }
 }
 
-/// J^-T x with J^-1 = 1 - theta~/2 + c theta~^2,   c = 1/t^2 - (1 + cos t)/(2 t sin t).
+/// J^-T x with J^-1 = 1 - theta~/2 + c theta~^2.
 fn inverse_left_jacobian_transposed(theta: Vec3, x: Vec3) -> Vec3 {
+    x + 0.5 * theta.cross(x) + second_order(theta) * theta.cross(theta.cross(x))
+}
+
+/// J^-1 as a matrix.
+pub(super) fn inverse_left_jacobian(theta: Vec3) -> Mat3 {
+    let c = second_order(theta);
+    let column = |x: Vec3| x - 0.5 * theta.cross(x) + c * theta.cross(theta.cross(x));
+    Mat3::from_cols(column(Vec3::X), column(Vec3::Y), column(Vec3::Z))
+}
+
+/// c = 1/t^2 - (1 + cos t)/(2 t sin t).
+fn second_order(theta: Vec3) -> f64 {
     let t2 = theta.length_squared();
-    let c = if t2 < SMALL_TURN {
-        1.0 / 12.0 + t2 / 720.0
-    } else {
-        let t = t2.sqrt();
-        let (s, cos) = libm::sincos(t);
-        1.0 / t2 - (1.0 + cos) / (2.0 * t * s)
-    };
-    x + 0.5 * theta.cross(x) + c * theta.cross(theta.cross(x))
+    if t2 < SMALL_TURN {
+        return 1.0 / 12.0 + t2 / 720.0;
+    }
+    let t = t2.sqrt();
+    let (s, cos) = libm::sincos(t);
+    1.0 / t2 - (1.0 + cos) / (2.0 * t * s)
 }
 
 #[cfg(test)]
@@ -202,7 +212,7 @@ mod tests {
     use super::*;
     use crate::element::ElementMode;
     use crate::kinematics::Kinematics;
-    use tippe_geometry::{Mat3, Quat};
+    use tippe_geometry::Quat;
 
     fn turned(turn: Vec3) -> Mat3 {
         let a = turn.length();

@@ -1,42 +1,49 @@
 //! The joint between two elements of a flexible cable, each of length l: a bushing as stiff across as along,
 //!   k = EA/l,   k_t = (GJ, EI, EI)/l about the axis along the cable and the two across,
-//! of half a cell, 2 EA/l, 2 EI/l, 2 GJ/l, at the ends of the cable. Its material loses D = tau K.
+//! of half a cell, 2 EA/l, 2 EI/l, 2 GJ/l, at the ends of the cable. With d and theta as in `bushing.rs`, its material loses D = tau K of their rates:
+//!   f = -k (d + tau v),   torque = -J^-T K_t (theta + tau theta'),   theta' = J^-1 w,
+//! and each of six directions is one row of a fixed step. They stand for a stiff rope: along it a step damps them, and bodies move as its end finds
+//! them, so that the pull of a taut cable, whose direction stands still in a step, makes no energy.
 //!
 //! In a fixed step h the elements of a taut cable between heavy bodies swing faster than the step: 2 sqrt(T/(m l)), with T the tension and m the
 //! mass of an element. The direction of the pull stands still within a step, so that this stiffness acts from its beginning, and needs damping; in
 //! the rate at which joints bend,   c = 5 h^3 T^2/(32 m)   where 3 h^2 T > m l,   it takes nothing from slow modes. (The worst lateral mode of
 //! a chain, of stiffness k_t mu and damping c mu^2/l^2 with k_t = T/l and mu up to 4, needs c >= h^3 T^2/(32 m) for point masses; rods five times that.
 //! Ends of rods that swing in turn have K = 4 T/l on M = m/3, stable up to h^2 K = 4 M without it.)
+//!
+//! Where a cable has a budget of joints, a fixed step welds those that move little and releases those that would bend: `Welding`.
 
-use super::bushing::Bushing;
+use super::bushing::{Bushing, inverse_left_jacobian};
 use super::{
-    Acting, Action, Attached, Circle, Course, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead, Strut,
-    UNBOUNDED,
+    Acting, Action, Anchor, Attached, Circle, Course, Effect, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead,
+    Strut, UNBOUNDED, Welding,
 };
 use super::{Build, Element, ElementSpec};
 use crate::cause::Cause;
 use crate::six::Six;
 use std::borrow::Cow;
 use tippe_format::equation::Dimension;
-use tippe_format::key::{Ends, Form, Range, Spec, key, number};
+use tippe_format::key::{Ends, Form, Range, Spec, any, key, number};
 use tippe_format::part::Part;
 use tippe_geometry::Vec3;
-
-/// First part of the rows that damp bending for the step.
-const BEND: u8 = 9;
 
 /// The joint between two elements of a cable.
 #[derive(Clone, Debug)]
 pub struct CableJoint {
-    /// Its springs and dampers of stretch; x runs along the cable. They stand for a stiff rope: a step damps them, and bodies move as its end finds
-    /// them, so that the pull of a taut cable, whose direction stands still in a step, makes no energy.
-    pub stretching: Bushing,
-    /// Those of bending and twist.
-    pub bending: Bushing,
+    /// Its two frames, x along the cable.
+    pub ends: [Anchor; 2],
+    /// k [N/m].
+    pub stiffness: f64,
+    /// k_t: about the axis of the cable, and across [N m/rad].
+    pub turning_stiffness: Vec3,
+    /// tau [s].
+    pub damping_time: f64,
     /// m: mass of an element; zero at ends of the cable [kg].
     pub mass: f64,
     /// l: length of an element [m].
     pub length: f64,
+    /// How many joints of its cable may move at once, and the angle that is worth a joint [rad], if it may be welded.
+    pub budget: Option<(usize, f64)>,
 }
 
 /// How scenes know it.
@@ -77,6 +84,8 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Damping of the material over its stiffness [s]",
             )
             .or(0.0),
+            any("joints", Range::Count, "Realtime: joints of its cable that may move at once; the others are welded"),
+            any("join_angle", Range::Positive, "Realtime: a bend that is worth a joint [rad]").or(0.01),
         ]],
         example: "between = [\"a\", \"b\"]\nlength = 1\nmass = 1\naxial_stiffness = 10",
         ..Spec::NONE
@@ -89,35 +98,23 @@ pub const SPEC: ElementSpec = ElementSpec {
 fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let between = part.between("between");
     let [a, b] = [0, 1].map(|k| build.anchor(&between[k], None));
-    let (length, tau) = (part.number("length"), part.number("damping_time"));
-    let stiffness = Vec3::splat(part.number("axial_stiffness") / length);
+    let length = part.number("length");
     let bending = part.number("bending_stiffness") / length;
-    let turning_stiffness = Vec3::new(part.number("torsional_stiffness") / length, bending, bending);
-    let (none, ends) = (Vec3::ZERO, [a?, b?]);
-    let stretching = Bushing {
-        ends,
-        stiffness,
-        damping: stiffness * tau,
-        turning_stiffness: none,
-        turning_damping: none,
-        damped_by_step: true,
-    };
-    let bending = Bushing {
-        ends,
-        stiffness: none,
-        damping: none,
-        turning_stiffness,
-        turning_damping: turning_stiffness * tau,
-        damped_by_step: false,
-    };
-    Some(Element::CableJoint(Box::new(CableJoint { stretching, bending, mass: part.number("mass"), length })))
+    Some(Element::CableJoint(Box::new(CableJoint {
+        ends: [a?, b?],
+        stiffness: part.number("axial_stiffness") / length,
+        turning_stiffness: Vec3::new(part.number("torsional_stiffness") / length, bending, bending),
+        damping_time: part.number("damping_time"),
+        mass: part.number("mass"),
+        length,
+        budget: part.find_number("joints").map(|joints| (joints as usize, part.number("join_angle"))),
+    })))
 }
 
 impl CableJoint {
-    /// Forces and torques of its springs, in frame 1 [N, N m].
-    fn pulls(&self, seen: &Seen<'_>) -> (Vec3, Vec3) {
-        let (d, theta) = Bushing::offset(seen);
-        (self.stretching.stiffness * d, self.bending.turning_stiffness * theta)
+    /// Energy that it stores with this offset and turn [J].
+    fn energy(&self, d: Vec3, theta: Vec3) -> f64 {
+        0.5 * (self.stiffness * d.length_squared() + theta.dot(self.turning_stiffness * theta))
     }
 
     /// Damping of bending that a step needs [N m s].
@@ -129,7 +126,7 @@ impl CableJoint {
 
 impl Acting for CableJoint {
     fn attached(&self) -> Attached<'_> {
-        self.stretching.attached()
+        Attached { frames: &self.ends, ..Attached::default() }
     }
 
     fn course(&self) -> Option<Course> {
@@ -151,43 +148,52 @@ impl Acting for CableJoint {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        self.stretching.act(seen, out);
-        let stretching = out.effect;
-        self.bending.act(seen, out);
-        let (force, torque) = self.pulls(seen);
-        out.effect.effort = force.length().copysign(force.x);
-        out.effect.stored += stretching.stored;
-        out.effect.powers[0] += stretching.powers[0];
-        out.shown.extend([libm::hypot(torque.y, torque.z), torque.x]);
+        let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
+        let (R1, tau) = (f1.R.transpose(), self.damping_time);
+        let (d, theta) = Bushing::offset(seen);
+        let v = R1 * (f2.v - f1.v - f1.w.cross(f2.p - f1.p));
+        let grows = inverse_left_jacobian(theta);
+        let rate = grows * (R1 * (f2.w - f1.w));
+        let (pull, moment) = (self.stiffness * d, self.turning_stiffness * theta);
+        let [force, torque] = [-(pull + self.stiffness * tau * v), -(moment + self.turning_stiffness * (tau * rate))];
+        let on_2 = Six::new(f1.R * (grows.transpose() * torque), f1.R * force);
+        out.wrench(1, f2.p, on_2);
+        out.wrench(0, f2.p, -on_2);
+        let lost = tau * (self.stiffness * v.length_squared() + rate.dot(self.turning_stiffness * rate));
+        out.effect = Effect::new(pull.length().copysign(pull.x), self.energy(d, theta), lost);
+        out.shown.extend([libm::hypot(moment.y, moment.z), moment.x]);
     }
 
+    /// Rows along the axes of frame 1, and about the directions in which theta grows.
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
-        self.stretching.rows(seen, step, out);
-        self.bending.rows(seen, step, out);
-        let (force, _) = self.pulls(seen);
-        let damping = self.bend_damping(force.length(), step.h);
-        if damping == 0.0 {
-            return;
-        }
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
-        for (k, axis) in [f1.R.y_axis, f1.R.z_axis].into_iter().enumerate() {
-            let along = Six::new(axis, Vec3::ZERO);
-            let ends =
-                [RowEnd::Frame { frame: 0, at: f2.p, axes: -along }, RowEnd::Frame { frame: 1, at: f2.p, axes: along }];
-            let strut = Strut {
-                stiffness: 0.0,
-                damping,
-                phi: 0.0,
-                damped_by_step: true,
-                bounds: UNBOUNDED,
-                bound: f64::INFINITY,
-            };
-            out.strut(BEND + k as u8, strut, &ends);
+        let (d, theta) = Bushing::offset(seen);
+        let step_damping = self.bend_damping(self.stiffness * d.length(), step.h);
+        let grows = (f1.R * inverse_left_jacobian(theta).transpose()).to_cols_array_2d();
+        let between = |along: Six| {
+            [RowEnd::Frame { frame: 0, at: f2.p, axes: -along }, RowEnd::Frame { frame: 1, at: f2.p, axes: along }]
+        };
+        let strut = |stiffness: f64, phi, damped_by_step| Strut {
+            stiffness,
+            damping: stiffness * self.damping_time,
+            phi,
+            damped_by_step,
+            bounds: UNBOUNDED,
+            bound: f64::INFINITY,
+        };
+        for (i, axis) in [f1.R.x_axis, f1.R.y_axis, f1.R.z_axis].into_iter().enumerate() {
+            out.strut(i as u8, strut(self.stiffness, d[i], true), &between(Six::new(Vec3::ZERO, axis)));
+        }
+        for i in 0..3 {
+            let about = between(Six::new(Vec3::from_array(grows[i]), Vec3::ZERO));
+            let needed = if i == 0 { 0.0 } else { step_damping };
+            out.damped_strut(3 + i as u8, strut(self.turning_stiffness[i], theta[i], false), needed, &about);
         }
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
-        self.stretching.stored(seen) + self.bending.stored(seen)
+        let (d, theta) = Bushing::offset(seen);
+        self.energy(d, theta)
     }
 
     fn outputs_of_row(&self, _: &Seen<'_>, part: u8, force: f64, outputs: &mut [f64]) {
@@ -203,5 +209,18 @@ impl Acting for CableJoint {
 
     fn line(&self) -> Option<&'static str> {
         None
+    }
+
+    fn welding(&self) -> Option<Welding> {
+        let (joints, angle) = self.budget?;
+        let bending = self.turning_stiffness.y;
+        Some(Welding {
+            joints,
+            angle,
+            bending,
+            axial: self.stiffness * self.length,
+            length: self.length,
+            mass: self.mass,
+        })
     }
 }

@@ -38,7 +38,7 @@ pub use driveline::{
     HYDROSTATIC, Hold,
 };
 pub use fin::Fin;
-pub use fluid::{AddedMass, Fluid, SEA_KINDS, WAVE_KINDS, WET_KINDS};
+pub use fluid::{AddedMass, Fluid, SEA_KINDS, WAVE_KINDS, WET_CABLE_KINDS, WET_KINDS};
 pub use friction::Friction;
 pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
@@ -331,6 +331,23 @@ impl Seen<'_> {
     fn coordinate(&self) -> CoordinateMotion {
         self.coordinates[0]
     }
+}
+
+/// How a fixed step may weld the two elements of a cable that a joint is between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Welding {
+    /// Joints of its cable that may move at once.
+    pub joints: usize,
+    /// A bend that is worth a joint [rad].
+    pub angle: f64,
+    /// Bending stiffness of the joint [N m/rad].
+    pub bending: f64,
+    /// EA [N].
+    pub axial: f64,
+    /// Length of an element [m].
+    pub length: f64,
+    /// Mass of an element [kg].
+    pub mass: f64,
 }
 
 /// A force and torque on a frame of an element.
@@ -663,6 +680,11 @@ pub trait Acting: std::fmt::Debug {
     fn lets_go(&self, seen: &Seen<'_>) -> bool {
         let _ = seen;
         false
+    }
+
+    /// How a fixed step may weld what it joins, if it may.
+    fn welding(&self) -> Option<Welding> {
+        None
     }
 
     /// How far its coordinate jumps within the step of length h [s] that ends at t [s], if it is given a motion that does [m or rad].

@@ -89,6 +89,8 @@ pub struct ElementRow {
     pub warm: bool,
     /// Largest impulse of friction and drives [N s or N m s], speed of impact of stops [m/s or rad/s], gap of relations [m or rad].
     pub bound: f64,
+    /// Damping that the step needs along a strut, of the rate at its end [N s/m or N m s].
+    pub step_damping: f64,
 }
 
 /// Rows of one element.
@@ -128,45 +130,56 @@ impl RowList {
 
     /// A spring and damper.
     pub(super) fn strut(&mut self, part: u8, strut: Strut, ends: &[RowEnd]) {
-        if strut.stiffness <= 0.0 && strut.damping <= 0.0 {
+        self.damped_strut(part, strut, 0.0, ends);
+    }
+
+    /// A spring and damper, and a damper beside them that the step needs, of the rate at its end [N s/m or N m s].
+    pub(super) fn damped_strut(&mut self, part: u8, strut: Strut, step_damping: f64, ends: &[RowEnd]) {
+        if strut.stiffness <= 0.0 && strut.damping <= 0.0 && step_damping <= 0.0 {
             return;
         }
         let Strut { bounds, bound, .. } = strut;
         let warm = bounds[0].is_finite() || bounds[1].is_finite();
-        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law: RowLaw::Strut(strut), bounds, warm, bound }, ends);
+        let law = RowLaw::Strut(strut);
+        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm, bound, step_damping }, ends);
     }
 
     /// An impulse that is known [N s or N m s].
     pub(super) fn given(&mut self, part: u8, impulse: f64, ends: &[RowEnd]) {
         let law = RowLaw::Answer { target: impulse * YIELDS, compliance: YIELDS };
         let bound = f64::INFINITY;
-        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds: [-bound, bound], warm: false, bound }, ends);
+        let bounds = [-bound, bound];
+        let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound, step_damping: 0.0 };
+        self.add(row, ends);
     }
 
     /// A spring and damper between ends that are in the list already; its impulse acts along those behind them, if there are any.
     pub(super) fn strut_of_ends(&mut self, part: u8, strut: Strut, ends: std::ops::Range<usize>) {
         let Strut { bounds, bound, .. } = strut;
         let (pushes, law) = (ends.end..self.ends.len(), RowLaw::Strut(strut));
-        self.rows.push(ElementRow { part, ends, pushes, law, bounds, warm: false, bound });
+        self.rows.push(ElementRow { part, ends, pushes, law, bounds, warm: false, bound, step_damping: 0.0 });
     }
 
     /// An effort that falls with the rate r of its ends: effort + slope (r - rate), slope below zero, within bounds [N s or N m s].
     pub(super) fn answer(&mut self, part: u8, own: Answering, h: f64, ends: &[RowEnd]) {
         let (law, bounds) = (own.falling().law(h), own.bounds.map(|force| force * h));
-        self.add(ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: true, bound: f64::INFINITY }, ends);
+        let bound = f64::INFINITY;
+        let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: true, bound, step_damping: 0.0 };
+        self.add(row, ends);
     }
 
     /// A rate that is held with at most so much force [N or N m].
     pub(super) fn limited(&mut self, target: f64, limit: f64, h: f64) {
         let (bound, law) = (limit * h, RowLaw::Rate(target));
-        let row = ElementRow { part: 0, ends: 0..0, pushes: 0..0, law, bounds: [-bound, bound], warm: true, bound };
+        let bounds = [-bound, bound];
+        let row = ElementRow { part: 0, ends: 0..0, pushes: 0..0, law, bounds, warm: true, bound, step_damping: 0.0 };
         self.add(row, &[RowEnd::Coordinate { coordinate: 0, factor: 1.0 }]);
     }
 
     /// A coordinate that is pushed to a rate at once.
     pub(super) fn rebound(&mut self, part: u8, factor: f64, target: f64, bound: f64) {
         let (bounds, law) = ([0.0, f64::INFINITY], RowLaw::Rate(target));
-        let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound };
+        let row = ElementRow { part, ends: 0..0, pushes: 0..0, law, bounds, warm: false, bound, step_damping: 0.0 };
         self.add(row, &[RowEnd::Coordinate { coordinate: 0, factor }]);
     }
 }
@@ -237,6 +250,8 @@ pub struct StrutInStep {
     pub start: f64,
     /// The same, but with the other sign for bodies that move by h u+ [m/s or rad/s].
     pub carried: f64,
+    /// See [`ElementRow::step_damping`].
+    pub step_damping: f64,
 }
 
 impl Strut {
@@ -257,15 +272,15 @@ impl Strut {
 
     /// b and eps of its row in a step.
     pub fn row(&self, h: f64, step: &StrutInStep) -> [f64; 2] {
-        let StrutInStep { spring, damper, start, carried } = *step;
+        let StrutInStep { spring, damper, start, carried, step_damping } = *step;
         if (spring, damper) == (Instant::End, Instant::End) {
-            return self.at_end(h);
+            return Strut { damping: self.damping + step_damping, ..*self }.at_end(h);
         }
         let Strut { stiffness, damping, phi, .. } = *self;
         // shares of h J u+ and h J u in the stretch, of J u+ and J u in the rate
         let (a, b) = if spring == Instant::Middle { (0.25, 0.25) } else { (1.0, 0.0) };
         let (d, e) = if damper == Instant::Middle { (0.5, 0.5) } else { (1.0, 0.0) };
-        let hardness = a * stiffness * h + d * damping;
+        let hardness = a * stiffness * h + d * damping + step_damping;
         let given = stiffness * phi + b * stiffness * h * carried + e * damping * start;
         [-given / hardness, 1.0 / (h * hardness)]
     }
@@ -291,6 +306,7 @@ mod tests {
                 damper: Instant::Middle,
                 start: u,
                 carried: if mean { u } else { -u },
+                step_damping: 0.0,
             };
             let [b, eps] = spring.row(h, &step);
             // u+ = u + lambda, u+ + eps lambda = b

@@ -45,6 +45,10 @@ fn feeds(scene: &mut Scene, cable: &mut Part) -> Result<(), (&'static str, Strin
             return Err((key, message, "leave it out; `tension` stretches the cable"));
         }
     }
+    if cable.get("joints").is_some() {
+        let message = "runs over wheels in elements that come and go, and has `joints`".to_owned();
+        return Err(("joints", message, "leave it out: a budget of joints is for a cable that only has ends"));
+    }
     let points = cable.parts("points").to_vec();
     let frames: Vec<(Mat3, Vec3)> = points.iter().map(|point| frame(scene, point)).collect();
     let Some((spans, path)) = element::spans_at(cable, &frames) else {

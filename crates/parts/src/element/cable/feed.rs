@@ -11,7 +11,7 @@
 //! and a lead that turns by theta against it is damped by   c = 2 * 5 h^3 T^2/(32 m),   enough for s from l/2 to 7 l/4: h C/M >= h^2 K/(2 M) - 2 with
 //! C = c (1/s + 2/l)^2.
 
-use super::room::{Lines, Room};
+use super::route::{Lines, Route};
 use super::{Cable, Span};
 use crate::element::{Fed, RowEnd, RowList, Seen, Strut, UNBOUNDED};
 use crate::kinematics::Kinematics;
@@ -63,19 +63,19 @@ struct Lead<'a> {
 
 impl Cable {
     /// The lead at an end.
-    fn lead<'a>(&self, room: &'a Room, end: usize) -> Lead<'a> {
+    fn lead<'a>(&self, route: &'a Route, end: usize) -> Lead<'a> {
         let n = self.points.len();
-        let before = room.before_last(n);
+        let before = route.before_last(n);
         match end {
-            0 => Lead { span: &room.spans[0], point: 0, wheel: room.next[0], line: 0 },
-            _ => Lead { span: &room.spans[before], point: n - 1, wheel: before, line: self.lines() - 1 },
+            0 => Lead { span: &route.spans[0], point: 0, wheel: route.next[0], line: 0 },
+            _ => Lead { span: &route.spans[before], point: n - 1, wheel: before, line: self.lines() - 1 },
         }
     }
 
     /// By how much a lead asks for an element to come in, or to go, in elements; below zero where it does not [-].
-    pub(super) fn asks(&self, end: usize, out: bool, (room, lines): (&Room, &Lines), states: &[f64]) -> f64 {
+    pub(super) fn asks(&self, end: usize, out: bool, (route, lines): (&Route, &Lines), states: &[f64]) -> f64 {
         let Some(feed) = &self.feeds[end] else { return -1.0 };
-        let Lead { span, line, .. } = self.lead(room, end);
+        let Lead { span, line, .. } = self.lead(route, end);
         let rest = span.length / (1.0 + lines.strain[line]) / feed.length;
         let (count, reach) = (feed.out(states), ROOM - 1.0);
         match out {
@@ -91,12 +91,12 @@ impl Cable {
         if self.is_broken(seen.modes) {
             return None;
         }
-        let room = Room::of(self, seen.frames, seen.states);
-        let lines = Lines::of(self, &room, seen.modes);
-        if self.asks(end, out, (&room, &lines), states) < -SMALLEST {
+        let route = Route::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &route, seen.modes);
+        if self.asks(end, out, (&route, &lines), states) < -SMALLEST {
             return None;
         }
-        let line = self.lead(&room, end).line;
+        let line = self.lead(&route, end).line;
         let count = feed.out(states);
         let by = if out { 1.0 } else { -1.0 };
         states[line] -= by * feed.length;
@@ -105,15 +105,15 @@ impl Cable {
             let frame = feed.frames.start + count - 1;
             return Some(Fed { frame, motion: seen.frames[frame] });
         }
-        let motion = self.enters((&room, &lines), end, seen.frames, feed.length);
+        let motion = self.enters((&route, &lines), end, seen.frames, feed.length);
         Some(Fed { frame: feed.frames.start + count, motion })
     }
 
     /// Motion of the frame of the element that comes in.
-    fn enters(&self, (room, lines): (&Room, &Lines), end: usize, frames: &[Kinematics], l: f64) -> Kinematics {
-        let Lead { span, point, wheel, line } = self.lead(room, end);
+    fn enters(&self, (route, lines): (&Route, &Lines), end: usize, frames: &[Kinematics], l: f64) -> Kinematics {
+        let Lead { span, point, wheel, line } = self.lead(route, end);
         let reach = l * (1.0 + lines.strain[line]);
-        let (at, held) = (&frames[room.frames[point]], &frames[room.frames[wheel]]);
+        let (at, held) = (&frames[route.frames[point]], &frames[route.frames[wheel]]);
         let back = if end == 0 { span.d } else { -span.d };
         // the lead turns as its ends move across it
         let w = back.cross(held.v - at.v) / span.length;
@@ -122,10 +122,10 @@ impl Cable {
     }
 
     /// Damps how leads turn against the elements they pull at, where the step is too long for that.
-    pub(super) fn damp_leads(&self, room: &Room, lines: &Lines, h: f64, out: &mut RowList) {
+    pub(super) fn damp_leads(&self, route: &Route, lines: &Lines, h: f64, out: &mut RowList) {
         for (end, feed) in self.feeds.iter().enumerate() {
             let Some(feed) = feed else { continue };
-            let Lead { span, point, wheel: held, line } = self.lead(room, end);
+            let Lead { span, point, wheel: held, line } = self.lead(route, end);
             let tension = lines.tension[line];
             if 3.0 * h * h * tension <= feed.mass * feed.length || span.length <= 0.0 {
                 continue;
@@ -137,7 +137,7 @@ impl Cable {
             for (k, axis) in [u, v].into_iter().enumerate() {
                 // theta' = axis . (back x (v_wheel - v_own))/s - axis . w_own
                 let across = axis.cross(back) / span.length;
-                let frames = [room.frames[point], room.frames[held]];
+                let frames = [route.frames[point], route.frames[held]];
                 let ends = [
                     RowEnd::Frame { frame: frames[0], at: span.ends[own].at, axes: Six::new(-axis, -across) },
                     RowEnd::Frame { frame: frames[1], at: span.ends[wheel].at, axes: Six::new(Vec3::ZERO, across) },

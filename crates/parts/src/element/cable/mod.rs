@@ -14,7 +14,7 @@ mod feed;
 mod hanging;
 mod path;
 mod points;
-mod room;
+mod route;
 mod section;
 mod written;
 
@@ -33,8 +33,8 @@ use super::{
 use crate::cause::Cause;
 use crate::event::EventKind;
 use crate::kinematics::Kinematics;
-use libm::{exp, fmod, sqrt};
-use room::{Lines, Room};
+use libm::{acos, exp, fmod, sqrt};
+use route::{Lines, Route};
 use std::f64::consts::TAU;
 use tippe_geometry::Vec3;
 
@@ -128,6 +128,9 @@ impl Spool {
     }
 }
 
+/// Fleet angle beyond which rope wears at the rim of its groove [degrees].
+const LARGEST_FLEET: f64 = 4.0;
+
 /// A cable without mass.
 #[derive(Clone, Debug)]
 pub struct Cable {
@@ -169,6 +172,17 @@ impl Cable {
     /// Which of its modes says whether it is broken.
     fn breaks(&self) -> usize {
         self.lines() + self.joints.len()
+    }
+
+    /// Which of its modes says whether it runs onto a wheel at more than the largest fleet angle.
+    fn fleets(&self) -> usize {
+        self.breaks() + 1 + FEED_MODES.len()
+    }
+
+    /// By how much its largest fleet angle is beyond that [rad].
+    fn beyond_fleet(&self, route: &Route) -> f64 {
+        let cosine = route.touched(self.points.len()).flat_map(|(k, _)| route.spans[k].ends.map(|end| end.fleet));
+        acos(cosine.fold(1.0, f64::min).max(-1.0)) - LARGEST_FLEET.to_radians()
     }
 
     /// m of a joint with this wrap angle; infinite where it never slides [-].
@@ -223,23 +237,23 @@ impl Acting for Cable {
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
-        let room = Room::of(self, seen.frames, seen.states);
+        let route = Route::of(self, seen.frames, seen.states);
         if self.is_broken(seen.modes) {
-            self.show(&room, &Lines::default(), &mut out.shown);
+            self.show(&route, &Lines::default(), &mut out.shown);
             return;
         }
-        let lines = Lines::of(self, &room, seen.modes);
-        room.pull(self, |(line, point), at, axes| out.wrench(room.frames[point], at, axes * -lines.tension[line]));
-        self.flow(&room, &lines, &mut out.rates);
-        let lost = lines.powers(self, &room, &out.rates);
+        let lines = Lines::of(self, &route, seen.modes);
+        route.pull(self, |(line, point), at, axes| out.wrench(route.frames[point], at, axes * -lines.tension[line]));
+        self.flow(&route, &lines, &mut out.rates);
+        let lost = lines.powers(self, &route, &out.rates);
         out.effect.effort = lines.tension[0];
-        out.effect.stored = lines.stored(self, &room);
+        out.effect.stored = lines.stored(self, &route);
         out.effect.powers = [lost[0], lost[1], 0.0];
-        self.show(&room, &lines, &mut out.shown);
+        self.show(&route, &lines, &mut out.shown);
     }
 
     fn watched(&self) -> usize {
-        self.breaks() + 1 + FEED_MODES.len()
+        self.fleets() + 1
     }
 
     fn mode_name(&self, which: usize) -> Option<&str> {
@@ -250,12 +264,16 @@ impl Acting for Cable {
         if self.is_broken(seen.modes) {
             return -1.0;
         }
-        let room = Room::of(self, seen.frames, seen.states);
-        let lines = Lines::of(self, &room, seen.modes);
+        let route = Route::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &route, seen.modes);
         if let Some((end, out)) = self.feeds_by(which) {
-            return self.asks(end, out, (&room, &lines), seen.states);
+            return self.asks(end, out, (&route, &lines), seen.states);
         }
         let mode = seen.modes[which];
+        if which == self.fleets() {
+            let beyond = self.beyond_fleet(&route);
+            return if mode.held { -beyond } else { beyond };
+        }
         if which < self.lines() {
             let excess = lines.excess[which];
             return if mode.held { -excess } else { excess };
@@ -270,11 +288,14 @@ impl Acting for Cable {
             return towards.max(back);
         }
         let mut rates = [0.0; 2 * MOST_POINTS];
-        let slip = self.flow(&room, &lines, &mut rates[..self.states.len()]);
+        let slip = self.flow(&route, &lines, &mut rates[..self.states.len()]);
         -mode.sense * slip[joint]
     }
 
     fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
+        if which == self.fleets() && !mode.held {
+            return Some(EventKind::FleetAngle);
+        }
         if which > self.breaks() {
             return None;
         }
@@ -289,17 +310,17 @@ impl Acting for Cable {
 
     fn trip(&self, which: usize, seen: &Seen<'_>) -> Trip {
         let mode = seen.modes[which];
-        if which > self.breaks() {
-            return Trip { mode, rate: None, lost: 0.0 };
-        }
         let held = ElementMode { held: !mode.held, ..mode };
+        if which > self.breaks() {
+            return Trip { mode: if which == self.fleets() { held } else { mode }, rate: None, lost: 0.0 };
+        }
         if which < self.lines() || which < self.breaks() && !mode.held {
             return Trip { mode: held, rate: None, lost: 0.0 };
         }
-        let room = Room::of(self, seen.frames, seen.states);
-        let lines = Lines::of(self, &room, seen.modes);
+        let route = Route::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &route, seen.modes);
         if which == self.breaks() {
-            return Trip { mode: held, rate: None, lost: lines.stored(self, &room) };
+            return Trip { mode: held, rate: None, lost: lines.stored(self, &route) };
         }
         let [towards, back] = self.beyond(&lines, which - self.lines());
         Trip { mode: ElementMode { sense: if towards >= back { 1.0 } else { -1.0 }, ..held }, rate: None, lost: 0.0 }
@@ -307,13 +328,18 @@ impl Acting for Cable {
 
     fn settle(&self, which: usize, seen: &Seen<'_>) -> Option<Settled> {
         let mode = seen.modes[which];
-        if mode.sense != 0.0 || which >= self.breaks() {
+        if mode.sense != 0.0 || which >= self.breaks() && which != self.fleets() {
             return None;
         }
         // before its first step: no joint slides, lines are taut or slack
-        let room = Room::of(self, seen.frames, seen.states);
+        let route = Route::of(self, seen.frames, seen.states);
+        if which == self.fleets() {
+            // what a scene was warned of as it was read
+            let held = self.beyond_fleet(&route) > 0.0;
+            return Some(Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: false });
+        }
         let held = which >= self.lines() || {
-            let excess = room.path[which] - room.rest[which];
+            let excess = route.path[which] - route.rest[which];
             excess > 0.0
         };
         Some(Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: which >= self.lines() })
@@ -323,23 +349,23 @@ impl Acting for Cable {
         if self.is_broken(seen.modes) {
             return;
         }
-        let room = Room::of(self, seen.frames, seen.states);
-        let lines = Lines::of(self, &room, seen.modes);
+        let route = Route::of(self, seen.frames, seen.states);
+        let lines = Lines::of(self, &route, seen.modes);
         let mut first = 0;
         while first < self.lines() {
             let last = lines.last_of(first);
-            self.row(&room, &lines, first..last + 1, step, out);
+            self.row(&route, &lines, first..last + 1, step, out);
             first = last + 1;
         }
-        self.damp_leads(&room, &lines, step.h, out);
+        self.damp_leads(&route, &lines, step.h, out);
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
         if self.is_broken(seen.modes) {
             return 0.0;
         }
-        let room = Room::of(self, seen.frames, seen.states);
-        Lines::of(self, &room, seen.modes).stored(self, &room)
+        let route = Route::of(self, seen.frames, seen.states);
+        Lines::of(self, &route, seen.modes).stored(self, &route)
     }
 
     fn needs(&self, frame: usize) -> bool {
@@ -369,12 +395,12 @@ impl Acting for Cable {
     }
 
     fn finish(&self, step: &mut Finish<'_>) {
-        room::finish(self, step);
+        route::finish(self, step);
     }
 
     fn drawn(&self, frames: &[Kinematics]) -> Vec<Vec3> {
         let states: Vec<f64> = self.states.iter().map(|state| state.start).collect();
-        Room::of(self, frames, &states).drawn(self, frames)
+        Route::of(self, frames, &states).drawn(self, frames)
     }
 
     fn line(&self) -> Option<&'static str> {
@@ -395,28 +421,35 @@ impl Acting for Cable {
 
 impl Cable {
     /// The row of lines that share a tension.
-    fn row(&self, room: &Room, lines: &Lines, group: std::ops::Range<usize>, step: &StepAhead<'_>, out: &mut RowList) {
+    fn row(
+        &self,
+        route: &Route,
+        lines: &Lines,
+        group: std::ops::Range<usize>,
+        step: &StepAhead<'_>,
+        out: &mut RowList,
+    ) {
         let first = group.start;
         let h = step.h;
-        let rest: f64 = room.rest[group.clone()].iter().sum();
+        let rest: f64 = route.rest[group.clone()].iter().sum();
         let (mut now, mut ahead, mut yields) = (0.0, 0.0, 0.0);
         for line in group.clone() {
-            now += room.parting[line];
+            now += route.parting[line];
             let strain = lines.ratios[line] * lines.x[first];
-            yields += room.path[line] * lines.ratios[line] / ((1.0 + strain) * (1.0 + strain));
+            yields += route.path[line] * lines.ratios[line] / ((1.0 + strain) * (1.0 + strain));
         }
         let stiffness = self.stiffness / yields;
         let taut = lines.x[first] * self.stiffness;
         let phi = if taut > 0.0 { taut / stiffness } else { lines.excess[first] };
         let begin = out.ends.len();
-        room.pull(self, |(line, point), at, axes| {
+        route.pull(self, |(line, point), at, axes| {
             if !group.contains(&line) {
                 return;
             }
-            let frame = room.frames[point];
+            let frame = route.frames[point];
             // free velocities stand at the frames' origins
             let u = step.frames[frame];
-            let v = u.linear + u.angular.cross(at - room.origins[point]);
+            let v = u.linear + u.angular.cross(at - route.origins[point]);
             ahead += axes.angular.dot(u.angular) + axes.linear.dot(v);
             out.ends.push(RowEnd::Frame { frame, at, axes });
         });
@@ -432,9 +465,9 @@ impl Cable {
         let strut = Strut { stiffness, damping, phi, damped_by_step: false, bounds, bound: f64::INFINITY };
         let slides = group.clone().any(|line| lines.ratios[line] != 1.0);
         if slides {
-            room.pull(self, |(line, point), at, axes| {
+            route.pull(self, |(line, point), at, axes| {
                 if group.contains(&line) {
-                    let frame = room.frames[point];
+                    let frame = route.frames[point];
                     out.ends.push(RowEnd::Frame { frame, at, axes: axes * lines.ratios[line] });
                 }
             });
@@ -444,28 +477,28 @@ impl Cable {
 
     /// Its outputs behind the first: tension of each further line, length of each span, wrap angle of each wheel, speed of rope over each
     /// joint, layer and radius of a drum.
-    fn show(&self, room: &Room, lines: &Lines, out: &mut Vec<f64>) {
+    fn show(&self, route: &Route, lines: &Lines, out: &mut Vec<f64>) {
         out.extend((1..self.lines()).map(|line| lines.tension[line]));
-        out.extend(room.spans[..self.points.len() - 1].iter().map(|span| span.length));
+        out.extend(route.spans[..self.points.len() - 1].iter().map(|span| span.length));
         for (k, point) in self.points.iter().enumerate() {
             match &point.role {
-                Role::Pulley { .. } | Role::Sheave { .. } => out.push(room.wraps[k]),
+                Role::Pulley { .. } | Role::Sheave { .. } => out.push(route.wraps[k]),
                 Role::Drum(spool) => {
-                    let (layer, radius) = spool.layer(point.circle.radius, room.laid[k]);
+                    let (layer, radius) = spool.layer(point.circle.radius, route.laid[k]);
                     out.extend([layer + 1.0, radius]);
                 }
                 Role::Ring { .. } | Role::End => {}
             }
         }
         let mut rates = [0.0; 2 * MOST_POINTS];
-        let slip = self.flow(room, lines, &mut rates[..self.states.len()]);
+        let slip = self.flow(route, lines, &mut rates[..self.states.len()]);
         out.extend_from_slice(&slip[..self.joints.len()]);
     }
 
     /// Rates of its states, and the speed of rope that slides over each joint [m/s].
-    fn flow(&self, room: &Room, lines: &Lines, rates: &mut [f64]) -> [f64; MOST_POINTS] {
-        room.transport(self, &lines.strain, (&room.laying, &room.wrapping), rates);
-        lines.slide(self, room, rates)
+    fn flow(&self, route: &Route, lines: &Lines, rates: &mut [f64]) -> [f64; MOST_POINTS] {
+        route.transport(self, &lines.strain, (&route.laying, &route.wrapping), rates);
+        lines.slide(self, route, rates)
     }
 }
 

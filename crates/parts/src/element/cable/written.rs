@@ -2,7 +2,7 @@
 
 use super::points::wrong;
 use super::section::{HEXAGONS, ROPES, Section};
-use super::{Cable, Circle, Feed, Point, Role, Room, Spool};
+use super::{Cable, Circle, Feed, Point, Role, Route, Spool};
 use crate::element::{Anchor, Build, Element, ElementSpec, ElementState, NewPose, Output, heavy_line};
 use crate::kinematics::Kinematics;
 use std::borrow::Cow;
@@ -12,8 +12,6 @@ use tippe_format::key::{Form, Key, Range, Spec, Table, any, flag, key, number, t
 use tippe_format::part::{Attachment, Check, Part};
 use tippe_geometry::{Mat3, Vec3};
 
-/// Fleet angle beyond which a scene warns [degrees].
-const LARGEST_FLEET: f64 = 4.0;
 /// Words of the ways in which a cable runs between its points.
 pub const SPANS: [&str; 4] = ["massless", "flexible", CATENARY, "auto"];
 const CATENARY: &str = "catenary";
@@ -227,6 +225,8 @@ pub const SPEC: ElementSpec = ElementSpec {
             number("bending_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: EI, moment per curvature [N m^2]"),
             number("torsional_stiffness", Dimension::new(3, 1, -2), Range::NotNegative, "Flexible: GJ, torque per twist [N m^2]; default EI/1.3"),
             any("elements", Range::Count, "Flexible: number of its elements; default one for each ten diameters, 4 to 50 [-]"),
+            any("joints", Range::Count, "Flexible, realtime: how many of its joints may move at once; the others are welded as they are, until they would bend [-]"),
+            any("join_angle", Range::Positive, "Flexible, realtime: a bend that is worth a joint [rad]").or(0.01),
             text("material", "Flexible: material of its surface, for contact. Without axial_stiffness, rope and elongation: what its wires are of"),
             any("wires", Range::Count, "Of a material: number of its wires, 1, 7, 19, 37 or 61, which lie as hexagons within the diameter; default 1 [-]"),
             any("bonded", Range::Fraction, "Of a material: how much wires bend as one, from 0, they slide on each other, to 1 [-]").or(0.0),
@@ -270,9 +270,16 @@ fn hangs(check: &mut Check<'_>) {
         }
         return;
     }
-    for key in
-        ["tension", "damping", "breaking_load", "bending_stiffness", "torsional_stiffness", "elements", "material"]
-    {
+    for key in [
+        "tension",
+        "damping",
+        "breaking_load",
+        "bending_stiffness",
+        "torsional_stiffness",
+        "elements",
+        "joints",
+        "material",
+    ] {
         if check.has(key) {
             check.error(
                 key,
@@ -320,7 +327,7 @@ fn made(check: &mut Check<'_>) {
         check.needs("curved_towards", "the side to which it is curved: curved_towards = \"z\"");
     }
     if check.part.word("spans") != SPANS[1] {
-        for key in ["rest_curvature", "rest_twist", "curved_towards"] {
+        for key in ["rest_curvature", "rest_twist", "curved_towards", "joints"] {
             if check.has(key) {
                 check.error(key, format!(" has `{key}`, and does not bend"), "spans = \"flexible\"");
             }
@@ -463,18 +470,18 @@ pub fn spans_at(part: &mut Part, places: &[(Mat3, Vec3)]) -> Option<(Vec<[Vec3; 
         state += usize::from(point.circle.radius > 0.0);
     }
     choose_senses(&mut cable, &frames);
-    let room = room_at_start(&cable, &frames);
-    let spans = room.spans[..all.len() - 1].iter().map(|span| [span.ends[0].at, span.ends[1].at]).collect();
+    let route = route_at_start(&cable, &frames);
+    let spans = route.spans[..all.len() - 1].iter().map(|span| [span.ends[0].at, span.ends[1].at]).collect();
     for (point, laid) in all.iter_mut().zip(&cable.points) {
         if laid.circle.radius > 0.0 && point.get("sense").is_none() {
             point.set("sense", SENSES[usize::from(laid.circle.sense < 0.0)]);
         }
     }
     part.set("points", all);
-    let wheels = cable.points.iter().zip(&room.wraps).skip(1).take(cable.points.len() - 2);
+    let wheels = cable.points.iter().zip(&route.wraps).skip(1).take(cable.points.len() - 2);
     let laid = wheels.map(|(point, wrap)| point.circle.radius * (super::within_a_turn(*wrap) + TAU * point.turns));
-    let length = room.spans[..cable.points.len() - 1].iter().map(|span| span.length).sum::<f64>() + laid.sum::<f64>();
-    room.clear.then_some((spans, length))
+    let length = route.spans[..cable.points.len() - 1].iter().map(|span| span.length).sum::<f64>() + laid.sum::<f64>();
+    route.clear.then_some((spans, length))
 }
 
 fn point_of(part: &Part, d: f64) -> Point {
@@ -539,7 +546,7 @@ fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>,
     let mut names: Vec<String> =
         (0..lines).map(|k| if lines == 1 { String::new() } else { format!("line_{}", k + 1) }).collect();
     names.extend(joints.iter().map(|k| format!("point_{}", k + 1)));
-    names.extend(std::iter::repeat_n(String::new(), 1 + super::FEED_MODES.len()));
+    names.extend(std::iter::repeat_n(String::new(), 2 + super::FEED_MODES.len()));
     (states, outputs, names)
 }
 
@@ -553,11 +560,11 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
     load_drums(cable, stored, build)?;
     choose_senses(cable, &frames);
     lay_wraps(cable, &frames, build)?;
-    let room = room_at_start(cable, &frames);
-    stretch(cable, &room, part, build)?;
-    let ends = room.spans[..cable.points.len() - 1].iter().flat_map(|span| span.ends);
-    let angle = libm::acos(ends.map(|end| end.fleet).fold(1.0, f64::min)).to_degrees();
-    if angle > LARGEST_FLEET {
+    let route = route_at_start(cable, &frames);
+    stretch(cable, &route, part, build)?;
+    let beyond = cable.beyond_fleet(&route).to_degrees();
+    if beyond > 0.0 {
+        let angle = beyond + super::LARGEST_FLEET;
         build.warn(&format!("runs onto a wheel at a fleet angle of {angle:.1} degrees: rope leaves its groove above about 6, and wears above 4"));
     }
     Some(())
@@ -583,10 +590,10 @@ fn load_drums(cable: &mut Cable, stored: &[f64], build: &mut dyn Build) -> Optio
 
 /// Wrap angles between zero and a turn, and whole turns beyond.
 fn lay_wraps(cable: &mut Cable, frames: &[Kinematics], build: &mut dyn Build) -> Option<()> {
-    let room = room_at_start(cable, frames);
-    if !room.clear {
+    let route = route_at_start(cable, frames);
+    if !route.clear {
         let is_wrong = |span: &super::Span| span.length <= 0.0 || span.ends.iter().any(|end| end.fleet <= 0.0);
-        let k = room.spans[..cable.points.len() - 1].iter().position(is_wrong).map_or(1, |k| k + 1);
+        let k = route.spans[..cable.points.len() - 1].iter().position(is_wrong).map_or(1, |k| k + 1);
         let message = format!("cannot run from point {k} to point {}: one is inside the wheel of the other", k + 1);
         build.wrong(&message, "move them apart, or make the wheel smaller");
         return None;
@@ -598,7 +605,7 @@ fn lay_wraps(cable: &mut Cable, frames: &[Kinematics], build: &mut dyn Build) ->
             continue;
         }
         if !matches!(point.role, Role::Drum(_)) {
-            let wrap = super::within_a_turn(room.wraps[k]) + TAU * point.turns;
+            let wrap = super::within_a_turn(route.wraps[k]) + TAU * point.turns;
             cable.states[state].start = if cable.joints.contains(&k) { wrap * point.circle.radius } else { wrap };
         }
         state += 1;
@@ -607,13 +614,13 @@ fn lay_wraps(cable: &mut Cable, frames: &[Kinematics], build: &mut dyn Build) ->
 }
 
 /// Lengths at rest, from the length of the whole or the tension.
-fn stretch(cable: &mut Cable, room: &Room, part: &Part, build: &mut dyn Build) -> Option<()> {
+fn stretch(cable: &mut Cable, route: &Route, part: &Part, build: &mut dyn Build) -> Option<()> {
     let lines = cable.lines();
-    let path: f64 = room.path[..lines].iter().sum();
+    let path: f64 = route.path[..lines].iter().sum();
     let strain = match (part.find_number("length"), part.find_number("tension")) {
         (Some(length), _) => {
             let wheels = cable.joints.iter().filter(|k| cable.points[**k].circle.radius > 0.0);
-            let lying: f64 = wheels.map(|k| room.laid[*k]).sum();
+            let lying: f64 = wheels.map(|k| route.laid[*k]).sum();
             if length <= lying {
                 let message = format!("is {length} m long, and {lying:.6} m of it lie on its wheels");
                 build.wrong(&message, "give it more length");
@@ -630,14 +637,14 @@ fn stretch(cable: &mut Cable, room: &Room, part: &Part, build: &mut dyn Build) -
         return None;
     }
     for line in 0..lines {
-        cable.states[line].start = room.path[line] / (1.0 + strain);
+        cable.states[line].start = route.path[line] / (1.0 + strain);
     }
     Some(())
 }
 
-fn room_at_start(cable: &Cable, frames: &[Kinematics]) -> Room {
+fn route_at_start(cable: &Cable, frames: &[Kinematics]) -> Route {
     let states: Vec<f64> = cable.states.iter().map(|state| state.start).collect();
-    Room::on(cable, frames, &states, false)
+    Route::on(cable, frames, &states, false)
 }
 
 /// Senses that were not written: the shorter way around each wheel, one after the other.
@@ -652,14 +659,14 @@ fn choose_senses(cable: &mut Cable, frames: &[Kinematics]) {
         for &k in &open {
             let length = |sense: f64, cable: &mut Cable| {
                 cable.points[k].circle.sense = sense;
-                let room = room_at_start(cable, frames);
+                let route = route_at_start(cable, frames);
                 let wrap = if k == 0 || k + 1 == n {
                     0.0
                 } else {
-                    super::within_a_turn(room.wraps[k]) * cable.points[k].circle.radius
+                    super::within_a_turn(route.wraps[k]) * cable.points[k].circle.radius
                 };
                 let near = k.saturating_sub(1)..(k + 1).min(n - 1);
-                room.spans[near].iter().map(|span| span.length).sum::<f64>() + wrap
+                route.spans[near].iter().map(|span| span.length).sum::<f64>() + wrap
             };
             let [left, right] = [1.0, -1.0].map(|sense| length(sense, cable));
             cable.points[k].circle.sense = if left <= right { 1.0 } else { -1.0 };

@@ -11,6 +11,7 @@
 //!   K_ii = rho V a_i/(2 - a_i),   about axis i, P = a_j, Q = a_k:   K = (rho V/5) (p_j^2 - p_k^2)^2 (Q - P)/(2 (p_j^2 - p_k^2) - (p_j^2 + p_k^2)(Q - P)).
 
 use super::panels;
+use super::wet::Hull;
 use super::{Fluid, Water};
 use crate::cause::Cause;
 use crate::element::heavy_line::principal;
@@ -130,6 +131,8 @@ pub struct AddedMass {
     pub tensor: Tensor,
     /// Inertia of the body itself, in the same frame.
     pub own: Tensor,
+    /// Surface of the body.
+    pub(super) hull: Hull,
     /// The fluid.
     pub fluid: Fluid,
 }
@@ -177,7 +180,7 @@ impl Taken {
 impl AddedMass {
     fn taken(&self, kin: &Kinematics, water: &Water<'_>) -> Taken {
         let flow = water.velocity(kin.p);
-        let hull = &self.fluid.hull;
+        let hull = &self.hull;
         let wet = super::wet::wet(hull, kin, &Water { drag: 0.0, lift: 0.0, viscosity: 0.0, ..*water });
         Taken {
             whole: self.tensor.moved(&kin.R, Vec3::ZERO),

@@ -2,9 +2,10 @@
 //!
 //! With V and b the volume that is wet and its centre, g up the direction of buoyancy and a_f what waves accelerate there,
 //!   F = rho V (g up + a_f)   at b,   U = rho g V depth(b)   the energy that is stored in displaced water without waves;
-//! drag and lift by the triangles that are wet and face the flow: `wet.rs`.
+//! drag and lift by the triangles that are wet and face the flow: `wet.rs`; slender bodies, such as elements of a cable: `line.rs`.
 
 mod added;
+mod line;
 mod panels;
 mod sea;
 mod waves;
@@ -18,6 +19,7 @@ use crate::network::Formula;
 use crate::six::{Six, Tensor};
 pub use added::AddedMass;
 use libm::hypot;
+use line::Line;
 use sea::Sea;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
@@ -36,8 +38,8 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 pub struct Fluid {
     /// The body, its frame c.
     pub on: Anchor,
-    /// Its surface.
-    hull: Hull,
+    /// What of it the fluid meets.
+    shape: Shape,
     /// rho [kg/m^3].
     pub density: f64,
     /// Dynamic viscosity [Pa s].
@@ -54,8 +56,26 @@ pub struct Fluid {
     pub waves: Vec<Wave>,
     /// C_d and C_l [-].
     coefficients: [f64; 2],
-    /// What it takes along where all of it is wet, and its own inertia, in its frame c [kg, kg m, kg m^2].
-    taken: Option<[Tensor; 2]>,
+    /// The element of what it takes along.
+    taken: Option<Box<Taking>>,
+}
+
+/// What a body takes along.
+#[derive(Clone, Debug)]
+struct Taking {
+    /// K where all of it is wet, and its own inertia, in its frame c [kg, kg m, kg m^2].
+    tensors: [Tensor; 2],
+    /// Its surface.
+    hull: Hull,
+}
+
+/// What of a body a fluid meets.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// A closed surface.
+    Hull(Hull),
+    /// A straight line with a diameter.
+    Line(Line),
 }
 
 const OUTPUTS: &[Output] = &[
@@ -82,6 +102,23 @@ const BODY: Spec = Spec {
         any("drag", Range::NotNegative, "C_d of what faces the flow [-]").or(0.0),
         any("lift", Range::NotNegative, "C_l of what faces the flow [-]").or(0.0),
         flag("added_mass", "True if it takes fluid along: inertia of the fluid around it, Munk's moment, slamming"),
+        any(
+            "drag_along",
+            Range::NotNegative,
+            "C_t of flow along it: of one capsule or cylinder, slender, whose `drag` is then that of flow across [-]",
+        ),
+    ]],
+    ..Spec::NONE
+};
+
+/// A cable in a fluid, as scenes know it.
+const CABLE: Spec = Spec {
+    word: "cable",
+    about: "A flexible cable in the fluid: each of its elements",
+    keys: &[&[
+        key("on", Form::Text, "The cable").required("the name of a cable"),
+        any("drag", Range::NotNegative, "C_d of flow across it [-]").or(1.2),
+        any("drag_along", Range::NotNegative, "C_t of flow along it [-]").or(0.01),
     ]],
     ..Spec::NONE
 };
@@ -121,6 +158,8 @@ const SEA: Spec = Spec {
 
 /// Bodies in a fluid.
 pub const WET_KINDS: Table = Table { name: "body of a fluid", keys: &[], kinds: &[&BODY] };
+/// Cables in a fluid.
+pub const WET_CABLE_KINDS: Table = Table { name: "cable of a fluid", keys: &[], kinds: &[&CABLE] };
 /// Waves of a fluid.
 pub const WAVE_KINDS: Table = Table { name: "wave", keys: &[], kinds: &[&WAVE] };
 /// A sea of a fluid.
@@ -132,8 +171,8 @@ pub const SPEC: ElementSpec = ElementSpec {
         word: "fluid",
         about: "Water or air around bodies: buoyancy, drag, lift, current and waves",
         keys: &[&[
-            key("bodies", Form::Parts(&WET_KINDS), "The bodies in it")
-                .required("such as bodies = [{ on = \"float\", drag = 1 }]"),
+            key("bodies", Form::Parts(&WET_KINDS), "The bodies in it, such as [{ on = \"float\", drag = 1 }]"),
+            key("cables", Form::Parts(&WET_CABLE_KINDS), "The flexible cables in it, such as [{ on = \"tether\" }]"),
             number("density", Dimension::DENSITY, Range::Positive, "Density [kg/m^3]")
                 .required("such as density = 1025"),
             number(
@@ -160,6 +199,10 @@ pub const SPEC: ElementSpec = ElementSpec {
             key("sea", Form::Parts(&SEA_KINDS), "A sea of many waves by its height, period and seed, added to them"),
         ]],
         check: |check| {
+            if !check.has("bodies") && !check.has("cables") {
+                let help = "such as bodies = [{ on = \"float\", drag = 1 }], or cables = [{ on = \"tether\" }]";
+                check.error("", " has neither bodies nor cables", help);
+            }
             if check.part.flag("unbounded") && (check.has("waves") || check.has("sea") || check.has("level")) {
                 check.error("unbounded", " has waves or a level, and no surface", "leave `unbounded` out");
             }
@@ -186,14 +229,20 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         );
         return None;
     }
-    let hull = Hull::new(&shapes);
-    if hull.volume.is_nan() || hull.volume <= 0.0 {
-        build.wrong(
-            &format!("needs closed shapes, and those of body \"{name}\" have no inside"),
-            "a box, a ball or a closed mesh",
-        );
+    let shape = match body.find_number("drag_along") {
+        Some(along) => Line::new(&shapes, along).map(Shape::Line),
+        None => Some(Hull::new(&shapes)).filter(|hull| hull.volume > 0.0).map(Shape::Hull),
+    };
+    let Some(shape) = shape else {
+        let (what, help) = match body.get("drag_along") {
+            Some(_) => {
+                ("drag along", "one capsule or cylinder; other bodies have `drag`, and `viscosity` of the fluid")
+            }
+            None => ("an inside", "a box, a ball or a closed mesh"),
+        };
+        build.wrong(&format!("needs other shapes: those of body \"{name}\" have no {what}"), help);
         return None;
-    }
+    };
     let gravity = build.gravity();
     let fall = gravity.length();
     let up = if fall > 0.0 { -gravity / fall } else { Vec3::Z };
@@ -231,7 +280,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     };
     Some(Element::Fluid(Box::new(Fluid {
         on,
-        hull,
+        shape,
         density: part.number("density"),
         viscosity: part.number("viscosity"),
         up,
@@ -243,7 +292,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         taken: body.flag("added_mass").then(|| {
             let (mass, I_c) = on.body.map_or((f64::INFINITY, Mat3::IDENTITY), |b| build.inertia(b));
             let taken = added::added(&shapes, |text| build.warn(&text)).scaled(part.number("density"));
-            [taken, Tensor::of_body(mass, &I_c)]
+            Box::new(Taking { tensors: [taken, Tensor::of_body(mass, &I_c)], hull: Hull::new(&shapes) })
         }),
     })))
 }
@@ -251,23 +300,30 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
 impl Fluid {
     /// The element of the fluid that its body takes along, if it does.
     pub fn takes(&self) -> Option<AddedMass> {
-        let [tensor, own] = self.taken?;
-        Some(AddedMass { tensor, own, fluid: self.clone() })
+        let Taking { tensors: [tensor, own], hull } = self.taken.as_deref()?.clone();
+        Some(AddedMass { tensor, own, hull, fluid: self.clone() })
     }
 
     /// What it does to its body now.
     fn wet(&self, seen: &Seen<'_>) -> Wet {
-        wet(&self.hull, &seen.frames[0], &self.water(seen))
+        let (kin, water) = (&seen.frames[0], self.water(seen));
+        match &self.shape {
+            Shape::Hull(hull) => wet(hull, kin, &water),
+            Shape::Line(line) => line.wet(kin, &water, |x| self.current(seen, x)),
+        }
+    }
+
+    /// The current at a point [m/s].
+    fn current(&self, seen: &Seen<'_>, x: Vec3) -> Vec3 {
+        let mut current = [0.0; 3];
+        if let Some(formula) = &self.current {
+            formula.eval(|source| seen.read(source, &x.to_array()), &mut current);
+        }
+        Vec3::from_array(current)
     }
 
     /// The fluid around its body.
     fn water(&self, seen: &Seen<'_>) -> Water<'_> {
-        let kin = &seen.frames[0];
-        let mut current = [0.0; 3];
-        if let Some(formula) = &self.current {
-            let own = [kin.p.x, kin.p.y, kin.p.z];
-            formula.eval(|source| seen.read(source, &own), &mut current);
-        }
         Water {
             t: seen.t,
             density: self.density,
@@ -275,7 +331,7 @@ impl Fluid {
             up: self.up,
             fall: self.fall,
             level: self.level,
-            current: Vec3::from_array(current),
+            current: self.current(seen, seen.frames[0].p),
             waves: &self.waves,
             drag: self.coefficients[0],
             lift: self.coefficients[1],

@@ -98,7 +98,7 @@ pub struct Water<'a> {
 
 impl Water<'_> {
     /// How deep a point is below the surface [m].
-    fn depth(&self, x: Vec3) -> f64 {
+    pub fn depth(&self, x: Vec3) -> f64 {
         self.level + self.waves.iter().map(|wave| wave.elevation(x, self.t)).sum::<f64>() - self.up.dot(x)
     }
 
@@ -120,7 +120,7 @@ impl Water<'_> {
     }
 
     /// Its acceleration [m/s^2].
-    fn acceleration(&self, x: Vec3) -> Vec3 {
+    pub fn acceleration(&self, x: Vec3) -> Vec3 {
         let below = (self.level - self.up.dot(x)).max(0.0);
         self.waves.iter().fold(Vec3::ZERO, |sum, wave| sum + wave.acceleration(x, below, self.up, self.t))
     }

@@ -23,7 +23,7 @@ pub type Laying = [[f64; 2]; MOST_POINTS];
 
 /// The geometry of a cable.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct Route {
     /// Its spans.
     pub spans: [Span; MOST_POINTS],
     /// False if a point is inside a wheel.
@@ -56,16 +56,16 @@ pub struct Room {
     pub next: [usize; MOST_POINTS],
 }
 
-impl Room {
+impl Route {
     /// As frames and states are. A cable has left a wheel inside a line where the angle it would be wrapped by is below zero.
-    pub fn of(cable: &Cable, frames: &[Kinematics], states: &[f64]) -> Room {
-        Room::on(cable, frames, states, true)
+    pub fn of(cable: &Cable, frames: &[Kinematics], states: &[f64]) -> Route {
+        Route::on(cable, frames, states, true)
     }
 
     /// With the cable on all of its wheels, unless it may leave them.
-    pub fn on(cable: &Cable, frames: &[Kinematics], states: &[f64], leaves: bool) -> Room {
+    pub fn on(cable: &Cable, frames: &[Kinematics], states: &[f64], leaves: bool) -> Route {
         let n = cable.points.len();
-        let mut room = Room {
+        let mut route = Route {
             spans: [Span::default(); MOST_POINTS],
             clear: true,
             circles: [Circle { radius: 0.0, sense: 1.0 }; MOST_POINTS],
@@ -82,29 +82,29 @@ impl Room {
             line_of: [0; MOST_POINTS],
             next: std::array::from_fn(|k| k + 1),
         };
-        room.rest[..cable.lines()].copy_from_slice(&states[..cable.lines()]);
+        route.rest[..cable.lines()].copy_from_slice(&states[..cable.lines()]);
         for (end, feed) in cable.feeds.iter().enumerate() {
             if let Some(feed) = feed {
-                room.frames[end * (n - 1)] = feed.frames.start + feed.out(states) - 1;
+                route.frames[end * (n - 1)] = feed.frames.start + feed.out(states) - 1;
             }
         }
         let mut state = cable.lines();
         for (k, point) in cable.points.iter().enumerate() {
-            room.origins[k] = frames[room.frames[k]].p;
-            room.circles[k] = point.circle;
+            route.origins[k] = frames[route.frames[k]].p;
+            route.circles[k] = point.circle;
             if point.circle.radius > 0.0 {
-                room.laid[k] = states[state];
+                route.laid[k] = states[state];
                 state += 1;
             }
             if let Role::Drum(spool) = &point.role {
-                room.circles[k].radius = spool.layer(point.circle.radius, room.laid[k]).1;
+                route.circles[k].radius = spool.layer(point.circle.radius, route.laid[k]).1;
             }
         }
         for line in 0..cable.lines() {
-            cable.spans_of(line).for_each(|k| room.line_of[k] = line);
+            cable.spans_of(line).for_each(|k| route.line_of[k] = line);
         }
-        room.measure(cable, frames, (n, leaves));
-        room
+        route.measure(cable, frames, (n, leaves));
+        route
     }
 
     /// Points that the cable touches, in order, each with the one its span goes to.
@@ -363,10 +363,10 @@ fn slides(mode: &ElementMode) -> bool {
 
 impl Lines {
     /// As a cable is.
-    pub fn of(cable: &Cable, room: &Room, modes: &[ElementMode]) -> Lines {
+    pub fn of(cable: &Cable, route: &Route, modes: &[ElementMode]) -> Lines {
         let mut lines = Lines::default();
         for joint in 0..cable.joints.len() {
-            lines.ratio[joint] = cable.ratio(joint, room.wraps[cable.joints[joint]]);
+            lines.ratio[joint] = cable.ratio(joint, route.wraps[cable.joints[joint]]);
         }
         let mut first = 0;
         while first < cable.lines() {
@@ -375,23 +375,23 @@ impl Lines {
                 let sense = modes[cable.lines() + last].sense;
                 let m = lines.ratio[last];
                 lines.ratios[last + 1] = lines.ratios[last] * if sense > 0.0 { m } else { 1.0 / m };
-                let growth = sense * cable.friction(last) * room.wrapping[cable.joints[last]];
+                let growth = sense * cable.friction(last) * route.wrapping[cable.joints[last]];
                 let before = lines.ratio_rates[last] / lines.ratios[last];
                 lines.ratio_rates[last + 1] = lines.ratios[last + 1] * (before + growth);
                 last += 1;
             }
-            lines.tense(cable, room, first..last + 1);
+            lines.tense(cable, route, first..last + 1);
             first = last + 1;
         }
         lines
     }
 
     /// The tension of lines that slide together.
-    fn tense(&mut self, cable: &Cable, room: &Room, group: Range<usize>) {
-        let rest: f64 = room.rest[group.clone()].iter().sum();
-        let path: f64 = room.path[group.clone()].iter().sum();
-        let parting: f64 = room.parting[group.clone()].iter().sum();
-        let x = self.balance(room, group.clone(), rest);
+    fn tense(&mut self, cable: &Cable, route: &Route, group: Range<usize>) {
+        let rest: f64 = route.rest[group.clone()].iter().sum();
+        let path: f64 = route.path[group.clone()].iter().sum();
+        let parting: f64 = route.parting[group.clone()].iter().sum();
+        let x = self.balance(route, group.clone(), rest);
         let elastic = cable.stiffness * x;
         let tension = if x > 0.0 { (elastic + cable.damping * parting / rest).max(0.0) } else { 0.0 };
         for line in group.clone() {
@@ -404,14 +404,14 @@ impl Lines {
     }
 
     /// x of sum lambda_i/(1 + r_i x) = L, or zero where they are slack. The sum falls and is convex: Newton's method rises to it from zero.
-    fn balance(&self, room: &Room, group: Range<usize>, rest: f64) -> f64 {
+    fn balance(&self, route: &Route, group: Range<usize>, rest: f64) -> f64 {
         let mut x = 0.0;
         for _ in 0..NEWTON {
             let (mut sum, mut slope) = (-rest, 0.0);
             for line in group.clone() {
                 let stretch = 1.0 + self.ratios[line] * x;
-                sum += room.path[line] / stretch;
-                slope += room.path[line] * self.ratios[line] / (stretch * stretch);
+                sum += route.path[line] / stretch;
+                slope += route.path[line] * self.ratios[line] / (stretch * stretch);
             }
             if slope <= 0.0 || slope.is_nan() {
                 return 0.0;
@@ -434,16 +434,16 @@ impl Lines {
     }
 
     /// Energy stored in all lines [J].
-    pub fn stored(&self, cable: &Cable, room: &Room) -> f64 {
+    pub fn stored(&self, cable: &Cable, route: &Route) -> f64 {
         let energy = |line: usize| {
             let strain = self.strain[line];
-            0.5 * cable.stiffness * strain * strain * room.path[line] / (1.0 + strain)
+            0.5 * cable.stiffness * strain * strain * route.path[line] / (1.0 + strain)
         };
         (0..cable.lines()).map(energy).sum()
     }
 
     /// Adds to the rates of lengths at rest what slides, and returns the speed of rope over each joint, from line to line [m/s].
-    pub fn slide(&self, cable: &Cable, room: &Room, rates: &mut [f64]) -> [f64; MOST_POINTS] {
+    pub fn slide(&self, cable: &Cable, route: &Route, rates: &mut [f64]) -> [f64; MOST_POINTS] {
         let mut speed = [0.0; MOST_POINTS];
         let mut first = 0;
         while first < cable.lines() {
@@ -457,17 +457,17 @@ impl Lines {
             for line in group.clone() {
                 let stretch = 1.0 + self.strain[line];
                 let square = stretch * stretch;
-                given += room.path_rate[line] / stretch
-                    - room.path[line] * self.ratio_rates[line] * x / square
+                given += route.path_rate[line] / stretch
+                    - route.path[line] * self.ratio_rates[line] * x / square
                     - rates[line];
-                yields += room.path[line] * self.ratios[line] / square;
+                yields += route.path[line] * self.ratios[line] / square;
             }
             let x_rate = given / yields;
             let mut gone = 0.0;
             for line in group.start..group.end - 1 {
                 let stretch = 1.0 + self.strain[line];
                 let strain_rate = self.ratio_rates[line] * x + self.ratios[line] * x_rate;
-                let rate = room.path_rate[line] / stretch - room.path[line] * strain_rate / (stretch * stretch);
+                let rate = route.path_rate[line] / stretch - route.path[line] * strain_rate / (stretch * stretch);
                 gone -= rate - rates[line];
                 speed[line] = gone;
             }
@@ -481,15 +481,15 @@ impl Lines {
     }
 
     /// Powers lost to damping and to friction over the joints [W], with the rates of lengths at rest.
-    pub fn powers(&self, cable: &Cable, room: &Room, rates: &[f64]) -> [f64; 2] {
+    pub fn powers(&self, cable: &Cable, route: &Route, rates: &[f64]) -> [f64; 2] {
         let (mut damping, mut all) = (0.0, 0.0);
         for line in 0..cable.lines() {
             let (strain, tension) = (self.strain[line], self.tension[line]);
             let elastic = cable.stiffness * strain;
-            let stretching = room.path_rate[line] - (1.0 + strain) * rates[line];
+            let stretching = route.path_rate[line] - (1.0 + strain) * rates[line];
             let stored = elastic * stretching + 0.5 * elastic * strain * rates[line];
-            damping += (tension - elastic) * room.parting[line];
-            all += tension * room.parting[line] - stored;
+            damping += (tension - elastic) * route.parting[line];
+            all += tension * route.parting[line] - stored;
         }
         [damping, all - damping]
     }
@@ -506,8 +506,8 @@ pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
     if cable.is_broken(step.modes) {
         return;
     }
-    let before = Room::of(cable, &step.before.frames, step.states);
-    let after = Room::of(cable, &step.after.frames, step.states);
+    let before = Route::of(cable, &step.before.frames, step.states);
+    let after = Route::of(cable, &step.after.frames, step.states);
     let mut lines = Lines::of(cable, &before, step.modes);
     // tensions are those of the rows
     for line in 0..cable.lines() {
@@ -531,13 +531,18 @@ pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
         step.lost[1] += slipped[joint] * (lines.enthalpy(cable, joint + 1) - lines.enthalpy(cable, joint))
             + through.abs() * apart * apart / (2.0 * cable.stiffness);
     }
-    let now = Room::of(cable, &step.after.frames, step.states);
+    let now = Route::of(cable, &step.after.frames, step.states);
     step.outputs.clear();
     step.outputs.push(lines.tension[0]);
     cable.show(&now, &lines, step.outputs);
     let speeds = step.outputs.len() - cable.joints.len();
     for (output, slip) in step.outputs[speeds..].iter_mut().zip(&slipped) {
         *output = slip / step.h;
+    }
+    let (fleets, is_beyond) = (cable.fleets(), cable.beyond_fleet(&now) > 0.0);
+    if step.modes[fleets].held != is_beyond {
+        step.happened.push((fleets, step.modes[fleets]));
+        step.modes[fleets].held = is_beyond;
     }
     let most = lines.tension[..cable.lines()].iter().copied().fold(0.0, f64::max);
     if most > cable.breaking {
@@ -548,13 +553,13 @@ pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
 }
 
 /// What was laid onto each point in a step [m], and how far each wrap angle grew [rad].
-fn laid_in_step(cable: &Cable, before: &Room, after: &Room) -> (Laying, [f64; MOST_POINTS]) {
+fn laid_in_step(cable: &Cable, before: &Route, after: &Route) -> (Laying, [f64; MOST_POINTS]) {
     let n = cable.points.len();
     let mut laying = [[0.0; 2]; MOST_POINTS];
-    let touches = |room: &Room| {
+    let touches = |route: &Route| {
         let mut touches = [[None; 2]; MOST_POINTS];
-        for (k, next) in room.touched(n) {
-            (touches[k][1], touches[next][0]) = (Some(room.spans[k].ends[0]), Some(room.spans[k].ends[1]));
+        for (k, next) in route.touched(n) {
+            (touches[k][1], touches[next][0]) = (Some(route.spans[k].ends[0]), Some(route.spans[k].ends[1]));
         }
         touches
     };
@@ -573,7 +578,7 @@ fn laid_in_step(cable: &Cable, before: &Room, after: &Room) -> (Laying, [f64; MO
 
 /// Where rope slides, lengths at rest go over from line to line until tensions have their ratio; a joint that would slide back sticks.
 fn redistribute(cable: &Cable, step: &mut Finish<'_>, lines: &Lines, slipped: &mut [f64; MOST_POINTS]) {
-    let now = Room::of(cable, &step.after.frames, step.states);
+    let now = Route::of(cable, &step.after.frames, step.states);
     let found = Lines::of(cable, &now, step.modes);
     let mut first = 0;
     while first < cable.lines() {
