@@ -25,6 +25,7 @@ impl Clock {
         self.book_free_motion(&velocity, &mean, &mut ledger);
         ledger[Cause::Integration] -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
+        self.book_bending(&mut ledger);
         self.book_loads(&mean, &mut ledger);
         self.book_subsystem(&mean, &mut ledger);
         self.state.ledger = ledger;

@@ -68,6 +68,7 @@ impl Clock {
             let bodies = &self.model.mechanisms[k].links;
             let solved = bodies.iter().any(|l| self.solved.has_impulse[l.body as usize]);
             self.read_reactions(k);
+            self.read_modes(k);
             self.integrate_machine(k, solved, &velocity);
         }
         self.break_joints();
@@ -167,7 +168,7 @@ impl Clock {
                 Parent::Body(b) => model.bodies[b as usize].drive != Drive::Fixed,
                 _ => false,
             });
-        if machine.smooth || driven {
+        if machine.smooth || driven || super::modal::bends(mechanism) {
             return;
         }
         let mean = |b: usize| (velocity[b] + self.paths[b].velocity()) * 0.5;

@@ -21,6 +21,7 @@ mod integrate;
 mod joints;
 mod kicks;
 mod memory;
+mod modal;
 mod partition;
 mod path;
 mod rates;
@@ -244,6 +245,10 @@ pub struct Clock {
     partition_of: Vec<u32>,
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
+    /// First block of modes of each link, by mechanism.
+    modal: Vec<Vec<u32>>,
+    /// What damping of modes took in the step, and what the step made of them [J].
+    modal_books: [f64; 2],
     row_of: Vec<u32>,
     /// Velocities of the solution: `integrate` writes, `book` and hooks read.
     solved: Solved,
@@ -269,6 +274,7 @@ impl Clock {
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
+        let (modal, blocks) = modal::blocks(&model);
         Clock {
             pool,
             h: settings.step,
@@ -287,8 +293,10 @@ impl Clock {
             root: Vec::new(),
             parts: Vec::new(),
             partitions: Vec::new(),
-            partition_of: vec![u32::MAX; n],
-            place_of: vec![0; n],
+            partition_of: vec![u32::MAX; blocks],
+            place_of: vec![0; blocks],
+            modal,
+            modal_books: [0.0; 2],
             row_of: Vec::new(),
             solved: Solved::new(n),
             remembered: Remembered::default(),

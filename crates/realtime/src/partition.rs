@@ -277,11 +277,8 @@ impl Clock {
     fn build_problem(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
         let Partition { bodies, problem, .. } = &mut partition;
-        let (partition_of, place_of) = (std::mem::take(&mut self.partition_of), std::mem::take(&mut self.place_of));
-        let local = |b: u32| match partition_of.get(b as usize) {
-            Some(&own) if own == p as u32 => place_of[b as usize],
-            _ => GROUND,
-        };
+        let mut partition_of = std::mem::take(&mut self.partition_of);
+        let mut place_of = std::mem::take(&mut self.place_of);
         for &b in bodies.iter() {
             let (M, W) = masses(&self.model.bodies[b as usize], &self.paths[b as usize].orientation_for_rows());
             let u = flat(self.paths[b as usize].free_velocity_for_rows());
@@ -294,6 +291,15 @@ impl Clock {
             let kin = &self.paths[b as usize].kin;
             partition.start.extend(flat(Six::new(kin.w, kin.v)));
         }
+        for &k in &partition.machines {
+            self.modal_blocks(k as usize, &mut partition.problem, &mut partition.start, |block, place| {
+                (partition_of[block as usize], place_of[block as usize]) = (p as u32, place);
+            });
+        }
+        let local = |b: u32| match partition_of.get(b as usize) {
+            Some(&own) if own == p as u32 => place_of[b as usize],
+            _ => GROUND,
+        };
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();

@@ -285,6 +285,7 @@ pub(super) const BODY: Table = Table {
         texts("ignore", "Bodies, and `group:NAME`s, it never collides with"),
         flag("collide", "False if none of its shapes ever collides"),
         key("frames", Form::Tables(&mechanism::FRAME), "Named frames on it; `BODY.FRAME` elsewhere"),
+        super::flexible::KEY,
     ]],
 };
 

@@ -8,6 +8,7 @@
 
 mod cable;
 mod error;
+pub mod flexible;
 mod fluid;
 mod format;
 mod format_grains;
@@ -39,6 +40,7 @@ mod write_part;
 mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors};
+pub use flexible::{Flexible, InterfaceBody};
 pub use format_mechanism::kinds;
 pub use gallery::gallery;
 pub use grains::{
@@ -540,6 +542,10 @@ pub struct Body {
     pub collide: bool,
     /// Named frames on it.
     pub frames: Vec<Frame>,
+    /// How it bends, if it does.
+    pub flexible: Option<Flexible>,
+    /// The interface of a flexible body that it stands for.
+    pub interface_of: Option<InterfaceBody>,
     /// Where things were written.
     pub places: Places,
 }
@@ -565,6 +571,8 @@ impl Default for Body {
             ignore: Vec::new(),
             collide: true,
             frames: Vec::new(),
+            flexible: None,
+            interface_of: None,
             places: Places::default(),
         }
     }

@@ -53,6 +53,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     read_grains::grains(reader, &fields, &mut scene);
     read_grains::sinks(reader, &fields, &mut scene);
     read_grains::probes(reader, &fields, &mut scene);
+    flexible::lay_all(&mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     cable::lay_all(reader, &mut scene);
     fluid::part_all(reader, &mut scene);

@@ -82,6 +82,8 @@ impl Copies<'_, '_> {
             ignore: names(reader, fields, "ignore"),
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
             frames: frames(reader, fields),
+            flexible: flexible::read(reader, fields),
+            interface_of: None,
             places: self.places.clone(),
         };
         if let Some(omega_b) = reader.vec3(fields, "angular_velocity_body") {

@@ -113,6 +113,22 @@ impl Bent {
     }
 }
 
+impl Bent {
+    /// Torque that motion takes of a body that bends, beyond that of a rigid one, where nothing accelerates [N m].
+    pub fn bias_torque(&self, kin: &Kinematics) -> Vec3 {
+        let Bent::Body(bent) = self else { return Vec3::ZERO };
+        let more = kin.R * bent.more_inertia * kin.R.transpose();
+        bent.bias + kin.w.cross(more * kin.w)
+    }
+}
+
+impl BentBody {
+    /// Bias of a mode without that of interfaces: Coriolis and centrifugal.
+    pub fn bias(&self, k: usize) -> f64 {
+        self.bias_of_modes[k]
+    }
+}
+
 /// An interface where the modes have put it, in the axes of the flexible body.
 struct Offset<'a> {
     held: &'a Held,

@@ -8,6 +8,7 @@ use crate::element::{self, Anchor, At, Element, Give, Yielding};
 use crate::joint::coupling::{Coupling, Holds, Term};
 use crate::joint::{self, Axis2, Joint, Make};
 use crate::kinematics::Kinematics;
+use crate::mechanism::elastic::Elastic;
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,6 +87,33 @@ struct Found {
     joint: Joint,
     /// Free body, or what does not move.
     ends: [End; 2],
+}
+
+impl Found {
+    /// True between a flexible body and an interface of it.
+    fn is_interface(&self, model: &Model) -> bool {
+        self.interface(model).is_some()
+    }
+
+    /// The side that is the flexible body, and which interface the other one is.
+    fn interface(&self, model: &Model) -> Option<(usize, usize)> {
+        (0..2).find_map(|side| {
+            let (body, other) = (self.ends[side].body?, self.ends[1 - side].body?);
+            let (of, index) = model.bodies[other].interface_of?;
+            (self.joint == Joint::Fixed && of as usize == body).then_some((side, index))
+        })
+    }
+
+    /// What the body on this side bends, where this joint hangs it.
+    fn elastic(&self, model: &Model, side: usize) -> Elastic {
+        let flexible = |body: usize| model.bodies[body].flexible.clone();
+        match (self.interface(model), self.ends[side].body.and_then(flexible)) {
+            (Some((own, index)), Some(of)) if own == side => Elastic::Body { of, by: Some(index) },
+            (Some((_, index)), _) => Elastic::Interface { index },
+            (None, Some(of)) => Elastic::Body { of, by: None },
+            (None, None) => Elastic::Rigid,
+        }
+    }
 }
 
 /// A frame on something.
@@ -231,6 +259,9 @@ impl Compiler<'_> {
                 return None;
             };
             ends[k].body = Some(body);
+            if self.refuse_joint(model, spec, body) {
+                return None;
+            }
             ends[k].p = -model.bodies[body].p_bc;
             if !attachment.frame.is_empty() {
                 let frames = &self.scene.bodies[body].frames;
@@ -330,7 +361,8 @@ impl Compiler<'_> {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|&k| {
             let f = &found[k];
-            (!needed(f), !started(f), std::cmp::Reverse(f.joint.row_count()))
+            // a flexible body and its interfaces have their coordinates together
+            (!f.is_interface(model), !needed(f), !started(f), std::cmp::Reverse(f.joint.row_count()))
         });
         let mut spanning = vec![false; found.len()];
         for k in order {
@@ -426,13 +458,13 @@ impl Compiler<'_> {
             });
             match next {
                 Some((k, reversed)) => {
-                    let Some(index) = forest.hang(&found[k], reversed) else { break };
+                    let Some(index) = forest.hang(model, &found[k], reversed) else { break };
                     let place = JointPlace::Link { mechanism: number, link: index };
                     model.joints[found[k].index].place = Some(place);
                 }
                 None => {
                     let Some(&body) = bodies.iter().find(|b| !forest.link_of.contains_key(b)) else { break };
-                    forest.let_float(body);
+                    forest.let_float(model, body);
                 }
             }
         }
@@ -641,9 +673,10 @@ struct Forest {
 
 impl Forest {
     /// The next body by this joint, on its second end unless `reversed`; its link.
-    fn hang(&mut self, f: &Found, reversed: bool) -> Option<u32> {
+    fn hang(&mut self, model: &Model, f: &Found, reversed: bool) -> Option<u32> {
         let (outer, inner) = if reversed { (f.ends[1], f.ends[0]) } else { (f.ends[0], f.ends[1]) };
         let body = inner.body?;
+        let elastic = f.elastic(model, usize::from(!reversed));
         Some(self.add(Link {
             body: body as u32,
             parent: parent(&outer, &self.link_of),
@@ -655,12 +688,15 @@ impl Forest {
             R_2c: inner.R.transpose(),
             p_2c: -(inner.R.transpose() * inner.p),
             first: self.mechanism.coordinates,
-            count: f.joint.coordinates(),
+            count: f.joint.coordinates() + elastic.modes(),
+            elastic,
         }))
     }
 
     /// The next body with six coordinates of its own.
-    fn let_float(&mut self, body: usize) {
+    fn let_float(&mut self, model: &Model, body: usize) {
+        let flexible = model.bodies[body].flexible.clone();
+        let elastic = flexible.map_or(Elastic::Rigid, |of| Elastic::Body { of, by: None });
         self.add(Link {
             body: body as u32,
             parent: Parent::World,
@@ -672,7 +708,8 @@ impl Forest {
             R_2c: Mat3::IDENTITY,
             p_2c: Vec3::ZERO,
             first: self.mechanism.coordinates,
-            count: 6,
+            count: 6 + elastic.modes(),
+            elastic,
         });
     }
 
@@ -706,7 +743,7 @@ pub(super) fn coordinate_of(
         return Err((format!("joint \"{name}\", which has no coordinates"), help));
     };
     let link = &model.mechanisms[mechanism as usize].links[link as usize];
-    if coordinate >= link.count || link.joint.has_base() {
+    if coordinate >= link.joint.coordinates() || link.joint.has_base() {
         let help = "couple joints that turn about or move along an axis";
         return Err((format!("a coordinate joint \"{name}\" does not have"), help));
     }

@@ -5,6 +5,7 @@ mod compile;
 mod contact_table;
 mod drives;
 mod facets;
+mod flexible;
 mod forces;
 mod grain_measures;
 mod grains;
@@ -334,6 +335,10 @@ pub struct Body {
     pub size: f64,
     /// Mechanism and link, if joints hold it.
     pub mechanism: Option<(u32, u32)>,
+    /// How it bends, if it does.
+    pub flexible: Option<Arc<tippe_flexible::Reduced>>,
+    /// The flexible body and which of its interfaces it stands for.
+    pub interface_of: Option<(u32, usize)>,
 }
 
 /// Where the contact force acts.

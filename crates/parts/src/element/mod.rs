@@ -15,6 +15,7 @@ mod give;
 mod heavy_line;
 mod joint_spring;
 mod maxwell;
+mod modes;
 mod motion;
 mod position;
 mod relation;
@@ -37,6 +38,7 @@ pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
+pub use modes::{LARGEST_STRAIN, LARGEST_TURN, Modes};
 pub use motion::Motion;
 pub use position::Position;
 pub use relation::Relation;
@@ -114,6 +116,8 @@ pub enum Element {
     Tyre(Box<RoadTyre>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
+    /// The modes of a flexible body.
+    Modes(Box<Modes>),
     /// Elastic stops of a coordinate.
     Stop(Stop),
     /// Dry friction of a coordinate.
@@ -154,6 +158,7 @@ impl Element {
             Element::Fluid(e) => e.as_ref(),
             Element::Tyre(e) => e.as_ref(),
             Element::JointSpring(e) => e,
+            Element::Modes(e) => e.as_ref(),
             Element::Stop(e) => e,
             Element::Friction(e) => e,
             Element::Torque(e) => e,
