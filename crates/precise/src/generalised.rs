@@ -9,6 +9,7 @@ use super::whole::Whole;
 use crate::tangent::Quantity;
 use tippe_geometry::Vec3;
 use tippe_mechanics::joint::Six;
+use tippe_mechanics::mechanism::elastic::Bent;
 use tippe_mechanics::mechanism::{Mechanism, Mode, Work};
 use tippe_mechanics::model::inertia;
 
@@ -49,6 +50,12 @@ impl Whole {
                 for (i, rate) in link.joint.rate_names().iter().enumerate() {
                     let unit = if link.joint.is_rotation(i) { "rad/s" } else { "m/s" };
                     names[start + link.first + i] = quantity(format!("{owner}.{rate}"), unit);
+                }
+                let own = link.joint.coordinates();
+                for i in own..link.count {
+                    let body = &model.bodies[link.body as usize].name;
+                    let mode = format!("{body}.mode{}_rate", i - own + 1);
+                    names[start + link.first + i] = quantity(mode, "m kg^0.5/s");
                 }
             }
         }
@@ -104,6 +111,9 @@ impl Whole {
                     for (i, left) in columns.iter().enumerate() {
                         M[(at + i) * n + at + j] += left[l].dot(&momentum);
                     }
+                }
+                if let Bent::Body(bent) = &machine.work.bent[l] {
+                    bent.add_mass(&columns, l, link.first + link.count, (at, n), &mut M);
                 }
             }
         }

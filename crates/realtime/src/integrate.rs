@@ -45,6 +45,7 @@ impl Solved {
 impl Clock {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
+        self.open_bending();
         let mut velocity = std::mem::take(&mut self.solved.velocity);
         velocity.clear();
         velocity.extend(self.paths.iter().map(|path| path.free_velocity_for_rows()));

@@ -247,8 +247,8 @@ pub struct Clock {
     place_of: Vec<u32>,
     /// First block of modes of each link, by mechanism.
     modal: Vec<Vec<u32>>,
-    /// What damping of modes took in the step, and what the step made of them [J].
-    modal_books: [f64; 2],
+    /// Books of the modes of the step.
+    modal_books: modal::Books,
     row_of: Vec<u32>,
     /// Velocities of the solution: `integrate` writes, `book` and hooks read.
     solved: Solved,
@@ -296,7 +296,7 @@ impl Clock {
             partition_of: vec![u32::MAX; blocks],
             place_of: vec![0; blocks],
             modal,
-            modal_books: [0.0; 2],
+            modal_books: modal::Books::default(),
             row_of: Vec::new(),
             solved: Solved::new(n),
             remembered: Remembered::default(),

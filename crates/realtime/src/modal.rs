@@ -40,6 +40,19 @@ fn theta(h: f64, stiffness: f64) -> f64 {
     if h * h * stiffness <= 1.0 { 0.5 } else { 1.0 }
 }
 
+/// Books of the modes of a step [J].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Books {
+    /// What damping took.
+    lost: f64,
+    /// What their own forces did, damping included, beyond the change of their strain energy.
+    rest: f64,
+    /// Change of 1/2 u^2.
+    kinetic: f64,
+    /// Kinetic and strain energy of bending at the beginning.
+    before: [f64; 2],
+}
+
 /// True for a mechanism that bends.
 pub(super) fn bends(mechanism: &tippe_mechanics::mechanism::Mechanism) -> bool {
     mechanism.links.iter().any(|link| link.elastic.modes() > 0)
@@ -146,7 +159,7 @@ impl Clock {
             let Bent::Body(bent) = &self.machines[k].work.bent[l] else { continue };
             let m = of.modes();
             let first = link.first + link.count - m;
-            let (mut lost, mut rest) = (0.0, 0.0);
+            let (mut lost, mut rest, mut kinetic) = (0.0, 0.0, 0.0);
             for mode in 0..m {
                 let i = first + mode;
                 let [q, u] = [self.state.machines[k].q[i], self.state.machines[k].u[i]];
@@ -159,16 +172,19 @@ impl Clock {
                 let own = u_end - u - (A * u_end - right);
                 let taken = h * of.damping[mode] * rate * rate;
                 lost += taken;
+                kinetic += 0.5 * (u_end * u_end - u * u);
                 rest += 0.5 * (u + u_end) * own + 0.5 * s * (q_end * q_end - q * q) + taken;
                 self.state.machines[k].q[i] = q_end;
                 self.state.machines[k].u[i] = u_end;
             }
-            self.book_modes(k, l, [lost, rest]);
+            self.book_modes(k, l, lost);
+            self.modal_books.rest += rest;
+            self.modal_books.kinetic += kinetic;
         }
     }
 
-    /// What damping took in the step, and what the step itself made or took.
-    fn book_modes(&mut self, k: usize, l: usize, [lost, rest]: [f64; 2]) {
+    /// What damping took in the step.
+    fn book_modes(&mut self, k: usize, l: usize, lost: f64) {
         let model = &self.model.clone();
         let link = &model.mechanisms[k].links[l];
         let first = (link.first + link.count - link.elastic.modes()) as u32;
@@ -179,15 +195,21 @@ impl Clock {
         if let Some(element) = own {
             self.state.actions.energies[element.accounts.start] += lost;
         }
-        self.modal_books[0] += lost;
-        self.modal_books[1] -= rest;
+        self.modal_books.lost += lost;
     }
 
-    /// Hands the books of the modes of the step to the ledger.
-    pub(super) fn book_bending(&mut self, ledger: &mut tippe_mechanics::Ledger) {
-        let [lost, rest] = std::mem::take(&mut self.modal_books);
-        ledger[Cause::StructuralDamping] += lost;
-        ledger[Cause::Integration] += rest;
+    /// What bending holds at the beginning of the step.
+    pub(super) fn open_bending(&mut self) {
+        self.modal_books = Books { before: self.energies_of_bending(), ..Books::default() };
+    }
+
+    /// Hands the books of the modes of the step to the ledger: what was not damping is the step's own.
+    pub(super) fn book_bending(&self, ledger: &mut tippe_mechanics::Ledger, elastic: &mut f64, elastic_before: &mut f64) {
+        let (books, after) = (&self.modal_books, self.energies_of_bending());
+        *elastic_before += books.before[1];
+        *elastic += after[1];
+        ledger[Cause::StructuralDamping] += books.lost;
+        ledger[Cause::Integration] -= books.rest + (after[0] - books.before[0] - books.kinetic);
     }
 
     /// Kinetic energy of bending, and strain energy, as the state has them [J].

@@ -1,7 +1,7 @@
 //! Bodies that bend: keys, reading, writing, and the bodies `BODY.INTERFACE` that stand for their interfaces, each joined to its body by
 //! `BODY.INTERFACE.hold`.
 
-use super::format::{Form, Key, Measure, Range, Table, flag, key, number, text, vector, word};
+use super::format::{Form, Key, Range, Table, flag, key, number, text, vector, word};
 use super::reader::{Fields, Reader};
 use super::write::{Writer, tables};
 use super::*;

@@ -8,7 +8,6 @@
 
 mod cable;
 mod error;
-pub mod flexible;
 mod fluid;
 mod format;
 mod format_grains;
@@ -306,6 +305,7 @@ macro_rules! named {
 }
 
 mod contact;
+pub mod flexible;
 mod mechanism;
 mod realtime;
 pub use contact::ContactSpec;

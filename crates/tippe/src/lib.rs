@@ -8,6 +8,7 @@ pub mod run;
 pub mod simulation;
 pub mod statics;
 
+pub use tippe_flexible as flexible;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{

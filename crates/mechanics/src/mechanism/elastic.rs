@@ -123,6 +123,21 @@ impl Bent {
 }
 
 impl BentBody {
+    /// Adds to a mass matrix of n rows, whose part of this mechanism begins at `at`, what the modes have beyond the body as a rigid one; `columns`
+    /// are the motions of all links per unit of each rate, the modes end at `end`.
+    pub fn add_mass(&self, columns: &[Vec<Six>], l: usize, end: usize, (at, n): (usize, usize), M: &mut [f64]) {
+        let first = end - self.h.len();
+        for (k, h) in self.h.iter().enumerate() {
+            let mode = first + k;
+            M[(at + mode) * n + at + mode] += 1.0;
+            for (i, column) in columns.iter().enumerate() {
+                let share = h.dot(column[l].angular);
+                M[(at + i) * n + at + mode] += share;
+                M[(at + mode) * n + at + i] += share;
+            }
+        }
+    }
+
     /// Bias of a mode without that of interfaces: Coriolis and centrifugal.
     pub fn bias(&self, k: usize) -> f64 {
         self.bias_of_modes[k]

@@ -135,7 +135,7 @@ pub struct Work {
     L: Vec<f64>,
     L_from: Vec<usize>,
     /// What bending adds, by link; empty for rigid ones.
-    pub(crate) bent: Vec<Bent>,
+    pub bent: Vec<Bent>,
     /// Modes of the coordinates.
     pub modes: Vec<Mode>,
     /// Loops that hold.

@@ -107,6 +107,15 @@ impl Compiler<'_> {
             reduced.frequency(0),
             reduced.frequency(last)
         ));
+        let h = self.scene.realtime.step;
+        let fastest = 1.0 / (2.0 * std::f64::consts::PI * h);
+        let damped = (0..reduced.modes()).filter(|&k| reduced.frequency(k) > fastest).count();
+        if self.clock == tippe_scene::Clock::Realtime && damped > 0 {
+            self.warnings.push(format!(
+                "body \"{}\": the step of {h:.4e} s damps its {damped} modes above {fastest:.5} Hz. help: a smaller [realtime] step follows them",
+                spec.name
+            ));
+        }
         if flexible.order == 1 {
             self.warnings.push(format!(
                 "body \"{}\" has elements of constant strain: too stiff where it bends, by 30 % and more in frequency with two through its \
