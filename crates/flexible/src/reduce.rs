@@ -2,8 +2,8 @@
 //!
 //! Craig, Bampton (1968): static modes of the rigid interfaces beside normal modes with these held,
 //!   Psi = -K_ii^-1 K_ib,    K_ii Phi = M_ii Phi w^2,
-//! and attachment modes K^-1 A^T e_c of the averaged ones; a body that nothing holds has its free modes and, for averaged interfaces, attachment
-//! modes with inertia relief. Of the space they span the six rigid motions are taken away (orthogonal in M: the mean axes of Tisserand), and the
+//! or the free modes of a body without any. All static modes are kept: without them a body clamped at an interface would be too stiff by as much as
+//! free modes converge slowly there. An averaged interface has none: what pushes at it moves the normal modes. Of the space they span the six rigid motions are taken away (orthogonal in M: the mean axes of Tisserand), and the
 //! eigenvectors of what is left are the modes: M = 1, K = w^2, no momentum and no moment of momentum at rest.
 //!
 //! With r = x + sum phi_k q_k - 1/2 sum G_kl(x) q_k q_l from the centre of mass (the last term shortens what bends) all that motion needs are the
@@ -18,7 +18,7 @@ use crate::{FlexibleError, element};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Vec3};
 
-/// Which modes are kept.
+/// Which normal modes are kept, beside the static ones of rigid interfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Choice {
     /// So many, from the lowest.
@@ -98,8 +98,6 @@ pub enum Stiffening {
     Geometric,
 }
 
-/// Fixed-interface modes beyond those asked for, so that the last of these are good.
-const SPARE: usize = 6;
 /// A direction of the basis that adds less than this share is left out [-].
 const DEPENDENT: f64 = 1e-7;
 /// Shift of a free body's stiffness, as a share of a guess at its lowest w^2 [-].
@@ -140,8 +138,7 @@ impl Reduced {
             pairs.iter().filter(is_rigid).map(|(i, nodes)| RigidSet { at: i.at, nodes: nodes.to_vec() }).collect();
         refuse_shared(&pairs)?;
         let structure = Structure::new(mesh, elastic, plane, thickness, sets);
-        let means: Vec<(&Interface, &Vec<u32>)> = pairs.iter().filter(|i| !is_rigid(i)).copied().collect();
-        let basis = Basis::new(structure, &means, choice)?;
+        let basis = Basis::new(structure, choice)?;
         basis.reduced(&pairs, damping, stiffening)
     }
 
@@ -172,11 +169,7 @@ fn refuse_shared(pairs: &[(&Interface, &Vec<u32>)]) -> Result<(), FlexibleError>
 }
 
 impl Basis {
-    fn new(
-        structure: Structure,
-        means: &[(&Interface, &Vec<u32>)],
-        choice: Choice,
-    ) -> Result<Basis, FlexibleError> {
+    fn new(structure: Structure, choice: Choice) -> Result<Basis, FlexibleError> {
         let (K, M) = structure.matrices();
         let of = structure.mesh.mass(structure.elastic.density, structure.thickness);
         let rigid = sparse::orthonormalise(&M, structure.rigid(of.centre), 1e-12);
@@ -190,7 +183,6 @@ impl Basis {
         let mut basis =
             Basis { structure, K, M, factor, shift, psi: Vec::new(), rigid, modes: Vec::new(), squares: Vec::new() };
         basis.psi = basis.static_modes();
-        let attached = basis.attachments(means);
         let without: &[Vec<f64>] = if free { &basis.rigid } else { &[] };
         let normal = basis.normal_modes(&inner_M, without, choice)?;
         let n = basis.structure.n;
@@ -204,9 +196,8 @@ impl Basis {
         for (b, v) in span.iter_mut().enumerate() {
             v[inner + b] = 1.0;
         }
-        span.extend(attached);
         span.extend(normal.iter().map(|v| full(v)));
-        basis.diagonalise(span, choice)?;
+        basis.diagonalise(span)?;
         Ok(basis)
     }
 
@@ -226,20 +217,6 @@ impl Basis {
             self.factor.solve(&mut columns);
         }
         columns
-    }
-
-    /// Displacements under unit forces and moments on averaged interfaces.
-    fn attachments(&self, means: &[(&Interface, &Vec<u32>)]) -> Vec<Vec<f64>> {
-        let mut out = Vec::new();
-        for (interface, nodes) in means {
-            let average = Average::new(&self.structure.mesh, interface.at, nodes);
-            for c in 0..self.structure.per_set() {
-                let mut f = vec![0.0; self.structure.n];
-                average.push(&self.structure, c, &mut f);
-                out.push(self.answer(&f));
-            }
-        }
-        out
     }
 
     /// Displacements under loads, inertia in balance with what the loads of the whole leave over; no rigid motion in them.
@@ -314,7 +291,7 @@ impl Basis {
                 "{count} modes are asked for, and the mesh has {room} unknowns. help: ask for fewer, or mesh it finer"
             ))),
             Choice::Modes(count) => {
-                Ok(sparse::smallest(&self.factor, M, self.shift, (count + SPARE).min(room), without).1)
+                Ok(sparse::smallest(&self.factor, M, self.shift, count, without).1)
             }
             Choice::Below(hertz) => {
                 let limit = (2.0 * std::f64::consts::PI * hertz).powi(2);
@@ -323,7 +300,7 @@ impl Basis {
                     let (squares, modes) = sparse::smallest(&self.factor, M, self.shift, count, without);
                     let inside = squares.iter().filter(|s| **s <= limit).count();
                     if inside < count || count == room {
-                        return Ok(modes.into_iter().take(inside + SPARE).collect());
+                        return Ok(modes.into_iter().take(inside).collect());
                     }
                     count = (2 * count).min(room);
                 }
@@ -332,7 +309,7 @@ impl Basis {
     }
 
     /// Eigenvectors of K and M in a space, without the rigid motions.
-    fn diagonalise(&mut self, mut span: Vec<Vec<f64>>, choice: Choice) -> Result<(), FlexibleError> {
+    fn diagonalise(&mut self, mut span: Vec<Vec<f64>>) -> Result<(), FlexibleError> {
         span.iter_mut().for_each(|v| self.without_rigid(v));
         span.iter_mut().for_each(|v| self.without_rigid(v));
         let basis = sparse::orthonormalise(&self.M, span, DEPENDENT);
@@ -344,19 +321,12 @@ impl Basis {
             (0..m).for_each(|i| dense[i * m + j] = dot(&basis[i], &Kv));
         }
         let (squares, y) = dense_eigen(&dense, m);
-        let limit = |square: &f64| match choice {
-            Choice::Modes(_) => true,
-            Choice::Below(hertz) => square.max(0.0).sqrt() <= 2.0 * std::f64::consts::PI * hertz,
-        };
-        let most = if let Choice::Modes(count) = choice { count } else { usize::MAX };
-        let kept = squares.iter().take_while(|s| limit(s)).count().min(most);
-        if kept == 0 {
-            let lowest = squares.first().map_or(0.0, |s| s.max(0.0).sqrt() / (2.0 * std::f64::consts::PI));
-            return Err(FlexibleError::Mesh(format!(
-                "it has no mode below the `frequency` it is given: its lowest is {lowest:.4e} Hz. help: is the unit of the mesh right? else leave out `flexible`"
-            )));
+        if m == 0 {
+            return Err(FlexibleError::Mesh(
+                "it has no mode below the `frequency` it is given, and no static one. help: is the unit of the mesh right? else leave out `flexible`".to_owned(),
+            ));
         }
-        for (square, y) in squares.iter().zip(&y).take(kept) {
+        for (square, y) in squares.iter().zip(&y) {
             let mut v = vec![0.0; n];
             basis.iter().zip(y).for_each(|(b, y)| add(*y, b, &mut v));
             // one sign always: the largest entry is positive

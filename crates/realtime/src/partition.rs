@@ -384,6 +384,11 @@ impl Clock {
 }
 
 impl Partition {
+    /// Mean rate in the step of number j of what stands at a place of the problem.
+    pub fn modal_mean(&self, at: usize, j: usize) -> f64 {
+        0.5 * (self.start[6 * at + j] + self.problem.u[6 * at + j])
+    }
+
     /// Whether it is swept.
     fn choose(&mut self, settings: &Settings) {
         let masses = self.problem.mass.iter().map(|M| M[35]);

@@ -463,6 +463,13 @@ impl Mechanism {
         sum
     }
 
+    /// Largest von Mises stress at the nodes of link k at the coordinates q [Pa]; 0 of one that does not bend.
+    pub fn peak_stress(&self, k: usize, q: &[f64]) -> f64 {
+        let link = &self.links[k];
+        let Elastic::Body { of, .. } = &link.elastic else { return 0.0 };
+        of.peak_stress(&q[link.first + link.count - of.modes()..link.first + link.count]).0
+    }
+
     /// Everything of the modes as it is before interfaces hand up theirs; the inertia that bending adds and its bias, resolved in world.
     pub(super) fn begin_bent(&self, k: usize, kin: &Kinematics, work: &mut Work) -> Option<(Mat3, Vec3)> {
         let Bent::Body(bent) = &mut work.bent[k] else { return None };

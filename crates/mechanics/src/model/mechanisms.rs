@@ -220,6 +220,13 @@ impl Compiler<'_> {
             }
         }
         self.name_constraint_signals(model);
+        for (number, mechanism) in model.mechanisms.iter().enumerate() {
+            for (k, link) in mechanism.links.iter().enumerate().filter(|(_, link)| link.elastic.modes() > 0) {
+                let name = format!("{}.stress.max", model.bodies[link.body as usize].name);
+                let source = SignalSource::Stress { mechanism: number as u32, link: k as u32 };
+                model.signals.push(ModelSignal { name, unit: "Pa".into(), source });
+            }
+        }
     }
 
     /// Names of the forces of constraints that do not give.

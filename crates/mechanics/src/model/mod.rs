@@ -216,6 +216,13 @@ pub enum SignalSource {
         /// Its loop, or the number of loops plus the coupling.
         owner: u32,
     },
+    /// Largest von Mises stress at the nodes of a flexible body [Pa].
+    Stress {
+        /// Mechanism.
+        mechanism: u32,
+        /// Link.
+        link: u32,
+    },
     /// Output of a force element.
     Output {
         /// Element.
