@@ -190,6 +190,13 @@ impl Machine {
         ends.map(|(l, J)| J.dot(&self.motions[l])).sum()
     }
 
+    /// Says of the modes of flexible bodies what decides their rates.
+    fn hold_modes(&mut self, mechanism: &Mechanism, mode: Mode) {
+        for link in &mechanism.links {
+            self.work.modes[link.first + link.joint.coordinates()..link.first + link.count].fill(mode);
+        }
+    }
+
     /// What joints and loops carry in the free motion, from the rates in place.
     fn note_reactions(&mut self, model: &Model, mechanism: &Mechanism) {
         let Machine { all_loads: all, moved, work, reactions, loop_reactions, .. } = self;
@@ -583,6 +590,8 @@ impl Clock {
         let machine = &mut self.machines[k];
         let record = &mut self.state.machines[k];
         if mechanism.has_rows() && record.active.iter().any(|a| *a) || !mechanism.couplings.is_empty() {
+            // rigid motion closes the loops: what modes did is theirs, and to bend them would cost energy
+            machine.hold_modes(mechanism, Mode::Given(0.0));
             for round in 0..PROJECTIONS {
                 machine.stage_q.clone_from(&record.q);
                 machine.stage_u.clone_from(&record.u);
@@ -598,6 +607,7 @@ impl Clock {
                     *u += c;
                 }
             }
+            machine.hold_modes(mechanism, Mode::Free);
         }
     }
 

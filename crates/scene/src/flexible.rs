@@ -118,7 +118,7 @@ pub const FLEXIBLE: Table = Table {
         number("order", D::ONE, Range::Between(1, 2), "1: straight sides, constant strain; 2: middle nodes; default 2"),
         word("plane", PlaneOf::NAMES, "A plane mesh of its outline, with no stress or no strain across"),
         number("thickness", D::LENGTH, Range::Positive, "Thickness of a plane mesh of a file [m]"),
-        number("modes", D::ONE, Range::Count, "Normal modes with its interfaces held, from the lowest; the static ones of rigid interfaces come on top"),
+        number("modes", D::ONE, Range::Between(1, 200), "Normal modes with its interfaces held, from the lowest; the static ones of rigid interfaces come on top"),
         number("frequency", FREQUENCY, Range::Positive, "Or all normal modes below this frequency [Hz]"),
         number("damping", D::ONE, Range::NotNegative, "Share of critical damping of every mode [-]; default 0.005"),
         number("alpha", FREQUENCY, Range::NotNegative, "Or Rayleigh's damping: share of the mass [1/s]"),

@@ -36,7 +36,7 @@ impl Compiler<'_> {
                 Ok(reduced) => reduced,
                 Err(error) => {
                     let text = error.to_string();
-                    let (message, help) = text.split_once(" help: ").unwrap_or((&text, ""));
+                    let (message, help) = text.split_once(". help: ").unwrap_or((&text, ""));
                     self.fail(place, format!("body \"{}\": {message}", spec.name), help);
                     return None;
                 }
