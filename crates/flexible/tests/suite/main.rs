@@ -21,8 +21,9 @@ fn an_inp_file_is_read() {
     assert_eq!((mesh.kind, mesh.count(), mesh.nodes.len()), (Kind::Tet10, 2, 14));
     near(of.mass, 2.0872283997105985, 1e-12);
     near(of.centre.x, 0.050982443122861244, 1e-12);
-    near(of.second[0][1], 0.004070115742733753, 1e-10);
-    near(of.second[1][1] + of.second[2][2], 0.006384666130056391, 1e-10);
+    // x x det is of degree 7 where sides are curved, the points are exact to 5
+    near(of.second[0][1], 0.004070115742733753, 2e-6);
+    near(of.second[1][1] + of.second[2][2], 0.006384666130056391, 2e-6);
     assert_eq!((mesh.sets["left"].len(), mesh.sets["gen"].len()), (3, 4));
     // as gmsh writes it, and back
     let again = read::read("x.msh", &read::write_msh(&mesh), 1.0).expect("it was just written");
@@ -112,7 +113,7 @@ fn a_pull_stiffens() {
     let ends = [face("left", -1.0), face("right", 1.0)];
     let body =
         Reduced::new(mesh, STEEL, (Plane::Stress, 1.0), &ends, Choice::Modes(4), Damping::Ratio(0.0), Stiffening::Geometric).expect("modes");
-    near(body.frequency(0), 22.373_29 / (2.0 * std::f64::consts::PI) * (210e9 * b * b / (12.0 * 7850.0)).sqrt() / (L * L), 0.01);
+    near(body.frequency(0), 22.373_29 / (2.0 * std::f64::consts::PI) * f64::sqrt(210e9 * b * b / (12.0 * 7850.0)) / (L * L), 0.01);
     // free-free: int phi'^2 = 49.481/L^2 of int phi^2 = 1 (Blevins 1979, table 8-1)
     let m = body.modes();
     let G = body.held[1].second[0][0] - body.held[0].second[0][0];
