@@ -158,7 +158,7 @@ pub(super) fn read(reader: &mut Reader<'_>, body: &Fields<'_>) -> Option<Flexibl
     }
     for [one, other, help] in [
         ["mesh", "file", "the size of its elements, such as mesh = \"4 mm\", or a mesh file"],
-        ["modes", "frequency", "such as modes = 8, or frequency = \"5000 1/s\": three times the highest that excites it"],
+        ["modes", "frequency", "such as modes = 8, or frequency = \"5 kHz\": three times the highest that excites it"],
     ] {
         if fields.get(one).is_none() && fields.get(other).is_none() {
             reader.error(fields.place, format!("{} has neither `{one}` nor `{other}`", fields.what), help);
