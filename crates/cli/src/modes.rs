@@ -69,7 +69,8 @@ pub fn modes(args: &Modes) -> Result<(), Stop> {
     if args.json {
         return print_json(&object(reduced));
     }
-    let mut head = vec![("mode", true), ("frequency [Hz]", true), ("damping [-]", true), ("x", true), ("y", true), ("z", true)];
+    let mut head =
+        vec![("mode", true), ("frequency [Hz]", true), ("damping [-]", true), ("x", true), ("y", true), ("z", true)];
     let turns: Vec<String> = reduced.held.iter().map(|held| format!("{} [mm, deg]", held.name)).collect();
     head.extend(turns.iter().map(|name| (name.as_str(), true)));
     let rows: Vec<Vec<String>> = (0..reduced.modes()).map(|k| row(reduced, k)).collect();

@@ -1,7 +1,7 @@
 //! Where a flexible body is held: a frame with the nodes that move with it.
 
-use crate::mesh::Mesh;
 use crate::FlexibleError;
+use crate::mesh::Mesh;
 use tippe_geometry::Vec3;
 
 /// Which nodes an interface has.
@@ -64,7 +64,10 @@ impl Interface {
                 };
                 let least = mesh.nodes.iter().map(from).fold(f64::INFINITY, f64::min);
                 if least < ON * size {
-                    let message = format!("has a node on the axis of its hole, at ({}): there is no hole. help: move `at`", show(self.at));
+                    let message = format!(
+                        "has a node on the axis of its hole, at ({}): there is no hole. help: move `at`",
+                        show(self.at)
+                    );
                     return Err(wrong(message));
                 }
                 all().filter(|(_, p)| from(p) < least * (1.0 + ROUND) + ON * size).map(|(k, _)| k).collect()
@@ -82,8 +85,13 @@ impl Interface {
                 None => {
                     let known: Vec<&str> = mesh.sets.keys().map(String::as_str).collect();
                     let message = match known.is_empty() {
-                        true => format!("wants the set \"{name}\", and the mesh has no sets. help: select nodes by `face`, `hole` or `near`"),
-                        false => format!("wants the set \"{name}\", which the mesh does not have. help: it has {}", known.join(", ")),
+                        true => format!(
+                            "wants the set \"{name}\", and the mesh has no sets. help: select nodes by `face`, `hole` or `near`"
+                        ),
+                        false => format!(
+                            "wants the set \"{name}\", which the mesh does not have. help: it has {}",
+                            known.join(", ")
+                        ),
                     };
                     return Err(wrong(message));
                 }

@@ -1,7 +1,7 @@
 //! Meshes made from shapes: boxes by a grid, outlines by Delaunay refinement, extrusions of them by layers, any closed surface by a lattice.
 
-use crate::mesh::{Kind, Mesh};
 use crate::FlexibleError;
+use crate::mesh::{Kind, Mesh};
 use spade::{AngleLimit, ConstrainedDelaunayTriangulation, Point2, RefinementParameters, Triangulation};
 use std::collections::BTreeMap;
 use tippe_geometry::{Mesh as Surface, Vec3};
@@ -323,7 +323,9 @@ fn stuff(places: &[Vec3], sign: &[i8], cuts: &Cuts, tets: &[[u32; 4]]) -> Result
     };
     mesh.elements = mesh.elements.chunks(4).filter(|e| !flat(e)).flatten().copied().collect();
     if mesh.elements.is_empty() {
-        return Err(FlexibleError::Mesh("nothing of the part is as thick as the mesh is wide. help: a smaller `mesh`".to_owned()));
+        return Err(FlexibleError::Mesh(
+            "nothing of the part is as thick as the mesh is wide. help: a smaller `mesh`".to_owned(),
+        ));
     }
     mesh.checked()
 }

@@ -12,7 +12,13 @@ pub fn read(name: &str, text: &str, unit: f64) -> Result<Mesh, FlexibleError> {
     let mesh = match ending.as_str() {
         "inp" => inp(name, text, unit)?,
         "msh" => msh(name, text, unit)?,
-        _ => return Err(FlexibleError::at(name, 1, "is no mesh this reads. help: .inp (Abaqus, CalculiX) or .msh (gmsh 2.2, 4.1)")),
+        _ => {
+            return Err(FlexibleError::at(
+                name,
+                1,
+                "is no mesh this reads. help: .inp (Abaqus, CalculiX) or .msh (gmsh 2.2, 4.1)",
+            ));
+        }
     };
     mesh.checked()
 }
@@ -30,23 +36,36 @@ impl Raw {
     fn mesh(self, file: &str, line: usize) -> Result<Mesh, FlexibleError> {
         let has = |kind: Kind| self.elements.iter().any(|(k, _)| *k == kind);
         let Some(kind) = [Kind::Tet10, Kind::Tet4, Kind::Tri6, Kind::Tri3].into_iter().find(|k| has(*k)) else {
-            return Err(FlexibleError::at(file, line, "has no triangles and no tetrahedra. help: mesh the part with one of them"));
+            return Err(FlexibleError::at(
+                file,
+                line,
+                "has no triangles and no tetrahedra. help: mesh the part with one of them",
+            ));
         };
         let other = if kind == Kind::Tet10 { Kind::Tet4 } else { Kind::Tri3 };
         if kind.quadratic() && has(other) {
-            return Err(FlexibleError::at(file, line, "has elements with straight and with curved sides. help: one order for all"));
+            return Err(FlexibleError::at(
+                file,
+                line,
+                "has elements with straight and with curved sides. help: one order for all",
+            ));
         }
         let index: BTreeMap<u64, u32> = self.nodes.keys().enumerate().map(|(k, n)| (*n, k as u32)).collect();
         let mut elements = Vec::new();
         for (_, nodes) in self.elements.iter().filter(|(k, _)| *k == kind) {
             for n in nodes {
                 let Some(at) = index.get(n) else {
-                    return Err(FlexibleError::at(file, line, format!("an element names node {n}, which the file does not have")));
+                    return Err(FlexibleError::at(
+                        file,
+                        line,
+                        format!("an element names node {n}, which the file does not have"),
+                    ));
                 };
                 elements.push(*at);
             }
         }
-        let sets = self.sets.into_iter().map(|(name, of)| (name, of.iter().filter_map(|n| index.get(n).copied()).collect()));
+        let sets =
+            self.sets.into_iter().map(|(name, of)| (name, of.iter().filter_map(|n| index.get(n).copied()).collect()));
         Ok(Mesh { kind, nodes: self.nodes.values().copied().collect(), elements, sets: sets.collect() })
     }
 }
@@ -116,7 +135,9 @@ fn inp(file: &str, text: &str, unit: f64) -> Result<Mesh, FlexibleError> {
             }
             Block::Set(name, generate) => {
                 let own = match (generate, words.first().map(|w| w.parse::<u64>().is_err())) {
-                    (false, Some(true)) => words.iter().filter_map(|w| raw.sets.get(&w.to_lowercase())).flatten().copied().collect(),
+                    (false, Some(true)) => {
+                        words.iter().filter_map(|w| raw.sets.get(&w.to_lowercase())).flatten().copied().collect()
+                    }
                     _ => {
                         let ids: Vec<u64> = words.iter().map(|w| number(file, at, w)).collect::<Result<_, _>>()?;
                         match (generate, ids.as_slice()) {
@@ -163,7 +184,9 @@ fn keyword(file: &str, at: usize, line: &str) -> Result<Block, FlexibleError> {
                 "CPS6" | "CPE6" | "S6" => Kind::Tri6,
                 _ if of.starts_with('T') || of.starts_with("B3") || of.starts_with("MASS") => return Ok(Block::Other),
                 _ => {
-                    let message = format!("elements of type {of} are not known. help: C3D4, C3D10, CPS3, CPS6, CPE3, CPE6; mesh the part with these");
+                    let message = format!(
+                        "elements of type {of} are not known. help: C3D4, C3D10, CPS3, CPS6, CPE3, CPE6; mesh the part with these"
+                    );
                     return Err(FlexibleError::at(file, at, message));
                 }
             };
@@ -223,10 +246,18 @@ fn msh(file: &str, text: &str, unit: f64) -> Result<Mesh, FlexibleError> {
                 let words = lines.next()?;
                 let version: f64 = lines.number(&words, 0)?;
                 if words.get(1) == Some(&"1") {
-                    return Err(FlexibleError::at(file, lines.at, "is binary. help: write it as text (Mesh.Binary = 0)"));
+                    return Err(FlexibleError::at(
+                        file,
+                        lines.at,
+                        "is binary. help: write it as text (Mesh.Binary = 0)",
+                    ));
                 }
                 if version != 2.2 && version != 4.1 {
-                    return Err(FlexibleError::at(file, lines.at, format!("is of version {version}. help: 2.2 or 4.1")));
+                    return Err(FlexibleError::at(
+                        file,
+                        lines.at,
+                        format!("is of version {version}. help: 2.2 or 4.1"),
+                    ));
                 }
                 new = version > 4.0;
             }
@@ -286,7 +317,8 @@ fn nodes_41(lines: &mut Lines<'_>, unit: f64, raw: &mut Raw) -> Result<(), Flexi
         }
         for tag in tags {
             let words = lines.next()?;
-            let (x, y, z) = (lines.number::<f64>(&words, 0)?, lines.number::<f64>(&words, 1)?, lines.number::<f64>(&words, 2)?);
+            let (x, y, z) =
+                (lines.number::<f64>(&words, 0)?, lines.number::<f64>(&words, 1)?, lines.number::<f64>(&words, 2)?);
             raw.nodes.insert(tag, Vec3::new(x, y, z) * unit);
         }
     }
@@ -316,7 +348,11 @@ fn elements(
     };
     let known = |of: u64, at: usize, file: &str| match of {
         1 | 2 | 4 | 8 | 9 | 11 | 15 => Ok(()),
-        _ => Err(FlexibleError::at(file, at, format!("elements of gmsh's type {of} are not known. help: triangles and tetrahedra of order 1 or 2"))),
+        _ => Err(FlexibleError::at(
+            file,
+            at,
+            format!("elements of gmsh's type {of} are not known. help: triangles and tetrahedra of order 1 or 2"),
+        )),
     };
     let dimension = |of: u64| match of {
         15 => 0,
@@ -327,7 +363,8 @@ fn elements(
     if new {
         for _ in 0..lines.number::<usize>(&words, 0)? {
             let head = lines.next()?;
-            let (d, entity, of): (u64, u64, u64) = (lines.number(&head, 0)?, lines.number(&head, 1)?, lines.number(&head, 2)?);
+            let (d, entity, of): (u64, u64, u64) =
+                (lines.number(&head, 0)?, lines.number(&head, 1)?, lines.number(&head, 2)?);
             known(of, lines.at, lines.file)?;
             let tags: Vec<(u64, u64)> = groups.get(&(d, entity)).into_iter().flatten().map(|tag| (d, *tag)).collect();
             for _ in 0..lines.number::<usize>(&head, 3)? {

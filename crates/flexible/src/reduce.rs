@@ -160,7 +160,10 @@ fn refuse_shared(pairs: &[(&Interface, &Vec<u32>)]) -> Result<(), FlexibleError>
             if a.hold == Hold::Rigid && b.hold == Hold::Rigid && of_a.iter().any(|n| of_b.binary_search(n).is_ok()) {
                 return Err(FlexibleError::Interface {
                     name: a.name.clone(),
-                    message: format!("shares nodes with \"{}\": each node follows one rigid interface. help: make one smaller", b.name),
+                    message: format!(
+                        "shares nodes with \"{}\": each node follows one rigid interface. help: make one smaller",
+                        b.name
+                    ),
                 });
             }
         }
@@ -267,7 +270,8 @@ impl Basis {
         u.resize(n, 0.0);
         let size = held - first;
         let mut S = vec![0.0; size * size];
-        let mut right: Vec<f64> = (first..held).map(|b| f[inner + b] + dot(&self.psi[b * inner..][..inner], &f[..inner])).collect();
+        let mut right: Vec<f64> =
+            (first..held).map(|b| f[inner + b] + dot(&self.psi[b * inner..][..inner], &f[..inner])).collect();
         for b in 0..size {
             let mut full = self.psi[(first + b) * inner..][..inner].to_vec();
             full.resize(n, 0.0);
@@ -284,15 +288,18 @@ impl Basis {
         u
     }
 
-    fn normal_modes(&self, M: &Symmetric, without: &[Vec<f64>], choice: Choice) -> Result<Vec<Vec<f64>>, FlexibleError> {
+    fn normal_modes(
+        &self,
+        M: &Symmetric,
+        without: &[Vec<f64>],
+        choice: Choice,
+    ) -> Result<Vec<Vec<f64>>, FlexibleError> {
         let room = M.n - without.len();
         match choice {
             Choice::Modes(count) if count > room => Err(FlexibleError::Mesh(format!(
                 "{count} modes are asked for, and the mesh has {room} unknowns. help: ask for fewer, or mesh it finer"
             ))),
-            Choice::Modes(count) => {
-                Ok(sparse::smallest(&self.factor, M, self.shift, count, without).1)
-            }
+            Choice::Modes(count) => Ok(sparse::smallest(&self.factor, M, self.shift, count, without).1),
             Choice::Below(hertz) => {
                 let limit = (2.0 * std::f64::consts::PI * hertz).powi(2);
                 let mut count = 12.min(room);

@@ -49,7 +49,8 @@ fn carried(kind: Kind, values: &[[f64; 6]], corner: usize) -> [f64; 6] {
         return values[0];
     }
     // points are near corner p with weight `near`, the others far: values = far sum + (near - far) value of the corner
-    let (near, far) = if kind.dimension() == 2 { (2.0 / 3.0, 1.0 / 6.0) } else { (0.585_410_196_624_968_5, 0.138_196_601_125_010_5) };
+    let (near, far) =
+        if kind.dimension() == 2 { (2.0 / 3.0, 1.0 / 6.0) } else { (0.585_410_196_624_968_5, 0.138_196_601_125_010_5) };
     std::array::from_fn(|c| {
         let sum: f64 = values.iter().map(|v| v[c]).sum();
         (values[corner][c] - far * sum) / (near - far)

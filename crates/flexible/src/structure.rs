@@ -210,16 +210,7 @@ impl Structure {
 
     /// Adds the matrices of an element.
     #[expect(clippy::too_many_arguments, reason = "two matrices of one pattern")]
-    fn scatter(
-        &self,
-        e: usize,
-        k: &[f64],
-        m: &[f64],
-        K: &mut [f64],
-        M: &mut [f64],
-        start: &[usize],
-        row: &[usize],
-    ) {
+    fn scatter(&self, e: usize, k: &[f64], m: &[f64], K: &mut [f64], M: &mut [f64], start: &[usize], row: &[usize]) {
         let element = self.mesh.element(e);
         let (nodes, d) = (element.len(), self.mesh.kind.dimension());
         let terms: Vec<([(usize, f64); 4], usize)> =

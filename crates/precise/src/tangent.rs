@@ -244,9 +244,21 @@ impl Tangent {
                     _ if i >= link.joint.coordinates() => {
                         let body = &model.bodies[link.body as usize].name;
                         let name = format!("{body}.mode{}", i - link.joint.coordinates() + 1);
-                        found.positions.push(variable(name.clone(), "m kg^0.5", machine.offset + at, 1.0, share * lengths[at]));
+                        found.positions.push(variable(
+                            name.clone(),
+                            "m kg^0.5",
+                            machine.offset + at,
+                            1.0,
+                            share * lengths[at],
+                        ));
                         let at_rate = machine.offset + n + at;
-                        found.rates.push(variable(format!("{name}_rate"), "m kg^0.5/s", at_rate, 1.0, RATE_SHARE * lengths[at]));
+                        found.rates.push(variable(
+                            format!("{name}_rate"),
+                            "m kg^0.5/s",
+                            at_rate,
+                            1.0,
+                            RATE_SHARE * lengths[at],
+                        ));
                         continue;
                     }
                     true => format!("{owner}.turn.{}", ["x", "y", "z"][i]),

@@ -77,7 +77,9 @@ impl Clock {
                 for i in 0..BLOCK {
                     let mode = b * BLOCK + i;
                     let [A, right, u] = match mode < m {
-                        true => self.modal_step(of, mode, bent.bias(mode), [record.q[first + mode], record.u[first + mode]]),
+                        true => {
+                            self.modal_step(of, mode, bent.bias(mode), [record.q[first + mode], record.u[first + mode]])
+                        }
                         false => [1.0, 0.0, 0.0],
                     };
                     (mass[7 * i], inverse[7 * i]) = (A, 1.0 / A);
@@ -189,7 +191,9 @@ impl Clock {
         let link = &model.mechanisms[k].links[l];
         let first = (link.first + link.count - link.elastic.modes()) as u32;
         let own = model.elements.iter().find(|element| match &element.kind {
-            Element::Modes(modes) => modes.at.first().is_some_and(|at| at.mechanism as usize == k && at.coordinate == first),
+            Element::Modes(modes) => {
+                modes.at.first().is_some_and(|at| at.mechanism as usize == k && at.coordinate == first)
+            }
             _ => false,
         });
         if let Some(element) = own {
@@ -204,7 +208,12 @@ impl Clock {
     }
 
     /// Hands the books of the modes of the step to the ledger: what was not damping is the step's own.
-    pub(super) fn book_bending(&self, ledger: &mut tippe_mechanics::Ledger, elastic: &mut f64, elastic_before: &mut f64) {
+    pub(super) fn book_bending(
+        &self,
+        ledger: &mut tippe_mechanics::Ledger,
+        elastic: &mut f64,
+        elastic_before: &mut f64,
+    ) {
         let (books, after) = (&self.modal_books, self.energies_of_bending());
         *elastic_before += books.before[1];
         *elastic += after[1];
@@ -215,7 +224,8 @@ impl Clock {
     /// Kinetic energy of bending, and strain energy, as the state has them [J].
     pub(super) fn energies_of_bending(&self) -> [f64; 2] {
         let mut sum = [0.0; 2];
-        for ((mechanism, machine), record) in self.model.mechanisms.iter().zip(&self.machines).zip(&self.state.machines) {
+        for ((mechanism, machine), record) in self.model.mechanisms.iter().zip(&self.machines).zip(&self.state.machines)
+        {
             sum[0] += mechanism.kinetic_of_bending(&machine.kinematics, &record.u, &machine.work);
             for link in &mechanism.links {
                 let Elastic::Body { of, .. } = &link.elastic else { continue };

@@ -238,9 +238,12 @@ impl Clock {
             self.state.still[b] >= enough && self.loads[b] == Six::ZERO && !self.paths[b].struck
         };
         let resting = |k: &u32| match self.rows.owners[*k as usize] {
-            Owner::Normal(_) | Owner::Tangent(..) | Owner::Twist(_) | Owner::SpinDamper(_) | Owner::Roll(..) | Owner::Bend => {
-                self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan()
-            }
+            Owner::Normal(_)
+            | Owner::Tangent(..)
+            | Owner::Twist(_)
+            | Owner::SpinDamper(_)
+            | Owner::Roll(..)
+            | Owner::Bend => self.rows.rows[*k as usize].given == 0.0 && !self.rows.rows[*k as usize].lambda.is_nan(),
             Owner::Element(_) | Owner::Custom(_) => false,
         };
         partition.bodies.iter().all(quiet)

@@ -118,7 +118,12 @@ pub const FLEXIBLE: Table = Table {
         number("order", D::ONE, Range::Between(1, 2), "1: straight sides, constant strain; 2: middle nodes; default 2"),
         word("plane", PlaneOf::NAMES, "A plane mesh of its outline, with no stress or no strain across"),
         number("thickness", D::LENGTH, Range::Positive, "Thickness of a plane mesh of a file [m]"),
-        number("modes", D::ONE, Range::Between(1, 200), "Normal modes with its interfaces held, from the lowest; the static ones of rigid interfaces come on top"),
+        number(
+            "modes",
+            D::ONE,
+            Range::Between(1, 200),
+            "Normal modes with its interfaces held, from the lowest; the static ones of rigid interfaces come on top",
+        ),
         number("frequency", FREQUENCY, Range::Positive, "Or all normal modes below this frequency [Hz]"),
         number("damping", D::ONE, Range::NotNegative, "Share of critical damping of every mode [-]; default 0.005"),
         number("alpha", FREQUENCY, Range::NotNegative, "Or Rayleigh's damping: share of the mass [1/s]"),
@@ -214,10 +219,15 @@ fn interfaces(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Vec<InterfaceOf> 
         if out.iter().any(|other| other.name == name) {
             reader.error(fields.place_of("name"), format!("{what}: two have the name \"{name}\""), "");
         }
-        let ways: Vec<&str> = ["face", "hole", "near", "set"].into_iter().filter(|way| fields.get(way).is_some()).collect();
+        let ways: Vec<&str> =
+            ["face", "hole", "near", "set"].into_iter().filter(|way| fields.get(way).is_some()).collect();
         if ways.len() != 1 {
             let help = "one of face = \"+x\", hole = \"z\", near = \"5 mm\", set = \"NAME\"";
-            reader.error(fields.place, format!("{what} \"{name}\" says {} ways which nodes it has, not one", ways.len()), help);
+            reader.error(
+                fields.place,
+                format!("{what} \"{name}\" says {} ways which nodes it has, not one", ways.len()),
+                help,
+            );
             continue;
         }
         let face = reader.word(&fields, "face", |word| FACES.contains(&word).then(|| word.to_owned()));
@@ -270,9 +280,10 @@ pub(super) fn lay_all(scene: &mut Scene) {
 
 /// True for a joint between a flexible body and an interface of it.
 pub fn is_hold(scene: &Scene, joint: &Part) -> bool {
-    joint.name.strip_suffix(".hold").is_some_and(|name| {
-        scene.bodies.iter().any(|body| body.name == name && body.interface_of.is_some())
-    })
+    joint
+        .name
+        .strip_suffix(".hold")
+        .is_some_and(|name| scene.bodies.iter().any(|body| body.name == name && body.interface_of.is_some()))
 }
 
 impl Placing {

@@ -47,8 +47,23 @@ fn frequencies_of_a_free_block() {
     let half = Vec3::new(0.05, 0.03, 0.015);
     let mesh = make::block(-half, half, 0.0075).expect("a block").quadratic();
     let none = Damping::Ratio(0.0);
-    let body = Reduced::new(mesh, STEEL, (Plane::Stress, 1.0), &[], Choice::Modes(10), none, Stiffening::None).expect("modes");
-    for (k, wanted) in [11686.035274827194, 12659.793398971738, 18197.672166522487, 23109.091132141024, 25287.89448739997, 26226.8346569758, 26514.76019985469, 28750.374378036, 32510.90939657401, 34675.88248248651].into_iter().enumerate() {
+    let body =
+        Reduced::new(mesh, STEEL, (Plane::Stress, 1.0), &[], Choice::Modes(10), none, Stiffening::None).expect("modes");
+    for (k, wanted) in [
+        11686.035274827194,
+        12659.793398971738,
+        18197.672166522487,
+        23109.091132141024,
+        25287.89448739997,
+        26226.8346569758,
+        26514.76019985469,
+        28750.374378036,
+        32510.90939657401,
+        34675.88248248651,
+    ]
+    .into_iter()
+    .enumerate()
+    {
         near(body.frequency(k), wanted, 3e-3);
     }
     near(body.mass, 7850.0 * 0.1 * 0.06 * 0.03, 1e-12);
@@ -83,7 +98,8 @@ fn constant_strain_is_exact() {
 fn modes_of_a_held_bar() {
     let bar = || {
         let mesh = make::block(Vec3::ZERO, Vec3::new(0.2, 0.02, 0.02), 0.005).expect("a bar").quadratic();
-        let nodes = Interface { name: "root".into(), at: Vec3::ZERO, select: Select::Face(-Vec3::X), hold: Hold::Rigid };
+        let nodes =
+            Interface { name: "root".into(), at: Vec3::ZERO, select: Select::Face(-Vec3::X), hold: Hold::Rigid };
         let held = nodes.nodes(&mesh).expect("a face");
         let s = Structure::new(mesh, STEEL, Plane::Stress, 1.0, vec![RigidSet { at: Vec3::ZERO, nodes: held }]);
         let (K, M) = s.matrices();
@@ -111,9 +127,21 @@ fn a_pull_stiffens() {
         hold: Hold::Rigid,
     };
     let ends = [face("left", -1.0), face("right", 1.0)];
-    let body =
-        Reduced::new(mesh, STEEL, (Plane::Stress, 1.0), &ends, Choice::Modes(4), Damping::Ratio(0.0), Stiffening::Geometric).expect("modes");
-    near(body.frequency(0), 22.373_29 / (2.0 * std::f64::consts::PI) * f64::sqrt(210e9 * b * b / (12.0 * 7850.0)) / (L * L), 0.01);
+    let body = Reduced::new(
+        mesh,
+        STEEL,
+        (Plane::Stress, 1.0),
+        &ends,
+        Choice::Modes(4),
+        Damping::Ratio(0.0),
+        Stiffening::Geometric,
+    )
+    .expect("modes");
+    near(
+        body.frequency(0),
+        22.373_29 / (2.0 * std::f64::consts::PI) * f64::sqrt(210e9 * b * b / (12.0 * 7850.0)) / (L * L),
+        0.01,
+    );
     // free-free: int phi'^2 = 49.481/L^2 of int phi^2 = 1 (Blevins 1979, table 8-1)
     let m = body.modes();
     let G = body.held[1].second[0][0] - body.held[0].second[0][0];
@@ -129,10 +157,14 @@ fn a_pull_stiffens() {
 fn meshes_of_solids() {
     let ring: Vec<Vec<[f64; 2]>> = [0.05, 0.02]
         .into_iter()
-        .map(|r| (0..64).map(|k| {
-            let (s, c) = libm::sincos(k as f64 * std::f64::consts::PI / 32.0);
-            [r * c, r * s]
-        }).collect())
+        .map(|r| {
+            (0..64)
+                .map(|k| {
+                    let (s, c) = libm::sincos(k as f64 * std::f64::consts::PI / 32.0);
+                    [r * c, r * s]
+                })
+                .collect()
+        })
         .collect();
     let flat = make::outline(&ring, 0.006).expect("a ring");
     let area = 32.0 * libm::sin(std::f64::consts::PI / 32.0) * (0.05 * 0.05 - 0.02 * 0.02);

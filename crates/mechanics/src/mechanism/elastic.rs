@@ -290,8 +290,7 @@ impl Placing<'_> {
 /// Motion of an interface from that of its body F: motion, acceleration without that of rates, place from F.
 fn outward(offset: &Offset<'_>, F: &Kinematics) -> (Kinematics, Six, Vec3) {
     let (r, w_rel, v_rel) = (F.R * offset.d, F.R * offset.w, F.R * offset.d_dot);
-    let kin =
-        Kinematics { p: F.p + r, v: F.v + F.w.cross(r) + v_rel, w: F.w + w_rel, R: F.R * offset.R };
+    let kin = Kinematics { p: F.p + r, v: F.v + F.w.cross(r) + v_rel, w: F.w + w_rel, R: F.R * offset.R };
     let zeta = Six::new(
         F.R * offset.w_bias + F.w.cross(w_rel),
         F.w.cross(F.w.cross(r)) + 2.0 * F.w.cross(v_rel) + F.R * offset.d_bias,

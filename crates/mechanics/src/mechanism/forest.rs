@@ -342,7 +342,8 @@ impl Mechanism {
     pub fn massless(&self, work: &Work) -> Option<usize> {
         (0..self.links.len()).find(|&k| {
             let link = &self.links[k];
-            (0..link.count).any(|i| work.modes[link.first + i] == Mode::Free && !work.L[work.L_from[k] + diagonal(i)].is_finite())
+            (0..link.count)
+                .any(|i| work.modes[link.first + i] == Mode::Free && !work.L[work.L_from[k] + diagonal(i)].is_finite())
         })
     }
 

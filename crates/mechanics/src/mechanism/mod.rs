@@ -9,8 +9,8 @@ pub use forest::LinkMotion;
 pub use one_way::{Standing, Standpoint};
 
 use crate::joint::coupling::Coupling;
-use elastic::{Bent, Elastic};
 use crate::joint::{Joint, Row, Six};
+use elastic::{Bent, Elastic};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tippe_geometry::{Mat3, Quat, Vec3};

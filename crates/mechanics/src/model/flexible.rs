@@ -1,8 +1,10 @@
 //! Flexible bodies of a scene: their meshes, their modes, what they weigh, and their interfaces.
 
 use super::compile::Compiler;
-use super::{Body, Drive, Model};
+use super::mechanisms::Found;
+use super::{Body, Drive, Model, ModelSignal, SignalSource};
 use crate::element::{At, Element, Modes};
+use crate::joint::Joint;
 use crate::mechanism::elastic::Elastic;
 use std::sync::{Arc, Mutex};
 use tippe_flexible::reduce::{Choice, Damping, Stiffening};
@@ -29,7 +31,11 @@ impl Compiler<'_> {
             let place = spec.places.of("flexible");
             if bodies[index].drive != Drive::Free {
                 let message = format!("body \"{}\" is flexible and does not move by forces", spec.name);
-                self.fail(place, message, "leave out `fixed` and `motion`, and hold one of its interfaces with a joint");
+                self.fail(
+                    place,
+                    message,
+                    "leave out `fixed` and `motion`, and hold one of its interfaces with a joint",
+                );
                 return None;
             }
             let reduced = match self.reduced(spec, flexible)? {
@@ -131,12 +137,26 @@ impl Compiler<'_> {
         }
     }
 
+    /// Names of the stresses of flexible bodies.
+    pub(super) fn name_stresses(&self, model: &mut Model) {
+        for (number, mechanism) in model.mechanisms.iter().enumerate() {
+            for (k, link) in mechanism.links.iter().enumerate().filter(|(_, link)| link.elastic.modes() > 0) {
+                let name = format!("{}.stress.max", model.bodies[link.body as usize].name);
+                let source = SignalSource::Stress { mechanism: number as u32, link: k as u32 };
+                model.signals.push(ModelSignal { name, unit: "Pa".into(), source });
+            }
+        }
+    }
+
     /// What joints and force elements hold of flexible bodies must be their interfaces.
     pub(super) fn refuse_unheld(&mut self, model: &Model) {
         for element in &model.elements {
             for anchor in element.kind.attached().frames {
-                let Some(body) = anchor.body.map(|b| &model.bodies[b as usize]).filter(|b| b.flexible.is_some()) else { continue };
-                let message = format!("\"{}\" acts on flexible body \"{}\", not on an interface of it", element.name, body.name);
+                let Some(body) = anchor.body.map(|b| &model.bodies[b as usize]).filter(|b| b.flexible.is_some()) else {
+                    continue;
+                };
+                let message =
+                    format!("\"{}\" acts on flexible body \"{}\", not on an interface of it", element.name, body.name);
                 let part = self.scene.forces.iter().find(|part| part.name == element.name);
                 let place = part.map_or(self.scene.places.entity, |part| part.places.entity);
                 self.fail(place, message, &help_of(model, body));
@@ -156,6 +176,33 @@ impl Compiler<'_> {
     }
 }
 
+impl Found {
+    /// True between a flexible body and an interface of it.
+    pub(super) fn is_interface(&self, model: &Model) -> bool {
+        self.interface(model).is_some()
+    }
+
+    /// The side that is the flexible body, and which interface the other one is.
+    fn interface(&self, model: &Model) -> Option<(usize, usize)> {
+        (0..2).find_map(|side| {
+            let (body, other) = (self.ends[side].body?, self.ends[1 - side].body?);
+            let (of, index) = model.bodies[other].interface_of?;
+            (self.joint == Joint::Fixed && of as usize == body).then_some((side, index))
+        })
+    }
+
+    /// What the body on this side bends, where this joint hangs it.
+    pub(super) fn elastic(&self, model: &Model, side: usize) -> Elastic {
+        let flexible = |body: usize| model.bodies[body].flexible.clone();
+        match (self.interface(model), self.ends[side].body.and_then(flexible)) {
+            (Some((own, index)), Some(of)) if own == side => Elastic::Body { of, by: Some(index) },
+            (Some((_, index)), _) => Elastic::Interface { index },
+            (None, Some(of)) => Elastic::Body { of, by: None },
+            (None, None) => Elastic::Rigid,
+        }
+    }
+}
+
 fn help_of(model: &Model, body: &Body) -> String {
     let of = |b: &&Body| b.interface_of.is_some_and(|(index, _)| model.bodies[index as usize].name == body.name);
     let names: Vec<&str> = model.bodies.iter().filter(of).map(|b| b.name.as_str()).collect();
@@ -172,14 +219,21 @@ fn weigh(body: &mut Body, mass: f64, I: Mat3, p_bc: Vec3) {
 }
 
 /// Mesh and modes of a body.
-fn reduce(scene: &scene::Scene, spec: &scene::Body, flexible: &Flexible, elastic: Material) -> Result<Reduced, FlexibleError> {
+fn reduce(
+    scene: &scene::Scene,
+    spec: &scene::Body,
+    flexible: &Flexible,
+    elastic: Material,
+) -> Result<Reduced, FlexibleError> {
     let (mesh, thickness) = mesh(scene, spec, flexible)?;
     let plane = match flexible.plane {
         Some(PlaneOf::Strain) => Plane::Strain,
         _ => Plane::Stress,
     };
     if mesh.kind.dimension() == 2 && thickness.is_none() {
-        return Err(FlexibleError::Mesh("its mesh is plane and it has no thickness. help: write `thickness`".to_owned()));
+        return Err(FlexibleError::Mesh(
+            "its mesh is plane and it has no thickness. help: write `thickness`".to_owned(),
+        ));
     }
     let interfaces: Vec<Interface> = flexible.interfaces.iter().map(interface).collect();
     let choice = match (flexible.modes, flexible.frequency) {
@@ -222,7 +276,9 @@ fn mesh(scene: &scene::Scene, spec: &scene::Body, flexible: &Flexible) -> Result
     }
     let wrong = |message: &str| Err(FlexibleError::Mesh(message.to_owned()));
     let [shape] = spec.shapes.as_slice() else {
-        return wrong("it is meshed from one shape, and it has none or several. help: make them one [[solid]], or give a mesh file");
+        return wrong(
+            "it is meshed from one shape, and it has none or several. help: make them one [[solid]], or give a mesh file",
+        );
     };
     let size = flexible.size.unwrap_or(f64::INFINITY);
     let solid = |name: &str| scene.solids.iter().find(|solid| solid.name == name);
@@ -251,21 +307,26 @@ fn mesh(scene: &scene::Scene, spec: &scene::Body, flexible: &Flexible) -> Result
                         None => (make::extrude(&flat, -0.5 * length, 0.5 * length, size)?, None),
                     }
                 }
-                (None, Some(_)) => return wrong("`plane` wants an outline: a box, or a [[solid]] of kind prism where it was made"),
+                (None, Some(_)) => {
+                    return wrong("`plane` wants an outline: a box, or a [[solid]] of kind prism where it was made");
+                }
                 (None, None) => (make::lattice(mesh, size)?, None),
             }
         }
         _ if flexible.plane.is_some() => return wrong("`plane` wants an outline: a box, or a [[solid]] of kind prism"),
         kind => {
             let made = scene::shapes_of(kind).map_err(|error| FlexibleError::Mesh(error.to_string()))?;
-            let surface = tippe_geometry::Mesh::new(made[0].surface_mesh(64)).map_err(|e| FlexibleError::Mesh(e.to_string()))?;
+            let surface =
+                tippe_geometry::Mesh::new(made[0].surface_mesh(64)).map_err(|e| FlexibleError::Mesh(e.to_string()))?;
             (make::lattice(&surface, size)?, None)
         }
     };
     let X = Pose::new(shape.orientation, shape.position);
     if X.rotation != Quat::IDENTITY || shape.position != Vec3::ZERO {
         if thickness.is_some() && (shape.position.z != 0.0 || X.rotation != Quat::IDENTITY) {
-            return wrong("`plane` wants its outline in the x-y plane of its body. help: turn the body instead of the shape");
+            return wrong(
+                "`plane` wants its outline in the x-y plane of its body. help: turn the body instead of the shape",
+            );
         }
         mesh.nodes.iter_mut().for_each(|p| *p = X.point(*p));
     }

@@ -82,44 +82,17 @@ impl Model {
 }
 
 /// A joint of the scene with its frames found.
-struct Found {
+pub(super) struct Found {
     index: usize,
-    joint: Joint,
+    pub(super) joint: Joint,
     /// Free body, or what does not move.
-    ends: [End; 2],
-}
-
-impl Found {
-    /// True between a flexible body and an interface of it.
-    fn is_interface(&self, model: &Model) -> bool {
-        self.interface(model).is_some()
-    }
-
-    /// The side that is the flexible body, and which interface the other one is.
-    fn interface(&self, model: &Model) -> Option<(usize, usize)> {
-        (0..2).find_map(|side| {
-            let (body, other) = (self.ends[side].body?, self.ends[1 - side].body?);
-            let (of, index) = model.bodies[other].interface_of?;
-            (self.joint == Joint::Fixed && of as usize == body).then_some((side, index))
-        })
-    }
-
-    /// What the body on this side bends, where this joint hangs it.
-    fn elastic(&self, model: &Model, side: usize) -> Elastic {
-        let flexible = |body: usize| model.bodies[body].flexible.clone();
-        match (self.interface(model), self.ends[side].body.and_then(flexible)) {
-            (Some((own, index)), Some(of)) if own == side => Elastic::Body { of, by: Some(index) },
-            (Some((_, index)), _) => Elastic::Interface { index },
-            (None, Some(of)) => Elastic::Body { of, by: None },
-            (None, None) => Elastic::Rigid,
-        }
-    }
+    pub(super) ends: [End; 2],
 }
 
 /// A frame on something.
 #[derive(Clone, Copy)]
-struct End {
-    body: Option<usize>,
+pub(super) struct End {
+    pub(super) body: Option<usize>,
     /// In the frame c of the body.
     p: Vec3,
     R: Mat3,
@@ -220,13 +193,7 @@ impl Compiler<'_> {
             }
         }
         self.name_constraint_signals(model);
-        for (number, mechanism) in model.mechanisms.iter().enumerate() {
-            for (k, link) in mechanism.links.iter().enumerate().filter(|(_, link)| link.elastic.modes() > 0) {
-                let name = format!("{}.stress.max", model.bodies[link.body as usize].name);
-                let source = SignalSource::Stress { mechanism: number as u32, link: k as u32 };
-                model.signals.push(ModelSignal { name, unit: "Pa".into(), source });
-            }
-        }
+        self.name_stresses(model);
     }
 
     /// Names of the forces of constraints that do not give.
