@@ -20,6 +20,7 @@ mod inputs;
 mod linearize;
 mod list;
 mod materials;
+mod modes;
 mod new;
 mod pace;
 mod picture;
@@ -75,6 +76,10 @@ enum Command {
     Equilibrium(equilibrium::Args),
     /// Linearise a scene at an instant: A, B, C, D, frequencies, damping
     Linearize(linearize::Args),
+    /// Show how a flexible body of a scene bends by itself: frequencies, damping, what its interfaces do
+    Modes(modes::Modes),
+    /// Fill a closed surface with elements, or check a mesh of elements
+    Mesh(modes::MeshArgs),
     /// Show what soft ground does to plates, wheels, tyres and tracks
     Soil(soil::Args),
     /// Show the forces of a tyre file at given slips
@@ -207,6 +212,8 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Equilibrium(args) => equilibrium::run(&args),
         Command::Linearize(args) => linearize::run(&args),
         Command::Contact(args) => contact::contact(&args),
+        Command::Modes(args) => modes::modes(&args),
+        Command::Mesh(args) => modes::mesh(&args),
         Command::Soil(args) => soil::soil(&args),
         Command::Tyre(args) => tyre::tyre(&args),
         Command::Fmu(command) => fmu::fmu(&command),

@@ -153,12 +153,7 @@ impl Subsystem {
     }
 
     /// Rows and loads of the interval to come, from the motion of the bodies at its start; bodies that are gone have none.
-    pub fn prepare(
-        &mut self,
-        model: &Model,
-        record: &mut SubsystemRecord,
-        motion: &dyn Fn(usize) -> Option<Motion>,
-    ) {
+    pub fn prepare(&mut self, model: &Model, record: &mut SubsystemRecord, motion: &dyn Fn(usize) -> Option<Motion>) {
         if let (Subsystem::Soil(coupling), SubsystemRecord::Soil(record), Some(own)) = (self, record, &model.soil) {
             coupling.prepare(own, record, motion);
         }

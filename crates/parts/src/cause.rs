@@ -52,6 +52,8 @@ causes! {
         TyreSlip = "tyre_slip",
         /// Lost in the dampers of force elements and stops.
         Damping = "damping",
+        /// Lost to the damping of flexible bodies.
+        StructuralDamping = "structural_damping",
         /// Lost to dry friction of joints.
         JointFriction = "joint_friction",
         /// Lost to friction of cables over rings, sheaves and bearings of pulleys.

@@ -105,6 +105,8 @@ event_kinds! {
     MotorHold = "motor_hold" of one,
     /// A crossing that a component watches took place.
     Crossing = "crossing" of one,
+    /// A flexible body bent further than its small strains are right for.
+    LargeDeformation = "large_deformation" of one,
     /// The structure changed: something was attached, released, locked, deleted or switched.
     Change = "change" of one,
 }

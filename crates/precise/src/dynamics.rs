@@ -530,6 +530,10 @@ impl Dynamics {
             kinetic += 0.5 * body.mass * kin.v.length_squared() + 0.5 * w_b.dot(body.I_c * w_b);
             potential += body.mass * model.potential_at(kin.p);
         }
+        for machine in &self.machines {
+            let mechanism = &model.mechanisms[machine.index as usize];
+            kinetic += mechanism.kinetic_of_bending(&machine.kinematics, machine.states(y).1, &machine.work);
+        }
         for pair in &self.pairs {
             let reading = pair.read(model, &self.kinematics, &Self::springs(pair, y), false);
             if reading.gap <= 0.0 {

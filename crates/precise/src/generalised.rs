@@ -9,6 +9,7 @@ use super::whole::Whole;
 use crate::tangent::Quantity;
 use tippe_geometry::Vec3;
 use tippe_mechanics::joint::{Six, Tensor};
+use tippe_mechanics::mechanism::elastic::Bent;
 use tippe_mechanics::mechanism::{Mechanism, Mode, Work};
 use tippe_mechanics::model::inertia;
 
@@ -49,6 +50,12 @@ impl Whole {
                 for (i, rate) in link.joint.rate_names().iter().enumerate() {
                     let unit = if link.joint.is_rotation(i) { "rad/s" } else { "m/s" };
                     names[start + link.first + i] = quantity(format!("{owner}.{rate}"), unit);
+                }
+                let own = link.joint.coordinates();
+                for i in own..link.count {
+                    let body = &model.bodies[link.body as usize].name;
+                    let mode = format!("{body}.mode{}_rate", i - own + 1);
+                    names[start + link.first + i] = quantity(mode, "m kg^0.5/s");
                 }
             }
         }
@@ -100,13 +107,16 @@ impl Whole {
         for (machine, at) in d.machines.iter().zip(machines) {
             let mechanism = &model.mechanisms[machine.index as usize];
             let columns = columns(mechanism, &machine.work);
-            for l in 0..mechanism.links.len() {
+            for (l, link) in mechanism.links.iter().enumerate() {
                 let own = self.inertia_of(machine.bodies[l]);
                 for (j, right) in columns.iter().enumerate() {
                     let momentum = own.times(right[l]);
                     for (i, left) in columns.iter().enumerate() {
                         M[(at + i) * n + at + j] += left[l].dot(&momentum);
                     }
+                }
+                if let Bent::Body(bent) = &machine.work.bent[l] {
+                    bent.add_mass(&columns, l, link.first + link.count, (at, n), &mut M);
                 }
             }
         }

@@ -30,6 +30,13 @@ impl Dynamics {
                     }
                     continue;
                 }
+                SignalSource::Stress { mechanism, link } => {
+                    if let Some(machine) = self.machines.iter().find(|m| m.index == mechanism) {
+                        let q = machine.states(y).0;
+                        values.push((k as u32, model.mechanisms[mechanism as usize].peak_stress(link as usize, q)));
+                    }
+                    continue;
+                }
                 source => {
                     if let Some(value) = self.action_signal(model, t, y, source) {
                         values.push((k as u32, value));

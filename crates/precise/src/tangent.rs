@@ -240,6 +240,26 @@ impl Tangent {
                 }
                 let (turns, based) = (link.joint.is_rotation(i), link.joint.has_base() && i < 3);
                 let name = match based {
+                    _ if i >= link.joint.coordinates() => {
+                        let body = &model.bodies[link.body as usize].name;
+                        let name = format!("{body}.mode{}", i - link.joint.coordinates() + 1);
+                        found.positions.push(variable(
+                            name.clone(),
+                            "m kg^0.5",
+                            machine.offset + at,
+                            1.0,
+                            share * lengths[at],
+                        ));
+                        let at_rate = machine.offset + n + at;
+                        found.rates.push(variable(
+                            format!("{name}_rate"),
+                            "m kg^0.5/s",
+                            at_rate,
+                            1.0,
+                            RATE_SHARE * lengths[at],
+                        ));
+                        continue;
+                    }
                     true => format!("{owner}.turn.{}", ["x", "y", "z"][i]),
                     false => format!("{owner}.{}", link.joint.coordinate_names()[i].0),
                 };

@@ -47,7 +47,7 @@ impl Clock {
                 .map(|side| self.mass_across(k, side, machine.work.links[l].origin, tension))
                 .sum();
             let c = TAUT * h * h * h * tension.length_squared() / m;
-            for i in (0..link.count).filter(|&i| link.joint.is_rotation(i)) {
+            for i in (0..link.joint.coordinates()).filter(|&i| link.joint.is_rotation(i)) {
                 let row = coordinate_row(model, k, l, machine.dual[link.first + i], machine.work.links[l].r);
                 push(row.map(|(b, _)| b), row.map(|(_, J)| J), 1.0 / (h * c));
             }

@@ -23,6 +23,7 @@ impl Clock {
         self.book_rows(&mean, &mut ledger);
         self.book_elements(&mean, &mut ledger, &mut elastic, &mut elastic_before);
         self.book_free_motion(&velocity, &mean, &mut ledger);
+        self.book_bending(&mut ledger, &mut elastic, &mut elastic_before);
         ledger[Cause::Integration] -= elastic_before - ledger.elastic;
         ledger.elastic = elastic;
         self.book_loads(&mean, &mut ledger);

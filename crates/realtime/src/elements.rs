@@ -762,7 +762,12 @@ impl Clock {
         let partition = &self.partitions[p];
         let ends = partition.problem.ties[t].ends.of(&partition.problem.ends).iter();
         ends.map(|end| {
-            let u = flat(mean[partition.bodies[end.body as usize] as usize]);
+            let at = end.body as usize;
+            // behind the bodies stand blocks of modes
+            let u = match partition.bodies.get(at) {
+                Some(&body) => flat(mean[body as usize]),
+                None => std::array::from_fn(|j| partition.modal_mean(at, j)),
+            };
             (0..6).map(|j| end.J[6 * r + j] * u[j]).sum::<f64>()
         })
         .sum()

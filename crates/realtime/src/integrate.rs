@@ -45,6 +45,7 @@ impl Solved {
 impl Clock {
     /// Positions at the end of the step, and what contacts remember.
     pub(super) fn integrate(&mut self) {
+        self.open_bending();
         let mut velocity = std::mem::take(&mut self.solved.velocity);
         velocity.clear();
         velocity.extend(self.paths.iter().map(|path| path.free_velocity_for_rows()));
@@ -70,6 +71,7 @@ impl Clock {
             let bodies = &self.model.mechanisms[k].links;
             let solved = bodies.iter().any(|l| self.solved.has_impulse[l.body as usize]);
             self.read_reactions(k);
+            self.read_modes(k);
             self.integrate_machine(k, solved, &velocity);
         }
         self.break_joints();
@@ -169,7 +171,7 @@ impl Clock {
                 Parent::Body(b) => model.bodies[b as usize].drive != Drive::Fixed,
                 _ => false,
             });
-        if machine.smooth || driven {
+        if machine.smooth || driven || super::modal::bends(mechanism) {
             return;
         }
         let mean = |b: usize| (velocity[b] + self.paths[b].velocity()) * 0.5;

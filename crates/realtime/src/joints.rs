@@ -70,6 +70,8 @@ pub struct Machine {
     torque: Vec<f64>,
     fresh: Vec<Row>,
     stage_q: Vec<f64>,
+    /// Rates of the modes that the rows gave, by coordinate.
+    pub modal_u: Vec<f64>,
     /// Rates of a stage of the free motion, or those that a row gives.
     pub stage_u: Vec<f64>,
     sum_q: Vec<f64>,
@@ -123,6 +125,7 @@ impl Machine {
             torque: vec![0.0; links],
             fresh: Vec::new(),
             stage_q: vec![0.0; n],
+            modal_u: vec![0.0; n],
             stage_u: vec![0.0; n],
             sum_q: vec![0.0; n],
             sum_u: vec![0.0; n],
@@ -185,6 +188,13 @@ impl Machine {
         let Machine { all_links, loads, no_forces, work, stage_u, motions, .. } = self;
         mechanism.answer(all_links, loads, no_forces, work, stage_u, motions);
         ends.map(|(l, J)| J.dot(&self.motions[l])).sum()
+    }
+
+    /// Says of the modes of flexible bodies what decides their rates.
+    fn hold_modes(&mut self, mechanism: &Mechanism, mode: Mode) {
+        for link in &mechanism.links {
+            self.work.modes[link.first + link.joint.coordinates()..link.first + link.count].fill(mode);
+        }
     }
 
     /// What joints and loops carry in the free motion, from the rates in place.
@@ -262,10 +272,8 @@ impl Clock {
             motion.q = Quat::from_mat3(&kin.R).normalize();
         }
         for link in &mechanism.links {
-            dual(
-                &machine.work.S[link.first..link.first + link.count],
-                &mut machine.dual[link.first..link.first + link.count],
-            );
+            let own = link.first..link.first + link.joint.coordinates();
+            dual(&machine.work.S[own.clone()], &mut machine.dual[own]);
         }
         machine.given.fill(None);
         machine.tau.fill(0.0);
@@ -315,7 +323,8 @@ impl Clock {
                     let omega = swing(model, k, machine).sqrt();
                     // loops hold most of what could swing
                     let most = if mechanism.has_rows() { LOOPS * SMOOTH } else { SMOOTH };
-                    machine.smooth = h * omega < most;
+                    // modes are stiff: they are solved for at the end of the step
+                    machine.smooth = h * omega < most && !super::modal::bends(mechanism);
                     if !machine.smooth {
                         break;
                     }
@@ -355,12 +364,12 @@ impl Clock {
     fn push_bodies(&mut self, k: usize) {
         let (model, h) = (&self.model.clone(), self.h);
         let (mechanism, machine) = (&model.mechanisms[k], &self.machines[k]);
-        for (link, kin) in mechanism.links.iter().zip(&machine.kinematics) {
+        for (l, (link, kin)) in mechanism.links.iter().zip(&machine.kinematics).enumerate() {
             let b = link.body as usize;
             let body = &model.bodies[b];
             let load = self.loads[b];
             let L = kin.R * (body.I_c * (kin.R.transpose() * kin.w));
-            let torque = load.angular - kin.w.cross(L);
+            let torque = load.angular - kin.w.cross(L) - machine.work.bent[l].bias_torque(kin);
             let turn = kin.R * (body.I_c_inverse * (kin.R.transpose() * torque));
             let v = kin.v + (model.gravity_at(kin.p) + load.linear / body.mass) * h;
             self.paths[b].free_velocity = Six::new(kin.w + turn * h, v);
@@ -390,6 +399,11 @@ impl Clock {
         let mechanism = &self.model.clone().mechanisms[k];
         for l in 0..mechanism.links.len() + mechanism.loops.len() {
             if mechanism.links.get(l).is_some_and(|link| self.state.structure.gone[link.body as usize]) {
+                continue;
+            }
+            if mechanism.links.get(l).is_some_and(|link| link.elastic.is_interface_joint()) {
+                ties.push(self.interface_tie(k, l, ends));
+                owners.push((k as u32, l as u32, interface_reaction()));
                 continue;
             }
             if let Some(JointTie { tie, bodies, J, reaction }) = self.joint_tie(k, l) {
@@ -550,7 +564,7 @@ impl Clock {
                 if !machine.smooth {
                     relative = relative - machine.work.links[l].zeta() * h;
                 }
-                for i in link.first..link.first + link.count {
+                for i in link.first..link.first + link.joint.coordinates() {
                     record.u[i] = machine.dual[i].dot(&relative);
                     if !(link.joint.has_base() && i < link.first + 3) {
                         record.q[i] = match at_mean {
@@ -570,7 +584,14 @@ impl Clock {
             }
         }
         displace(mechanism, record, &machine.hop);
+        if solved && super::modal::bends(mechanism) {
+            self.integrate_modes(k);
+        }
+        let machine = &mut self.machines[k];
+        let record = &mut self.state.machines[k];
         if mechanism.has_rows() && record.active.iter().any(|a| *a) || !mechanism.couplings.is_empty() {
+            // rigid motion closes the loops: what modes did is theirs, and to bend them would cost energy
+            machine.hold_modes(mechanism, Mode::Given(0.0));
             for round in 0..PROJECTIONS {
                 machine.stage_q.clone_from(&record.q);
                 machine.stage_u.clone_from(&record.u);
@@ -586,6 +607,7 @@ impl Clock {
                     *u += c;
                 }
             }
+            machine.hold_modes(mechanism, Mode::Free);
         }
     }
 
@@ -630,6 +652,12 @@ impl Clock {
     }
 }
 
+/// {torque, force} that each row of an interface's tie exerts on its body, per impulse.
+fn interface_reaction() -> [Six; 6] {
+    let axes = [Vec3::X, Vec3::Y, Vec3::Z];
+    std::array::from_fn(|r| if r < 3 { Six::new(axes[r], Vec3::ZERO) } else { Six::new(Vec3::ZERO, axes[r - 3]) })
+}
+
 /// Joint `l` of a mechanism, those of its links before those that close loops: its sides, and the coordinates it has. None for
 /// one that is open.
 fn joint_of<'m>(
@@ -642,7 +670,7 @@ fn joint_of<'m>(
             Side { on: Parent::Link(l as u32), p: -(link.R_2c.transpose() * link.p_2c), R: link.R_2c.transpose() };
         let other = Side { on: link.parent, p: link.p_p1, R: link.R_p1 };
         let sides = if link.reversed { [own, other] } else { [other, own] };
-        return Some((&link.joint, sides, link.first..link.first + link.count));
+        return Some((&link.joint, sides, link.first..link.first + link.joint.coordinates()));
     }
     let owner = l - mechanism.links.len();
     let closing = &mechanism.loops[owner];

@@ -21,6 +21,7 @@ mod integrate;
 mod joints;
 mod kicks;
 mod memory;
+mod modal;
 mod partition;
 mod path;
 mod rates;
@@ -256,6 +257,10 @@ pub struct Clock {
     partition_of: Vec<u32>,
     /// Place of each body in its partition, and of each row.
     place_of: Vec<u32>,
+    /// First block of modes of each link, by mechanism.
+    modal: Vec<Vec<u32>>,
+    /// Books of the modes of the step.
+    modal_books: modal::Books,
     row_of: Vec<u32>,
     /// Welded elements of cables: `lead` and `weld` write.
     welds: weld::Welds,
@@ -283,6 +288,7 @@ impl Clock {
         let pool = (settings.threads != 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().ok())
             .flatten();
+        let (modal, blocks) = modal::blocks(&model);
         Clock {
             pool,
             h: settings.step,
@@ -301,8 +307,10 @@ impl Clock {
             root: Vec::new(),
             parts: Vec::new(),
             partitions: Vec::new(),
-            partition_of: vec![u32::MAX; n],
-            place_of: vec![0; n],
+            partition_of: vec![u32::MAX; blocks],
+            place_of: vec![0; blocks],
+            modal,
+            modal_books: modal::Books::default(),
             row_of: Vec::new(),
             welds: weld::Welds::new(&model),
             solved: Solved::new(n),

@@ -295,11 +295,8 @@ impl Clock {
     fn build_problem(&mut self, p: usize) {
         let mut partition = std::mem::take(&mut self.partitions[p]);
         let Partition { bodies, problem, .. } = &mut partition;
-        let (partition_of, place_of) = (std::mem::take(&mut self.partition_of), std::mem::take(&mut self.place_of));
-        let local = |b: u32| match partition_of.get(b as usize) {
-            Some(&own) if own == p as u32 => place_of[b as usize],
-            _ => GROUND,
-        };
+        let mut partition_of = std::mem::take(&mut self.partition_of);
+        let mut place_of = std::mem::take(&mut self.place_of);
         for &b in bodies.iter() {
             let (M, W, p) = self.mass_of_led(b);
             problem.momentum.extend(p);
@@ -311,6 +308,15 @@ impl Clock {
             let kin = &self.paths[b as usize].kin;
             partition.start.extend(flat(Six::new(kin.w, kin.v)));
         }
+        for &k in &partition.machines {
+            self.modal_blocks(k as usize, &mut partition.problem, &mut partition.start, |block, place| {
+                (partition_of[block as usize], place_of[block as usize]) = (p as u32, place);
+            });
+        }
+        let local = |b: u32| match partition_of.get(b as usize) {
+            Some(&own) if own == p as u32 => place_of[b as usize],
+            _ => GROUND,
+        };
         // where the solution is looked for first
         partition.problem.u.extend_from_slice(&partition.start);
         partition.follows.clear();
@@ -408,6 +414,11 @@ impl Clock {
 }
 
 impl Partition {
+    /// Mean rate in the step of number j of what stands at a place of the problem.
+    pub fn modal_mean(&self, at: usize, j: usize) -> f64 {
+        0.5 * (self.start[6 * at + j] + self.problem.u[6 * at + j])
+    }
+
     /// Whether it is swept.
     fn choose(&mut self, model: &Model, settings: &Settings) {
         let own = self.bodies.iter().filter_map(|b| model.bodies[*b as usize].solver);

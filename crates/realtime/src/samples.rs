@@ -54,6 +54,7 @@ impl Clock {
         // columns stand where surfaces will be at the end of the step
         let plain = self.detected.touches.iter().filter(|t| !(t.column && t.exponent == 1.0));
         let plain: f64 = plain.map(|t| t.hardness * energy_of((-t.gap).max(0.0), t.exponent)).sum();
+        ledger.kinetic += self.energies_of_bending()[0];
         ledger.elastic = plain + self.detected.pairs.stored() + self.stored();
         let mut all = ledger;
         self.add_subsystem(&mut all);
@@ -136,6 +137,7 @@ impl Clock {
             }
             bodies.push(self.at_origin(b, &kin));
         }
+        ledger.kinetic += self.energies_of_bending()[0];
         self.add_subsystem(&mut ledger);
         let contacts = self.contact_samples();
         let signals = self.signals(&contacts);

@@ -31,6 +31,10 @@ impl Clock {
                 SignalSource::Multiplier { mechanism, owner } => {
                     self.impulse_of_row(mechanism as usize, owner as usize) / self.h
                 }
+                SignalSource::Stress { mechanism, link } => {
+                    let q = &self.state.machines[mechanism as usize].q;
+                    model.mechanisms[mechanism as usize].peak_stress(link as usize, q)
+                }
                 SignalSource::Output { element, output } => self.elements.outputs[element as usize][output as usize],
                 SignalSource::Energy { element, account } => {
                     self.state.actions.energies[model.elements[element as usize].accounts.start + account as usize]

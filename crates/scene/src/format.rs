@@ -297,6 +297,7 @@ pub(super) const BODY: Table = Table {
             "How the realtime clock solves what it is joined to by contacts and joints; direct where two bodies of it differ",
         ),
         key("frames", Form::Tables(&mechanism::FRAME), "Named frames on it; `BODY.FRAME` elsewhere"),
+        super::flexible::KEY,
     ]],
 };
 

@@ -335,6 +335,7 @@ impl Entering {
         scene.notes.extend(notes.into_iter().map(|note| format!("{}: {note}", self.names.prefix)));
         for mut body in bodies {
             self.body(&mut body);
+            body.interface_of.iter_mut().for_each(|own| self.names.put(&mut own.of));
             scene.bodies.push(body);
         }
         for mut set in grains {

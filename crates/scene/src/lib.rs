@@ -9,7 +9,6 @@
 mod cable;
 mod error;
 mod fluid;
-mod soil;
 mod format;
 mod format_grains;
 mod format_mechanism;
@@ -34,6 +33,7 @@ mod reader;
 mod references;
 mod repeat;
 mod schema;
+mod soil;
 mod vehicle;
 mod write;
 mod write_grains;
@@ -42,9 +42,9 @@ mod write_part;
 mod write_solid;
 
 pub use error::{Place, Places, SceneError, SceneErrors};
+pub use flexible::{Flexible, InterfaceBody};
 pub use format_mechanism::kinds;
 pub use gallery::gallery;
-pub use soil::{SoilFeed, SoilLayer, SoilSpec, SoilTool};
 pub use grains::{
     ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
 };
@@ -52,6 +52,7 @@ pub use law::LAW_INPUTS;
 pub use placed::{shape_rotation, shapes_of};
 pub use repeat::Building;
 pub use schema::schema;
+pub use soil::{SoilFeed, SoilLayer, SoilSpec, SoilTool};
 pub use tippe_format::key::{SMALLEST_TOLERANCE, Spec};
 pub use tippe_format::part::{Attachment, CoordinateOf, Equation, Part, Value};
 pub use tippe_format::text::{closest, did_you_mean};
@@ -315,6 +316,7 @@ macro_rules! named {
 }
 
 mod contact;
+pub mod flexible;
 mod mechanism;
 mod realtime;
 pub use contact::ContactSpec;
@@ -553,6 +555,10 @@ pub struct Body {
     pub solver: Option<Solver>,
     /// Named frames on it.
     pub frames: Vec<Frame>,
+    /// How it bends, if it does.
+    pub flexible: Option<Flexible>,
+    /// The interface of a flexible body that it stands for.
+    pub interface_of: Option<InterfaceBody>,
     /// Where things were written.
     pub places: Places,
 }
@@ -579,6 +585,8 @@ impl Default for Body {
             collide: true,
             solver: None,
             frames: Vec::new(),
+            flexible: None,
+            interface_of: None,
             places: Places::default(),
         }
     }

@@ -58,9 +58,12 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     read_grains::sinks(reader, &fields, &mut scene);
     read_grains::probes(reader, &fields, &mut scene);
     soil::soils(reader, &fields, &mut scene);
+    flexible::lay_all(&mut scene);
     read_mechanism::mechanism(reader, &fields, &mut scene);
     cable::lay_all(reader, &mut scene);
     fluid::part_all(reader, &mut scene);
+    // interfaces stand behind all other bodies, also where a scene is written and read again
+    scene.bodies.sort_by_key(|body| body.interface_of.is_some());
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));

@@ -83,6 +83,8 @@ impl Copies<'_, '_> {
             collide: reader.flag(fields, "collide").or(defaults.collide).unwrap_or(true),
             solver: reader.word(fields, "solver", Solver::from_name),
             frames: frames(reader, fields),
+            flexible: flexible::read(reader, fields),
+            interface_of: None,
             places: self.places.clone(),
         };
         if let Some(omega_b) = reader.vec3(fields, "angular_velocity_body") {

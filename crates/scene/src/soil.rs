@@ -1,6 +1,6 @@
 //! The soil of a scene: `[[soil]]`, its layers, features, tools and points.
 
-use super::format::{Form, Key, Measure, Range, REPEATED, Table, key, measure, number, text, texts, vector, word};
+use super::format::{Form, Key, Measure, REPEATED, Range, Table, key, measure, number, text, texts, vector, word};
 use super::read::check_path;
 use super::read_mechanism::filled;
 use super::reader::{Fields, Reader};
@@ -129,20 +129,33 @@ const DENSITY: D = D::new(-3, 1, 0);
 const VOLUME: D = D::new(3, 0, 0);
 
 const LAYER: Table = Table {
-    name: "layer", kinds: &[],
+    name: "layer",
+    kinds: &[],
     keys: &[&[
         text("soil", "Its soil: sand, loam, clay, gravel, or one of `kinds`").required("such as soil = \"loam\""),
         number("thickness", D::LENGTH, Positive, "Thickness [m]").required("such as thickness = \"1 m\""),
-        number("void_ratio", D::ONE, Positive, "Volume of voids over that of grains [-]; default halfway between loose and dense"),
-        number("yield_pressure", D::PRESSURE, Positive, "Mean stress from which on it is compacted [Pa]; default by its yield line"),
+        number(
+            "void_ratio",
+            D::ONE,
+            Positive,
+            "Volume of voids over that of grains [-]; default halfway between loose and dense",
+        ),
+        number(
+            "yield_pressure",
+            D::PRESSURE,
+            Positive,
+            "Mean stress from which on it is compacted [Pa]; default by its yield line",
+        ),
     ]],
 };
 
 const KIND: Table = Table {
-    name: "kind of soil", kinds: &[],
+    name: "kind of soil",
+    kinds: &[],
     keys: &[&[
         text("name", "Word for it").required("a soil has a name"),
-        text("like", "Soil whose numbers it has where it says none: sand, loam, clay, gravel").required("such as like = \"loam\""),
+        text("like", "Soil whose numbers it has where it says none: sand, loam, clay, gravel")
+            .required("such as like = \"loam\""),
         number("grain_density", DENSITY, Positive, "Density of its grains [kg/m3]"),
         number("water", D::ONE, NotNegative, "Mass of water over mass of grains [-]"),
         pair("void_ratios", D::ONE, Positive, "Void ratio where it lies most densely and most loosely [-]"),
@@ -150,8 +163,16 @@ const KIND: Table = Table {
         pair("cohesion", D::PRESSURE, NotNegative, "Cohesion, loose and dense [Pa]"),
         number("tool_friction", D::ONE, NotNegative, "Angle of friction on tools [rad]"),
         number("adhesion", D::PRESSURE, NotNegative, "Adhesion to tools [Pa]"),
-        key("compression", Form::Vector(5, measure(D::ONE, Positive)), "N, lambda, kappa, kappa', m of its compaction, pressures in kPa [-]"),
-        key("bekker", Form::Vector(3, Measure { dimension: None, range: Any }), "kc [N/m^(n+1)], kphi [N/m^(n+2)], n of a plate pressed into it"),
+        key(
+            "compression",
+            Form::Vector(5, measure(D::ONE, Positive)),
+            "N, lambda, kappa, kappa', m of its compaction, pressures in kPa [-]",
+        ),
+        key(
+            "bekker",
+            Form::Vector(3, Measure { dimension: None, range: Any }),
+            "kc [N/m^(n+1)], kphi [N/m^(n+2)], n of a plate pressed into it",
+        ),
         number("shear", D::LENGTH, Positive, "Displacement K after which it shears with most of its strength [m]"),
     ]],
 };
@@ -160,10 +181,13 @@ const KIND: Table = Table {
 const FEATURES: &[&str] = &["block", "cone", "ramp"];
 
 const FEATURE: Table = Table {
-    name: "feature", kinds: &[],
+    name: "feature",
+    kinds: &[],
     keys: &[&[
-        word("kind", FEATURES, "block over a rectangle, cone about a point, ramp that rises over a rectangle").required("kind = \"cone\""),
-        number("height", D::LENGTH, Any, "Height over the flat ground, below it if negative [m]").required("such as height = \"1 m\""),
+        word("kind", FEATURES, "block over a rectangle, cone about a point, ramp that rises over a rectangle")
+            .required("kind = \"cone\""),
+        number("height", D::LENGTH, Any, "Height over the flat ground, below it if negative [m]")
+            .required("such as height = \"1 m\""),
         plan("low", "Lower corner of a block or ramp [m]"),
         plan("high", "Upper corner of it [m]"),
         plan("at", "Middle of a cone [m]"),
@@ -173,13 +197,20 @@ const FEATURE: Table = Table {
 };
 
 const TOOL: Table = Table {
-    name: "tool", kinds: &[],
+    name: "tool",
+    kinds: &[],
     keys: &[&[
         text("name", "Name of its signals").required("a tool has a name"),
         text("body", "The body it belongs to").required("such as body = \"blade\""),
-        vector("right", D::LENGTH, "Right end of its cutting edge, seen in its direction, in the frame of the body [m]").required("a point [x, y, z]"),
+        vector(
+            "right",
+            D::LENGTH,
+            "Right end of its cutting edge, seen in its direction, in the frame of the body [m]",
+        )
+        .required("a point [x, y, z]"),
         vector("left", D::LENGTH, "Left end of it [m]").required("a point [x, y, z]"),
-        vector("top", D::LENGTH, "From the edge to the top of the blade, in the frame of the body [m]").required("such as [0, 0, 0.6]"),
+        vector("top", D::LENGTH, "From the edge to the top of the blade, in the frame of the body [m]")
+            .required("such as [0, 0, 0.6]"),
         number("thickness", D::LENGTH, Positive, "Thickness of the edge, or of the teeth [m]; default 0.02"),
         number("teeth", D::ONE, Count, "Teeth on the edge; default none: the whole edge"),
         number("tooth_width", D::LENGTH, Positive, "Width of a tooth [m]; default 0.08"),
@@ -189,24 +220,31 @@ const TOOL: Table = Table {
 };
 
 const FEED: Table = Table {
-    name: "feed", kinds: &[],
+    name: "feed",
+    kinds: &[],
     keys: &[&[
         text("name", "Name of its signal").required("a feed has a name"),
         text("soil", "Its soil, one of the layers").required("such as soil = \"sand\""),
         plan("at", "Where it falls [m]").required("such as at = [1, 2]"),
-        number("rate", D::new(0, 1, -1), Positive, "Mass with its water per time [kg/s]").required("such as rate = \"100 kg/s\""),
+        number("rate", D::new(0, 1, -1), Positive, "Mass with its water per time [kg/s]")
+            .required("such as rate = \"100 kg/s\""),
         number("from", D::TIME, NotNegative, "When it begins [s]; default 0"),
         number("to", D::TIME, NotNegative, "When it ends [s]; default never"),
     ]],
 };
 
 const POINT: Table = Table {
-    name: "point", kinds: &[],
-    keys: &[&[text("name", "Name of its signals").required("a point has a name"), plan("at", "Place [m]").required("such as at = [1, 2]")]],
+    name: "point",
+    kinds: &[],
+    keys: &[&[
+        text("name", "Name of its signals").required("a point has a name"),
+        plan("at", "Place [m]").required("such as at = [1, 2]"),
+    ]],
 };
 
 pub(super) const SOIL: Table = Table {
-    name: "[[soil]]", kinds: &[],
+    name: "[[soil]]",
+    kinds: &[],
     keys: &[&[
         text("name", "Name of its signals").required("a soil has a name"),
         REPEATED,
@@ -214,10 +252,14 @@ pub(super) const SOIL: Table = Table {
         plan("high", "Upper corner in plan [m]").required("two corners of the site"),
         number("cell", D::LENGTH, Positive, "Side of a cell [m]").required("such as cell = \"0.1 m\""),
         number("level", D::LENGTH, Any, "Height of the flat ground [m]; default 0"),
-        key("layers", Form::Tables(&LAYER), "Layers from the top down; below is hard ground").required("layers = [{ soil = \"loam\", thickness = \"1 m\" }]"),
+        key("layers", Form::Tables(&LAYER), "Layers from the top down; below is hard ground")
+            .required("layers = [{ soil = \"loam\", thickness = \"1 m\" }]"),
         key("kinds", Form::Tables(&KIND), "Soils of this scene, each like a built-in one"),
         key("features", Form::Tables(&FEATURE), "What stands on the flat ground, or is dug into it"),
-        text("file", "Heights over the flat ground, from the folder of the scene: .asc (ESRI), .csv (x, y, z), .png (16-bit grey, with a .scale file)"),
+        text(
+            "file",
+            "Heights over the flat ground, from the folder of the scene: .asc (ESRI), .csv (x, y, z), .png (16-bit grey, with a .scale file)",
+        ),
         key("tools", Form::Tables(&TOOL), "Blades and buckets that cut it"),
         key("points", Form::Tables(&POINT), "Places whose height and density are signals"),
         texts("ignore", "Bodies that pass through it"),
@@ -331,7 +373,11 @@ fn kind(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<SoilKind> {
         kind.compression = tippe_soil::compaction::Compression { virgin, lambda, kappa, kappa_again, m };
         if !(kappa < kappa_again && kappa_again < lambda) {
             let message = format!("{}: kappa {kappa}, kappa' {kappa_again}, lambda {lambda} do not rise", fields.what);
-            reader.error(fields.place_of("compression"), message, "unloading is stiffer than recompression, that stiffer than the virgin line");
+            reader.error(
+                fields.place_of("compression"),
+                message,
+                "unloading is stiffer than recompression, that stiffer than the virgin line",
+            );
         }
     }
     let [dense, loose] = kind.void_ratios;
@@ -453,7 +499,9 @@ pub(super) fn written(soil: &SoilSpec) -> Writer {
     tables(&mut table, "kinds", &soil.kinds, written_kind);
     // heights of a file are written as they are: one block for each
     let cells = soil.relief.iter().flat_map(|relief| {
-        let place = |k: usize| [0, 1].map(|a| relief.low[a] + [k % relief.counts[0], k / relief.counts[0]][a] as f64 * relief.spacing);
+        let place = |k: usize| {
+            [0, 1].map(|a| relief.low[a] + [k % relief.counts[0], k / relief.counts[0]][a] as f64 * relief.spacing)
+        };
         let half = 0.5 * relief.spacing;
         relief.heights.iter().enumerate().filter(|(_, z)| **z != 0.0).map(move |(k, z)| Feature {
             kind: FeatureKind::Block { low: place(k).map(|x| x - half), high: place(k).map(|x| x + half) },

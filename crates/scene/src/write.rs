@@ -116,7 +116,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
     top.table("law", laws);
     tables(&mut top, "pair", &scene.pairs, pair);
     tables(&mut top, "solid", &scene.solids, write_solid::solid);
-    tables(&mut top, "body", &scene.bodies, body);
+    tables(&mut top, "body", scene.bodies.iter().filter(|body| body.interface_of.is_none()), body);
     tables(&mut top, "grains", &scene.grains, write_grains::grains);
     tables(&mut top, "sink", &scene.sinks, write_grains::sink);
     tables(&mut top, "probe", &scene.probes, write_grains::probe);
@@ -280,6 +280,9 @@ fn body(body: &Body) -> Writer {
         inner.put("velocity", numbers(&motion.velocity.to_array()));
         inner.put("angular_velocity", numbers(&motion.angular_velocity.to_array()));
         table.table("motion", inner);
+    }
+    if let Some(flexible) = &body.flexible {
+        table.table("flexible", flexible::write(flexible));
     }
     table.texts("groups", &body.groups);
     table.texts("ignore", &body.ignore);

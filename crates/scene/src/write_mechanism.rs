@@ -6,7 +6,8 @@ use super::*;
 
 /// Writes joints, force elements, signals, components, sensors, drawings and changes.
 pub(super) fn mechanism(top: &mut Writer, scene: &Scene) {
-    tables(top, "joint", &scene.joints, |joint| part(joint, true));
+    let own = scene.joints.iter().filter(|joint| !flexible::is_hold(scene, joint));
+    tables(top, "joint", own, |joint| part(joint, true));
     tables(top, "constraint", &scene.constraints, |constraint| self::constraint(constraint, &scene.joints));
     let of = |word: &str| scene.forces.iter().filter(move |part| part.kind.word == word).collect::<Vec<&Part>>();
     let (cables, fluids) = (of("cable"), of("fluid"));

@@ -38,7 +38,8 @@ fn blade() {
     for k in 0..steps {
         // all cells are looked at
         (0..200).step_by(16).for_each(|i| (0..200).step_by(16).for_each(|j| ground.wake([i, j])));
-        let [from, to] = [k, k + 1].map(|k| moving(Vec3::new(2.0 + speed * f64::from(k) * H, 10.0, -0.15), Vec3::X * speed));
+        let [from, to] =
+            [k, k + 1].map(|k| moving(Vec3::new(2.0 + speed * f64::from(k) * H, 10.0, -0.15), Vec3::X * speed));
         let begin = Instant::now();
         let bite = tool.bite(&ground, &from, 9.81);
         bites += begin.elapsed().as_secs_f64();

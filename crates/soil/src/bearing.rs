@@ -161,7 +161,9 @@ impl Patch {
         let boxes = presser.shapes.iter().map(|(shape, X_cs)| shape.aabb(&X_wc.then(X_cs)));
         let Some(hull) = boxes.reduce(|a, b| a.union(&b)) else { return Patch::default() };
         let half = 0.5 * ground.cell;
-        let reaches = |k: usize| hull.max[k] > ground.low[k] && hull.min[k] < ground.low[k] + ground.counts[k] as f64 * ground.cell;
+        let reaches = |k: usize| {
+            hull.max[k] > ground.low[k] && hull.min[k] < ground.low[k] + ground.counts[k] as f64 * ground.cell
+        };
         if !(reaches(0) && reaches(1)) {
             return Patch::default();
         }
@@ -249,7 +251,12 @@ impl Patch {
         for node in &self.nodes {
             let share = area / node.normal.z;
             let arm = node.point - motion.X_wc.position;
-            press.add(arm, node.normal, L, [node.pressure * share, node.stiffness * node.normal.z * share, f64::INFINITY]);
+            press.add(
+                arm,
+                node.normal,
+                L,
+                [node.pressure * share, node.stiffness * node.normal.z * share, f64::INFINITY],
+            );
             let j = libm::hypot(node.shear[0], node.shear[1]);
             let most = node.strength * share;
             let slack = exp(-j / node.length);

@@ -31,7 +31,8 @@ const MOST: usize = 100_000_000;
 pub fn read(path: &Path) -> Result<Relief, FileError> {
     let name = path.display().to_string();
     let bytes = |path: &Path| {
-        tippe_geometry::file::regular::read(path, 1 << 30).map_err(|error| FileError::Io(path.display().to_string(), error.to_string()))
+        tippe_geometry::file::regular::read(path, 1 << 30)
+            .map_err(|error| FileError::Io(path.display().to_string(), error.to_string()))
     };
     let text = |path: &Path| Ok(String::from_utf8_lossy(&bytes(path)?).into_owned());
     let relief = match ending(path) {

@@ -415,9 +415,8 @@ impl Ground {
                 let corner = self.corner(number);
                 // a cell more all around: what may slide into it
                 let cells = (0..(TILE + 2) * (TILE + 2)).map(|k| [k % (TILE + 2), k / (TILE + 2)]);
-                let mut points = cells.map(|c| {
-                    [0, 1].map(|k| self.low[k] + ((corner[k] + c[k]) as f64 - 0.5) * self.cell)
-                });
+                let mut points =
+                    cells.map(|c| [0, 1].map(|k| self.low[k] + ((corner[k] + c[k]) as f64 - 0.5) * self.cell));
                 !points.all(flat)
             })
             .collect();
@@ -548,8 +547,7 @@ fn moment(column: &Column, kinds: &[SoilKind], area: f64, floor: f64) -> f64 {
 
 /// Thickness of all layers [m].
 pub(crate) fn thickness(column: &Column, kinds: &[SoilKind], area: f64) -> f64 {
-    let of = |layer: &Layer| {
-        layer.mass * (1.0 + layer.void_ratio) / (kinds[usize::from(layer.kind)].grain_density * area)
-    };
+    let of =
+        |layer: &Layer| layer.mass * (1.0 + layer.void_ratio) / (kinds[usize::from(layer.kind)].grain_density * area);
     column.layers().iter().map(of).sum()
 }

@@ -88,9 +88,7 @@ impl Ground {
     fn patch(&self, number: usize) -> Vec<f64> {
         let corner = self.corner(number);
         let at = |k: usize| {
-            let clamped = |c: usize, axis: usize| {
-                (corner[axis] + c).saturating_sub(1).min(self.counts[axis] - 1)
-            };
+            let clamped = |c: usize, axis: usize| (corner[axis] + c).saturating_sub(1).min(self.counts[axis] - 1);
             [clamped(k % WIDE, 0), clamped(k / WIDE, 1)]
         };
         (0..WIDE * WIDE).map(|k| self.height(at(k))).collect()

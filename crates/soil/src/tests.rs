@@ -52,9 +52,12 @@ fn dozer_blade() {
 #[test]
 fn sloping_ground() {
     let cut = cut(16.5e3, 4e3, 1e3, [32.0, 21.0, 60.0]);
-    for (slope, P, H) in
-        [(-15.0, 6446.0072, 6736.1503), (0.0, 11441.289, 11669.932), (10.0, 16707.769, 16871.573), (20.0, 25024.85, 25086.257)]
-    {
+    for (slope, P, H) in [
+        (-15.0, 6446.0072, 6736.1503),
+        (0.0, 11441.289, 11669.932),
+        (10.0, 16707.769, 16871.573),
+        (20.0, 25024.85, 25086.257),
+    ] {
         let t = libm::tan(f64::to_radians(slope));
         let lead = 0.2 / libm::tan(f64::to_radians(60.0));
         let points = [[0.0, 0.2 + t * lead], [5.0, 0.2 + t * (lead + 5.0)]];
@@ -205,11 +208,7 @@ fn blade_pushes() {
     };
     let mut record = ToolRecord::default();
     let mass = ground.mass();
-    let at = |x: f64| Motion {
-        X_wc: Pose::new(Quat::IDENTITY, Vec3::new(x, 0.0, -0.1)),
-        v: Vec3::X,
-        w: Vec3::ZERO,
-    };
+    let at = |x: f64| Motion { X_wc: Pose::new(Quat::IDENTITY, Vec3::new(x, 0.0, -0.1)), v: Vec3::X, w: Vec3::ZERO };
     let first = tool.bite(&ground, &at(0.0), 9.81).unwrap().along;
     assert!(first > 0.0);
     for k in 0..240 {
@@ -234,7 +233,8 @@ fn plate_presses() {
     let mass = ground.mass();
     let shape = Shape::Box { half_extents: Vec3::new(0.25, 0.25, 0.1), smoothing: 0.0 };
     let presser = Presser { body: 0, shapes: vec![(shape, Pose::IDENTITY)] };
-    let motion = |z: f64| Motion { X_wc: Pose::new(Quat::IDENTITY, Vec3::new(0.0, 0.0, z)), v: -Vec3::Z, w: Vec3::ZERO };
+    let motion =
+        |z: f64| Motion { X_wc: Pose::new(Quat::IDENTITY, Vec3::new(0.0, 0.0, z)), v: -Vec3::Z, w: Vec3::ZERO };
     let before = ground.column([20, 20]).top().unwrap().void_ratio;
     for k in 1..=20 {
         let now = motion(0.1 - 0.002 * f64::from(k));

@@ -162,7 +162,8 @@ impl Tool {
                 break;
             }
         }
-        let [unit_weight, cohesion, friction, tool_friction, adhesion] = means.map(|x| if sum > 0.0 { x / sum } else { 0.0 });
+        let [unit_weight, cohesion, friction, tool_friction, adhesion] =
+            means.map(|x| if sum > 0.0 { x / sum } else { 0.0 });
         let cut =
             Cut { unit_weight, cohesion, friction, tool_friction, adhesion, rake, surcharge: 0.0, speed, gravity: g };
         (cut, adhesion)
@@ -176,7 +177,15 @@ impl Tool {
     }
 
     /// Rows of a tool in a step h [s], and the load {torque, force} on its body.
-    pub fn rows(&self, which: u32, bite: &Bite, record: &ToolRecord, motion: &Motion, h: f64, rows: &mut Vec<Row>) -> [Vec3; 2] {
+    pub fn rows(
+        &self,
+        which: u32,
+        bite: &Bite,
+        record: &ToolRecord,
+        motion: &Motion,
+        h: f64,
+        rows: &mut Vec<Row>,
+    ) -> [Vec3; 2] {
         if bite.along <= 0.0 {
             return [Vec3::ZERO; 2];
         }
@@ -313,7 +322,8 @@ impl Tool {
     pub fn lay_along(&self, ground: &mut Ground, parcel: &mut Parcel, placed: &Placed) {
         let slices = (self.width() / ground.cell).ceil().max(1.0) as usize;
         for k in 0..slices {
-            let p = placed.edge[0].lerp(placed.edge[1], (k as f64 + 0.5) / slices as f64) + placed.forward * (0.5 * ground.cell);
+            let p = placed.edge[0].lerp(placed.edge[1], (k as f64 + 0.5) / slices as f64)
+                + placed.forward * (0.5 * ground.cell);
             let part = parcel.take(1.0 / (slices - k) as f64);
             ground.lay(ground.nearest([p.x, p.y]), &part);
         }

@@ -10,6 +10,7 @@ pub mod statics;
 pub mod stepping;
 pub mod variables;
 
+pub use tippe_flexible as flexible;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
@@ -17,10 +18,10 @@ pub use tippe_mechanics::{
     soft_ground as soil, tyre,
 };
 pub use tippe_precise as precise;
-pub use tippe_soil as ground;
 pub use tippe_realtime as realtime;
 pub use tippe_scene as scene;
 pub use tippe_scene::{equation, material};
+pub use tippe_soil as ground;
 
 pub use linear::{Linearization, linearize};
 pub use precise::{Failure, Settings, State, Whole, simulate};

@@ -68,7 +68,9 @@ pub enum LinearizeError {
     #[error("grains have no linear system: their contacts come and go. help: leave them out of the scene")]
     Grains,
     /// Soil has no linear system.
-    #[error("a scene with soil has no linear system: soil gives way at bounds and does not come back. help: leave the soil out")]
+    #[error(
+        "a scene with soil has no linear system: soil gives way at bounds and does not come back. help: leave the soil out"
+    )]
     Soil,
     /// Numbers that are not finite, or an iteration without end.
     #[error("the eigenvalues of the linear system were not found. help: choose another instant")]

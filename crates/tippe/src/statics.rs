@@ -129,7 +129,9 @@ pub enum NoEquilibrium {
     )]
     Grains,
     /// What soil bears depends on what pressed on it before.
-    #[error("a scene with soil has no pose of rest of its own: what soil bears depends on what pressed on it before. help: run it until it rests")]
+    #[error(
+        "a scene with soil has no pose of rest of its own: what soil bears depends on what pressed on it before. help: run it until it rests"
+    )]
     Soil,
     /// The pose was found, but not what becomes of a push.
     #[error(transparent)]

@@ -321,6 +321,7 @@ impl Mechanism {
         }
         work.free = a;
         work.lambda = lambda;
+        self.note_modes(work, u_dot);
     }
 
     /// Takes from changes of the coordinates (`rates` false) or rates, and from the motions of the links they mean, what

@@ -11,6 +11,7 @@
 //! unit diagonal and d diagonal, the columns of U are kept as Y = U L^-T and e as L^-1 e:
 //!   I_a = I - Y d^-1 Y^T,   p_a = p + I_a zeta + Y d^-1 (L^-1 e),   u' = L^-T d^-1 (L^-1 e - Y^T a')
 
+use super::elastic::{self, Bent, Elastic};
 use super::{Link, Mechanism, Mode, Parent, Work};
 use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
@@ -175,6 +176,12 @@ impl LinkMotion {
         self.zeta
     }
 
+    /// Of a link that hangs by a joint between a flexible body and an interface: place from what it hangs on, acceleration that needs no
+    /// force, origin and axes of what it hangs on.
+    pub(super) fn set(&mut self, r: Vec3, zeta: Six, origin: Vec3, R_w1: Mat3) {
+        (self.r, self.from_1, self.zeta, self.origin, self.R_w1) = (r, r, zeta, origin, R_w1);
+    }
+
     /// Room for the motion of a link.
     pub fn new(link: &Link) -> LinkMotion {
         LinkMotion {
@@ -269,7 +276,13 @@ impl Mechanism {
                     &base
                 }
             };
-            let span = link.first..link.first + link.count;
+            if link.elastic.is_interface_joint() {
+                let bent = elastic::Placing { link, k, q, u, parent, links: &self.links };
+                rest[0] = bent.place(&mut work.bent, &mut work.S, here);
+                self.bend(k, q, u, &rest[0], &mut work.bent);
+                continue;
+            }
+            let span = link.first..link.first + link.joint.coordinates();
             let S = &mut work.S[span.clone()];
             let R_w1 = if here.along_parent { parent.R } else { parent.R * link.R_p1 };
             let carried = link.carry(&q[span.clone()], &u[span], bases[k], parent, &R_w1, S);
@@ -290,8 +303,8 @@ impl Mechanism {
             here.r = r;
             here.from_1 = carried.slide + c;
             here.zeta = Six { angular: alpha, linear: carried.a + alpha.cross(c) + w.cross(v_c) };
-            here.origin = parent.p + arm;
-            here.R_w1 = R_w1;
+            (here.origin, here.R_w1) = (parent.p + arm, R_w1);
+            self.bend(k, q, u, &rest[0], &mut work.bent);
         }
     }
 
@@ -310,11 +323,15 @@ impl Mechanism {
             Parent::Body(body) => of(body),
             Parent::Link(parent) => self.place_one(parent as usize, at, base, of),
         };
+        if link.elastic.is_interface_joint() {
+            return self.place_one_bent(k, at, &parent);
+        }
         let (mut q, mut u) = ([0.0; 6], [0.0; 6]);
-        for i in 0..link.count {
+        let count = link.joint.coordinates();
+        for i in 0..count {
             (q[i], u[i]) = at(link.first + i);
         }
-        let (q, u) = (&q[..link.count], &u[..link.count]);
+        let (q, u) = (&q[..count], &u[..count]);
         let mut motion = link.joint.motion(q, u, base(k));
         if link.reversed {
             motion = motion.reversed(u);
@@ -337,7 +354,8 @@ impl Mechanism {
     pub fn massless(&self, work: &Work) -> Option<usize> {
         (0..self.links.len()).find(|&k| {
             let link = &self.links[k];
-            (0..link.count).any(|i| work.modes[link.first + i] == Mode::Free && !work.L[k][diagonal(i)].is_finite())
+            (0..link.count)
+                .any(|i| work.modes[link.first + i] == Mode::Free && !work.L[work.L_from[k] + diagonal(i)].is_finite())
         })
     }
 
@@ -367,6 +385,12 @@ impl Mechanism {
         for (k, own) in &work.added {
             work.links[*k].inertia.add(own);
         }
+        for k in 0..self.links.len() {
+            if let Some((more, bias)) = self.begin_bent(k, &kinematics[k], work) {
+                work.links[k].inertia.J.add(&Symmetric::rotated(&Mat3::IDENTITY, &more));
+                work.links[k].p.angular += bias;
+            }
+        }
         for (k, link) in self.links.iter().enumerate().rev() {
             let (before, from) = work.links.split_at_mut(k);
             let LinkMotion { inertia, p, zeta, r, .. } = &mut from[0];
@@ -376,8 +400,11 @@ impl Mechanism {
                 Y[i] = inertia.times(S[i]);
                 e[i] = tau[link.first + i] - S[i].dot(p);
             }
-            let L = &mut work.L[k];
-            factor(S, Y, &work.modes[span], L);
+            let L = &mut work.L[work.L_from[k]..][..link.count * (link.count + 1) / 2];
+            match &mut work.bent[k] {
+                Bent::Body(bent) => bent.factor(S, Y, &work.modes[span], e, L),
+                _ => factor(S, Y, &work.modes[span], L),
+            }
             forward(L, e);
             for (i, (Y, e)) in Y.iter().zip(e).enumerate() {
                 inertia.reduce(*Y, L[diagonal(i)]);
@@ -385,6 +412,10 @@ impl Mechanism {
             }
             if let Parent::Link(parent) = link.parent {
                 let p = *p + inertia.times(*zeta);
+                if let Elastic::Interface { .. } = link.elastic {
+                    let (up, own) = work.bent.split_at_mut(k);
+                    elastic::hand_over(&mut up[parent as usize], &own[0], |x| inertia.times(x), &p, *r);
+                }
                 let outer = &mut before[parent as usize];
                 outer.inertia.add_shifted(inertia, *r);
                 outer.p.angular += p.angular + r.cross(p.linear);
@@ -392,7 +423,7 @@ impl Mechanism {
             }
         }
         for k in 0..self.links.len() {
-            let a = self.base_acceleration(k, work) + work.links[k].zeta;
+            let a = self.base_acceleration(k, work) + work.links[k].zeta + self.bending(k, work, u_dot);
             work.links[k].a = self.joint_rates(k, a, work, u_dot);
         }
         for (i, mode) in work.modes.iter().enumerate() {
@@ -400,6 +431,7 @@ impl Mechanism {
                 u_dot[i] = *rate;
             }
         }
+        self.note_modes(work, u_dot);
     }
 
     /// Acceleration the parent gives link k. What the tree hangs on does not accelerate: prescribed velocities are constant.
@@ -420,7 +452,7 @@ impl Mechanism {
         let link = &self.links[k];
         let span = link.first..link.first + link.count;
         let (S, Y, e) = (&work.S[span.clone()], &work.Y[span.clone()], &work.e[span.clone()]);
-        let L = &work.L[k];
+        let L = &work.L[work.L_from[k]..][..link.count * (link.count + 1) / 2];
         let u_dot = &mut u_dot[span];
         for (i, rate) in u_dot.iter_mut().enumerate() {
             *rate = (e[i] - Y[i].dot(&a)) * L[diagonal(i)];
@@ -438,6 +470,9 @@ impl Mechanism {
         let tree = || tree.iter().map(|&k| k as usize);
         for k in tree() {
             work.links[k].p = -loads[k];
+            if let Bent::Body(bent) = &mut work.bent[k] {
+                bent.p.fill(0.0);
+            }
         }
         for k in tree().rev() {
             let link = &self.links[k];
@@ -447,13 +482,21 @@ impl Mechanism {
             for i in 0..link.count {
                 e[i] = tau[link.first + i] - S[i].dot(&p);
             }
-            let L = &work.L[k];
+            if let Bent::Body(bent) = &work.bent[k] {
+                let first = link.count - bent.p.len();
+                e[first..].iter_mut().zip(&bent.p).for_each(|(e, p)| *e -= p);
+            }
+            let L = &work.L[work.L_from[k]..][..link.count * (link.count + 1) / 2];
             forward(L, e);
             for (i, (Y, e)) in Y.iter().zip(e).enumerate() {
                 p = p + *Y * (*e * L[diagonal(i)]);
             }
             if let Parent::Link(parent) = link.parent {
                 let r = work.links[k].r;
+                if let Elastic::Interface { .. } = link.elastic {
+                    let (up, own) = work.bent.split_at_mut(k);
+                    elastic::push_modes(&mut up[parent as usize], &own[0], &p);
+                }
                 let outer = &mut work.links[parent as usize];
                 outer.p.angular += p.angular + r.cross(p.linear);
                 outer.p.linear += p.linear;
@@ -467,6 +510,7 @@ impl Mechanism {
                 }
                 _ => Six::default(),
             };
+            let base = base + self.bending(k, work, u_dot);
             a[k] = self.joint_rates(k, base, work, u_dot);
         }
     }
@@ -488,6 +532,7 @@ impl Mechanism {
             let a = work.links[k].a;
             out[k] =
                 Six { angular: J.times(a.angular) + kin.w.cross(J.times(kin.w)), linear: a.linear * mass } - loads[k];
+            out[k].angular += self.torque_of_bending(k, a.angular, kin, work);
         }
         for (k, own) in &work.added {
             out[*k] = out[*k] + own.times(work.links[*k].a);
@@ -516,7 +561,7 @@ impl Mechanism {
             for i in link.first..link.first + link.count {
                 d = d + work.S[i] * change[i];
             }
-            out[k] = d;
+            out[k] = d + self.bending(k, work, change);
         }
     }
 }
@@ -530,7 +575,7 @@ fn diagonal(i: usize) -> usize {
 /// Factors L and d of D = S^T U, packed by rows with 1/d on the diagonal, and Y = U L^-T in the place of U. Coordinates that
 /// are not free have zeros: they take no part.
 #[inline]
-fn factor(S: &[Six], Y: &mut [Six], modes: &[Mode], L: &mut [f64; 21]) {
+fn factor(S: &[Six], Y: &mut [Six], modes: &[Mode], L: &mut [f64]) {
     for i in 0..S.len() {
         let row = i * (i + 1) / 2;
         if modes[i] != Mode::Free {
@@ -553,7 +598,7 @@ fn factor(S: &[Six], Y: &mut [Six], modes: &[Mode], L: &mut [f64; 21]) {
 
 /// y <- L^-1 y.
 #[inline]
-fn forward(L: &[f64; 21], y: &mut [f64]) {
+fn forward(L: &[f64], y: &mut [f64]) {
     for i in 1..y.len() {
         let row = i * (i + 1) / 2;
         for j in 0..i {
@@ -564,7 +609,7 @@ fn forward(L: &[f64; 21], y: &mut [f64]) {
 
 /// y <- L^-T y.
 #[inline]
-fn backward(L: &[f64; 21], y: &mut [f64]) {
+fn backward(L: &[f64], y: &mut [f64]) {
     for i in (1..y.len()).rev() {
         let row = i * (i + 1) / 2;
         for j in 0..i {

@@ -1,6 +1,7 @@
 //! Mechanisms: bodies joined by joints. Joints that span a forest give coordinates, all others rows with multipliers.
 
 mod closure;
+pub mod elastic;
 mod forest;
 mod one_way;
 
@@ -9,6 +10,7 @@ pub use one_way::{Standing, Standpoint};
 
 use crate::joint::coupling::Coupling;
 use crate::joint::{Joint, Row, Six};
+use elastic::{Bent, Elastic};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tippe_geometry::{Mat3, Quat, Vec3};
@@ -62,8 +64,10 @@ pub struct Link {
     pub p_2c: Vec3,
     /// Index of its first coordinate.
     pub first: usize,
-    /// Number of its coordinates.
+    /// Number of its coordinates: of its joint, then of its modes.
     pub count: usize,
+    /// What bends in it, or what it is held by.
+    pub elastic: Elastic,
 }
 
 /// A joint that is rows.
@@ -128,8 +132,11 @@ pub struct Work {
     /// Columns of S, by coordinate.
     pub S: Vec<Six>,
     Y: Vec<Six>,
-    /// Factors of D by link: lower triangle L by rows, 1/d on the diagonal.
-    L: Vec<[f64; 21]>,
+    /// Factors of D by link, from `L_from`: lower triangle L by rows, 1/d on the diagonal.
+    L: Vec<f64>,
+    L_from: Vec<usize>,
+    /// What bending adds, by link; empty for rigid ones.
+    pub bent: Vec<Bent>,
     /// What is added to the inertia of links, about their centres of mass, resolved in world.
     pub added: Vec<(usize, Tensor)>,
     /// Modes of the coordinates.
@@ -278,7 +285,15 @@ impl Mechanism {
             links: self.links.iter().map(LinkMotion::new).collect(),
             S: vec![Six::default(); self.coordinates],
             Y: vec![Six::default(); self.coordinates],
-            L: vec![[0.0; 21]; self.links.len()],
+            L: vec![0.0; self.links.iter().map(|link| link.count * (link.count + 1) / 2).sum()],
+            L_from: (self.links.iter())
+                .scan(0, |from, link| {
+                    let own = *from;
+                    *from += link.count * (link.count + 1) / 2;
+                    Some(own)
+                })
+                .collect(),
+            bent: self.links.iter().map(Bent::new).collect(),
             added: Vec::new(),
             modes: vec![Mode::Free; self.coordinates],
             active: vec![true; self.loops.len()],

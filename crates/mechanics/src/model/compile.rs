@@ -116,7 +116,7 @@ impl Compiler<'_> {
             for (shape_spec, shape) in shapes {
                 let X_cs = placed(shape_spec, body.p_bc);
                 self.keep_hull(index, &shape, X_cs);
-                if !(spec.collide && shape_spec.collide) {
+                if !(spec.collide && shape_spec.collide) || spec.flexible.is_some() {
                     continue;
                 }
                 let key = class_key(spec, shape_spec);
@@ -151,6 +151,7 @@ impl Compiler<'_> {
         if bodies.len() < self.scene.bodies.len() {
             return None;
         }
+        self.bend(&mut bodies)?;
         let mut parameters = Vec::new();
         let by_bodies = self.body_table(&bodies, &colliders, &classes, &mut parameters);
         let by_class = self.class_table(&classes, &bodies, &by_bodies, &mut parameters);
@@ -342,6 +343,8 @@ impl Compiler<'_> {
             size: 0.0,
             mechanism: None,
             solver: spec.solver,
+            flexible: None,
+            interface_of: None,
         };
         if drive != Drive::Free {
             body.p_bc = Vec3::ZERO;

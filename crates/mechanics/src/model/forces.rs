@@ -441,9 +441,11 @@ impl Compiler<'_> {
         let giving =
             model.joints.iter().filter_map(|joint| Some((joint.name.clone(), Element::Give(joint.gives.clone()?))));
         found.extend(giving);
+        found.extend(model.modes());
         for (name, kind) in found {
             model.add_element(name, kind);
         }
+        self.refuse_unheld(model);
     }
 
     /// A joint that takes hold, or lets go.

@@ -8,6 +8,7 @@ use crate::element::{self, Anchor, At, Element, Give, Yielding};
 use crate::joint::coupling::{Coupling, Holds, Term};
 use crate::joint::{self, Axis2, Joint, Make};
 use crate::kinematics::Kinematics;
+use crate::mechanism::elastic::Elastic;
 use crate::mechanism::{Coupled, CoupledBy, Link, Loop, Mechanism, Parent, Side};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,17 +82,17 @@ impl Model {
 }
 
 /// A joint of the scene with its frames found.
-struct Found {
+pub(super) struct Found {
     index: usize,
-    joint: Joint,
+    pub(super) joint: Joint,
     /// Free body, or what does not move.
-    ends: [End; 2],
+    pub(super) ends: [End; 2],
 }
 
 /// A frame on something.
 #[derive(Clone, Copy)]
-struct End {
-    body: Option<usize>,
+pub(super) struct End {
+    pub(super) body: Option<usize>,
     /// In the frame c of the body.
     p: Vec3,
     R: Mat3,
@@ -192,6 +193,7 @@ impl Compiler<'_> {
             }
         }
         self.name_constraint_signals(model);
+        self.name_stresses(model);
     }
 
     /// Names of the forces of constraints that do not give.
@@ -231,6 +233,9 @@ impl Compiler<'_> {
                 return None;
             };
             ends[k].body = Some(body);
+            if self.refuse_joint(model, spec, body) {
+                return None;
+            }
             ends[k].p = -model.bodies[body].p_bc;
             if !attachment.frame.is_empty() {
                 let frames = &self.scene.bodies[body].frames;
@@ -330,7 +335,8 @@ impl Compiler<'_> {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|&k| {
             let f = &found[k];
-            (!needed(f), !started(f), std::cmp::Reverse(f.joint.row_count()))
+            // a flexible body and its interfaces have their coordinates together
+            (!f.is_interface(model), !needed(f), !started(f), std::cmp::Reverse(f.joint.row_count()))
         });
         let mut spanning = vec![false; found.len()];
         for k in order {
@@ -426,13 +432,13 @@ impl Compiler<'_> {
             });
             match next {
                 Some((k, reversed)) => {
-                    let Some(index) = forest.hang(&found[k], reversed) else { break };
+                    let Some(index) = forest.hang(model, &found[k], reversed) else { break };
                     let place = JointPlace::Link { mechanism: number, link: index };
                     model.joints[found[k].index].place = Some(place);
                 }
                 None => {
                     let Some(&body) = bodies.iter().find(|b| !forest.link_of.contains_key(b)) else { break };
-                    forest.let_float(body);
+                    forest.let_float(model, body);
                 }
             }
         }
@@ -641,9 +647,10 @@ struct Forest {
 
 impl Forest {
     /// The next body by this joint, on its second end unless `reversed`; its link.
-    fn hang(&mut self, f: &Found, reversed: bool) -> Option<u32> {
+    fn hang(&mut self, model: &Model, f: &Found, reversed: bool) -> Option<u32> {
         let (outer, inner) = if reversed { (f.ends[1], f.ends[0]) } else { (f.ends[0], f.ends[1]) };
         let body = inner.body?;
+        let elastic = f.elastic(model, usize::from(!reversed));
         Some(self.add(Link {
             body: body as u32,
             parent: parent(&outer, &self.link_of),
@@ -655,12 +662,15 @@ impl Forest {
             R_2c: inner.R.transpose(),
             p_2c: -(inner.R.transpose() * inner.p),
             first: self.mechanism.coordinates,
-            count: f.joint.coordinates(),
+            count: f.joint.coordinates() + elastic.modes(),
+            elastic,
         }))
     }
 
     /// The next body with six coordinates of its own.
-    fn let_float(&mut self, body: usize) {
+    fn let_float(&mut self, model: &Model, body: usize) {
+        let flexible = model.bodies[body].flexible.clone();
+        let elastic = flexible.map_or(Elastic::Rigid, |of| Elastic::Body { of, by: None });
         self.add(Link {
             body: body as u32,
             parent: Parent::World,
@@ -672,7 +682,8 @@ impl Forest {
             R_2c: Mat3::IDENTITY,
             p_2c: Vec3::ZERO,
             first: self.mechanism.coordinates,
-            count: 6,
+            count: 6 + elastic.modes(),
+            elastic,
         });
     }
 
@@ -706,7 +717,7 @@ pub(super) fn coordinate_of(
         return Err((format!("joint \"{name}\", which has no coordinates"), help));
     };
     let link = &model.mechanisms[mechanism as usize].links[link as usize];
-    if coordinate >= link.count || link.joint.has_base() {
+    if coordinate >= link.joint.coordinates() || link.joint.has_base() {
         let help = "couple joints that turn about or move along an axis";
         return Err((format!("a coordinate joint \"{name}\" does not have"), help));
     }

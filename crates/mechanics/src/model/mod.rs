@@ -6,6 +6,7 @@ mod contact_table;
 mod drawings;
 mod drives;
 mod facets;
+mod flexible;
 mod forces;
 mod grain_measures;
 mod grains;
@@ -223,6 +224,13 @@ pub enum SignalSource {
         /// Its loop, or the number of loops plus the coupling.
         owner: u32,
     },
+    /// Largest von Mises stress at the nodes of a flexible body [Pa].
+    Stress {
+        /// Mechanism.
+        mechanism: u32,
+        /// Link.
+        link: u32,
+    },
     /// Output of a force element.
     Output {
         /// Element.
@@ -346,6 +354,10 @@ pub struct Body {
     pub mechanism: Option<(u32, u32)>,
     /// How a clock with a fixed step solves the partition it is in, instead of its setting.
     pub solver: Option<Solver>,
+    /// How it bends, if it does.
+    pub flexible: Option<Arc<tippe_flexible::Reduced>>,
+    /// The flexible body and which of its interfaces it stands for.
+    pub interface_of: Option<(u32, usize)>,
 }
 
 /// Where the contact force acts.

@@ -122,8 +122,15 @@ impl Compiler<'_> {
             self.fail(spec.places.entity, message, "another clock");
         }
         if let Some(set) = scene.grains.first() {
-            let message = format!("soil \"{}\" and grains \"{}\" cannot run together yet: grains do not feel it", spec.name, set.name);
-            self.fail(spec.places.entity, message, "a height grid for the ground under grains, or `feeds` for what falls on soil");
+            let message = format!(
+                "soil \"{}\" and grains \"{}\" cannot run together yet: grains do not feel it",
+                spec.name, set.name
+            );
+            self.fail(
+                spec.places.entity,
+                message,
+                "a height grid for the ground under grains, or `feeds` for what falls on soil",
+            );
         }
         let g = model.gravity;
         if g.x != 0.0 || g.y != 0.0 || g.z >= 0.0 {

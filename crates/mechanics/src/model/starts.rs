@@ -109,7 +109,7 @@ impl Compiler<'_> {
                 bases: vec![Quat::IDENTITY; mechanism.links.len()],
                 ..MechanismStart::default()
             },
-            given: vec![false; mechanism.coordinates],
+            given: modal(mechanism),
             driven: vec![false; mechanism.coordinates],
         };
         let mut placed: Vec<Placed> = Vec::new();
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         let R_w2 = R_wc * link.R_2c.transpose();
         let inner = (R_w2, p_wc - R_w2 * link.p_2c);
         let (f1, f2) = if link.reversed { (inner, outer) } else { (outer, inner) };
-        let q = &mut written.start.q[link.first..link.first + link.count];
+        let q = &mut written.start.q[link.first..link.first + link.joint.coordinates()];
         let spec = link.source.map(|s| &self.scene.joints[s as usize]);
         let body = &self.scene.bodies[link.body as usize];
         // a body that was not placed is placed by its joint
@@ -277,13 +277,13 @@ impl Compiler<'_> {
             let (dw, dv) = (sign * (f1.R * missing.angular), sign * (f1.R * missing.linear));
             let link = &mechanism.links[h.root];
             let change = Six { angular: dw, linear: dv + dw.cross(kinematics[h.root].p - f2.p) };
-            fit(&work.S[link.first..link.first + link.count], change, &mut start.u[link.first..]);
+            fit(&work.S[link.first..link.first + link.joint.coordinates()], change, &mut start.u[link.first..]);
             let stays = match closing.sides[1 - h.side].on {
                 Parent::Link(k) => firm[k as usize],
                 _ => true,
             };
             firm[h.root] = stays && rates.len() == n && rates.iter().all(Option::is_some);
-            given[link.first..link.first + link.count].fill(firm[h.root]);
+            given[link.first..link.first + link.joint.coordinates()].fill(firm[h.root]);
         }
     }
 
@@ -474,7 +474,7 @@ impl Compiler<'_> {
         for link in &mechanism.links {
             let Some(source) = link.source else { continue };
             let name = &model.joints[source as usize].name;
-            for i in link.first..link.first + link.count {
+            for i in link.first..link.first + link.joint.coordinates() {
                 let moved = start.q[i] - written.q[i];
                 if moved.abs() > CHANGED && !link.joint.has_base() {
                     let (coordinate, unit) = link.joint.coordinate_names()[i - link.first];
@@ -520,7 +520,8 @@ impl Compiler<'_> {
         work: &mut Work,
     ) {
         let n = mechanism.links.len();
-        let mut given = vec![false; mechanism.coordinates];
+        // flexible bodies begin at rest in themselves, if that fits
+        let mut given = modal(mechanism);
         let mut kinematics = vec![Kinematics::WORLD; n];
         for k in 0..n {
             let link = &mechanism.links[k];
@@ -533,7 +534,7 @@ impl Compiler<'_> {
                 let arm = kinematics[k].R * model.bodies[link.body as usize].p_bc;
                 let wanted = Six { angular: w, linear: v + w.cross(arm) }
                     - Six { angular: kinematics[k].w, linear: kinematics[k].v };
-                fit(&work.S[link.first..link.first + link.count], wanted, &mut start.u[link.first..]);
+                fit(&work.S[link.first..link.first + link.joint.coordinates()], wanted, &mut start.u[link.first..]);
             }
             for (i, rate) in spec.map_or_else(Vec::new, start_rates).into_iter().enumerate() {
                 if let Some(rate) = rate {
@@ -565,7 +566,7 @@ impl Compiler<'_> {
         mechanism.correction(true, work, &mut change);
         for link in &mechanism.links {
             let Some(source) = link.source else { continue };
-            for i in (link.first..link.first + link.count).filter(|&i| given[i]) {
+            for i in (link.first..link.first + link.joint.coordinates()).filter(|&i| given[i]) {
                 if (start.u[i] - written[i]).abs() > CHANGED {
                     self.warnings.push(format!(
                         "joint \"{}\": its rate starts at {:.6e}, not at {:.6e} as written, so that all loops stay closed",
@@ -655,6 +656,15 @@ fn evaluate(model: &Model, mechanism: &Mechanism, start: &MechanismStart, work: 
     mechanism.measure_rows(&start.q, &start.u, &kinematics, |b| model.standing(b), body, work);
     mechanism.factor_rows(work);
     u_dot.iter().all(|x| x.is_finite()) && mechanism.massless(work).is_none()
+}
+
+/// Which coordinates are modes of flexible bodies.
+fn modal(mechanism: &Mechanism) -> Vec<bool> {
+    let mut out = vec![false; mechanism.coordinates];
+    for link in &mechanism.links {
+        out[link.first + link.joint.coordinates()..link.first + link.count].fill(true);
+    }
+    out
 }
 
 /// Largest turn among changes of coordinates [rad]; translations count as shares of the mechanism's size elsewhere.

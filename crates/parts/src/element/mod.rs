@@ -16,6 +16,7 @@ mod give;
 mod heavy_line;
 mod joint_spring;
 mod maxwell;
+mod modes;
 mod motion;
 mod position;
 mod propeller;
@@ -44,6 +45,7 @@ pub use give::{Give, Restrains, Yielding};
 pub use heavy_line::HeavyLine;
 pub use joint_spring::JointSpring;
 pub use maxwell::Maxwell;
+pub use modes::{LARGEST_STRAIN, LARGEST_TURN, Modes};
 pub use motion::Motion;
 pub use position::Position;
 pub use propeller::Propeller;
@@ -131,6 +133,8 @@ pub enum Element {
     Track(Box<Track>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
+    /// The modes of a flexible body.
+    Modes(Box<Modes>),
     /// Elastic stops of a coordinate.
     Stop(Stop),
     /// Dry friction of a coordinate.
@@ -175,6 +179,7 @@ impl Element {
             Element::Tyre(e) => e.as_ref(),
             Element::Track(e) => e.as_ref(),
             Element::JointSpring(e) => e,
+            Element::Modes(e) => e.as_ref(),
             Element::Stop(e) => e,
             Element::Friction(e) => e,
             Element::Torque(e) => e,
