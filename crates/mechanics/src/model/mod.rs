@@ -13,6 +13,7 @@ mod grains;
 mod homes;
 mod inputs;
 mod mechanisms;
+mod relations;
 mod soil;
 mod starts;
 
