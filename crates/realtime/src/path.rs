@@ -424,6 +424,8 @@ mod tests {
             size: 0.1,
             mechanism: None,
             solver: None,
+            flexible: None,
+            interface_of: None,
         }
     }
 
