@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_step_winds_it_up_as_its_row_says() {
         let line = Line { stiffness: 300.0, damping: 2.0, leak: 1e-2 };
-        let grip = Grip { capacity: f64::INFINITY, factors: [1.0; MOST_SHAFTS] };
+        let grip = Grip { capacity: f64::INFINITY, factors: [1.0; MOST_SHAFTS], ..Grip::default() };
         let (z, h, rate) = (0.03, 0.01, 1.5);
         let mut list = RowList::default();
         line.row(0, &grip, z, h, &mut list);
