@@ -171,7 +171,7 @@ impl Clock {
                 Parent::Body(b) => model.bodies[b as usize].drive != Drive::Fixed,
                 _ => false,
             });
-        if machine.smooth || driven || super::modal::bends(mechanism) {
+        if machine.smooth || driven || mechanism.bends() {
             return;
         }
         let mean = |b: usize| (velocity[b] + self.paths[b].velocity()) * 0.5;

@@ -324,7 +324,7 @@ impl Clock {
                     // loops hold most of what could swing
                     let most = if mechanism.has_rows() { LOOPS * SMOOTH } else { SMOOTH };
                     // modes are stiff: they are solved for at the end of the step
-                    machine.smooth = h * omega < most && !super::modal::bends(mechanism);
+                    machine.smooth = h * omega < most && !mechanism.bends();
                     if !machine.smooth {
                         break;
                     }
@@ -584,7 +584,7 @@ impl Clock {
             }
         }
         displace(mechanism, record, &machine.hop);
-        if solved && super::modal::bends(mechanism) {
+        if solved && mechanism.bends() {
             self.integrate_modes(k);
         }
         let machine = &mut self.machines[k];

@@ -53,11 +53,6 @@ pub(super) struct Books {
     before: [f64; 2],
 }
 
-/// True for a mechanism that bends.
-pub(super) fn bends(mechanism: &tippe_mechanics::mechanism::Mechanism) -> bool {
-    mechanism.links.iter().any(|link| link.elastic.modes() > 0)
-}
-
 impl Clock {
     /// Places of the blocks of mechanism `k` in the problem of partition `p`, and the blocks themselves; `start` are their velocities.
     pub(super) fn modal_blocks(

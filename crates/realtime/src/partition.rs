@@ -348,16 +348,7 @@ impl Clock {
         for &k in &partition.machines {
             self.joint_ties(k as usize, &mut problem.ties, &mut problem.ends, &mut partition.owners);
         }
-        for &k in &partition.ties {
-            let tie = &self.rows.ties[k as usize];
-            let mut copy = |ends: kkt::Ends| {
-                let first = problem.ends.len() as u32;
-                problem.ends.extend_from_slice(ends.of(&self.rows.ends));
-                kkt::Ends { first, end: problem.ends.len() as u32 }
-            };
-            let (ends, pushes) = (copy(tie.ends), copy(tie.pushes));
-            problem.ties.push(Tie { ends, pushes, ..*tie });
-        }
+        self.copy_ties(&partition.ties, &mut problem);
         for end in &mut problem.ends {
             let mut J = end.row(0);
             self.welds.of_leader(end.body, &mut J);
@@ -377,6 +368,20 @@ impl Clock {
         }
         (self.partition_of, self.place_of) = (partition_of, place_of);
         self.partitions[p] = partition;
+    }
+
+    /// Ties of a partition with their ends, as they are, into its problem.
+    fn copy_ties(&self, ties: &[u32], problem: &mut Problem) {
+        for &k in ties {
+            let tie = &self.rows.ties[k as usize];
+            let mut copy = |ends: kkt::Ends| {
+                let first = problem.ends.len() as u32;
+                problem.ends.extend_from_slice(ends.of(&self.rows.ends));
+                kkt::Ends { first, end: problem.ends.len() as u32 }
+            };
+            let (ends, pushes) = (copy(tie.ends), copy(tie.pushes));
+            problem.ties.push(Tie { ends, pushes, ..*tie });
+        }
     }
 
     /// Velocities and impulses of all partitions.

@@ -345,18 +345,7 @@ impl Entering {
             self.places(&mut set.places);
             scene.grains.push(set);
         }
-        for mut sink in sinks {
-            self.names.put(&mut sink.name);
-            (sink.low, sink.high) = grains::moved_box(sink.low, sink.high, self.position, self.orientation);
-            self.places(&mut sink.places);
-            scene.sinks.push(sink);
-        }
-        for mut probe in probes {
-            self.names.put(&mut probe.name);
-            (probe.low, probe.high) = grains::moved_box(probe.low, probe.high, self.position, self.orientation);
-            self.places(&mut probe.places);
-            scene.probes.push(probe);
-        }
+        self.measures(sinks, probes, scene);
         for mut soil in soils {
             self.names.put(&mut soil.name);
             soil.tools.iter_mut().for_each(|tool| self.names.body(&mut tool.body));
@@ -385,6 +374,22 @@ impl Entering {
         for mut change in changes {
             self.change(&mut change);
             scene.changes.push(change);
+        }
+    }
+
+    /// Boxes around grains.
+    fn measures(&self, sinks: Vec<SinkSpec>, probes: Vec<ProbeSpec>, scene: &mut Scene) {
+        for mut sink in sinks {
+            self.names.put(&mut sink.name);
+            (sink.low, sink.high) = grains::moved_box(sink.low, sink.high, self.position, self.orientation);
+            self.places(&mut sink.places);
+            scene.sinks.push(sink);
+        }
+        for mut probe in probes {
+            self.names.put(&mut probe.name);
+            (probe.low, probe.high) = grains::moved_box(probe.low, probe.high, self.position, self.orientation);
+            self.places(&mut probe.places);
+            scene.probes.push(probe);
         }
     }
 

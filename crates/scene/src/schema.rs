@@ -12,7 +12,25 @@ pub fn schema() -> Value {
         top.insert("title".into(), json!("Tippe scene, format 1"));
         top.insert("$defs".into(), definitions());
     }
+    // a vehicle of a scene may say a little over one from a file
+    if let Some(vehicle) = schema.pointer_mut("/properties/vehicle/items") {
+        let_out(vehicle);
+    }
     schema
+}
+
+/// Nothing but names is required of a table, and of those in it.
+fn let_out(table: &mut Value) {
+    match table {
+        Value::Object(entries) => {
+            if let Some(Value::Array(required)) = entries.get_mut("required") {
+                required.retain(|key| key == "name");
+            }
+            entries.iter_mut().filter(|(key, _)| *key != "if").for_each(|(_, value)| let_out(value));
+        }
+        Value::Array(items) => items.iter_mut().for_each(let_out),
+        _ => {}
+    }
 }
 
 /// What is used in many places.

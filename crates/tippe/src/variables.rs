@@ -47,11 +47,11 @@ pub struct Variable {
     pub role: Role,
     /// SI unit, `-` if none.
     pub unit: String,
-    /// Value at the start, where it is given and not found.
+    /// Value at the start, where it is given and not found [`unit`].
     pub start: Option<f64>,
-    /// Size that matters to its error, of states.
+    /// Size that matters to its error, of states [`unit`].
     pub nominal: Option<f64>,
-    /// Smallest and largest value, where there are such.
+    /// Smallest and largest value, where there are such [`unit`].
     pub limits: Option<[f64; 2]>,
 }
 

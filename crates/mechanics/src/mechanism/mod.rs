@@ -246,6 +246,11 @@ impl Work {
 }
 
 impl Mechanism {
+    /// True if some link bends.
+    pub fn bends(&self) -> bool {
+        self.links.iter().any(|link| link.elastic.modes() > 0)
+    }
+
     /// The body that something is fastened to, by model index; none of the world.
     pub fn body_of(&self, on: Parent) -> Option<u32> {
         match on {

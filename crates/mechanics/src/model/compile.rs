@@ -201,6 +201,17 @@ impl Compiler<'_> {
         if self.errors.is_empty() {
             self.soil(&mut model);
         }
+        self.warn_of_idle_measures();
+        let (errors, notes) = capability::check(self.scene, &model, self.clock);
+        self.errors.extend(errors);
+        self.warnings.extend(notes);
+        self.check_start(&model);
+        model.warnings = std::mem::take(&mut self.warnings);
+        Some(model)
+    }
+
+    /// Boxes around grains that are not there.
+    fn warn_of_idle_measures(&mut self) {
         if self.scene.grains.is_empty() {
             let sinks = self.scene.sinks.iter().map(|sink| ("sink", &sink.name));
             let idle = sinks.chain(self.scene.probes.iter().map(|probe| ("probe", &probe.name)));
@@ -211,12 +222,6 @@ impl Compiler<'_> {
             };
             self.warnings.extend(idle.map(say));
         }
-        let (errors, notes) = capability::check(self.scene, &model, self.clock);
-        self.errors.extend(errors);
-        self.warnings.extend(notes);
-        self.check_start(&model);
-        model.warnings = std::mem::take(&mut self.warnings);
-        Some(model)
     }
 
     /// What is wrong, or likely to be, with how bodies stand and turn at the start.

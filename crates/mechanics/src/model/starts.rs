@@ -521,8 +521,7 @@ impl Compiler<'_> {
     ) {
         let n = mechanism.links.len();
         // flexible bodies begin at rest in themselves, if that fits
-        let mut given = modal(mechanism);
-        let mut kinematics = vec![Kinematics::WORLD; n];
+        let (mut given, mut kinematics) = (modal(mechanism), vec![Kinematics::WORLD; n]);
         for k in 0..n {
             let link = &mechanism.links[k];
             place(model, mechanism, start, work, &mut kinematics);

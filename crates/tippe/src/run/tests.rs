@@ -539,7 +539,7 @@ fn layout_of_checkpoints() {
     let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
     assert_eq!(
         layout,
-        (8, "157f0c5e5ac794d1".to_owned()),
+        (9, "eeb3c65fc58d86c8".to_owned()),
         "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
     );
 }
@@ -581,7 +581,7 @@ fn folder_round_trip() {
     assert_eq!(run.report().unwrap(), report());
     assert_eq!(report().signals["hinge.angle"], Some(0.75));
     assert_eq!(report().signals["supply"], None);
-    assert_eq!(report().energy.by_cause.len(), 15);
+    assert_eq!(report().energy.by_cause.len(), 20);
     assert_eq!(run.recording(Wanted::all(&subjects())).unwrap(), recording());
     let tables = RunTables::open(&run).unwrap();
     let all = recording();

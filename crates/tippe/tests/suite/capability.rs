@@ -154,6 +154,8 @@ fn scenes() -> Vec<String> {
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }
+    let jointed = kinds().into_iter().find(|(_, kind)| kind.word == "cable_joint").map_or("", |(_, kind)| kind.example);
+    all.push(with(&one("force", "cable_joint", &format!("{jointed}\njoints = 1"))));
     assert_eq!(
         element::FORCES.len() + element::HUNG.len(),
         kinds().iter().filter(|(table, _)| is_element(table)).count()

@@ -44,10 +44,12 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "scene",
         &[
+            "flexible",
             "format",
             "format_grains",
             "format_mechanism",
             "format_solid",
+            "format_vehicle",
             "gallery",
             "include",
             "json",
@@ -58,6 +60,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "read_part",
             "reader",
             "repeat",
+            "soil",
             "write",
         ],
         "reading a scene reads the scenes it includes, and the tables of keys name the functions that read and write them",

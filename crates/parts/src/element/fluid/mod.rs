@@ -246,6 +246,32 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
     let gravity = build.gravity();
     let fall = gravity.length();
     let up = if fall > 0.0 { -gravity / fall } else { Vec3::Z };
+    let waves = waves(part, up, fall, build)?;
+    let current = match part.equations("current") {
+        [] => None,
+        three => Some(build.formula(&three.iter().collect::<Vec<_>>(), &NAMES)?),
+    };
+    Some(Element::Fluid(Box::new(Fluid {
+        on,
+        shape,
+        density: part.number("density"),
+        viscosity: part.number("viscosity"),
+        up,
+        fall,
+        level: if part.flag("unbounded") { f64::INFINITY } else { part.number("level") },
+        current,
+        waves,
+        coefficients: [body.number("drag"), body.number("lift")],
+        taken: body.flag("added_mass").then(|| {
+            let (mass, I_c) = on.body.map_or((f64::INFINITY, Mat3::IDENTITY), |b| build.inertia(b));
+            let taken = added::added(&shapes, |text| build.warn(&text)).scaled(part.number("density"));
+            Box::new(Taking { tensors: [taken, Tensor::of_body(mass, &I_c)], hull: Hull::new(&shapes) })
+        }),
+    })))
+}
+
+/// Its waves, those of seas behind the others.
+fn waves(part: &Part, up: Vec3, fall: f64, build: &mut dyn Build) -> Option<Vec<Wave>> {
     if fall == 0.0 && !(part.parts("waves").is_empty() && part.parts("sea").is_empty()) {
         build.wrong("has waves, and gravity is zero", "waves need gravity");
         return None;
@@ -274,27 +300,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         build.wrong("has a wave that runs straight up or down", "towards = [1, 0, 0]");
         return None;
     }
-    let current = match part.equations("current") {
-        [] => None,
-        three => Some(build.formula(&three.iter().collect::<Vec<_>>(), &NAMES)?),
-    };
-    Some(Element::Fluid(Box::new(Fluid {
-        on,
-        shape,
-        density: part.number("density"),
-        viscosity: part.number("viscosity"),
-        up,
-        fall,
-        level: if part.flag("unbounded") { f64::INFINITY } else { part.number("level") },
-        current,
-        waves,
-        coefficients: [body.number("drag"), body.number("lift")],
-        taken: body.flag("added_mass").then(|| {
-            let (mass, I_c) = on.body.map_or((f64::INFINITY, Mat3::IDENTITY), |b| build.inertia(b));
-            let taken = added::added(&shapes, |text| build.warn(&text)).scaled(part.number("density"));
-            Box::new(Taking { tensors: [taken, Tensor::of_body(mass, &I_c)], hull: Hull::new(&shapes) })
-        }),
-    })))
+    Some(waves)
 }
 
 impl Fluid {
