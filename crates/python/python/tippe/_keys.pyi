@@ -17,6 +17,7 @@ class Body(TypedDict, total=False):
     collide: bool
     density: Number
     fixed: bool
+    flexible: Mapping[str, Any]
     frames: Sequence[Any] | Any
     groups: Sequence[Any] | Any
     ignore: Sequence[Any] | Any
@@ -30,6 +31,7 @@ class Body(TypedDict, total=False):
     servo: Mapping[str, Any]
     shape: Mapping[str, Any]
     shapes: Sequence[Any] | Any
+    solver: str
     velocity: Vector
 
 class ShapedBody(TypedDict, total=False):
@@ -39,6 +41,7 @@ class ShapedBody(TypedDict, total=False):
     collide: bool
     density: Number
     fixed: bool
+    flexible: Mapping[str, Any]
     frames: Sequence[Any] | Any
     groups: Sequence[Any] | Any
     ignore: Sequence[Any] | Any
@@ -51,6 +54,7 @@ class ShapedBody(TypedDict, total=False):
     repeat: Sequence[Any] | Any
     servo: Mapping[str, Any]
     shapes: Sequence[Any] | Any
+    solver: str
     velocity: Vector
 
 class SphereBody(ShapedBody, total=False):
@@ -226,23 +230,36 @@ class Friction(TypedDict, total=False):
     sticking: Number
 
 class Force(TypedDict, total=False):
+    advance: Sequence[Any] | Any
+    angle: Number
     applied: Number
+    area: Number
+    aspect: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
     bias: Number
     bite: Sequence[Any] | Any
+    bore: Number
     capacity: Any
+    current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
+    deduction: Number
+    density: Number
+    diameter: Number
     displacements: Sequence[Any] | Any
-    drag: Sequence[Any] | Any
+    drag: Any
+    efficiency: Number
     engagement: Number
     file: str | Any
+    flow: Number
     force: Vector
+    friction: Number
+    friction_across: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
@@ -250,14 +267,18 @@ class Force(TypedDict, total=False):
     grip: Number
     ground: str | Any
     idle: Number
+    join_angle: Number
+    joints: int | str
     law: Number
     leakage: Number
     length: Number
     locked: Number
     mass: Number
     on: str | Any
+    patches: int | str
     power_max: Number
     preload: Number
+    radius: Number
     ratio: Number
     ratios: Sequence[Any] | Any
     redline: Number
@@ -268,44 +289,66 @@ class Force(TypedDict, total=False):
     resolved: str
     rest: Number
     reverse: Number
+    rod: Number
+    rolling: Number
     rope: bool
     settling: Number
     shafts: Sequence[Any] | Any
     share: Number
+    shear: Number
     shift_time: Number
     speed: Number
+    stall: Number
     starter: Number
     starter_speed: Number
     starter_torque: Number
     stiffness: Any
     swash: Number
     synchroniser: Number
+    terrain: bool
     throttle: Number
+    thrust: Sequence[Any] | Any
     torque: Any
     torque_max: Number
     torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
+    turns: Number
+    valve: Number
+    wake: Number
 
 class Applied(TypedDict, total=False):
+    advance: Sequence[Any] | Any
+    angle: Number
     applied: Number
+    area: Number
+    aspect: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
     bias: Number
     bite: Sequence[Any] | Any
+    bore: Number
     capacity: Any
+    current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
+    deduction: Number
+    density: Number
+    diameter: Number
     displacements: Sequence[Any] | Any
-    drag: Sequence[Any] | Any
+    drag: Any
+    efficiency: Number
     engagement: Number
     file: str | Any
+    flow: Number
     force: Vector
+    friction: Number
+    friction_across: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
@@ -313,13 +356,17 @@ class Applied(TypedDict, total=False):
     grip: Number
     ground: str | Any
     idle: Number
+    join_angle: Number
+    joints: int | str
     law: Number
     leakage: Number
     length: Number
     locked: Number
     mass: Number
+    patches: int | str
     power_max: Number
     preload: Number
+    radius: Number
     ratio: Number
     ratios: Sequence[Any] | Any
     redline: Number
@@ -330,43 +377,65 @@ class Applied(TypedDict, total=False):
     resolved: str
     rest: Number
     reverse: Number
+    rod: Number
+    rolling: Number
     rope: bool
     settling: Number
     shafts: Sequence[Any] | Any
     share: Number
+    shear: Number
     shift_time: Number
     speed: Number
+    stall: Number
     starter: Number
     starter_speed: Number
     starter_torque: Number
     stiffness: Any
     swash: Number
     synchroniser: Number
+    terrain: bool
     throttle: Number
+    thrust: Sequence[Any] | Any
     torque: Any
     torque_max: Number
     torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
+    turns: Number
+    valve: Number
+    wake: Number
 
 class Spring(TypedDict, total=False):
+    advance: Sequence[Any] | Any
+    angle: Number
     applied: Number
+    area: Number
+    aspect: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     bias: Number
     bite: Sequence[Any] | Any
+    bore: Number
     capacity: Any
+    current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
+    deduction: Number
+    density: Number
+    diameter: Number
     displacements: Sequence[Any] | Any
-    drag: Sequence[Any] | Any
+    drag: Any
+    efficiency: Number
     engagement: Number
     file: str | Any
+    flow: Number
     force: Vector
+    friction: Number
+    friction_across: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
@@ -374,14 +443,18 @@ class Spring(TypedDict, total=False):
     grip: Number
     ground: str | Any
     idle: Number
+    join_angle: Number
+    joints: int | str
     law: Number
     leakage: Number
     length: Number
     locked: Number
     mass: Number
     on: str | Any
+    patches: int | str
     power_max: Number
     preload: Number
+    radius: Number
     ratio: Number
     ratios: Sequence[Any] | Any
     redline: Number
@@ -392,44 +465,66 @@ class Spring(TypedDict, total=False):
     resolved: str
     rest: Number
     reverse: Number
+    rod: Number
+    rolling: Number
     rope: bool
     settling: Number
     shafts: Sequence[Any] | Any
     share: Number
+    shear: Number
     shift_time: Number
     speed: Number
+    stall: Number
     starter: Number
     starter_speed: Number
     starter_torque: Number
     stiffness: Any
     swash: Number
     synchroniser: Number
+    terrain: bool
     throttle: Number
+    thrust: Sequence[Any] | Any
     torque: Any
     torque_max: Number
     torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
+    turns: Number
+    valve: Number
+    wake: Number
 
 class Driveline(TypedDict, total=False):
+    advance: Sequence[Any] | Any
+    angle: Number
     applied: Number
+    area: Number
+    aspect: Number
     at: Any
     axial_stiffness: Number
     bending_stiffness: Number
     between: Sequence[Any] | Any
     bias: Number
     bite: Sequence[Any] | Any
+    bore: Number
     capacity: Any
+    current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
+    deduction: Number
+    density: Number
+    diameter: Number
     displacements: Sequence[Any] | Any
-    drag: Sequence[Any] | Any
+    drag: Any
+    efficiency: Number
     engagement: Number
     file: str | Any
+    flow: Number
     force: Vector
+    friction: Number
+    friction_across: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
@@ -437,14 +532,18 @@ class Driveline(TypedDict, total=False):
     grip: Number
     ground: str | Any
     idle: Number
+    join_angle: Number
+    joints: int | str
     law: Number
     leakage: Number
     length: Number
     locked: Number
     mass: Number
     on: str | Any
+    patches: int | str
     power_max: Number
     preload: Number
+    radius: Number
     ratio: Number
     ratios: Sequence[Any] | Any
     redline: Number
@@ -455,24 +554,33 @@ class Driveline(TypedDict, total=False):
     resolved: str
     rest: Number
     reverse: Number
+    rod: Number
+    rolling: Number
     rope: bool
     settling: Number
     share: Number
+    shear: Number
     shift_time: Number
     speed: Number
+    stall: Number
     starter: Number
     starter_speed: Number
     starter_torque: Number
     stiffness: Any
     swash: Number
     synchroniser: Number
+    terrain: bool
     throttle: Number
+    thrust: Sequence[Any] | Any
     torque: Any
     torque_max: Number
     torque_ratio: Sequence[Any] | Any
     torsional_stiffness: Number
     turning_damping: Any
     turning_stiffness: Any
+    turns: Number
+    valve: Number
+    wake: Number
 
 class Signal(TypedDict, total=False):
     amplitude: Number
@@ -532,6 +640,8 @@ class Cable(TypedDict, total=False):
     elements: int | str
     elongation: Number
     elongation_load: Number
+    join_angle: Number
+    joints: int | str
     length: Number
     mass_per_length: Number
     material: str | Any
@@ -548,10 +658,23 @@ class Cable(TypedDict, total=False):
     weight: Number
     wires: int | str
 
+class Drawing(TypedDict, total=False):
+    colour: Vector
+    coloured: str
+    grid: Sequence[Any] | Any
+    opacity: Number
+    range: Sequence[Any] | Any
+    repeat: Sequence[Any] | Any
+    u: Sequence[Any] | Any
+    v: Sequence[Any] | Any
+    value: Number
+
 class Fluid(TypedDict, total=False):
+    cables: Any
     current: Vector
     level: Number
     repeat: Sequence[Any] | Any
+    sea: Any
     unbounded: bool
     viscosity: Number
     waves: Any
@@ -658,6 +781,7 @@ class Contact(TypedDict, total=False):
     slip: Number
     slip_speed: Number
     spin: Number
+    spin_damping: Number
     spin_speed: Number
     static_friction: Number
     stiffness: Number
@@ -740,3 +864,14 @@ class Sink(TypedDict, total=False):
 
 class Probe(TypedDict, total=False):
     repeat: Sequence[Any] | Any
+
+class Soil(TypedDict, total=False):
+    features: Sequence[Any] | Any
+    feeds: Sequence[Any] | Any
+    file: str | Any
+    ignore: Sequence[Any] | Any
+    kinds: Sequence[Any] | Any
+    level: Number
+    points: Sequence[Any] | Any
+    repeat: Sequence[Any] | Any
+    tools: Sequence[Any] | Any

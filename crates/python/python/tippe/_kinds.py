@@ -114,6 +114,18 @@ class Kinds:
         """A tyre between a wheel and a road: load, forces from slip with relaxation, torques; it holds at rest."""
         return self.force(name, "tyre", on=on, **keys)
 
+    def fin(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A fin, rudder, wing or sail: x forward along the chord, y across the surface, z along the span of its frame."""
+        return self.force(name, "fin", on=on, **keys)
+
+    def propeller(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """A propeller or thruster by its curves: thrust along x of its frame."""
+        return self.force(name, "propeller", on=on, **keys)
+
+    def track(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
+        """A track as a belt between a sprocket and the ground, a plane."""
+        return self.force(name, "track", shafts=list(shafts), **keys)
+
     def cable_joint(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """The joint between two elements of a flexible cable, whose frames have x along it."""
         return self.force(name, "cable_joint", between=[first, second], **keys)
@@ -145,6 +157,10 @@ class Kinds:
     def hydrostatic(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A pump that drives one motor or several by oil, with a relief valve."""
         return self.force(name, "hydrostatic", shafts=list(shafts), **keys)
+
+    def cylinder(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
+        """A hydraulic cylinder: a flow that a valve sets, within the pressure of its relief valve."""
+        return self.force(name, "cylinder", shafts=list(shafts), **keys)
 
     def brake(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A brake on a shaft: it holds up to a torque, and slips beyond."""
