@@ -101,10 +101,7 @@ impl SubsystemRecord {
 
     /// Remembers what an observer was shown of a run that went further.
     pub fn shown_as(&mut self, later: &SubsystemRecord) {
-        match (self, later) {
-            (SubsystemRecord::Grains(record), SubsystemRecord::Grains(later)) => record.snapshots = later.snapshots,
-            _ => {}
-        }
+        if let (SubsystemRecord::Grains(record), SubsystemRecord::Grains(later)) = (self, later) { record.snapshots = later.snapshots }
     }
 
     /// Its grains, if it is made of grains.

@@ -147,7 +147,7 @@ pub fn from_csv(file: &str, text: &str) -> Result<Relief, FileError> {
     }
     points.sort_by(|a, b| a[1].total_cmp(&b[1]).then(a[0].total_cmp(&b[0])));
     let columns = points.iter().take_while(|p| p[1] == points[0][1]).count();
-    if columns < 2 || points.len() % columns != 0 || points.len() / columns < 2 {
+    if columns < 2 || !points.len().is_multiple_of(columns) || points.len() / columns < 2 {
         return Err(wrong("its points are no whole grid".to_owned()));
     }
     let spacing = points[1][0] - points[0][0];

@@ -348,7 +348,7 @@ impl Ground {
         tile.changes += 1;
         tile.active = true;
         self.raised += risen;
-        if [0, 1].iter().any(|&k| at[k] % TILE == 0 || at[k] % TILE == TILE - 1) {
+        if [0, 1].iter().any(|&k| at[k].is_multiple_of(TILE) || at[k] % TILE == TILE - 1) {
             self.wake_around(at);
         }
         out

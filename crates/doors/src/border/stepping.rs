@@ -24,7 +24,7 @@ impl Run {
     fn learn(&mut self) {
         let new = self.session.variables().skip(self.names.len());
         let new: Vec<[CString; 3]> =
-            new.map(|own| [&own.name, &own.unit, own.role.name()].map(|text| c_text(text))).collect();
+            new.map(|own| [&own.name, &own.unit, own.role.name()].map(c_text)).collect();
         self.names.extend(new);
     }
 }

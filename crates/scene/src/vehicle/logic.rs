@@ -116,8 +116,8 @@ impl Laid {
         }
         let places = || self.wheels.iter().map(|wheel| wheel.p.x);
         let [first, last] = [places().fold(f64::MIN, f64::max), places().fold(f64::MAX, f64::min)];
-        let straight = self.wheels.iter().filter(|wheel| !wheel.steered).map(|wheel| wheel.p.x);
-        let fixed = reader.number(&own, "fixed_at").unwrap_or(straight.last().unwrap_or(last));
+        let mut straight = self.wheels.iter().filter(|wheel| !wheel.steered).map(|wheel| wheel.p.x);
+        let fixed = reader.number(&own, "fixed_at").unwrap_or(straight.next_back().unwrap_or(last));
         let front = self.wheels.iter().filter(|wheel| wheel.steered).map(|wheel| wheel.p.x).fold(f64::MIN, f64::max);
         let middle = 0.5 * (first + last);
         let (alpha, mode) = (self.own("steer_angle"), self.own("steer_mode"));
