@@ -246,7 +246,8 @@ impl Grid {
     fn warp(self, mut cuts: Cuts) -> (Vec<Vec3>, Vec<i8>, Cuts) {
         let mut sign: Vec<i8> = self.inside.iter().map(|i| if *i { 1 } else { -1 }).collect();
         let mut places = self.places.clone();
-        let mut of: BTreeMap<u32, Vec<((u32, u32), Vec3)>> = BTreeMap::new();
+        type CutsOf = BTreeMap<u32, Vec<((u32, u32), Vec3)>>;
+        let mut of = CutsOf::new();
         for (key, p) in &cuts {
             of.entry(key.0).or_default().push((*key, *p));
             of.entry(key.1).or_default().push((*key, *p));

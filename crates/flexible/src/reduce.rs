@@ -121,7 +121,6 @@ pub(crate) struct Basis {
 
 impl Reduced {
     /// Reduces a mesh.
-    #[expect(clippy::too_many_arguments, reason = "each is a word of a scene")]
     pub fn new(
         mesh: Mesh,
         elastic: Elastic,

@@ -101,7 +101,9 @@ impl SubsystemRecord {
 
     /// Remembers what an observer was shown of a run that went further.
     pub fn shown_as(&mut self, later: &SubsystemRecord) {
-        if let (SubsystemRecord::Grains(record), SubsystemRecord::Grains(later)) = (self, later) { record.snapshots = later.snapshots }
+        if let (SubsystemRecord::Grains(record), SubsystemRecord::Grains(later)) = (self, later) {
+            record.snapshots = later.snapshots
+        }
     }
 
     /// Its grains, if it is made of grains.

@@ -101,7 +101,7 @@ pub fn from_ascii(file: &str, text: &str) -> Result<Relief, FileError> {
         }
     }
     let [columns, rows] = counts.map(|n| n as usize);
-    if !(spacing > 0.0) || columns.saturating_mul(rows) == 0 || columns.saturating_mul(rows) > MOST {
+    if spacing.is_nan() || spacing <= 0.0 || columns.saturating_mul(rows) == 0 || columns.saturating_mul(rows) > MOST {
         return Err(wrong(format!("{columns} columns, {rows} rows and cells of {spacing} m are no grid")));
     }
     for word in words {
@@ -188,7 +188,7 @@ fn from_png(file: &str, bytes: &[u8], scale: &str) -> Result<Relief, FileError> 
     if info.bit_depth != png::BitDepth::Sixteen || info.color_type != png::ColorType::Grayscale {
         return Err(wrong("it is not 16-bit grey".to_owned()));
     }
-    if columns * rows > MOST || !(spacing > 0.0) {
+    if columns * rows > MOST || spacing.is_nan() || spacing <= 0.0 {
         return Err(wrong(format!("{columns} by {rows} points {spacing} m apart are no grid")));
     }
     let mut data = vec![0; 2 * columns * rows];

@@ -186,7 +186,7 @@ fn cone_spreads() {
         });
         far.unwrap() as f64 * 0.002
     };
-    let (straight, diagonal) = (reach([1.0, 0.0]), reach([0.70710678, 0.70710678]));
+    let (straight, diagonal) = (reach([1.0, 0.0]), reach([std::f64::consts::FRAC_1_SQRT_2; 2]));
     near(diagonal, straight, 0.08);
 }
 

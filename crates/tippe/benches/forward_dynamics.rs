@@ -103,6 +103,7 @@ impl Case {
                 p_2c: hinge_c.R.transpose() * Vec3::from(link.com),
                 first: k,
                 count: 1,
+                elastic: Default::default(),
             });
         }
         let masses: Vec<(f64, Mat3)> =

@@ -23,8 +23,7 @@ impl Run {
     /// Names of variables that joined.
     fn learn(&mut self) {
         let new = self.session.variables().skip(self.names.len());
-        let new: Vec<[CString; 3]> =
-            new.map(|own| [&own.name, &own.unit, own.role.name()].map(c_text)).collect();
+        let new: Vec<[CString; 3]> = new.map(|own| [&own.name, &own.unit, own.role.name()].map(c_text)).collect();
         self.names.extend(new);
     }
 }

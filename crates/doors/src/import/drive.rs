@@ -91,6 +91,9 @@ struct Integrator {
     h: f64,
 }
 
+/// States at the end of a step, rates and indicators there, the error as a share of what is allowed [-].
+type Attempt = (Vec<f64>, Vec<f64>, Vec<f64>, f64);
+
 impl Integrator {
     fn begin(process: &mut Process, drive: &Drive, start: f64) -> Result<Integrator, ImportError> {
         let all = process.ask(Ask::Begin, "exit initialization mode", &[], &[])?;
@@ -131,12 +134,7 @@ impl Integrator {
     }
 
     /// A step of length h: states at its end, rates and indicators there, the error as a share of what is allowed.
-    fn attempt(
-        &self,
-        process: &mut Process,
-        h: f64,
-        tolerance: f64,
-    ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>, f64), ImportError> {
+    fn attempt(&self, process: &mut Process, h: f64, tolerance: f64) -> Result<Attempt, ImportError> {
         let n = self.states.len();
         let mut k = vec![self.rates.clone()];
         let (mut states, mut indicators) = (self.states.clone(), Vec::new());
