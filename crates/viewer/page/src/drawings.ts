@@ -157,7 +157,7 @@ export class Drawings {
       surface.roughness = 0.15;
       return { water, grid: new Grid(squares, squares, false, surface) };
     });
-    this.root.add(...[...this.drawn, ...this.waters].map(({ grid }) => grid.mesh));
+    for (const { grid } of [...this.drawn, ...this.waters]) this.root.add(grid.mesh);
   }
 
   /** As they are in a view of a scene of this size around this centre. */
