@@ -15,6 +15,8 @@ fn run(compiler: &str, source: &str, more: &[&str]) {
         .arg(here.join("include"))
         .arg("-I")
         .arg(here.join("../../modelica/TippeContact/Resources/Include"))
+        .arg("-I")
+        .arg(here.join("tests/data"))
         .arg(here.join("tests/data").join(source))
         .arg("-x")
         .arg("none")

@@ -71,7 +71,7 @@ int main(void) {
     for (int s = 0; s < 3; s++) {
         for (int c = 0; c < 2; c++) {
             const double tilt = s == 1 ? atan(1.0) : 0;
-            balloon own = {0.5, {sin(tilt), 0, cos(tilt)}, 0, -1};
+            balloon own = {0.5, {sin(tilt), 0, cos(tilt)}, 0, -HUGE_VAL};
             double theirs[3], ours[3];
             NEED(end(scenes[s], clocks[c], NULL, theirs) == 0);
             NEED(end(scenes[s], clocks[c], &own, ours) == 0);
