@@ -82,6 +82,7 @@ impl Grains {
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
+        self.check_walls_of_solids(walls)?;
         if self.is_empty() {
             self.wait(settings.step, walls, steps);
             return Ok(Report { steps, ..Report::default() });
@@ -227,8 +228,8 @@ impl Grains {
     fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
-        let Grains { position, motion, class, chunks, load, skin, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
+        let Grains { position, motion, class, clump, clumps, chunks, load, skin, .. } = self;
+        let view = View { position, motion, class, clump, clumps, walls, normals: &normals, skin: *skin };
         let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
             .with_max_len(1)
@@ -243,8 +244,9 @@ impl Grains {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         self.next_position.resize(self.len(), [0.0; 4]);
-        let Grains { position, motion, class, chunks, load: next_motion, next_position, skin, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
+        let Grains { position, motion, class, clump, clumps, chunks, load: next_motion, next_position, skin, .. } =
+            self;
+        let view = View { position, motion, class, clump, clumps, walls, normals: &normals, skin: *skin };
         let arch = Arch::new();
         let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
         // chunk by chunk: whoever is done first finds more to do

@@ -2,11 +2,13 @@
 //! Mindlin and Coulomb, one contact at a time where it has more.
 
 use crate::chunk::{Chunk, Lists, TOUCH};
+use crate::clump::Clump;
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, Parting, pair_range, pull_range};
 use crate::law::{BATCH, Batch, Between, V3, V4, cross, dot, each, each4, square};
 use crate::neighbours::{PeriodicSizes, nearest_image};
 use crate::settings::Coefficients;
+use crate::solid::{solid_pairs, solid_walls};
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
@@ -28,6 +30,8 @@ pub(crate) struct Pass {
     pub full: bool,
     /// Largest gap at which any pair still attracts [m].
     pub pull: f64,
+    /// Some grains are polyhedra.
+    pub solids: bool,
 }
 
 impl Pass {
@@ -49,7 +53,8 @@ impl Pass {
                 && all.all(|(x, m)| x[3] == *r && m.linear[3] == *inv_mass)
         });
         let alike = alike.map(|(r, inv_mass)| [r, 0.5 * r, 0.5 / inv_mass]);
-        let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
+        let solids = grains.has_solids();
+        let full = solids || settings.ledger || !table.iter().all(Coefficients::is_plain);
         Pass {
             h: settings.step,
             gravity: [g.x, g.y, g.z, 0.0],
@@ -58,6 +63,7 @@ impl Pass {
             sizes: PeriodicSizes::new(settings),
             alike,
             full,
+            solids,
             pull: pull_range(settings, grains.position.iter().map(|p| p[3]).fold(0.0, f64::max)),
         }
     }
@@ -68,6 +74,9 @@ pub(crate) struct View<'a> {
     pub position: &'a [V4],
     pub motion: &'a [Six],
     pub class: &'a [u8],
+    /// Clump of each grain, and clumps; empty without any.
+    pub clump: &'a [u32],
+    pub clumps: &'a [Clump],
     pub walls: &'a [Wall],
     /// z axes of the walls.
     pub normals: &'a [Vec3],
@@ -76,7 +85,7 @@ pub(crate) struct View<'a> {
 }
 
 /// Force and torque on one wall.
-type WallSum = [Vec3; 2];
+pub(crate) type WallSum = [Vec3; 2];
 
 /// Force and torque on every wall, and what goes to the books.
 pub(crate) type ChunkSums = (Vec<WallSum>, ChunkBooks);
@@ -90,7 +99,11 @@ pub(crate) fn forces_of(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &
     match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
         _ if pass.full => {
             let mut books = full_pairs(chunk, view, pass, load);
-            let sums = full_walls(chunk, view, pass, load, &mut books);
+            let mut sums = full_walls(chunk, view, pass, load, &mut books);
+            if pass.solids {
+                solid_pairs(chunk, view, pass, load, &mut books);
+                solid_walls(chunk, view, pass, load, &mut books, &mut sums);
+            }
             return (sums, books);
         }
         (true, _, false) => Pairs::<true, false, false>::sum(chunk, view, pass, load),
@@ -380,6 +393,9 @@ fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six])
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;
     for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
         let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
+        if pass.solids && view.is_of_solids([i, j]) {
+            continue;
+        }
         let (p, q) = (view.position[i], view.position[j]);
         let mut d = each(|c| q[c] - p[c]);
         if pass.sizes.any {
@@ -471,6 +487,9 @@ fn full_walls(
     let Chunk { start, walls, triangles, wall_history, wall_extra, .. } = chunk;
     for pair in walls.iter() {
         let i = pair.grain as usize;
+        if pass.solids && view.is_of_solids([i; 2]) {
+            continue;
+        }
         let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
         let wall = &view.walls[pair.wall as usize];
         let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);

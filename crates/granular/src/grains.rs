@@ -257,7 +257,7 @@ impl Grains {
 
     /// Shortest Rayleigh time of all grains [s] and the id of its grain.
     pub fn rayleigh_time(&self, settings: &Settings) -> Option<(f64, u32)> {
-        let times = (0..self.len()).map(|k| (settings.rayleigh_time(self.class[k], self.position[k][3]), self.id[k]));
+        let times = (0..self.len()).map(|k| (settings.rayleigh_time(self.class[k], self.thickness(k)), self.id[k]));
         times.min_by(|a, b| a.0.total_cmp(&b.0))
     }
 

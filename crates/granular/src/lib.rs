@@ -24,6 +24,7 @@ mod packing;
 mod realtime;
 mod relist;
 mod settings;
+mod solid;
 mod wall;
 
 pub use advance::{Hasty, HastyWall, Report};
@@ -37,4 +38,5 @@ pub use measure::{Probe, Probed, Repose};
 pub use packing::{Emitter, Random, Sink, Sizes, lattice, random_sequential};
 pub use realtime::Frame;
 pub use settings::{Cohesion, Domain, Material, PairLaw, RAYLEIGH_SHARE_MAX, Rolling, Settings};
+pub use solid::Solid;
 pub use wall::{Surface, Wall, WallMesh};

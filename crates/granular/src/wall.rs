@@ -453,6 +453,7 @@ impl Grains {
     /// An error where a packing starts with grains deeper in each other, or in a wall, than half the smaller radius. Places of
     /// grains may change.
     pub fn check_packing(&mut self, settings: &Settings, walls: &[Wall]) -> Result<(), GrainError> {
+        self.check_walls_of_solids(walls)?;
         self.check_walls(walls)?;
         if self.is_empty() {
             return Ok(());
@@ -470,7 +471,10 @@ impl Grains {
             let (centre, radius) = (Vec3::new(p[0], p[1], p[2]), p[3]);
             let limit = DEEPEST * radius;
             for (wall, w) in walls.iter().enumerate() {
-                let depth = w.depth(centre, radius, limit);
+                let (depth, limit) = match self.solid_depth_in_wall(k, w) {
+                    Some(depth) => (depth, DEEPEST * self.thickness(k)),
+                    None => (w.depth(centre, radius, limit), limit),
+                };
                 if depth > limit {
                     return Err(GrainError::InWall { id: *id, wall, depth, limit });
                 }

@@ -11,7 +11,7 @@ use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSou
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Mat3, Pose, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
+use tippe_granular::{Clump, Emitter, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
 
 /// So few grains are no work to share: they stay on the thread that calls.
 const FEW: usize = 2500;
@@ -298,6 +298,10 @@ impl SetMeasures {
         for place in 0..grains.len() {
             let grain = grains.grain(place);
             let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
+            if let Some(solid) = grains.solid(place) {
+                sums.add_solid(solid);
+                continue;
+            }
             let r = grain.radius;
             let density = own.settings.materials[usize::from(grain.class)].density;
             let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
@@ -323,6 +327,22 @@ impl SetMeasures {
             sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
         }
         sets
+    }
+
+    fn add_solid(&mut self, solid: &Clump) {
+        let (x, v, mass) = (solid.X_wc.position, solid.velocity, solid.mass);
+        self.count += 1.0;
+        self.mass += mass;
+        self.centre += mass * x;
+        self.momentum += mass * v;
+        self.spin += mass * solid.spin();
+        self.angular_momentum += mass * x.cross(v) + solid.momentum;
+        self.kinetic += solid.kinetic_energy();
+        if let Some(shape) = &solid.solid {
+            let bounds = shape.aabb(&solid.X_wc);
+            self.lowest = self.lowest.min(bounds.min.z);
+            self.highest = self.highest.max(bounds.max.z);
+        }
     }
 
     /// Not a number where an empty set has none.

@@ -64,7 +64,13 @@ pub(super) const GRAINS: Table = Table {
                 "Rigid clumps instead of balls: centre x, y, z and radius of each sphere of one [m]; placed by its centre of mass",
             )
             .of(&["lattice", "random", "listed", "file"]),
-            number("clump_seed", D::ONE, Whole, "Start of the random numbers that turn clumps; without it all stand as given"),
+            list(
+                "hull",
+                &Form::Vector(3, measure(D::LENGTH, Any)),
+                "Convex polyhedra instead of balls: corners of one [m]; placed by its centre of mass",
+            )
+            .of(&["lattice", "random", "listed", "file"]),
+            number("clump_seed", D::ONE, Whole, "Start of the random numbers that turn clumps and hulls; without it all stand as given"),
         ],
         &[
             number("radius", D::LENGTH, Positive, "Radius of all [m]").of(RADIUS),
@@ -159,7 +165,12 @@ pub(super) const GRANULAR: Table = Table {
             "Step [s]; default a fifth of the shortest Rayleigh time, 1/240 s with method position",
         ),
         flag("books", "True if losses are booked by cause; default up to 20000 grains"),
-        number("snapshot_interval", D::TIME, Positive, "Time between snapshots of all grains [s]; default until/10"),
+        number(
+            "snapshot_interval",
+            D::TIME,
+            Positive,
+            "Time between snapshots of all grains [s]; default a tenth of the run, down to a sixtieth where grains are few",
+        ),
         number("memory", D::ONE, Positive, "Memory that grains may take [bytes]; default what the machine has to give"),
         vector("low", D::LENGTH, "Lower corner of the grains' world [m]; who leaves it is gone"),
         vector("high", D::LENGTH, "Upper corner of the grains' world [m]"),

@@ -38,7 +38,10 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
     }
     if let Some(clump) = &spec.clump {
         let sphere = |s: &ClumpSphere| numbers(&[s.position.x, s.position.y, s.position.z, s.radius]);
-        table.put("clump", list(&clump.spheres, sphere));
+        match &clump.form {
+            ClumpForm::Spheres(spheres) => table.put("clump", list(spheres, sphere)),
+            ClumpForm::Hull(corners) => table.put("hull", list(corners, |p| numbers(&p.to_array()))),
+        }
         table.number("clump_seed", clump.seed.map(|seed| seed as i64 as f64));
     }
     table.vector("velocity", spec.velocity);

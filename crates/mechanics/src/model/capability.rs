@@ -218,7 +218,7 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
     for set in &scene.grains {
         all.add("grains", format!("grains \"{}\"", set.name), set.places.entity);
         if set.clump.is_some() {
-            all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.of("clump"));
+            all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.entity);
         }
     }
     if scene.granular.method != GrainMethod::Force && !scene.grains.is_empty() {

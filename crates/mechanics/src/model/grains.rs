@@ -11,11 +11,14 @@ use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Vec3};
 use tippe_granular::{
     ClumpMass, ClumpSphere, ClumpStart, Cohesion, Emitter, Grain, GrainError, Grains, HastyWall, Probe, Probed,
-    RAYLEIGH_SHARE_MAX, Settings, Sink, Wall,
+    RAYLEIGH_SHARE_MAX, Settings, Sink, Solid, Wall,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
 const BOOKS_UP_TO: usize = 20_000;
+/// Snapshots of a run where nobody says how far apart they are: at least, at most, and grains in all of them together.
+const SNAPSHOTS: [f64; 2] = [10.0, 60.0];
+const SHOWN: f64 = 1e6;
 /// The step, where nobody says otherwise, as a share of the shortest Rayleigh time [-].
 const RAYLEIGH_SHARE: f64 = 0.2;
 
@@ -67,11 +70,29 @@ pub struct GrainSet {
     pub name: String,
 }
 
-/// A rigid clump as it is put in.
+/// What stands in place of a ball.
+#[derive(Clone, Debug)]
+pub enum GrainForm {
+    /// Spheres of a clump and their mass.
+    Clump(Vec<ClumpSphere>, ClumpMass),
+    /// A convex polyhedron.
+    Solid(Solid),
+}
+
+impl GrainForm {
+    /// Mass and principal axes.
+    pub fn mass(&self) -> &ClumpMass {
+        match self {
+            GrainForm::Clump(_, mass) | GrainForm::Solid(Solid { mass, .. }) => mass,
+        }
+    }
+}
+
+/// A rigid clump, or a polyhedron, as it is put in.
 #[derive(Clone, Debug)]
 pub struct GrainClump {
-    /// Its spheres and their mass; clumps that are alike share them.
-    pub form: Arc<(Vec<ClumpSphere>, ClumpMass)>,
+    /// What it is; those that are alike share it.
+    pub form: Arc<GrainForm>,
     /// Set.
     pub class: u8,
     /// Pose of the frame its spheres are given in.
@@ -280,10 +301,21 @@ impl ModelGrains {
         self.probes.iter().map(|(_, probe)| no_stress(grains.probe(probe, &self.settings))).collect()
     }
 
-    /// Class and radius [m] of all spheres at the start, in the order of their ids.
+    /// Class and radius [m] of all spheres at the start, in the order of their ids; of polyhedra that of the ball inside.
     fn spheres(&self) -> impl Iterator<Item = (u8, f64)> {
         let single = self.start.iter().map(|grain| (grain.class, grain.radius));
-        single.chain(self.clumps.iter().flat_map(|clump| clump.form.0.iter().map(|s| (clump.class, s.radius))))
+        let of_clump = |clump: &'_ GrainClump| -> Vec<(u8, f64)> {
+            match &*clump.form {
+                GrainForm::Clump(spheres, _) => spheres.iter().map(|s| (clump.class, s.radius)).collect(),
+                GrainForm::Solid(solid) => vec![(clump.class, solid.inner)],
+            }
+        };
+        single.chain(self.clumps.iter().flat_map(of_clump))
+    }
+
+    /// True when some grains are polyhedra.
+    pub fn has_solids(&self) -> bool {
+        self.clumps.iter().any(|clump| matches!(*clump.form, GrainForm::Solid(_)))
     }
 
     /// All grains in place.
@@ -295,7 +327,10 @@ impl ModelGrains {
         }
         for GrainClump { form, class, X_wb, velocity, spin } in self.clumps.iter() {
             let start = ClumpStart { class: *class, X_wb: *X_wb, velocity: *velocity, spin: *spin };
-            grains.insert_clump(&form.0, &form.1, &start, &self.settings)?;
+            match &**form {
+                GrainForm::Clump(spheres, mass) => grains.insert_clump(spheres, mass, &start, &self.settings)?,
+                GrainForm::Solid(solid) => grains.insert_solid(solid, &start, &self.settings)?,
+            };
         }
         Ok(grains)
     }

@@ -20,7 +20,7 @@ mod starts;
 pub use crate::contact::collider::Collider;
 pub use drawings::{Coloured, ModelDrawing};
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
-pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
+pub use grains::{GrainClump, GrainForm, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
 pub use mechanisms::JointPlace;
 pub use soil::{ModelFeed, ModelSoil, PointMeasure, SoilMeasure, ToolMeasure};

@@ -839,6 +839,7 @@ class Grains(TypedDict, total=False):
     friction: Number
     frozen: bool
     high: Vector
+    hull: Sequence[Any] | Any
     jitter: Number
     low: Vector
     median: Number

@@ -163,6 +163,8 @@ export interface RunDocument {
   ledger: { stored: string[]; lost: string[]; given: string[] };
   warnings: string[];
   grains: boolean;
+  /** Polyhedra among them, held by a ball of radius 1: corners of their triangles. */
+  grain_shapes?: { class: number; triangles: number[] }[];
   ground?: boolean;
   settings: Record<string, unknown>;
   live: boolean;

@@ -1,11 +1,11 @@
 //! The grains of the `[[grains]]` of a scene, in place.
 
-use super::{GrainClump, GrainSet};
+use super::{GrainClump, GrainForm, GrainSet};
 use crate::model::compile::Compiler;
 use std::sync::Arc;
-use tippe_geometry::{Pose, Quat};
-use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random};
-use tippe_scene::{ClumpSpec, GrainsSpec, Packing};
+use tippe_geometry::{Pose, Quat, Vec3};
+use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random, Solid};
+use tippe_scene::{ClumpForm, ClumpSpec, GrainsSpec, Packing};
 
 /// What all sets put in.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Compiler<'_> {
             if let Packing::Emitter { .. } = spec.packing {
                 put.emitters.push(self.emitter(spec, class)?);
             }
-            put.count += own.len() * spec.clump.as_ref().map_or(1, |clump| clump.spheres.len());
+            put.count += own.len() * spec.clump.as_ref().map_or(1, ClumpSpec::spheres);
             if put.count > tippe_scene::MOST_GRAINS {
                 let message = format!("the scene has more than {} grains", tippe_scene::MOST_GRAINS);
                 self.fail(spec.places.entity, message, "fewer or larger grains");
@@ -132,24 +132,33 @@ fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
     None
 }
 
-/// Clumps in the spheres that hold them.
+/// Clumps, or polyhedra, in the spheres that hold them.
 fn clumps_of(clump: &ClumpSpec, places: &[Grain], class: u8, density: f64) -> Vec<GrainClump> {
     let reach = clump.reach();
     let mut random = clump.seed.map(|seed| Random { seed });
-    let mut last = None;
+    let mut last: Option<(f64, Arc<GrainForm>)> = None;
     let one = |place: &Grain| {
-        let alike: Option<(f64, Arc<_>)> = last.take().filter(|(radius, _)| *radius == place.radius);
-        let form = alike.map(|(_, form)| form).unwrap_or_else(|| {
+        let alike = last.take().filter(|(radius, _)| *radius == place.radius);
+        let form = alike.map(|(_, form)| form).or_else(|| {
             let scale = place.radius / reach;
             let sphere = |s: &ClumpSphere| ClumpSphere { position: s.position * scale, radius: s.radius * scale };
-            let spheres: Vec<ClumpSphere> = clump.spheres.iter().map(sphere).collect();
-            let mass = ClumpMass::of_spheres(&spheres, density);
-            Arc::new((spheres, mass))
-        });
+            match &clump.form {
+                ClumpForm::Spheres(spheres) => {
+                    let spheres: Vec<ClumpSphere> = spheres.iter().map(sphere).collect();
+                    let mass = ClumpMass::of_spheres(&spheres, density);
+                    Some(Arc::new(GrainForm::Clump(spheres, mass)))
+                }
+                ClumpForm::Hull(corners) => {
+                    let corners: Vec<Vec3> = corners.iter().map(|p| *p * scale).collect();
+                    // it was one when it was read
+                    Solid::new(&corners, density).ok().map(|solid| Arc::new(GrainForm::Solid(solid)))
+                }
+            }
+        })?;
         last = Some((place.radius, form.clone()));
         let rotation = random.as_mut().map_or(Quat::IDENTITY, Random::rotation);
-        let X_wb = Pose::new(rotation, place.position - rotation * form.1.X_bc.position);
-        GrainClump { form, class, X_wb, velocity: place.velocity, spin: place.spin }
+        let X_wb = Pose::new(rotation, place.position - rotation * form.mass().X_bc.position);
+        Some(GrainClump { form, class, X_wb, velocity: place.velocity, spin: place.spin })
     };
-    places.iter().map(one).collect()
+    places.iter().filter_map(one).collect()
 }
