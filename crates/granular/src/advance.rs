@@ -5,10 +5,11 @@
 //! Between the first and the last step of an advance a chunk's forces never leave the cache: as soon as they are summed, they
 //! kick and move its grains into second arrays, and the arrays change places when all chunks are done.
 
-use crate::forces::{ChunkSums, Pass, View, forces_of};
+use crate::forces::{ChunkSums, Pass, View};
 use crate::grains::Six;
 use crate::kick::{Kick, KickInto, Kicks};
 use crate::neighbours::{DEEPEST, chunk_length};
+use crate::solid::forces_of_all;
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -234,7 +235,7 @@ impl Grains {
             .par_iter_mut()
             .with_max_len(1)
             .zip(load.par_chunks_mut(length))
-            .map(|(chunk, load)| forces_of(chunk, &view, pass, load))
+            .map(|(chunk, load)| forces_of_all(chunk, &view, pass, load))
             .collect();
         self.book(&sums, walls, h);
     }
@@ -258,7 +259,7 @@ impl Grains {
                 LOAD.with_borrow_mut(|load| {
                     let own = chunk.start as usize..(chunk.start + chunk.len) as usize;
                     load.resize(own.len(), Six::default());
-                    let sums = forces_of(chunk, &view, pass, load);
+                    let sums = forces_of_all(chunk, &view, pass, load);
                     let by = Kicks { h: pass.h, gravity: pass.gravity, finish: true, begin: true };
                     let (from_x, from_motion) = (&view.position[own.clone()], &view.motion[own]);
                     (sums, arch.dispatch(KickInto { x, motion: next_motion, from_x, from_motion, load, by }))

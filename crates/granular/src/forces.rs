@@ -8,7 +8,6 @@ use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, Parting, pair_range, pu
 use crate::law::{BATCH, Batch, Between, V3, V4, cross, dot, each, each4, square};
 use crate::neighbours::{PeriodicSizes, nearest_image};
 use crate::settings::Coefficients;
-use crate::solid::{solid_pairs, solid_walls};
 use crate::wall::{CONTACTS, WallContact, WallHistory, WallPair};
 use crate::{Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
@@ -99,11 +98,7 @@ pub(crate) fn forces_of(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &
     match (pass.alike.is_some(), pass.table.len() > 1, pass.sizes.any) {
         _ if pass.full => {
             let mut books = full_pairs(chunk, view, pass, load);
-            let mut sums = full_walls(chunk, view, pass, load, &mut books);
-            if pass.solids {
-                solid_pairs(chunk, view, pass, load, &mut books);
-                solid_walls(chunk, view, pass, load, &mut books, &mut sums);
-            }
+            let sums = full_walls(chunk, view, pass, load, &mut books);
             return (sums, books);
         }
         (true, _, false) => Pairs::<true, false, false>::sum(chunk, view, pass, load),
@@ -391,11 +386,8 @@ pub(crate) struct ChunkBooks {
 fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
     let mut books = ChunkBooks::default();
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;
-    for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
+    for (slot, [first, mark]) in pairs.iter_mut().enumerate().filter(|(_, pair)| view.is_of_balls(pair)) {
         let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
-        if pass.solids && view.is_of_solids([i, j]) {
-            continue;
-        }
         let (p, q) = (view.position[i], view.position[j]);
         let mut d = each(|c| q[c] - p[c]);
         if pass.sizes.any {
@@ -485,11 +477,8 @@ fn full_walls(
 ) -> Vec<WallSum> {
     let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
     let Chunk { start, walls, triangles, wall_history, wall_extra, .. } = chunk;
-    for pair in walls.iter() {
+    for pair in walls.iter().filter(|pair| view.is_of_balls(&[pair.grain; 2])) {
         let i = pair.grain as usize;
-        if pass.solids && view.is_of_solids([i; 2]) {
-            continue;
-        }
         let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
         let wall = &view.walls[pair.wall as usize];
         let (p, radius) = (Vec3::new(p4[0], p4[1], p4[2]), p4[3]);

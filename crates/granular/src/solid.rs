@@ -12,7 +12,7 @@
 
 use crate::chunk::{Chunk, TOUCH};
 use crate::clump::{Clump, NONE};
-use crate::forces::{ChunkBooks, Pass, View, WallSum};
+use crate::forces::{ChunkBooks, ChunkSums, Pass, View, WallSum, forces_of};
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, NO_EXTRA};
 use crate::law::{V4, tangential};
@@ -273,9 +273,10 @@ impl<'a> View<'a> {
         self.clumps.get(*clump as usize).filter(|clump| clump.solid.is_some())
     }
 
-    /// True where a pair is not one of two balls.
-    pub fn is_of_solids(&self, [i, j]: [usize; 2]) -> bool {
-        self.solid(i).is_some() || self.solid(j).is_some()
+    /// True where a pair is one of two balls; the second one may be marked.
+    pub fn is_of_balls(&self, [first, mark]: &[u32; 2]) -> bool {
+        let ball = |place: u32| self.solid(place as usize).is_none();
+        self.clumps.is_empty() || ball(*first) && ball(*mark & !TOUCH)
     }
 
     /// The grain at a place, moved by `shift` [m].
@@ -322,14 +323,21 @@ fn push(load: &mut [Six], start: u32, place: usize, force: Vec3, torque: Vec3) {
     }
 }
 
+/// Forces and torques on the grains of one chunk, balls and polyhedra.
+pub(crate) fn forces_of_all(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkSums {
+    let (mut sums, mut books) = forces_of(chunk, view, pass, load);
+    if pass.solids {
+        solid_pairs(chunk, view, pass, load, &mut books);
+        solid_walls(chunk, view, pass, load, &mut books, &mut sums);
+    }
+    (sums, books)
+}
+
 /// Forces of the pairs of one chunk that have a polyhedron. Pairs across chunks are booked by the upper one.
-pub(crate) fn solid_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six], books: &mut ChunkBooks) {
+fn solid_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six], books: &mut ChunkBooks) {
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;
-    for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
+    for (slot, [first, mark]) in pairs.iter_mut().enumerate().filter(|(_, pair)| !view.is_of_balls(pair)) {
         let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
-        if !view.is_of_solids([i, j]) {
-            continue;
-        }
         let (p, q) = (view.position[i], view.position[j]);
         let apart = Vec3::new(q[0] - p[0], q[1] - p[1], q[2] - p[2]);
         let mut d = apart;
@@ -356,7 +364,7 @@ pub(crate) fn solid_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load:
 }
 
 /// Forces of walls on the polyhedra of one chunk, added to the sums of the walls.
-pub(crate) fn solid_walls(
+fn solid_walls(
     chunk: &mut Chunk,
     view: &View<'_>,
     pass: &Pass,

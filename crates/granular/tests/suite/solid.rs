@@ -123,7 +123,11 @@ fn a_cube_holds_on_a_slope_below_its_friction_and_slides_above() {
         if slides {
             assert!((v / free - 1.0).abs() < 0.02, "{v} {free}");
         } else {
-            assert!(v.abs() < 1e-6, "{v}");
+            // what the jerk of the start left swings, and goes nowhere
+            let from = grains.clumps()[0].X_wc.position.x;
+            grains.advance(&s, &mut [floor()], 10_000).unwrap();
+            let creep = grains.clumps()[0].X_wc.position.x - from;
+            assert!(creep.abs() < 1e-7 && v.abs() < 1e-4, "{creep} {v}");
         }
     }
 }
@@ -134,7 +138,7 @@ fn a_pile_of_cubes_and_balls_comes_to_rest_in_a_box_and_bits_do_not_depend_on_th
     let run = |threads: usize| {
         let mut random = Random(3);
         let mut grains = Grains::new();
-        for k in 0..36 {
+        for k in 0..18 {
             let cell = Vec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64);
             let place = cell * 0.04 + Vec3::new(-0.04, -0.04, 0.025);
             if k % 4 == 3 {
@@ -156,7 +160,7 @@ fn a_pile_of_cubes_and_balls_comes_to_rest_in_a_box_and_bits_do_not_depend_on_th
         let block = Shape::Box { half_extents: Vec3::splat(0.015), smoothing: 0.0 };
         walls.push(Wall::new(Surface::Shape(block), Pose::at(Vec3::Z * 0.001)));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| grains.advance(&s, &mut walls, 25_000)).unwrap();
+        pool.install(|| grains.advance(&s, &mut walls, 16_000)).unwrap();
         grains
     };
     let grains = run(1);
