@@ -72,7 +72,10 @@ impl Snapshots {
         let Some(before) = files.get(next.saturating_sub(1)) else { return Ok(Vec::new()) };
         let one = self.read(before)?;
         match files.get(next).filter(|_| next > 0) {
-            Some(after) => Ok(one.towards(&self.read(after)?, time)),
+            Some(after) => {
+                let two = self.read(after)?;
+                Ok(one.towards(&two, time))
+            }
             None => Ok(bytes(one.time, &one.values)),
         }
     }
