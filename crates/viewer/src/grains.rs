@@ -117,7 +117,7 @@ impl Snapshot {
     /// Grains at a time between this snapshot and a later one [s]; this one where others came or went.
     fn towards(&self, later: &Snapshot, time: f64) -> Vec<u8> {
         let span = later.time - self.time;
-        if self.ids != later.ids || self.stride != later.stride || !(span > 0.0) {
+        if self.ids != later.ids || self.stride != later.stride || span <= 0.0 {
             return bytes(self.time, &self.values);
         }
         let w = ((time - self.time) / span).clamp(0.0, 1.0);
@@ -170,8 +170,8 @@ fn parse(text: &str, time: f64) -> Result<Snapshot, String> {
     if turned {
         for (grain, line) in values.chunks_exact_mut(stride).zip(lines("SCALARS orientation ", 2)?) {
             let mut words = line.split_whitespace();
-            for k in BALL..TURNED {
-                grain[k] = number(words.next())?;
+            for value in &mut grain[BALL..TURNED] {
+                *value = number(words.next())?;
             }
         }
     }

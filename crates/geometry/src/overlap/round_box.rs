@@ -55,9 +55,8 @@ impl Section {
         let area = 0.5 * (a[0] * b[1] - a[1] * b[0]);
         let s = [a[0] + b[0], a[1] + b[1]];
         self.area += area;
-        for k in 0..2 {
-            self.first[k] += area / 3.0 * s[k];
-        }
+        self.first[0] += area / 3.0 * s[0];
+        self.first[1] += area / 3.0 * s[1];
         for (k, (i, j)) in [(0, 0), (0, 1), (1, 1)].into_iter().enumerate() {
             self.second[k] += area / 12.0 * (s[i] * s[j] + a[i] * a[j] + b[i] * b[j]);
         }
@@ -239,8 +238,8 @@ impl Meeting {
     /// A disc cut by several faces.
     fn cut_disc(&self, which: &[usize], z: f64, section: &mut Section) {
         let (corners, faces, count) = self.polygon(which, z);
-        for k in 0..count {
-            self.add_side(corners[k], corners[(k + 1) % count], faces[k], section);
+        for (k, face) in faces.into_iter().enumerate().take(count) {
+            self.add_side(corners[k], corners[(k + 1) % count], face, section);
         }
     }
 
@@ -254,12 +253,12 @@ impl Meeting {
             let d = self.distance(f, z);
             let height = |p: [f64; 2]| (n.x * p[0] + n.y * p[1]) / m - d;
             let (mut out, mut sides, mut made) = ([[0.0; 2]; CORNERS], [usize::MAX; CORNERS], 0);
-            for k in 0..count {
+            for (k, face) in faces.into_iter().enumerate().take(count) {
                 let (p, q) = (corners[k], corners[(k + 1) % count]);
                 let (hp, hq) = (height(p), height(q));
-                let mut push = |p: [f64; 2], face: usize| {
+                let mut push = |p: [f64; 2], side: usize| {
                     if made < CORNERS {
-                        (out[made], sides[made]) = (p, face);
+                        (out[made], sides[made]) = (p, side);
                         made += 1;
                     }
                 };
@@ -268,12 +267,12 @@ impl Meeting {
                     [p[0] + (q[0] - p[0]) * t, p[1] + (q[1] - p[1]) * t]
                 };
                 match (hp <= 0.0, hq <= 0.0) {
-                    (true, true) => push(p, faces[k]),
+                    (true, true) => push(p, face),
                     (true, false) => {
-                        push(p, faces[k]);
+                        push(p, face);
                         push(cross(), f);
                     }
-                    (false, true) => push(cross(), faces[k]),
+                    (false, true) => push(cross(), face),
                     (false, false) => {}
                 }
             }
@@ -336,9 +335,9 @@ impl Meeting {
                     second.x_axis += Vec3::new(xx, xy, fx * z) * dz;
                     second.y_axis += Vec3::new(xy, yy, fy * z) * dz;
                     second.z_axis += Vec3::new(fx * z, fy * z, A * z * z) * dz;
-                    for f in 0..6 {
-                        if section.chords[f] > 0.0 {
-                            areas[f] += section.chords[f] / self.planes[f].m * dz;
+                    for ((area, chord), plane) in areas.iter_mut().zip(section.chords).zip(&self.planes) {
+                        if chord > 0.0 {
+                            *area += chord / plane.m * dz;
                         }
                     }
                 }
