@@ -1,17 +1,20 @@
-//! `tippe convert`: mesh files to mesh files, solids of a scene to mesh files, scenes between TOML and JSON.
+//! `tippe convert`: mesh files to mesh files, solids of a scene to mesh files, scenes between TOML and JSON, scenes to Modelica.
 
+use crate::args::Source;
 use crate::{Stop, say};
 use std::path::{Path, PathBuf};
 use tippe::geometry::file::{self, FileError, Format};
 use tippe::geometry::{Mesh, Solid, TriMesh};
+use tippe::model::Model;
 use tippe::scene::Scene;
+use tippe_doors::modelica;
 
 /// Arguments of `tippe convert`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Mesh file (.stl, .obj, .gltf, .glb, .dxf, .svg), or scene (.toml, .json)
     from: PathBuf,
-    /// File to write: .stl, .obj or .glb for a mesh, .toml or .json for a scene
+    /// File to write: .stl, .obj or .glb for a mesh, .toml or .json for a scene, .mo for a scene as Modelica
     to: PathBuf,
     /// Unit of length of the file that is read, where it does not say it: m, dm, cm, mm, um, in or ft
     #[arg(long, value_name = "UNIT", value_parser = unit)]
@@ -39,6 +42,9 @@ pub fn convert(args: &Args) -> Result<(), Stop> {
     if std::fs::canonicalize(&args.from).is_ok_and(|from| std::fs::canonicalize(&args.to).is_ok_and(|to| to == from)) {
         return Err(Stop::Usage(format!("{} would be written over itself. help: another name", args.from.display())));
     }
+    if args.to.extension().is_some_and(|e| e.eq_ignore_ascii_case("mo")) {
+        return modelica(args);
+    }
     let bytes = match (is_scene(&args.from), is_scene(&args.to)) {
         (true, true) => {
             let scene = Scene::load(&args.from.to_string_lossy(), &args.sets)?;
@@ -60,6 +66,18 @@ pub fn convert(args: &Args) -> Result<(), Stop> {
         }
     };
     std::fs::write(&args.to, bytes)
+        .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", args.to.display())))
+}
+
+/// A scene as a model of Modelica, beside which what it lacks is said.
+fn modelica(args: &Args) -> Result<(), Stop> {
+    let source = Source::find(&args.from.to_string_lossy())?;
+    let scene = Scene::parse(&source.file, &source.text, &args.sets)?;
+    let model = Model::compile(&scene)?;
+    let stem = args.to.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let (text, notes) = modelica::modelica(&scene, &model, &modelica::identifier(&stem), &args.from.to_string_lossy());
+    notes.iter().for_each(|note| say(&format!("not translated: {note}")));
+    std::fs::write(&args.to, text)
         .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", args.to.display())))
 }
 

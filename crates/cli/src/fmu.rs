@@ -1,18 +1,19 @@
 //! `tippe fmu`: scenes as functional mock-up units, and units of others.
 
 use crate::args::Source;
+use crate::gallery::portrait;
 use crate::{Stop, print, say};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tippe::scene::Clock;
-use tippe_doors::export::{platform, unit};
-use tippe_doors::import::description::{Causality, Foreign};
-use tippe_doors::import::drive::{self, Drive};
-use tippe_doors::import::process::{Process, Unpacked};
-use tippe_doors::import::wire::Ask;
-use tippe_doors::import::{ImportError, worker};
+use tippe_doors::export::unit;
 use tippe_doors::library::library;
-use tippe_doors::plan::{Package, Version, Wishes};
+use tippe_doors::plan::{Package, Wishes};
+use tippe_units::description::{Causality, Foreign};
+use tippe_units::drive::{self, Drive};
+use tippe_units::process::{Process, Unpacked};
+use tippe_units::wire::Ask;
+use tippe_units::{ImportError, Version, platform, worker};
 
 /// What to do with units.
 #[derive(clap::Subcommand)]
@@ -270,7 +271,8 @@ fn export(args: &Export) -> Result<(), Stop> {
     let path = library().map_err(Stop::Resource)?;
     let bytes =
         std::fs::read(&path).map_err(|error| Stop::Resource(format!("cannot read {}: {error}", path.display())))?;
-    let archive = unit(&package, bytes, None).map_err(|error| Stop::Resource(error.to_string()))?;
+    let picture = portrait(&package.scene, &package.model).map_err(Stop::Resource)?;
+    let archive = unit(&package, bytes, Some(picture)).map_err(|error| Stop::Resource(error.to_string()))?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", source.name)));
     std::fs::write(&out, &archive)
         .map_err(|error| Stop::Resource(format!("cannot write {}: {error}", out.display())))?;

@@ -3,7 +3,7 @@
 use crate::args::Source;
 use crate::check::{Line, expectations};
 use crate::landscape::{draw_ground, draw_waters, places};
-use crate::picture::{COLOURS, Camera, INK, Picture, STILL, pose, save};
+use crate::picture::{COLOURS, Camera, INK, Picture, STILL, encoded, pose, save};
 use crate::progress::counter;
 use crate::table::{count, number};
 use crate::{Stop, say};
@@ -189,7 +189,7 @@ impl Ran {
 fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<(), String> {
     let first = ran.map_or(&model.start, |ran| &ran.first);
     let last = ran.map_or(&model.start, |ran| &ran.summary.bodies);
-    let shapes: Vec<Vec<(Pose, Shape)>> = model.bodies.iter().map(|body| shapes_of(scene, &body.name)).collect();
+    let shapes = all_shapes(scene, model);
     let camera = look(scene, model, [first, last], ran, &shapes);
     let mut pictures = Vec::new();
     let start = || all_of(Settings::from_scene(scene, scene.run.clock).start(model).grains());
@@ -225,6 +225,18 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
     let times = [0.0, ran.map_or(0.0, |ran| ran.time)];
     pictures.iter_mut().zip(times).for_each(|(picture, time)| draw_waters(picture, model, time));
     save(&pictures, path)
+}
+
+/// The beginning of a scene, as PNG.
+pub fn portrait(scene: &Scene, model: &Model) -> Result<Vec<u8>, String> {
+    let (start, shapes) = (&model.start, all_shapes(scene, model));
+    let mut picture = Picture::new(look(scene, model, [start, start], None, &shapes), SIZE.0, SIZE.1);
+    draw_bodies(&mut picture, model, start, &shapes);
+    encoded(&[picture])
+}
+
+fn all_shapes(scene: &Scene, model: &Model) -> Vec<Vec<(Pose, Shape)>> {
+    model.bodies.iter().map(|body| shapes_of(scene, &body.name)).collect()
 }
 
 fn shapes_of(scene: &Scene, body: &str) -> Vec<(Pose, Shape)> {

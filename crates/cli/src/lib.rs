@@ -30,6 +30,7 @@ mod plot;
 mod progress;
 mod rerun;
 mod run;
+mod serve;
 mod soil;
 mod table;
 mod tyre;
@@ -91,7 +92,9 @@ enum Command {
     /// Make functional mock-up units (FMI 2.0 and 3.0) of scenes, run those of others
     #[command(subcommand)]
     Fmu(fmu::Command),
-    /// Convert mesh files, solids of scenes, and scenes between TOML and JSON
+    /// Answer programs that link nothing: the calls of the C interface over a socket, for this computer alone
+    Serve(serve::Args),
+    /// Convert mesh files, solids of scenes, scenes between TOML and JSON, and scenes to Modelica
     Convert(convert::Args),
     /// Time scenes, with accuracy next to time
     Bench(bench::Args),
@@ -222,6 +225,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Soil(args) => soil::soil(&args),
         Command::Tyre(args) => tyre::tyre(&args),
         Command::Fmu(command) => fmu::fmu(&command),
+        Command::Serve(args) => serve::serve(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::New(args) => new::new(&args),
         Command::Gallery(args) => gallery::run(&args),

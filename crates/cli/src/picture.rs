@@ -292,6 +292,12 @@ impl Picture {
 
 /// Writes pictures of one height side by side as PNG.
 pub fn save(pictures: &[Picture], path: &Path) -> Result<(), String> {
+    let written = encoded(pictures).and_then(|bytes| std::fs::write(path, bytes).map_err(|error| error.to_string()));
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Pictures side by side as PNG.
+pub fn encoded(pictures: &[Picture]) -> Result<Vec<u8>, String> {
     let finished: Vec<Vec<Vec<[u8; 3]>>> = pictures.iter().map(Picture::finished).collect();
     let height = finished.iter().map(Vec::len).min().unwrap_or(0);
     let mut bytes: Vec<u8> = Vec::new();
@@ -304,17 +310,18 @@ pub fn save(pictures: &[Picture], path: &Path) -> Result<(), String> {
         }
     }
     let width = (bytes.len() / 3).checked_div(height).unwrap_or(0);
-    let write = || -> Result<(), Box<dyn std::error::Error>> {
-        let file = std::io::BufWriter::new(std::fs::File::create(path)?);
-        let mut encoder = png::Encoder::new(file, u32::try_from(width)?, u32::try_from(height)?);
+    let write = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, u32::try_from(width)?, u32::try_from(height)?);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::High);
         let mut writer = encoder.write_header()?;
         writer.write_image_data(&bytes)?;
-        Ok(writer.finish()?)
+        writer.finish()?;
+        Ok(out)
     };
-    write().map_err(|error| format!("cannot write {}: {error}", path.display()))
+    write().map_err(|error| error.to_string())
 }
 
 /// The pose of a body.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use tippe_doors::archive::{Entry, pack};
-use tippe_doors::export::platform;
+use tippe_units::archive::{Entry, pack};
+use tippe_units::platform;
 
 const DESCRIPTION: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="ill" guid="1" generationTool="cc" numberOfEventIndicators="0">

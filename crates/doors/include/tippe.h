@@ -59,6 +59,10 @@ int tippe_collider_body(const tippe_collider *collider, const char *name);
 int tippe_collider_pair(const tippe_collider *collider, int body_a, const double *pose_a, int body_b, const double *pose_b,
                         int most, tippe_point *points, tippe_contact *contact);
 
+/* The same with all points of convex bodies that are less than `margin` apart [m], not the nearest alone. */
+int tippe_collider_within(const tippe_collider *collider, int body_a, const double *pose_a, int body_b, const double *pose_b,
+                          double margin, int most, tippe_point *points, tippe_contact *contact);
+
 /* ---- stepping ---- */
 
 typedef struct tippe_run tippe_run;
@@ -66,6 +70,16 @@ typedef struct tippe_state tippe_state;
 
 /* A scene at its start. clock: "precise", "realtime", or NULL for the scene's; sets: `count` texts NAME=VALUE for [params]. */
 int tippe_open(const char *scene, const char *clock, const char *const *sets, size_t count, tippe_run **run);
+
+/* A foreign collider: your function gives the contact points of chosen pairs of bodies. It writes at most `most` points, sets contact->count, and
+ * returns 0; of the rest of contact nothing is read. While the bodies are apart it gives the nearest points with depth = -distance, for the
+ * precise clock locates the touch by them; points that are more than `margin` apart are not needed beside. `user` is handed back as it is.
+ * Several threads may ask at once. Bodies are numbered as in the scene. */
+typedef int (*tippe_collide)(void *user, int body_a, const double *pose_a, int body_b, const double *pose_b, double margin,
+                             int most, tippe_point *points, tippe_contact *contact);
+/* As tippe_open; pairs: `pair_count` texts "ONE,OTHER" with names of bodies, or NULL for all that may touch. */
+int tippe_open_with(const char *scene, const char *clock, const char *const *sets, size_t count, const char *const *pairs,
+                    size_t pair_count, tippe_collide collide, void *user, tippe_run **run);
 void tippe_close(tippe_run *run);
 
 /* Variables: how many, name, unit and role ("parameter", "input", "output") of one. tippe_find knows every signal of the scene, and

@@ -90,6 +90,11 @@ impl Collider {
 
     /// What bodies `a` and `b` have in common where their frames have these poses in the world.
     pub fn pair(&self, a: usize, X_wa: &Pose, b: usize, X_wb: &Pose) -> Result<Touching, String> {
+        self.pair_within(a, X_wa, b, X_wb, 0.0)
+    }
+
+    /// As [`Self::pair`]; convex bodies that are less than `margin` apart [m] have all their points already.
+    pub fn pair_within(&self, a: usize, X_wa: &Pose, b: usize, X_wb: &Pose, margin: f64) -> Result<Touching, String> {
         let (Some(first), Some(second)) = (self.parts.get(a), self.parts.get(b)) else {
             return Err(format!("there are {} bodies, {a} and {b} are asked for", self.names.len()));
         };
@@ -98,7 +103,7 @@ impl Collider {
             for (j, other) in second.iter().enumerate() {
                 let places = [X_wa.then(&one.X_bs), X_wb.then(&other.X_bs)];
                 let id = ((i * second.len() + j) as u64) << 32;
-                touch(one, other, &places, [X_wa, X_wb], id, &mut all)?;
+                touch(one, other, &places, [X_wa, X_wb], (id, margin), &mut all)?;
             }
         }
         all.points.sort_by(|one, other| other.depth.total_cmp(&one.depth).then(one.id.cmp(&other.id)));
@@ -130,7 +135,7 @@ fn touch(
     other: &Part,
     places: &[Pose; 2],
     X: [&Pose; 2],
-    id: u64,
+    (id, margin): (u64, f64),
     all: &mut Touching,
 ) -> Result<(), String> {
     if contact_kind(&one.shape, &other.shape) == ContactKind::Surface {
@@ -141,7 +146,8 @@ fn touch(
         return Err("these two overlap without end: walls and terrain do not touch each other".to_owned());
     }
     let mut points = Manifold::default();
-    let found = apart.gap < 0.0 && manifold(&one.shape, &places[0], &other.shape, &places[1], 0.0, POINTS, &mut points);
+    let found =
+        apart.gap < margin && manifold(&one.shape, &places[0], &other.shape, &places[1], margin, POINTS, &mut points);
     if !found || points.count == 0 {
         let middle = 0.5 * (apart.point1 + apart.point2);
         all.points.push(point(middle, apart.normal, -apart.gap, 0.0, id, X));

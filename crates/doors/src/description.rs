@@ -1,11 +1,12 @@
 //! `modelDescription.xml` of both standards (FMI 2.0.4, 2.2; FMI 3.0.1, 2.4).
 
-use crate::plan::{Item, Package, Slot, Version};
+use crate::plan::{Item, Package, Slot};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use tippe::equation::{Kind, Scope, Tree};
 use tippe::precise::Occasion;
 use tippe::scene::Clock;
+use tippe_units::Version;
 
 /// Text in XML.
 pub fn escape(text: &str) -> String {

@@ -1,27 +1,16 @@
 //! A unit as one file: description, library, resources, licence, documentation, picture.
 
-use crate::archive::{ArchiveError, Entry, pack};
 use crate::description::{description, escape};
-use crate::plan::{PLAN, Package, RESOLVED, Slot, Version, WRITTEN};
+use crate::plan::{PLAN, Package, RESOLVED, Slot, WRITTEN};
 use std::fmt::Write;
+use tippe_units::archive::{ArchiveError, Entry, pack};
+use tippe_units::{Version, platform};
 
 /// Texts of the licence of the library.
 const LICENCES: [(&str, &str); 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
     ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
 ];
-
-/// Name of this platform in FMI 2 and 3, and how libraries end there; none where no unit can be made.
-pub fn platform() -> Option<[&'static str; 3]> {
-    match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("linux", "x86_64") => Some(["linux64", "x86_64-linux", "so"]),
-        ("linux", "aarch64") => Some(["aarch64-linux", "aarch64-linux", "so"]),
-        ("macos", "x86_64") => Some(["darwin64", "x86_64-darwin", "dylib"]),
-        ("macos", "aarch64") => Some(["darwin64", "aarch64-darwin", "dylib"]),
-        ("windows", "x86_64") => Some(["win64", "x86_64-windows", "dll"]),
-        _ => None,
-    }
-}
 
 /// Bytes of the unit with this library and, if there is one, this picture (PNG).
 pub fn unit(package: &Package, library: Vec<u8>, picture: Option<Vec<u8>>) -> Result<Vec<u8>, ArchiveError> {

@@ -14,6 +14,7 @@ use tippe::run::{Resolved, Signal, Subjects};
 use tippe::scene::{Clock, SMALLEST_TOLERANCE, Scene};
 use tippe::stepping::Stepping;
 use tippe::variables::{Variable, Variables, follows_from_states, no_exchange};
+use tippe_units::Version;
 
 /// File of the resources with the plan.
 pub const PLAN: &str = "tippe.json";
@@ -23,17 +24,6 @@ pub const RESOLVED: &str = "scene.json";
 pub const WRITTEN: &str = "scene.toml";
 /// Layout of the plan.
 const FORMAT: u32 = 1;
-
-/// Which standard a unit follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Version {
-    /// FMI 2.0.
-    #[serde(rename = "2.0")]
-    Two,
-    /// FMI 3.0.
-    #[serde(rename = "3.0")]
-    Three,
-}
 
 /// What was chosen when the unit was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,6 +143,12 @@ impl Package {
         let mut notes = Vec::new();
         let scene = Scene::parse(file, text, &wishes.sets).map_err(|errors| errors.to_string())?;
         let clock = wishes.clock.unwrap_or(scene.run.clock);
+        if let Some(own) = scene.components.iter().find(|own| own.unit.is_some()) {
+            return Err(format!(
+                "component \"{}\" is a unit, and a unit cannot hold another. help: couple both in the program around",
+                own.name
+            ));
+        }
         if clock == Clock::Granular {
             return Err("the granular clock cannot be exported: nothing can be given to it while it runs. help: --clock realtime".to_owned());
         }

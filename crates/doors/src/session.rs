@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use tippe::clock::Settings;
+use tippe::foreign::Collide;
 use tippe::model::Model;
 use tippe::run::Signal;
 use tippe::scene::{Clock, Scene, did_you_mean};
@@ -12,6 +13,14 @@ use tippe::variables::{Role, Variable, Variables};
 pub struct Session {
     stepping: Stepping,
     variables: Vec<(Variable, Place)>,
+}
+
+/// A foreign collider, and the pairs of bodies it is asked for; none: all.
+pub struct Asked {
+    /// Names of bodies.
+    pub pairs: Option<Vec<(String, String)>>,
+    /// The function.
+    pub collide: Arc<Collide>,
 }
 
 /// Where a variable is.
@@ -25,13 +34,22 @@ enum Place {
 impl Session {
     /// A scene at its start, with a clock by name or its own.
     pub fn open(scene: &Scene, clock: Option<&str>) -> Result<Session, String> {
+        Session::open_with(scene, clock, None)
+    }
+
+    /// As [`Self::open`], with somebody who gives contact points of pairs of bodies.
+    pub fn open_with(scene: &Scene, clock: Option<&str>, foreign: Option<Asked>) -> Result<Session, String> {
         let clock = match clock {
             None => scene.run.clock,
             Some(name) => Clock::from_name(name).ok_or_else(|| {
                 format!("there is no clock \"{name}\". help: {}", did_you_mean(name, Clock::NAMES.iter().copied()))
             })?,
         };
-        let model = Arc::new(Model::compile_for(scene, clock).map_err(|errors| errors.to_string())?);
+        let mut model = Model::compile_for(scene, clock).map_err(|errors| errors.to_string())?;
+        if let Some(Asked { pairs, collide }) = foreign {
+            model = model.with_foreign(clock, pairs.as_deref(), collide)?;
+        }
+        let model = Arc::new(model);
         let table = Variables::with_states(scene, &model, &[]);
         let mut variables: Vec<(Variable, Place)> = Vec::new();
         for own in table.parameters {

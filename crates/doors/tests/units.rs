@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 use tippe::scene::gallery;
-use tippe_doors::archive::{pack, unpack, unpack_to};
 use tippe_doors::export::unit;
 use tippe_doors::instance::{Instance, Phase};
 use tippe_doors::plan::{Package, Slot, Wishes};
+use tippe_units::archive::{pack, unpack, unpack_to};
 
 fn text(name: &str) -> &'static str {
     gallery().iter().find(|(own, _)| *own == name).map(|(_, text)| *text).unwrap()

@@ -23,7 +23,7 @@ pub use cause::Cause;
 pub use event::{Event, EventContact, EventKind};
 pub use kinematics::BodyState;
 pub use ledger::Ledger;
-pub use model::{Model, capability};
+pub use model::{Model, capability, foreign};
 pub use observe::{
     ContactSample, GrainSummary, MechanismSummary, Observe, Progress, Reach, Sample, Solutions, Summary,
 };

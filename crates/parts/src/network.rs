@@ -3,8 +3,12 @@
 //! A network is a list of blocks in the order they can be evaluated: each reads time, the motion of the mechanism, states
 //! of components and values of earlier blocks, and writes values and rates of states.
 
+pub mod unit;
+
 use std::cell::RefCell;
+use std::ops::Range;
 use tippe_format::equation::Program;
+use unit::UnitBlock;
 
 /// Step of the difference that finds rates of rates [s].
 const DIFFERENCE: f64 = 1e-4;
@@ -126,7 +130,7 @@ pub struct Block {
     /// First of its values.
     pub value: usize,
     /// Its states.
-    pub states: std::ops::Range<usize>,
+    pub states: Range<usize>,
     /// True if it depends on nothing but time.
     pub of_time: bool,
     /// The free body whose island it belongs to.
@@ -201,6 +205,8 @@ pub enum BlockKind {
         /// Where an expression rises through zero states get new values: (expression, then one per state set), state.
         crossings: Vec<BlockCrossing>,
     },
+    /// A functional mock-up unit of others.
+    Unit(Box<UnitBlock>),
 }
 
 /// Where a component's states jump.
@@ -262,8 +268,57 @@ impl Block {
                 formula.eval(look, &mut out[..formula.outputs]);
                 return formula.outputs;
             }
+            BlockKind::Unit(unit) => return unit.eval(t, self.states.start, look, out),
         }
         1
+    }
+
+    /// Its values among those of the network.
+    pub fn written(&self) -> Range<usize> {
+        let count = match &self.kind {
+            BlockKind::Component { formula, .. } => formula.outputs - self.states.len(),
+            BlockKind::Unit(unit) => unit.outputs(),
+            _ => 1,
+        };
+        self.value..self.value + count
+    }
+
+    /// How many numbers rise through zero where its states jump.
+    pub fn watches(&self) -> usize {
+        match &self.kind {
+            BlockKind::Component { crossings, .. } => crossings.len(),
+            BlockKind::Unit(unit) => unit.watches(),
+            _ => 0,
+        }
+    }
+
+    /// One of them.
+    pub fn watch(&self, which: usize, t: f64, look: impl Fn(Source) -> f64) -> f64 {
+        match &self.kind {
+            BlockKind::Component { crossings, .. } => crossings[which].when.value(look),
+            BlockKind::Unit(unit) => unit.watch(which, t, self.states.start, look),
+            _ => -1.0,
+        }
+    }
+
+    /// New values of its states where one of them rose through zero at time t [s]: index in the network, value.
+    pub fn jump(&self, which: usize, t: f64, look: impl Fn(Source) -> f64) -> Vec<(usize, f64)> {
+        match &self.kind {
+            BlockKind::Component { crossings, .. } => {
+                let crossing = &crossings[which];
+                let mut new = vec![0.0; crossing.states.len()];
+                crossing.set.eval(look, &mut new);
+                crossing.states.iter().copied().zip(new).collect()
+            }
+            BlockKind::Unit(unit) => self.states.clone().zip(unit.jump(t, self.states.start, look)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Name of the unit that has failed, and why.
+    pub fn failure(&self) -> Option<(String, String)> {
+        let BlockKind::Unit(unit) = &self.kind else { return None };
+        unit.unit.failure().map(|failure| (self.name.clone(), failure.to_string()))
     }
 
     /// The first time after t at which the block has a kink or a jump [s].
@@ -282,8 +337,16 @@ impl Block {
                 let edges = [from + k * period + width, from + (k + 1.0) * period, from + (k + 1.0) * period + width];
                 edges.into_iter().map(after).fold(f64::INFINITY, f64::min)
             }
+            BlockKind::Unit(unit) => unit.next_instant(t),
             _ => f64::INFINITY,
         }
+    }
+}
+
+impl Network {
+    /// The unit of others that has failed, and why.
+    pub fn failure(&self) -> Option<(String, String)> {
+        self.blocks.iter().find_map(Block::failure)
     }
 }
 

@@ -15,6 +15,10 @@ pub enum Trouble {
     Stall,
     /// A body leaves every box it is given.
     Runaway,
+    /// A functional mock-up unit of the scene has failed.
+    Unit,
+    /// A foreign collider has failed.
+    Collider,
     /// A subsystem that follows the bodies cannot go on.
     Subsystem(SubsystemKind),
 }
@@ -66,9 +70,12 @@ impl std::fmt::Display for Failure {
                 "look for fast vibrations and for friction of joints that hardly move, or loosen the tolerance",
             ),
             Trouble::Subsystem(kind) => kind.trouble(),
+            Trouble::Unit => ("is a unit that has failed", "run it alone: tippe fmu run"),
+            Trouble::Collider => ("touches by a foreign collider that has failed", "ask the function alone"),
             Trouble::Runaway => ("leaves every box it is given", "look for forces that grow without bound"),
         };
         let (whose, name, what, help) = match &self.component {
+            Some(name) if self.trouble == Trouble::Unit => ("component ", name, what, help),
             Some(name) => {
                 let what =
                     if self.trouble == Trouble::NotFinite { "has a state that is not a finite number" } else { what };

@@ -418,6 +418,7 @@ impl Island {
             self.keep(model);
             self.act(model, outcome)?;
             self.step(model, settings, outcome)?;
+            self.check_outside(model)?;
             if tries - outcome.mark.0 >= STALL_WINDOW || tries >= STALL {
                 if tries >= STALL || self.stepper.t0 - outcome.mark.1 < STALL_SHARE * until.abs() {
                     return Err(self.failure(model, self.stepper.t0, self.stepper.h, Trouble::Stall));

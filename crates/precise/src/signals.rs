@@ -7,7 +7,6 @@ use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::prescribed;
 use tippe_mechanics::model::{Drive, JointPlace, Model, ModelSensor, SignalSource};
-use tippe_mechanics::network::BlockKind;
 use tippe_numerics::System;
 use tippe_scene::SensorKind;
 
@@ -99,14 +98,7 @@ impl Dynamics {
                 local(element).map(|l| self.element_energy(l, account as usize, y))
             }
             SignalSource::Value(k) => {
-                let written = |b: &&u32| {
-                    let block = &model.network.blocks[**b as usize];
-                    let count = match &block.kind {
-                        BlockKind::Component { formula, .. } => formula.outputs - block.states.len(),
-                        _ => 1,
-                    };
-                    (block.value..block.value + count).contains(&(k as usize))
-                };
+                let written = |b: &&u32| model.network.blocks[**b as usize].written().contains(&(k as usize));
                 self.actions.blocks.iter().find(written).map(|_| self.actions.values[k as usize])
             }
             SignalSource::State(k) => y.get(self.actions.state_at[k as usize]).copied(),

@@ -7,7 +7,7 @@ use super::system::Bound;
 use tippe_mechanics::element::{Acting, Seen};
 use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::model::{Model, prescribed};
-use tippe_mechanics::network::{BlockKind, Source};
+use tippe_mechanics::network::Source;
 use tippe_mechanics::state::MachineRecord;
 use tippe_numerics::System;
 use tippe_numerics::ode::interpolate_all;
@@ -39,9 +39,8 @@ impl Dynamics {
             watches.extend((0..watched).map(|which| Watch::Element(k, which)));
         }
         for &block in &self.actions.blocks {
-            if let BlockKind::Component { crossings, .. } = &model.network.blocks[block as usize].kind {
-                watches.extend((0..crossings.len()).map(|index| Watch::Component { block, index: index as u32 }));
-            }
+            let count = model.network.blocks[block as usize].watches();
+            watches.extend((0..count).map(|index| Watch::Component { block, index: index as u32 }));
         }
         for (k, change) in model.changes.iter().enumerate() {
             if change.when.is_some() && self.bodies.binary_search(&change.home).is_ok() {
@@ -64,12 +63,9 @@ impl Dynamics {
                 Watch::Element(k, which) => {
                     self.ask_element(model, t, y, k, |element, seen| element.watch(which, seen))
                 }
-                Watch::Component { block, index } => match &model.network.blocks[block as usize].kind {
-                    BlockKind::Component { crossings, .. } => {
-                        crossings[index as usize].when.value(|s| self.look_up(model, t, y, s))
-                    }
-                    _ => -1.0,
-                },
+                Watch::Component { block, index } => {
+                    model.network.blocks[block as usize].watch(index as usize, t, |s| self.look_up(model, t, y, s))
+                }
                 Watch::Change(k) => match &model.changes[k as usize].when {
                     Some(when) if !self.actions.done[k as usize] => when.value(|s| self.look_up(model, t, y, s)),
                     _ => -1.0,
@@ -138,13 +134,9 @@ impl Dynamics {
         match self.actions.watches[index] {
             Watch::Element(k, which) => self.trip_element(model, (k, which), t, y),
             Watch::Component { block, index } => {
-                if let BlockKind::Component { crossings, .. } = &model.network.blocks[block as usize].kind {
-                    let crossing = &crossings[index as usize];
-                    let mut new = vec![0.0; crossing.states.len()];
-                    crossing.set.eval(|s| self.look_up(model, t, y, s), &mut new);
-                    for (&state, value) in crossing.states.iter().zip(new) {
-                        y[self.actions.state_at[state]] = value;
-                    }
+                let block = &model.network.blocks[block as usize];
+                for (state, value) in block.jump(index as usize, t, |s| self.look_up(model, t, y, s)) {
+                    y[self.actions.state_at[state]] = value;
                 }
             }
             // all that touch their limit are settled together, before the next step

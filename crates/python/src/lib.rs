@@ -7,6 +7,7 @@
 mod checkpoint;
 mod dynamics;
 mod error;
+mod foreign;
 mod hook;
 mod law;
 mod options;

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::exception;
+use crate::foreign::{Asked, with_collider};
 use crate::hook::PythonHook;
 use crate::law::{Raised, laws};
 use crate::options::options;
@@ -54,7 +55,7 @@ pub struct Simulation {
 impl Simulation {
     /// A scene by name for people, file for messages, and text; `laws` are contact laws of the scene that are functions.
     #[new]
-    #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false, force=false))]
+    #[pyo3(signature = (name, file, text, given, functions, record=false, out=None, csv=false, force=false, collider=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -67,17 +68,17 @@ impl Simulation {
         out: Option<PathBuf>,
         csv: bool,
         force: bool,
+        collider: Option<Asked>,
     ) -> PyResult<Simulation> {
-        let mut options = options(given)?;
-        let raised = Raised::default();
-        if !functions.is_empty() {
+        let (mut options, raised) = (options(given)?, Raised::default());
+        if !functions.is_empty() || collider.is_some() {
             // functions of Python run one at a time anyway
             options.threads = Some(1);
         }
-        let laws = laws(functions, &raised);
-        let source = Source { name, file, text };
+        let (laws, source) = (laws(functions, &raised), Source { name, file, text });
         let prepared = py.detach(|| source.prepare_with(&options, &laws)).map_err(exception)?;
-        let (model, mut settings, until) = (prepared.model, prepared.settings, prepared.until);
+        let (mut settings, until) = (prepared.settings, prepared.until);
+        let model = with_collider(prepared.model, settings.clock(), collider, &raised)?;
         let subjects = Subjects::of(&model);
         let manifest = Manifest {
             format: 1,
@@ -88,12 +89,12 @@ impl Simulation {
             scene: SceneCopy::new(&source.file, &source.text),
             sets: options.sets.clone(),
             clock: settings.clock().name().to_owned(),
-            start: 0.0,
-            until,
-            restart: None,
             settings: settings.clone(),
             warnings: model.warnings.clone(),
             subjects: subjects.clone(),
+            start: 0.0,
+            until,
+            restart: None,
             hash: None,
         };
         let writer = match &out {

@@ -5,7 +5,7 @@ use tippe_mechanics::element::{Action, Anchor, Sight};
 use tippe_mechanics::event::{Event, EventKind};
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::Model;
-use tippe_mechanics::network::{BlockKind, MOST_RESULTS, Source};
+use tippe_mechanics::network::{MOST_RESULTS, Source};
 use tippe_numerics::dense;
 
 /// gamma of the Rosenbrock method: 1 - 1/sqrt(2) [-].
@@ -171,9 +171,7 @@ impl Clock {
         out.clear();
         let look = |s: Source| self.look(now, t, values, states, s);
         for block in &self.model.network.blocks {
-            if let BlockKind::Component { crossings, .. } = &block.kind {
-                out.extend(crossings.iter().map(|c| c.when.value(look)));
-            }
+            out.extend((0..block.watches()).map(|which| block.watch(which, t, look)));
         }
         out.extend(self.model.changes.iter().map(|c| c.when.as_ref().map_or(-1.0, |when| when.value(look))));
     }
@@ -312,13 +310,11 @@ impl Clock {
         states.copy_from_slice(&room.new);
         let mut k = 0;
         for block in &model.network.blocks {
-            let BlockKind::Component { crossings, .. } = &block.kind else { continue };
-            for crossing in crossings {
+            for which in 0..block.watches() {
                 if watched[k] < 0.0 && room.watched[k] >= 0.0 {
-                    let set = &mut room.stage[..crossing.states.len()];
-                    crossing.set.eval(|s| self.look(true, t + high, &room.values, &room.new, s), set);
-                    for (&state, value) in crossing.states.iter().zip(&*set) {
-                        states[state] = *value;
+                    let look = |s: Source| self.look(true, t + high, &room.values, &room.new, s);
+                    for (state, value) in block.jump(which, t + high, look) {
+                        states[state] = value;
                     }
                     let source = Some(block.name.clone());
                     self.shown.events.push(Event { time: t + high, kind: EventKind::Crossing, source, contact: None });

@@ -3,6 +3,7 @@
 use super::Clock;
 use super::failure::Failure;
 use tippe_geometry::Mat3;
+use tippe_mechanics::foreign::OutsideFailure;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::kinetic;
 
@@ -22,12 +23,29 @@ impl Clock {
         }
     }
 
+    /// Units of others and foreign colliders that no longer answer end the run.
+    fn check_outside(&self) -> Result<(), Failure> {
+        let (kind, name, what) = match self.model.outside_failure() {
+            None => return Ok(()),
+            Some(OutsideFailure::Unit(name, why)) => {
+                ("component", name, format!("is a unit that has failed; {why}. help: run it alone: tippe fmu run"))
+            }
+            Some(OutsideFailure::Collider(name, why)) => (
+                "body",
+                name,
+                format!("touches by a foreign collider that has failed; it {why}. help: ask the function alone"),
+            ),
+        };
+        Err(Failure { time: self.state.time, kind, name, what })
+    }
+
     /// Finite, or a failure that says who is not.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         let (time, step) = (self.state.time, self.h);
+        self.check_outside()?;
         let states = &self.state.actions.states;
         if let Some(k) = states.iter().position(|x| !x.is_finite()) {
             let state = &self.model.states[k];

@@ -1,7 +1,7 @@
 //! The tables of mechanisms: frames, joints, constraints, force elements, signals, components, sensors, changes.
 
 use super::format::{Form, Key, Range, Table};
-use super::format::{REPEATED, any, equation, key, number, text, texts, vector};
+use super::format::{REPEATED, any, equation, key, number, text, texts, vector, word};
 use crate::equation::Dimension as D;
 use Range::{NotNegative, Positive};
 use tippe_parts::{drawing, element, joint, sensor, signal};
@@ -79,8 +79,22 @@ pub(super) const COMPONENT: Table = Table {
         key("states", Form::Values, "States with their start values"),
         key("let", Form::Values, "Intermediate results by name, in order"),
         key("der", Form::Values, "Rates of the states"),
-        key("outputs", Form::Values, "Outputs: `NAME.OUTPUT` elsewhere"),
+        key("outputs", Form::Values, "Outputs: `NAME.OUTPUT` elsewhere; of a unit: names here, each with its variable"),
         key("crossing", Form::Tables(&CROSSING), "New values of states where an equation rises through zero"),
+        text("fmu", "A functional mock-up unit instead of equations: its file, from the folder of the scene"),
+        word(
+            "kind",
+            &["me", "cs"],
+            "Model Exchange or Co-Simulation of a unit; by default the former where it is offered",
+        ),
+        number("step", D::TIME, Positive, "Time between communication points of Co-Simulation [s]"),
+        key("start", Form::Values, "Values of parameters and start values of a unit"),
+        key(
+            "power",
+            Form::Values,
+            "Outputs of a unit, each with the input it makes power with: its energy over the interface is booked",
+        ),
+        number("timeout", D::TIME, Positive, "Longest time that a call of a unit may take [s]").or(10.0),
     ]],
 };
 

@@ -147,9 +147,8 @@ impl Scene {
     pub fn load(path_or_name: &str, sets: &[(String, String)]) -> Result<Scene, SceneErrors> {
         let path = std::path::Path::new(path_or_name);
         if path.exists() && !path.is_dir() {
-            let text =
-                regular::read_text(path, regular::TEXT).map_err(|error| gallery::unreadable(path_or_name, &error))?;
-            return Scene::parse(path_or_name, &text, sets);
+            let text = regular::read_text(path, regular::TEXT);
+            return Scene::parse(path_or_name, &text.map_err(|error| gallery::unreadable(path_or_name, &error))?, sets);
         }
         let (name, text) = gallery::find(path_or_name)?;
         Scene::parse(&format!("{name}.toml"), text, sets)
@@ -316,9 +315,8 @@ pub mod optimize;
 mod realtime;
 pub use contact::ContactSpec;
 pub use expect::Expect;
-pub use mechanism::{
-    Action, Attractor, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame,
-};
+pub use mechanism::{Action, Attractor, Change, Component, ComponentCrossing, ComponentUnit};
+pub use mechanism::{Constraint, ConstraintHolds, ConstraintTerm, Frame};
 pub use optimize::Optimize;
 pub use realtime::{Coupled, DIRECT_BODIES, FrictionBound, FrictionLoad, Realtime, Solver};
 

@@ -96,8 +96,29 @@ pub struct Component {
     pub outputs: Vec<Equation>,
     /// What happens where.
     pub crossings: Vec<ComponentCrossing>,
+    /// The functional mock-up unit it is, instead of equations.
+    pub unit: Option<ComponentUnit>,
     /// Where things were written.
     pub places: Places,
+}
+
+/// A functional mock-up unit that is a component.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComponentUnit {
+    /// Its file.
+    pub file: String,
+    /// Model Exchange (true) or Co-Simulation; by default the former where it is offered.
+    pub exchange: Option<bool>,
+    /// Time between communication points of Co-Simulation [s].
+    pub step: Option<f64>,
+    /// Values given before the start, by name of its variable.
+    pub start: Vec<(String, f64)>,
+    /// Outputs: name here and name of its variable; none for all there are.
+    pub outputs: Vec<(String, String)>,
+    /// Outputs whose product with an input is a power: name of the output here, name of the input.
+    pub power: Vec<(String, String)>,
+    /// Longest time of a call [s].
+    pub timeout: f64,
 }
 
 /// Where an equation rises through zero, states get new values.

@@ -41,6 +41,9 @@ pub(super) fn mechanism(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mu
     });
 }
 
+/// Keys of components that are units.
+const UNIT_KEYS: [&str; 5] = ["kind", "step", "start", "power", "timeout"];
+
 /// What parts of mechanisms can refer to.
 pub(super) struct Elements<'s> {
     /// Bodies by name.
@@ -178,6 +181,12 @@ impl Elements<'_> {
 
     fn component(&self, reader: &mut Reader<'_>, fields: &Fields<'_>, name: String) -> Option<Component> {
         let what = &fields.what;
+        if fields.get("fmu").is_some() {
+            return self.unit(reader, fields, name);
+        }
+        for key in UNIT_KEYS.into_iter().filter(|key| fields.get(key).is_some()) {
+            reader.error(fields.place_of(key), format!("{what}: `{key}` belongs to a unit"), "add fmu = \"FILE.fmu\"");
+        }
         let inputs = self.named_equations(reader, fields, "inputs");
         let lets = self.named_equations(reader, fields, "let");
         let rates = self.named_equations(reader, fields, "der");
@@ -234,8 +243,60 @@ impl Elements<'_> {
             rates: ordered,
             outputs: equations(outputs),
             crossings,
+            unit: None,
             places: fields.places(),
         })
+    }
+
+    /// A component that is a functional mock-up unit: names of its variables are not ours.
+    fn unit(&self, reader: &mut Reader<'_>, fields: &Fields<'_>, name: String) -> Option<Component> {
+        let what = &fields.what;
+        for key in ["states", "let", "der", "crossing"].into_iter().filter(|key| fields.get(key).is_some()) {
+            let help = "the unit has its own; give start = { NAME = VALUE } for what it may begin with";
+            reader.error(fields.place_of(key), format!("{what} is a unit and has `{key}` too"), help);
+        }
+        let mut inputs = Vec::new();
+        for entry in entries(reader, fields, "inputs") {
+            inputs.extend(self.equation_of(reader, &entry.node, &entry.key, &format!("{what}: inputs")));
+        }
+        let mut texts = |key: &str, named: bool| {
+            let mut all = Vec::new();
+            for entry in entries(reader, fields, key) {
+                if named {
+                    check_name(reader, &entry.key, entry.place, key);
+                }
+                match &entry.node.value {
+                    Value::Text(text) => all.push((entry.key.clone(), text.text.clone())),
+                    _ => {
+                        let message = format!(
+                            "{what}: {key}: {} is {}, not the name of a variable",
+                            entry.key,
+                            entry.node.what()
+                        );
+                        reader.error(entry.node.place, message, "");
+                    }
+                }
+            }
+            all
+        };
+        let (outputs, power) = (texts("outputs", true), texts("power", false));
+        let mut start = Vec::new();
+        for entry in entries(reader, fields, "start") {
+            let value = reader.quantity(&entry.node, &format!("{what}: start of {}", entry.key));
+            start.extend(value.map(|quantity| (entry.key.clone(), quantity.value)));
+        }
+        let file = filled(reader, fields, "fmu")?;
+        let folder = std::path::Path::new(reader.file).parent().unwrap_or(std::path::Path::new(""));
+        let unit = ComponentUnit {
+            file: folder.join(file).display().to_string(),
+            exchange: reader.text(fields, "kind").map(|kind| kind == "me"),
+            step: reader.number(fields, "step"),
+            start,
+            outputs,
+            power,
+            timeout: reader.number(fields, "timeout").unwrap_or(10.0),
+        };
+        Some(Component { name, inputs, unit: Some(unit), places: fields.places(), ..Component::default() })
     }
 
     fn crossings(

@@ -61,6 +61,9 @@ fn component(component: &Component) -> Writer {
     let mut table = Writer::default();
     table.text("name", Some(&component.name));
     table.table("inputs", equations(&component.inputs));
+    if let Some(unit) = &component.unit {
+        write_unit(&mut table, unit);
+    }
     let mut states = Writer::default();
     for (name, value) in &component.states {
         states.number(name, Some(*value));
@@ -76,6 +79,23 @@ fn component(component: &Component) -> Writer {
         table
     });
     table
+}
+
+fn write_unit(table: &mut Writer, unit: &ComponentUnit) {
+    let texts = |list: &[(String, String)]| {
+        let mut table = Writer::default();
+        list.iter().for_each(|(name, text)| table.text(name, Some(text)));
+        table
+    };
+    table.text("fmu", Some(&unit.file));
+    table.text("kind", unit.exchange.map(|exchange| if exchange { "me" } else { "cs" }));
+    table.number("step", unit.step);
+    let mut start = Writer::default();
+    unit.start.iter().for_each(|(name, value)| start.number(name, Some(*value)));
+    table.table("start", start);
+    table.table("outputs", texts(&unit.outputs));
+    table.table("power", texts(&unit.power));
+    table.number("timeout", Some(unit.timeout));
 }
 
 fn change(change: &Change) -> Writer {

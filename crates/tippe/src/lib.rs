@@ -15,8 +15,8 @@ pub use tippe_flexible as flexible;
 pub use tippe_geometry as geometry;
 pub use tippe_granular as grains;
 pub use tippe_mechanics::{
-    capability, cause, contact, element, event, joint, kinematics, ledger, mechanism, model, network, observe,
-    soft_ground as soil, tyre,
+    capability, cause, contact, element, event, foreign, joint, kinematics, ledger, mechanism, model, network, observe,
+    pair, soft_ground as soil, tyre,
 };
 pub use tippe_precise as precise;
 pub use tippe_realtime as realtime;

@@ -2,11 +2,16 @@
 
 use super::{c_text, give, panic_text, slice, slice_mut, text};
 use crate::collider::Collider;
+use crate::serve::{pose, scene};
 use std::cell::RefCell;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tippe::geometry::{Pose, Quat, Vec3};
-use tippe::scene::Scene;
+use std::sync::Arc;
+use tippe::foreign::{Collide, ForeignPoint, Question};
+use tippe::geometry::{Pose, Vec3};
+
+/// Points that a function of the user's has room for.
+const MOST_FOREIGN: usize = 64;
 
 thread_local! {
     /// What the last call of this thread that failed had to say.
@@ -24,12 +29,6 @@ pub(super) fn answer(work: impl FnOnce() -> Result<(), String>) -> c_int {
     1
 }
 
-/// A scene by the name of a file or of the gallery, or as a text of more than one line.
-pub(super) fn scene(text: &str, sets: &[(String, String)]) -> Result<Scene, String> {
-    let read = if text.contains('\n') { Scene::parse("scene.toml", text, sets) } else { Scene::load(text, sets) };
-    read.map_err(|errors| errors.to_string())
-}
-
 /// Bodies of a scene, and their names as C reads them.
 pub struct OpenCollider {
     collider: Collider,
@@ -38,7 +37,7 @@ pub struct OpenCollider {
 
 /// `tippe_point`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct OuterPoint {
     p_a: [f64; 3],
     p_b: [f64; 3],
@@ -51,6 +50,7 @@ pub struct OuterPoint {
 
 /// `tippe_contact`.
 #[repr(C)]
+#[derive(Default)]
 pub struct OuterContact {
     count: i32,
     found: i32,
@@ -126,16 +126,6 @@ pub unsafe extern "C" fn tippe_collider_body(collider: *const OpenCollider, name
     found
 }
 
-/// Position x, y, z, then orientation w, x, y, z.
-fn pose(numbers: &[f64]) -> Result<Pose, String> {
-    let [x, y, z, w, i, j, k] = *numbers else { return Err("a pose has seven numbers".to_owned()) };
-    let (p, q) = (Vec3::new(x, y, z), Quat::from_xyzw(i, j, k, w));
-    if !p.is_finite() || !q.is_finite() || (q.length() - 1.0).abs() > 1e-3 {
-        return Err(format!("{numbers:?} is no pose: x, y, z, then a unit quaternion w, x, y, z"));
-    }
-    Ok(Pose::new(q.normalize(), p))
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tippe_collider_pair(
     collider: *const OpenCollider,
@@ -143,6 +133,22 @@ pub unsafe extern "C" fn tippe_collider_pair(
     pose_a: *const f64,
     body_b: c_int,
     pose_b: *const f64,
+    most: c_int,
+    points: *mut OuterPoint,
+    contact: *mut OuterContact,
+) -> c_int {
+    // SAFETY: as the function that is called.
+    unsafe { tippe_collider_within(collider, body_a, pose_a, body_b, pose_b, 0.0, most, points, contact) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tippe_collider_within(
+    collider: *const OpenCollider,
+    body_a: c_int,
+    pose_a: *const f64,
+    body_b: c_int,
+    pose_b: *const f64,
+    margin: f64,
     most: c_int,
     points: *mut OuterPoint,
     contact: *mut OuterContact,
@@ -155,7 +161,8 @@ pub unsafe extern "C" fn tippe_collider_pair(
             (own, slice(pose_a, 7)?, slice(pose_b, 7)?, slice_mut(points, room)?)
         };
         let body = |own: c_int| usize::try_from(own).map_err(|_| format!("there is no body {own}"));
-        let found = own.collider.pair(body(body_a)?, &pose(pose_a)?, body(body_b)?, &pose(pose_b)?)?;
+        let (a, b) = (body(body_a)?, body(body_b)?);
+        let found = own.collider.pair_within(a, &pose(pose_a)?, b, &pose(pose_b)?, margin)?;
         for (place, own) in places.iter_mut().zip(&found.points) {
             *place = OuterPoint {
                 p_a: own.p_a.to_array(),
@@ -178,6 +185,66 @@ pub unsafe extern "C" fn tippe_collider_pair(
         };
         // SAFETY: null, or the caller's.
         unsafe { give(contact, told) };
+        Ok(())
+    })
+}
+
+/// `tippe_collide`.
+pub type OuterCollide = unsafe extern "C" fn(
+    *mut c_void,
+    c_int,
+    *const f64,
+    c_int,
+    *const f64,
+    f64,
+    c_int,
+    *mut OuterPoint,
+    *mut OuterContact,
+) -> c_int;
+
+/// What the function of the user's is told each time.
+struct User(*mut c_void);
+
+// SAFETY: `tippe.h` says that threads may ask at once; the library only hands the pointer back.
+unsafe impl Send for User {}
+// SAFETY: as above.
+unsafe impl Sync for User {}
+
+/// A pose as C reads it.
+fn seven(X: &Pose) -> [f64; 7] {
+    let (p, q) = (X.position, X.rotation);
+    [p.x, p.y, p.z, q.w, q.x, q.y, q.z]
+}
+
+/// A function of C as a foreign collider.
+pub(super) fn outer(collide: OuterCollide, user: *mut c_void) -> Arc<Collide> {
+    let user = User(user);
+    Arc::new(move |question: &Question, out: &mut Vec<ForeignPoint>| {
+        let user = &user;
+        let mut points = [OuterPoint::default(); MOST_FOREIGN];
+        let mut contact = OuterContact::default();
+        let [a, b] = question.bodies.map(|body| body as c_int);
+        let [pose_a, pose_b] = question.X_wb.each_ref().map(seven);
+        let most = question.most.min(MOST_FOREIGN) as c_int;
+        // SAFETY: the function of the user's, with places that live through the call.
+        let status = unsafe {
+            let room = points.as_mut_ptr();
+            collide(user.0, a, pose_a.as_ptr(), b, pose_b.as_ptr(), question.margin, most, room, &raw mut contact)
+        };
+        if status != 0 {
+            return Err(format!("returned {status}, not 0"));
+        }
+        if contact.count < 0 || contact.count > most {
+            return Err(format!("wrote {} points where there was room for {most}", contact.count));
+        }
+        out.extend(points[..contact.count as usize].iter().map(|own| ForeignPoint {
+            p_a: Vec3::from_array(own.p_a),
+            p_b: Vec3::from_array(own.p_b),
+            normal_a: Vec3::from_array(own.normal_a),
+            depth: own.depth,
+            area: own.area,
+            id: own.id,
+        }));
         Ok(())
     })
 }

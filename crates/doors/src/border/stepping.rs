@@ -1,9 +1,10 @@
 //! Stepping of `tippe.h`.
 
-use super::collider::{answer, scene};
+use super::collider::{OuterCollide, answer, outer};
 use super::{c_text, give, slice, slice_mut, text};
-use crate::session::Session;
-use std::ffi::{CString, c_char, c_int};
+use crate::serve::scene;
+use crate::session::{Asked, Session};
+use std::ffi::{CString, c_char, c_int, c_void};
 use tippe::stepping::Saved;
 
 /// A scene on its way, and names as C reads them.
@@ -40,6 +41,42 @@ fn index(k: c_int) -> Result<usize, String> {
     usize::try_from(k).map_err(|_| format!("there is no variable {k}"))
 }
 
+/// Texts ONE, a mark and OTHER, taken apart.
+unsafe fn pairs(
+    texts: *const *const c_char,
+    count: usize,
+    what: &str,
+    mark: char,
+) -> Result<Vec<(String, String)>, String> {
+    let mut all = Vec::new();
+    for own in unsafe { slice(texts, count)? } {
+        let own = unsafe { text(*own, what)? };
+        let (one, other) =
+            own.split_once(mark).ok_or_else(|| format!("\"{own}\": {what} has the form ONE{mark}OTHER"))?;
+        all.push((one.trim().to_owned(), other.trim().to_owned()));
+    }
+    Ok(all)
+}
+
+unsafe fn open(
+    name: *const c_char,
+    clock: *const c_char,
+    sets: (*const *const c_char, usize),
+    foreign: Option<Asked>,
+    out: *mut Handle,
+) -> Result<(), String> {
+    unsafe {
+        let given = pairs(sets.0, sets.1, "a parameter", '=')?;
+        let clock = if clock.is_null() { None } else { Some(text(clock, "the clock")?) };
+        if out.is_null() {
+            return Err("the place for the run is missing".to_owned());
+        }
+        let session = Session::open_with(&scene(text(name, "the scene")?, &given)?, clock, foreign)?;
+        give(out, Box::into_raw(Box::new(Run::new(session))));
+        Ok(())
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tippe_open(
     name: *const c_char,
@@ -48,20 +85,25 @@ pub unsafe extern "C" fn tippe_open(
     count: usize,
     out: *mut Handle,
 ) -> c_int {
+    answer(|| unsafe { open(name, clock, (sets, count), None, out) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tippe_open_with(
+    name: *const c_char,
+    clock: *const c_char,
+    sets: *const *const c_char,
+    count: usize,
+    bodies: *const *const c_char,
+    pair_count: usize,
+    collide: Option<OuterCollide>,
+    user: *mut c_void,
+    out: *mut Handle,
+) -> c_int {
     answer(|| unsafe {
-        let mut given = Vec::new();
-        for own in slice(sets, count)? {
-            let own = text(*own, "a parameter")?;
-            let (name, value) = own.split_once('=').ok_or_else(|| format!("\"{own}\": the form is NAME=VALUE"))?;
-            given.push((name.trim().to_owned(), value.trim().to_owned()));
-        }
-        let clock = if clock.is_null() { None } else { Some(text(clock, "the clock")?) };
-        if out.is_null() {
-            return Err("the place for the run is missing".to_owned());
-        }
-        let session = Session::open(&scene(text(name, "the scene")?, &given)?, clock)?;
-        give(out, Box::into_raw(Box::new(Run::new(session))));
-        Ok(())
+        let collide = collide.ok_or("the foreign collider is missing")?;
+        let named = if bodies.is_null() { None } else { Some(pairs(bodies, pair_count, "a pair", ',')?) };
+        open(name, clock, (sets, count), Some(Asked { pairs: named, collide: outer(collide, user) }), out)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Scene to model: every reference resolved, every number checked, everything missing computed and said so.
 
 use super::capability;
+use super::components::OpenUnit;
 use super::contact_table::{ClassKey, class_key};
 use super::{Body, Collider, Drive, Model, ProgramLaw};
 use crate::contact::surfaces::SurfacePair;
@@ -47,6 +48,7 @@ impl Model {
             read_bodies: Vec::new(),
             first_read_body: 0,
             hulls: asked_for(scene),
+            units: Vec::new(),
         };
         compiler.warnings.extend(scene.notes.iter().cloned());
         let model = compiler.model();
@@ -70,6 +72,8 @@ pub(super) struct Compiler<'a> {
     pub(super) first_read_body: u32,
     /// Shapes of bodies in fluids and of roads, and where they are in the body's frame c, by body.
     pub(super) hulls: BTreeMap<u32, Vec<(Shape, Pose)>>,
+    /// Units of others, by component.
+    pub(super) units: Vec<Option<OpenUnit>>,
 }
 
 /// Constants of a material.
@@ -179,6 +183,7 @@ impl Compiler<'_> {
             drawings: Vec::new(),
             grains: None,
             soil: None,
+            foreign: None,
         };
         self.give_surfaces(&mut model.colliders);
         self.mechanisms(&mut model);

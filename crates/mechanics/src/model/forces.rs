@@ -5,7 +5,7 @@ use super::mechanisms::coordinate_of;
 use super::{ChangeAction, Drive, JointPlace, Model, ModelChange, ModelSignal, ModelState, SignalSource};
 use crate::element::{self, Anchor, At, Build, CoordinateMotion, Element, ElementSpec};
 use crate::joint::{Joint, Make, hangs_on};
-use crate::network::{Block, BlockCrossing, BlockKind, Formula, MOST_RESULTS, Source};
+use crate::network::{Block, BlockKind, Formula, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use tippe_format::key::Form;
 use tippe_geometry::{Mat3, Pose, Shape, Vec3};
@@ -14,7 +14,7 @@ use tippe_scene::equation::{Input, Kind, Program, Quantity, Scope, Tree};
 use tippe_scene::{self as scene, Attachment, CoordinateOf, Equation, Part, did_you_mean};
 
 /// Size below which changes of states written by users do not matter: their units are unknown.
-const NETWORK_SCALE: f64 = 1e-3;
+pub(super) const NETWORK_SCALE: f64 = 1e-3;
 
 /// Components of the pose of a body's origin in the world, as its signals are called.
 const BODY_POSE: [&str; 7] =
@@ -30,6 +30,10 @@ pub(super) type Names = BTreeMap<String, Source>;
 impl Compiler<'_> {
     /// Everything of the scene that acts through equations or between frames.
     pub(super) fn forces(&mut self, model: &mut Model) {
+        self.open_units();
+        if !self.errors.is_empty() {
+            return;
+        }
         let names = self.names(model);
         self.first_read_body = model.sensors.len() as u32;
         self.blocks(model, &names);
@@ -101,13 +105,14 @@ impl Compiler<'_> {
         for signal in &self.scene.signals {
             states += signal::named(signal.kind.word).map_or(0, |spec| spec.states.len() as u32);
         }
-        for component in &self.scene.components {
-            for (name, _) in &component.states {
+        for k in 0..self.scene.components.len() {
+            let component = &self.scene.components[k];
+            for name in self.component_states(k) {
                 names.insert(format!("{}.{name}", component.name), Source::State(states));
                 states += 1;
             }
-            for output in &component.outputs {
-                names.insert(format!("{}.{}", component.name, output.name), Source::Value(values));
+            for name in self.component_outputs(k) {
+                names.insert(format!("{}.{name}", component.name), Source::Value(values));
                 values += 1;
             }
         }
@@ -310,54 +315,10 @@ impl Compiler<'_> {
             }
             values += 1;
         }
-        for component in &self.scene.components {
-            let owner = format!("component \"{}\"", component.name);
-            let first = states.len();
-            let mut own: Vec<(&str, Source)> = Vec::new();
-            for (k, (name, start)) in component.states.iter().enumerate() {
-                own.push((name, Source::State((first + k) as u32)));
-                states.push(state_of(&component.name, name, *start));
-            }
-            let lets: Vec<&Equation> = component.inputs.iter().chain(&component.lets).collect();
-            let results = component.rates.iter().chain(&component.outputs);
-            let equations: Vec<&Equation> = lets.iter().copied().chain(results).collect();
-            let outputs = equations.len() - lets.len();
-            if outputs > MOST_RESULTS {
-                self.fail(
-                    component.places.entity,
-                    format!("{owner} has {outputs} rates and outputs; at most {MOST_RESULTS} fit one component"),
-                    "split it in two",
-                );
-                continue;
-            }
-            let formula = self.formula(&owner, &equations, lets.len(), &own, names);
-            let mut crossings = Vec::new();
-            for crossing in &component.crossings {
-                let with = |equation| lets.iter().copied().chain(std::iter::once(equation)).collect::<Vec<_>>();
-                let when = self.formula(&owner, &with(&crossing.when), lets.len(), &own, names);
-                let all: Vec<&Equation> = lets.iter().copied().chain(&crossing.set).collect();
-                let set = self.formula(&owner, &all, lets.len(), &own, names);
-                let targets: Vec<usize> = crossing
-                    .set
-                    .iter()
-                    .filter_map(|e| component.states.iter().position(|(n, _)| *n == e.name))
-                    .map(|k| first + k)
-                    .collect();
-                if let (Some(when), Some(set)) = (when, set) {
-                    crossings.push(BlockCrossing { when, set, states: targets });
-                }
-            }
-            if let Some(formula) = formula {
-                blocks.push(Block {
-                    name: component.name.clone(),
-                    kind: BlockKind::Component { formula, crossings },
-                    value: values,
-                    states: first..states.len(),
-                    of_time: false,
-                    home: 0,
-                });
-            }
-            values += component.outputs.len();
+        for k in 0..self.scene.components.len() {
+            let (first, block) = (states.len(), self.component(k, &mut states, values, names));
+            values += self.component_outputs(k).len();
+            blocks.extend(block.filter(|block| block.states.start == first));
         }
         if !self.errors.is_empty() {
             return;
@@ -385,11 +346,7 @@ impl Compiler<'_> {
                 _ => false,
             };
             block.of_time = block.states.is_empty() && reads(&block.kind).iter().all(of_time);
-            let count = match &block.kind {
-                BlockKind::Component { formula, .. } => formula.outputs - block.states.len(),
-                _ => 1,
-            };
-            known.extend(block.value as u32..(block.value + count) as u32);
+            known.extend(block.written().map(|value| value as u32));
             ordered.push(block);
         }
         model.network.blocks = ordered;
@@ -586,9 +543,9 @@ impl Compiler<'_> {
         for (k, state) in model.states.iter().enumerate() {
             add(state.name.clone(), state.unit, SignalSource::State(k as u32));
         }
-        for component in &self.scene.components {
-            for output in &component.outputs {
-                add(format!("{}.{}", component.name, output.name), "-", SignalSource::Value(value));
+        for (k, component) in self.scene.components.iter().enumerate() {
+            for name in self.component_outputs(k) {
+                add(format!("{}.{name}", component.name), "-", SignalSource::Value(value));
                 value += 1;
             }
         }
@@ -607,12 +564,13 @@ pub(super) fn reads(kind: &BlockKind) -> Vec<Source> {
             formula.inputs.iter().chain(more).copied().collect()
         }
         BlockKind::Input { state, .. } => vec![Source::State(*state)],
+        BlockKind::Unit(unit) => unit.inputs.as_ref().map_or_else(Vec::new, |formula| formula.inputs.clone()),
         BlockKind::Ramp { .. } | BlockKind::Pulse { .. } | BlockKind::Sine { .. } => vec![Source::Time],
     }
 }
 
 /// A state of a signal or component.
-fn state_of(owner: &str, name: &str, start: f64) -> ModelState {
+pub(super) fn state_of(owner: &str, name: &str, start: f64) -> ModelState {
     let (name, owner) = (format!("{owner}.{name}"), owner.to_owned());
     ModelState { name, unit: "-", start, scale: NETWORK_SCALE, kind: "component", owner }
 }

@@ -3,7 +3,7 @@
 use super::compile::Compiler;
 use super::forces::reads;
 use super::{Drive, Model};
-use crate::network::{BlockKind, Source};
+use crate::network::Source;
 use std::collections::BTreeSet;
 
 /// Bodies that blocks and elements share, and what each of them reads.
@@ -130,13 +130,7 @@ fn bodies_of(model: &Model, source: &Source) -> Vec<u32> {
 /// The block whose value or state a source is; none where that is of time alone.
 fn owner_of(model: &Model, source: &Source) -> Option<usize> {
     model.network.blocks.iter().position(|b| match source {
-        Source::Value(v) => {
-            let count = match &b.kind {
-                BlockKind::Component { formula, .. } => formula.outputs - b.states.len(),
-                _ => 1,
-            };
-            (b.value..b.value + count).contains(&(*v as usize)) && !b.of_time
-        }
+        Source::Value(v) => b.written().contains(&(*v as usize)) && !b.of_time,
         Source::State(s) => b.states.contains(&(*s as usize)),
         _ => false,
     })

@@ -2,12 +2,14 @@
 
 pub mod capability;
 mod compile;
+mod components;
 mod contact_table;
 mod drawings;
 mod drives;
 mod facets;
 mod flexible;
 mod forces;
+pub mod foreign;
 mod grain_measures;
 mod grains;
 mod homes;
@@ -20,6 +22,7 @@ mod starts;
 pub use crate::contact::collider::Collider;
 pub use drawings::{Coloured, ModelDrawing};
 pub use flexible::Part as FlexiblePart;
+use foreign::Foreign;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainForm, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
@@ -92,6 +95,8 @@ pub struct Model {
     pub grains: Option<ModelGrains>,
     /// The ground, if it can be cut and pressed.
     pub soil: Option<ModelSoil>,
+    /// Who gives contact points instead of the geometry, if anybody does.
+    pub foreign: Option<Foreign>,
 }
 
 /// A force element in a model.

@@ -93,9 +93,10 @@ impl PairLaws {
     pub fn of(model: &Model, id: (u32, u32)) -> Option<PairLaws> {
         let parameters = model.contact_between(id.0 as usize, id.1 as usize)?;
         let ends = Ends::of(model, id);
-        let flat = ends.touch_over_an_area(&parameters.law);
+        let foreign = model.foreign_for(id).is_some();
+        let flat = !foreign && ends.touch_over_an_area(&parameters.law);
         let mut law = if flat { parameters.law.on_patch() } else { parameters.law.clone() };
-        let geometry = ends.geometry(&law, flat)?;
+        let geometry = if foreign { ends.general() } else { ends.geometry(&law, flat)? };
         let mass = 1.0 / (ends.inverse_mass(0) + ends.inverse_mass(1));
         let lighter = [0, 1].iter().map(|&k| ends.bodies[k].mass).fold(f64::INFINITY, f64::min);
         // a length of the right size where the true curvature is not known beforehand
@@ -134,7 +135,7 @@ impl PairLaws {
             exponent,
             radius,
             stiffness,
-            central: [0, 1].map(|k| ends.ball(k).is_some_and(|(c, _)| c == Vec3::ZERO)),
+            central: [0, 1].map(|k| !foreign && ends.ball(k).is_some_and(|(c, _)| c == Vec3::ZERO)),
             adhesion: parameters.adhesion,
             friction_force: parameters.friction_force,
             friction_curve: parameters.friction_curve,
@@ -234,9 +235,13 @@ impl<'a> Ends<'a> {
                 PairGeometry::Surfaces(SurfacePair::new(self.elements, restitution, reference)?)
             }
             _ if flat => PairGeometry::Patch(Patch::new([shape1, shape2], self.elements.map(|e| e.radius))),
-            _ => PairGeometry::General { bound: self.elements[0].radius + self.elements[1].radius },
+            _ => self.general(),
         };
         Some(geometry)
+    }
+
+    fn general(&self) -> PairGeometry {
+        PairGeometry::General { bound: self.elements[0].radius + self.elements[1].radius }
     }
 
     /// 1/m of body `k`, zero if forces do not move it [1/kg].

@@ -2,13 +2,25 @@
 
 use super::super::crossing::{CROWD, Crossing};
 use super::super::watch::Watch;
-use super::Memory;
 use super::{
     Bound, Episode, Event, EventContact, EventKind, Failure, Island, Method, Model, Outcome, Reading, STIFF,
     TOUCH_STEP, What, locate,
 };
+use super::{Memory, Trouble};
+use tippe_mechanics::foreign::OutsideFailure;
 
 impl Island {
+    /// Units of others and foreign colliders that no longer answer end the run.
+    pub(super) fn check_outside(&self, model: &Model) -> Result<(), Failure> {
+        let (trouble, component, name, why) = match model.outside_failure() {
+            None => return Ok(()),
+            Some(OutsideFailure::Unit(name, why)) => (Trouble::Unit, Some(name.clone()), name, why),
+            Some(OutsideFailure::Collider(name, why)) => (Trouble::Collider, None, name, format!("it {why}")),
+        };
+        let failure = self.failure(model, self.stepper.t0, self.stepper.h, trouble);
+        Err(Failure { component, body: name, suspects: vec![why], ..failure })
+    }
+
     /// Acts on the crossings of the last step: contact set, memory, modes; logs what is not logged yet.
     pub(super) fn act(&mut self, model: &Model, outcome: &mut Outcome) -> Result<(), Failure> {
         if self.stepper.h == 0.0 {

@@ -1,7 +1,7 @@
 //! Reading a pair: gap, velocities, forces and friction of its bodies where they are.
 
 use super::{Pair, Reading};
-use tippe_geometry::{Mat3, Moments, Pose, Shape, Vec3, separation};
+use tippe_geometry::{Mat3, Moments, Pose, Shape, Vec3};
 use tippe_mechanics::contact::friction::{Friction, FrictionInput, FrictionLaw, Springs, patch_lever};
 use tippe_mechanics::contact::normal::{LawInput, NormalForce, NormalGeometry, NormalLaw};
 use tippe_mechanics::contact::patch::{Patch, rocking};
@@ -34,7 +34,6 @@ impl Pair {
                 if flipped { (height - r, -n_w, on_ball, on_plane) } else { (height - r, n_w, on_plane, on_ball) }
             }
             &PairGeometry::General { bound } => {
-                let elements = [&model.colliders[self.id.0 as usize], &model.colliders[self.id.1 as usize]];
                 let X_ws = self.poses(model, sides);
                 if bound.is_finite() && !exact {
                     let d = X_ws[1].position - X_ws[0].position;
@@ -44,7 +43,7 @@ impl Pair {
                         return (distance - bound, d / distance, X_ws[0].position, X_ws[1].position);
                     }
                 }
-                let s = separation(&elements[0].shape, &X_ws[0], &elements[1].shape, &X_ws[1]);
+                let s = model.separation(self.id, &X_ws);
                 (s.gap, s.normal, s.point1, s.point2)
             }
             PairGeometry::Surfaces(surfaces) => surfaces.measure(&self.poses(model, sides), exact),

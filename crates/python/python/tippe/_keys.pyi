@@ -613,11 +613,17 @@ class Signal(TypedDict, total=False):
 class Component(TypedDict, total=False):
     crossing: Sequence[Any] | Any
     der: Mapping[str, Any]
+    fmu: str | Any
     inputs: Mapping[str, Any]
+    kind: str
     let: Mapping[str, Any]
     outputs: Mapping[str, Any]
+    power: Mapping[str, Any]
     repeat: Sequence[Any] | Any
+    start: Mapping[str, Any]
     states: Mapping[str, Any]
+    step: Number
+    timeout: Number
 
 class Constraint(TypedDict, total=False):
     at_least: Number

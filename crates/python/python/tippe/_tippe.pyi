@@ -33,6 +33,7 @@ class Simulation:
         out: str | None = None,
         csv: bool = False,
         force: bool = False,
+        collider: tuple[Callable[..., Any], list[tuple[str, str]] | None] | None = None,
     ) -> Simulation: ...
     def __init__(self, *args: Any) -> None: ...
     @property

@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -504,8 +504,15 @@ class Scene(Kinds):
         out: str | os.PathLike[str] | None = None,
         csv: bool = False,
         force: bool = False,
+        collider: Callable[..., Any] | None = None,
+        collider_pairs: Iterable[tuple[str, str]] | None = None,
     ) -> Simulation:
-        """A simulation to be stepped from Python; `record=True` keeps everything for `Simulation.run()`."""
+        """A simulation to be stepped from Python; `record=True` keeps everything for `Simulation.run()`.
+
+        `collider(a, pose_a, b, pose_b, margin)` gives the contact points of the pairs of bodies in `collider_pairs`, or of all: a list of
+        (p_a, p_b, normal, depth[, area[, id]]) with p_a and p_b in the bodies' frames, the normal out of a in the world, and depth = -distance
+        while they are apart. Poses are x, y, z, then w, x, y, z.
+        """
         given = {
             "clock": clock,
             "until": until,
@@ -519,7 +526,9 @@ class Scene(Kinds):
         file, text, places = self._sourced()
         with _Places(file, places):
             folder = None if out is None else os.fspath(out)
-            sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv, force)
+            pairs = None if collider_pairs is None else [(a, b) for a, b in collider_pairs]
+            foreign = None if collider is None else (collider, pairs)
+            sim = Simulation(self.name, file, text, given, list(self._laws.items()), record, folder, csv, force, foreign)
         if folder is not None and sim.folder is not None and Path(sim.folder) != Path(folder):
             warnings.warn(f"{folder} is not empty: the run goes to {sim.folder}. help: force=True replaces a run", stacklevel=3)
         if self._laws and sim.clock != "precise":

@@ -5,8 +5,7 @@ use super::super::Clock;
 use super::grip::{Grip, Hold};
 use super::near::{Near, RADIUS_MAX};
 use super::touch::{Memory, Touch};
-use tippe_geometry::{Manifold, ManifoldPoint, Pose, Vec3, manifold, separation};
-use tippe_mechanics::model::Collider;
+use tippe_geometry::{Manifold, ManifoldPoint, Pose, Vec3};
 
 /// Gap below which two shapes meet on their way past each other, as a share of the smaller size [-].
 const MEETING_GAP: f64 = 1e-4;
@@ -21,8 +20,8 @@ const SAME_SIDE_COS: f64 = -0.5;
 impl Clock {
     /// True if two convex bodies moving at their current velocities miss each other within this step (conservative
     /// advancement on separating planes). A contact along the current normal would stop bodies that only pass.
-    pub(super) fn passes_by(&self, [a, b]: [&Collider; 2], X_ws: [Pose; 2], found: &Manifold) -> bool {
-        let bodies = [a.body as usize, b.body as usize];
+    pub(super) fn passes_by(&self, near: &Near, X_ws: [Pose; 2], found: &Manifold) -> bool {
+        let bodies = self.bodies_of(near);
         let (mut gap, mut normal) =
             (found.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap)), found.normal);
         if gap <= 0.0 || bodies.iter().any(|&b| self.model.bodies[b].mechanism.is_some()) {
@@ -45,7 +44,7 @@ impl Clock {
                 return time > 0.0;
             }
             time += gap / closing;
-            let then = separation(&a.shape, &at(0, time), &b.shape, &at(1, time));
+            let then = self.model.separation(near.pair, &[at(0, time), at(1, time)]);
             (gap, normal) = (then.gap, then.normal);
             if gap <= meeting_gap {
                 return false;
@@ -57,15 +56,8 @@ impl Clock {
     /// Convex shapes that approach and will only just touch at the end of the step, while they move along each other,
     /// slide onto each other, as over a flush seam: they get the points of the end, for the edge ahead of them now
     /// would stop them.
-    pub(super) fn slide_onto(
-        &self,
-        near: &Near,
-        [a, b]: [&Collider; 2],
-        X_ws: [Pose; 2],
-        margin: f64,
-        found: &mut Manifold,
-    ) {
-        let bodies = [a.body as usize, b.body as usize];
+    pub(super) fn slide_onto(&self, near: &Near, X_ws: [Pose; 2], margin: f64, found: &mut Manifold) {
+        let bodies = self.bodies_of(near);
         let paths = bodies.map(|b| &self.paths[b]);
         let relative = |x: Vec3| paths[1].velocity_of(x) - paths[0].velocity_of(x);
         let nearest = found.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap));
@@ -77,7 +69,7 @@ impl Clock {
         }
         let end = |k: usize| paths[k].pose_at_steady_velocity(&X_ws[k], paths[k].kin.v, self.h);
         let mut then = Manifold::default();
-        if !manifold(&a.shape, &end(0), &b.shape, &end(1), margin, near.points, &mut then) || then.count == 0 {
+        if !self.model.manifold(near.pair, &[end(0), end(1)], margin, near.points, &mut then) || then.count == 0 {
             return;
         }
         let deepest = then.points().iter().fold(f64::INFINITY, |least, p| least.min(p.gap));
@@ -110,7 +102,7 @@ impl Clock {
         touches: &mut Vec<Touch>,
         grips: &mut Vec<Grip>,
     ) {
-        let bodies = [near.pair.0, near.pair.1].map(|e| self.model.colliders[e as usize].body as usize);
+        let bodies = self.bodies_of(near);
         let from = touches.len();
         let (normal, points) = (found.normal, found.points());
         let share = 1.0 / points.len() as f64;

@@ -22,7 +22,7 @@ use super::failure::Failure;
 use super::share::share;
 use columns::SurfacePoint;
 use rayon::prelude::*;
-use tippe_geometry::{Manifold, Pose, Vec3, manifold};
+use tippe_geometry::{Manifold, Pose, Vec3};
 use tippe_mechanics::joint::Six;
 
 /// Pairs from which on threads share them: below, waking them takes longer than the work.
@@ -129,19 +129,18 @@ impl Clock {
     /// Where the elements of a pair touch or soon may, from the instant `now` of the step on [s].
     fn find_contacts(&self, now: f64, near: &Near, margins: &[f64], X_ws: &[Pose], found: &mut Found) {
         let (e1, e2) = near.pair;
-        let [a, b] = [e1, e2].map(|e| &self.model.colliders[e as usize]);
         let margin = margins[e1 as usize] + margins[e2 as usize];
         let X_ws = [X_ws[e1 as usize], X_ws[e2 as usize]];
         if let Some(surfaces) = &near.surfaces {
             return self.find_columns(now, near, surfaces, X_ws, margin, found);
         }
-        found.touches = manifold(&a.shape, &X_ws[0], &b.shape, &X_ws[1], margin, near.points, &mut found.manifold);
+        found.touches = self.model.manifold(near.pair, &X_ws, margin, near.points, &mut found.manifold);
         if found.touches && self.settings.merge_distance > 0.0 {
             merge(&mut found.manifold, self.settings.merge_distance);
         }
         if found.touches && now == 0.0 {
-            self.slide_onto(near, [a, b], X_ws, margin, &mut found.manifold);
-            found.touches = !self.passes_by([a, b], X_ws, &found.manifold);
+            self.slide_onto(near, X_ws, margin, &mut found.manifold);
+            found.touches = !self.passes_by(near, X_ws, &found.manifold);
         }
     }
 

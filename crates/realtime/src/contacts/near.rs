@@ -3,7 +3,7 @@
 use super::super::Clock;
 use super::{Found, Touch};
 use std::sync::Arc;
-use tippe_geometry::{Aabb, Broad, BroadScratch, Pose, Shape, Vec3, pairs_into, separation};
+use tippe_geometry::{Aabb, Broad, BroadScratch, Pose, Shape, Vec3, pairs_into};
 use tippe_mechanics::contact::curve::Curve;
 use tippe_mechanics::contact::friction::FrictionLaw;
 use tippe_mechanics::contact::normal::{CustomLaw, LawInput, NormalLaw};
@@ -132,8 +132,7 @@ impl Pairs {
             let (gap, normal, p1, p2) = surfaces.measure(&X_ws, true);
             return (gap, normal, 0.5 * (p1 + p2));
         }
-        let [a, b] = [pair.0, pair.1].map(|e| &model.colliders[e as usize].shape);
-        let s = separation(a, &X_ws[0], b, &X_ws[1]);
+        let s = model.separation(pair, &X_ws);
         (s.gap, s.normal, 0.5 * (s.point1 + s.point2))
     }
 

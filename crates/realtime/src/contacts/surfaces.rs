@@ -82,7 +82,7 @@ impl Clock {
     }
 
     /// Bodies of a pair.
-    fn bodies_of(&self, near: &Near) -> [usize; 2] {
+    pub(super) fn bodies_of(&self, near: &Near) -> [usize; 2] {
         [near.pair.0, near.pair.1].map(|e| self.model.colliders[e as usize].body as usize)
     }
 

@@ -5,7 +5,7 @@ use super::problem::{ImpactPoint, ImpactProblem};
 use super::{Clock, READINGS, SIMULTANEOUS, TOUCHING_GAP, Touch, is_plastic};
 use crate::joints::flat;
 use tippe_geometry::space::any_orthogonal;
-use tippe_geometry::{Manifold, Pose, Quat, Shape, Vec3, manifold};
+use tippe_geometry::{Manifold, Pose, Quat, Shape, Vec3};
 use tippe_mechanics::joint::Six;
 use tippe_numerics::kkt::GROUND;
 
@@ -103,7 +103,7 @@ impl Clock {
         let size = touch.bodies.iter().map(|&b| self.model.bodies[b].size).fold(f64::INFINITY, f64::min);
         let mut found = Manifold::default();
         let points = self.settings.points;
-        manifold(&elements[0].shape, &pose[0], &elements[1].shape, &pose[1], size, points, &mut found);
+        self.model.manifold(touch.memory.pair, &pose, size, points, &mut found);
         let same = |id: u32| found.points().iter().find(|p| p.id == id);
         if found.points().is_empty() {
             // they pass each other

@@ -22,7 +22,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/granular/src/forces.rs", "full_pairs", 83, "an inner loop: the whole law of a pair in order"),
     ("crates/mechanics/src/model/compile.rs", "model", 109, "the list of what is compiled, in order"),
     ("crates/mechanics/src/model/contact_table.rs", "parameters", 140, "one parameter after the other, each checked"),
-    ("crates/mechanics/src/model/forces.rs", "blocks", 116, "one arm for each kind of component"),
     ("crates/numerics/src/kkt/lanes.rs", "take", 99, "an inner loop: one lane of contacts in order"),
     ("crates/numerics/src/ode/rosenbrock.rs", "attempt_rodas4", 87, "six stages written out, an inner loop"),
     ("crates/parts/src/contact/friction.rs", "mindlin", 92, "an inner loop: slip, spin, rolling of one law in order"),

@@ -37,9 +37,10 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("flexible", &["geometry"]),
     ("soil", &["geometry", "numerics"]),
     ("format", &["geometry"]),
-    ("parts", &["format", "geometry", "numerics", "soil"]),
+    ("units", &["format"]),
+    ("parts", &["format", "geometry", "numerics", "soil", "units"]),
     ("scene", &["format", "parts", "geometry", "granular", "soil"]),
-    ("mechanics", &["flexible", "format", "parts", "scene", "geometry", "numerics", "granular", "soil"]),
+    ("mechanics", &["flexible", "format", "parts", "scene", "geometry", "numerics", "granular", "soil", "units"]),
     ("precise", &["flexible", "format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
     ("realtime", &["flexible", "format", "parts", "scene", "mechanics", "geometry", "numerics", "granular", "soil"]),
     (
@@ -58,9 +59,9 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "soil",
         ],
     ),
-    ("doors", &["tippe"]),
+    ("doors", &["tippe", "units"]),
     ("viewer", &["tippe", "geometry"]),
-    ("cli", &["tippe", "doors", "viewer"]),
+    ("cli", &["tippe", "doors", "viewer", "units"]),
     ("python", &["tippe", "viewer", "cli"]),
 ];
 
@@ -72,6 +73,7 @@ pub const CRATES: &[&str] = &[
     "flexible",
     "soil",
     "format",
+    "units",
     "parts",
     "scene",
     "mechanics",

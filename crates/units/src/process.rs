@@ -1,14 +1,14 @@
 //! A unit of others at work: its own process, questions with a time limit, an end that takes everything along.
 
-use super::ImportError;
-use super::description::Foreign;
-use super::wire::{Ask, Reply, Request, write_text};
+use crate::ImportError;
 use crate::archive::{MOST_BYTES, unpack_to};
-use crate::export::platform;
-use crate::plan::Version;
+use crate::description::Foreign;
+use crate::shared::{Shared, Turn};
+use crate::wire::{Ask, Reply, Request, write_text};
+use crate::{Version, platform};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const GREETING: Duration = Duration::from_secs(20);
 /// A library may take this long to make an instance, if calls may not take longer [s].
 const INSTANCE: Duration = Duration::from_secs(60);
+/// A unit that is no longer needed may clean up for this long [s].
+const FAREWELL: Duration = Duration::from_millis(500);
 /// How often the program looks whether it has.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -38,6 +40,8 @@ pub struct Hello {
     pub token: String,
     /// Numbers of states and indicators.
     pub counts: [usize; 2],
+    /// File of the memory that both share, if there is one.
+    pub memory: Option<PathBuf>,
 }
 
 /// A unit that was unpacked, in a folder that goes with it.
@@ -68,6 +72,21 @@ fn new_folder() -> std::io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// What a unit tells of itself.
+pub fn described(path: &Path) -> Result<Foreign, ImportError> {
+    Unpacked::open(path).map(|unit| unit.description.clone())
+}
+
+/// Where memory is a file that no disk has, if there is such a place.
+fn memory_folder(unpacked: &Unpacked) -> PathBuf {
+    let shared = Path::new("/dev/shm");
+    if shared.is_dir() { shared.to_owned() } else { unpacked.folder.clone() }
+}
+
+fn own_name(unpacked: &Unpacked) -> String {
+    unpacked.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 impl Unpacked {
@@ -127,8 +146,11 @@ impl Unpacked {
 pub struct Process {
     /// The unit.
     pub unpacked: Unpacked,
+    hello: Hello,
     child: Child,
     stream: UnixStream,
+    /// What is said goes through it once the process has been greeted, where there can be one.
+    memory: Option<Shared>,
     /// Time it has come to [s].
     pub time: f64,
     limit: Duration,
@@ -148,37 +170,43 @@ fn worker(socket: &Path) -> Command {
     command
 }
 
+/// A process that has called back, and what it is asked through.
+fn spawned(unpacked: &Unpacked) -> Result<(Child, UnixStream), ImportError> {
+    let wish = |what: String| ImportError::Wish { unit: unpacked.unit.clone(), what };
+    let socket = unpacked.folder.join("door");
+    // that of the process before
+    let _ = fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket).map_err(|error| wish(format!("no socket: {error}")))?;
+    listener.set_nonblocking(true).map_err(|error| wish(error.to_string()))?;
+    let mut command = worker(&socket);
+    // what a library prints is not ours: it must not mix with results
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| wish(format!("no process for it: {error}")))?;
+    let began = Instant::now();
+    let stream = loop {
+        match listener.accept() {
+            Ok((stream, _)) => break stream,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(wish(error.to_string())),
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(wish(format!("its process ended before it began: {status}")));
+        }
+        if began.elapsed() > GREETING {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(wish(format!("its process did not begin within {} s", GREETING.as_secs())));
+        }
+        std::thread::sleep(LOOK);
+    };
+    stream.set_nonblocking(false).map_err(|error| wish(error.to_string()))?;
+    Ok((child, stream))
+}
+
 impl Process {
     /// Starts the process; every question has this time limit.
     pub fn start(unpacked: Unpacked, exchange: bool, limit: Duration) -> Result<Process, ImportError> {
         let library = unpacked.library(exchange)?;
-        let unit = unpacked.unit.clone();
-        let wish = |what: String| ImportError::Wish { unit: unit.clone(), what };
-        let socket = unpacked.folder.join("door");
-        let listener = UnixListener::bind(&socket).map_err(|error| wish(format!("no socket: {error}")))?;
-        listener.set_nonblocking(true).map_err(|error| wish(error.to_string()))?;
-        let mut command = worker(&socket);
-        // what a library prints is not ours: it must not mix with results
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| wish(format!("no process for it: {error}")))?;
-        let began = Instant::now();
-        let stream = loop {
-            match listener.accept() {
-                Ok((stream, _)) => break stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(wish(error.to_string())),
-            }
-            if let Ok(Some(status)) = child.try_wait() {
-                return Err(wish(format!("its process ended before it began: {status}")));
-            }
-            if began.elapsed() > GREETING {
-                let _ = child.kill();
-                return Err(wish(format!("its process did not begin within {} s", GREETING.as_secs())));
-            }
-            std::thread::sleep(LOOK);
-        };
-        let ready = stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(limit.max(INSTANCE))));
-        ready.map_err(|error| wish(error.to_string()))?;
         let own = &unpacked.description;
         let hello = Hello {
             library,
@@ -187,21 +215,50 @@ impl Process {
             exchange,
             token: own.token.clone(),
             counts: [own.states.len(), own.indicators],
+            memory: None,
         };
-        let text = serde_json::to_string(&hello).map_err(|error| wish(error.to_string()))?;
         let time = own.start;
-        let mut process = Process { unpacked, child, stream, time, limit, asked: 0 };
-        let sent = write_text(&text, &mut process.stream);
-        process.limit = limit.max(INSTANCE);
-        process.answer(sent, "instantiate")?;
-        process.limit = limit;
-        process.stream.set_read_timeout(Some(limit)).map_err(|error| wish(error.to_string()))?;
+        let (child, stream) = spawned(&unpacked)?;
+        let mut process = Process { unpacked, hello, child, stream, memory: None, time, limit, asked: 0 };
+        process.greet()?;
         Ok(process)
+    }
+
+    /// A new process for the same unit, as it was before its initialisation.
+    pub fn restart(&mut self) -> Result<(), ImportError> {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        (self.child, self.stream) = spawned(&self.unpacked)?;
+        self.time = self.unpacked.description.start;
+        self.greet()
+    }
+
+    fn greet(&mut self) -> Result<(), ImportError> {
+        let unit = self.unpacked.unit.clone();
+        let wish = |what: String| ImportError::Wish { unit: unit.clone(), what };
+        let limit = self.limit;
+        self.limit = limit.max(INSTANCE);
+        self.stream.set_read_timeout(Some(self.limit)).map_err(|error| wish(error.to_string()))?;
+        self.memory = None;
+        let path = memory_folder(&self.unpacked).join(format!("{}-memory", own_name(&self.unpacked)));
+        let _ = fs::remove_file(&path);
+        // without memory the socket does
+        let memory = Shared::create(&path).ok();
+        self.hello.memory = memory.is_some().then(|| path.clone());
+        let text = serde_json::to_string(&self.hello).map_err(|error| wish(error.to_string()))?;
+        let sent = write_text(&text, &mut self.stream);
+        let greeted = self.answer(sent, "instantiate");
+        // both have it open, or nobody wants it
+        let _ = fs::remove_file(&path);
+        greeted?;
+        self.memory = memory;
+        self.limit = limit;
+        self.stream.set_read_timeout(Some(limit)).map_err(|error| wish(error.to_string()))
     }
 
     /// The answer to a question, or why there is none.
     fn answer(&mut self, sent: std::io::Result<()>, call: &str) -> Result<Vec<f64>, ImportError> {
-        let replied = sent.and_then(|()| Reply::read(&mut self.stream));
+        let replied = sent.and_then(|()| self.hear());
         let wrong = |own: &Process, call: &str, what: String| ImportError::Call {
             unit: own.unpacked.unit.clone(),
             time: own.time,
@@ -226,11 +283,31 @@ impl Process {
         }
     }
 
+    fn say(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let Some(memory) = &mut self.memory else { return self.stream.write_all(bytes) };
+        let fits = bytes.len() <= memory.room();
+        memory.put(fits.then_some(bytes), Turn::Question);
+        if fits { Ok(()) } else { self.stream.write_all(bytes) }
+    }
+
+    fn hear(&mut self) -> std::io::Result<Reply> {
+        let Some(memory) = &mut self.memory else { return Reply::read(&mut self.stream) };
+        let child = &mut self.child;
+        let mut alive = || match child.try_wait() {
+            Ok(None) => Ok(()),
+            _ => Err(std::io::Error::from(ErrorKind::UnexpectedEof)),
+        };
+        match memory.take(Turn::Answer, Some(self.limit), &mut alive)? {
+            Some(bytes) => Reply::read(&mut bytes.as_slice()),
+            None => Reply::read(&mut self.stream),
+        }
+    }
+
     /// Asks the unit.
     pub fn ask(&mut self, ask: Ask, call: &str, references: &[u32], values: &[f64]) -> Result<Vec<f64>, ImportError> {
         self.asked += 1;
         let request = Request { ask, references: references.to_vec(), values: values.to_vec() };
-        let sent = request.write(&mut self.stream);
+        let sent = self.say(&request.bytes());
         self.answer(sent, call)
     }
 
@@ -261,10 +338,11 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // one that still answers may clean up; no other is waited for
-        let asked = Request { ask: Ask::Terminate, references: Vec::new(), values: Vec::new() }.write(&mut self.stream);
-        let patient = self.stream.set_read_timeout(Some(Duration::from_millis(500)));
-        if asked.and(patient).is_ok() {
-            let _ = Reply::read(&mut self.stream);
+        let asked = Request { ask: Ask::Terminate, references: Vec::new(), values: Vec::new() }.bytes();
+        self.limit = FAREWELL;
+        let patient = self.stream.set_read_timeout(Some(FAREWELL));
+        if self.say(&asked).and(patient).is_ok() {
+            let _ = self.hear();
         }
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,8 +1,8 @@
 //! A run of a unit of others: Co-Simulation on a grid, Model Exchange with Dormand-Prince steps and located events.
 
-use super::ImportError;
-use super::process::Process;
-use super::wire::Ask;
+use crate::ImportError;
+use crate::process::Process;
+use crate::wire::Ask;
 
 /// How to run.
 #[derive(Clone, Debug)]

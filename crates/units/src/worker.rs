@@ -4,12 +4,15 @@
 //! run in a process of their own.
 #![allow(unsafe_code)]
 
-use super::process::Hello;
-use super::wire::{Ask, Reply, Request, read_text};
-use crate::plan::Version;
+use crate::Version;
+use crate::process::Hello;
+use crate::shared::{Shared, Turn};
+use crate::wire::{Ask, Reply, Request, read_text};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::io::{Error, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::parent_id;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -347,6 +350,21 @@ impl Unit {
         Ok(all)
     }
 
+    /// As [`Self::evaluate`] with inputs behind the states, and outputs behind the answer.
+    fn look(&self, references: &[u32], values: &[f64]) -> Answer {
+        let (before, inputs) = values.split_at(1 + self.counts[0]);
+        let (given, read) =
+            references.split_at_checked(inputs.len()).ok_or("the question has too few references".to_owned())?;
+        if !given.is_empty() {
+            self.set(given, inputs)?;
+        }
+        let mut all = self.evaluate(before)?;
+        if !read.is_empty() {
+            all.extend(self.get(read)?);
+        }
+        Ok(all)
+    }
+
     fn completed(&self, values: &[f64]) -> Answer {
         self.come(values[0], &values[1..])?;
         let name = self.name("CompletedIntegratorStep", "CompletedIntegratorStep");
@@ -472,6 +490,10 @@ impl Unit {
                     _ => self.event(values),
                 }
             }
+            Ask::Look => {
+                need(1 + self.counts[0])?;
+                self.look(&request.references, values)
+            }
             Ask::States => self.vector("GetContinuousStates", "GetContinuousStates", self.counts[0]),
             Ask::Nominals => {
                 self.vector("GetNominalsOfContinuousStates", "GetNominalsOfContinuousStates", self.counts[0])
@@ -501,17 +523,42 @@ pub fn work(socket: &Path) -> Result<(), String> {
         Ok(_) => Reply::default(),
         Err(error) => Reply { error: error.clone(), ..Reply::default() },
     };
-    told.write(&mut stream).map_err(|error| error.to_string())?;
+    let memory = hello.memory.as_deref().and_then(|path| Shared::open(path).ok());
+    if hello.memory.is_some() && memory.is_none() {
+        return Err("the shared memory cannot be opened".to_owned());
+    }
+    stream.write_all(&told.bytes()).map_err(|error| error.to_string())?;
     let mut unit = loaded?;
-    while let Ok(request) = Request::read(&mut stream) {
+    let mut memory = memory;
+    // who started this process has gone once another has taken its place
+    let parent = parent_id();
+    let mut alive = || if parent_id() == parent { Ok(()) } else { Err(Error::from(ErrorKind::UnexpectedEof)) };
+    loop {
+        let (request, over_socket) = match &mut memory {
+            None => (Request::read(&mut stream), true),
+            Some(memory) => match memory.take(Turn::Question, None, &mut alive) {
+                Ok(Some(bytes)) => (Request::read(&mut bytes.as_slice()), false),
+                Ok(None) => (Request::read(&mut stream), false),
+                Err(error) => (Err(error), false),
+            },
+        };
+        let Ok(request) = request else { return Ok(()) };
         let reply = match unit.answer(&request) {
             Ok(values) => Reply { error: String::new(), values },
             Err(error) => Reply { error, values: Vec::new() },
         };
-        reply.write(&mut stream).map_err(|error| error.to_string())?;
+        let bytes = reply.bytes();
+        if let (Some(memory), false) = (&mut memory, over_socket) {
+            let fits = bytes.len() <= memory.room();
+            memory.put(fits.then_some(bytes.as_slice()), Turn::Answer);
+            if !fits {
+                stream.write_all(&bytes).map_err(|error| error.to_string())?;
+            }
+        } else {
+            stream.write_all(&bytes).map_err(|error| error.to_string())?;
+        }
         if request.ask == Ask::Terminate {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }

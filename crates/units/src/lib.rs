@@ -1,12 +1,42 @@
-//! Units of others: their description is read with caps, their library runs in a process of its own that may hang, crash or leave.
+//! Functional mock-up units of others: archives and descriptions are read with caps, their library runs in a process of its own that may
+//! hang, crash or leave.
+//!
+//! Everything but `worker.rs`, which calls the functions of a foreign library, and `shared.rs`, memory of two processes, is safe Rust.
 
+pub mod archive;
 pub mod description;
 pub mod drive;
+pub mod guided;
 pub mod process;
+pub mod shared;
 pub mod wire;
 pub mod worker;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// Which standard a unit follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    /// FMI 2.0.
+    #[serde(rename = "2.0")]
+    Two,
+    /// FMI 3.0.
+    #[serde(rename = "3.0")]
+    Three,
+}
+
+/// Name of this platform in FMI 2 and 3, and how libraries end there; none where no unit can be made.
+pub fn platform() -> Option<[&'static str; 3]> {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => Some(["linux64", "x86_64-linux", "so"]),
+        ("linux", "aarch64") => Some(["aarch64-linux", "aarch64-linux", "so"]),
+        ("macos", "x86_64") => Some(["darwin64", "x86_64-darwin", "dylib"]),
+        ("macos", "aarch64") => Some(["darwin64", "aarch64-darwin", "dylib"]),
+        ("windows", "x86_64") => Some(["win64", "x86_64-windows", "dll"]),
+        _ => None,
+    }
+}
 
 /// Why a unit of others is no use.
 #[derive(Clone, Debug, PartialEq, Error)]

@@ -21,6 +21,8 @@ pub enum Ask {
     Step,
     /// Time and states; rates, then indicators.
     Evaluate,
+    /// Time, states and inputs; rates, indicators, then outputs. References of inputs, then of outputs.
+    Look,
     /// The states.
     States,
     /// Their nominal values.
@@ -38,13 +40,14 @@ pub enum Ask {
 }
 
 impl Ask {
-    const ALL: [Ask; 13] = [
+    const ALL: [Ask; 14] = [
         Ask::Prepare,
         Ask::Begin,
         Ask::Get,
         Ask::Set,
         Ask::Step,
         Ask::Evaluate,
+        Ask::Look,
         Ask::States,
         Ask::Nominals,
         Ask::Completed,
@@ -110,13 +113,13 @@ pub fn read_text(from: &mut impl Read) -> Result<String> {
 }
 
 impl Request {
-    /// Writes it.
-    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+    /// Its bytes.
+    pub fn bytes(&self) -> Vec<u8> {
         let mut out = vec![self.ask as u8];
         out.extend_from_slice(&(self.references.len() as u32).to_le_bytes());
         self.references.iter().for_each(|own| out.extend_from_slice(&own.to_le_bytes()));
         put_numbers(&self.values, &mut out);
-        to.write_all(&out)
+        out
     }
 
     /// Reads one.
@@ -133,12 +136,12 @@ impl Request {
 }
 
 impl Reply {
-    /// Writes it.
-    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+    /// Its bytes.
+    pub fn bytes(&self) -> Vec<u8> {
         let mut out = (self.error.len() as u32).to_le_bytes().to_vec();
         out.extend_from_slice(self.error.as_bytes());
         put_numbers(&self.values, &mut out);
-        to.write_all(&out)
+        out
     }
 
     /// Reads one.
