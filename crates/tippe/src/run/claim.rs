@@ -31,6 +31,10 @@ const FILES: [&str; 16] = [
     super::journal::FILE,
     super::writer::SERIES_FILE,
     super::writer::RESERVE_FILE,
+    "ground.asc",
+    "ground.png",
+    "ground.scale",
+    "ground.csv",
 ];
 
 /// A run folder that belongs to this process until it is dropped.
