@@ -101,7 +101,8 @@ impl Exchange<'_> {
                     break;
                 }
                 let above = |p: Vec3| soil.ground.height_at([p.x, p.y]).is_none_or(|z| p.z - z > 0.5 * r);
-                let free = above(p) && near.iter().all(|g| (g.position - p).length() > g.radius + r)
+                let free = above(p)
+                    && near.iter().all(|g| (g.position - p).length() > g.radius + r)
                     && self.walls.iter().all(|wall| wall.depth(p, r, 0.0) <= 0.0);
                 if !free {
                     continue;
@@ -135,8 +136,10 @@ impl Exchange<'_> {
             let grain = grains.grains.grain(place);
             let Some((kind, own)) = self.soil_of(grain.class) else { continue };
             let p = grain.position;
-            let near = |[low, high]: &[Vec3; 2]| p.cmpge(*low - grain.radius).all() && p.cmple(*high + grain.radius).all();
-            let gap = -self.walls.last().map_or(f64::NEG_INFINITY, |ground| ground.depth(p, grain.radius, f64::NEG_INFINITY));
+            let near =
+                |[low, high]: &[Vec3; 2]| p.cmpge(*low - grain.radius).all() && p.cmple(*high + grain.radius).all();
+            let gap =
+                -self.walls.last().map_or(f64::NEG_INFINITY, |ground| ground.depth(p, grain.radius, f64::NEG_INFINITY));
             let Some(cell) = soil.ground.cell_at([p.x, p.y]) else { continue };
             if grain.velocity.length() > SLOW || gap > CARRIED * grain.radius || busy.iter().any(near) {
                 continue;
@@ -176,8 +179,7 @@ impl Exchange<'_> {
 
     /// Grains in buckets, and of what soil became, as many as there are.
     fn weigh(&self, soil: &mut SoilRecord, grains: &GrainRecord, path: &[[Pose; 2]]) {
-        let placed: Vec<_> =
-            self.soil.tools.iter().map(|tool| tool.placed(&self.motion(path, tool.body))).collect();
+        let placed: Vec<_> = self.soil.tools.iter().map(|tool| tool.placed(&self.motion(path, tool.body))).collect();
         soil.tools.iter_mut().for_each(|record| record.grains = 0.0);
         let mut counts = vec![0u64; self.soil.spoil.len()];
         for place in 0..grains.grains.len() {

@@ -10,8 +10,8 @@ use crate::ledger::Ledger;
 use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
-use tippe_geometry::{Mat3, Pose, Vec3};
 use std::sync::Arc;
+use tippe_geometry::{Mat3, Pose, Vec3};
 use tippe_granular::{Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Heights, Sink, Surface, Wall};
 use tippe_soil::Ground;
 
@@ -201,7 +201,9 @@ impl GrainCoupling {
                 None => record.grains.advance(&self.settings, &mut self.walls, self.substeps)?,
             };
             let by_walls: f64 = self.walls.iter().map(|wall| wall.work).sum();
-            record.shifted += record.grains.put_in() - before - by_walls;
+            if ground.is_some() {
+                record.shifted += record.grains.put_in() - before - by_walls;
+            }
             Ok::<_, GrainError>(report)
         };
         let report = match &self.pool {

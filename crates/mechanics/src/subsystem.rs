@@ -230,12 +230,7 @@ impl Subsystems {
     }
 
     /// Rows and loads of the interval to come, from the motion of the bodies at its start; bodies that are gone have none.
-    pub fn prepare(
-        &mut self,
-        model: &Model,
-        records: &mut SubsystemRecords,
-        motion: &dyn Fn(usize) -> Option<Motion>,
-    ) {
+    pub fn prepare(&mut self, model: &Model, records: &mut SubsystemRecords, motion: &dyn Fn(usize) -> Option<Motion>) {
         if let (Some(coupling), Some(own), Some(record)) = (self.soil_mut(), &model.soil, records.soil_mut()) {
             coupling.prepare(own, record, motion);
             records.add_loads();
@@ -274,11 +269,8 @@ impl Subsystems {
         path: &[[Pose; 2]],
     ) -> Result<f64, SubsystemFailure> {
         let name = || model.grains.as_ref().map_or_else(String::new, |own| own.name());
-        let failed = |error: GrainError| SubsystemFailure {
-            kind: SubsystemKind::Grains,
-            name: name(),
-            what: error.to_string(),
-        };
+        let failed =
+            |error: GrainError| SubsystemFailure { kind: SubsystemKind::Grains, name: name(), what: error.to_string() };
         let mut work = 0.0;
         for (k, coupling) in self.list.iter_mut().enumerate() {
             let (before, own) = records.list.split_at_mut(k);
@@ -296,8 +288,7 @@ impl Subsystems {
                 _ => {}
             }
         }
-        if let (Some(soil), Some(own), Some((ground, grains))) =
-            (&model.soil, &model.grains, records.soil_and_grains())
+        if let (Some(soil), Some(own), Some((ground, grains))) = (&model.soil, &model.grains, records.soil_and_grains())
             && let Some(Coupling::Grains(coupling)) = self.list.last()
         {
             let (walls, settings) = (coupling.walls(), coupling.settings());

@@ -66,7 +66,7 @@ use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
-use tippe_mechanics::subsystem::{Subsystems, SubsystemRecords};
+use tippe_mechanics::subsystem::{SubsystemRecords, Subsystems};
 pub use tippe_scene::{Coupled, FrictionBound, FrictionLoad, Solver};
 
 /// Everything that survives a step.

@@ -233,7 +233,9 @@ fn emitter(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
 
 /// What a soil becomes where tools cut it.
 fn soil(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
-    for (key, what) in [("soil", "the soil of a layer, such as soil = \"loam\""), ("radius", "such as radius = \"30 mm\"")] {
+    for (key, what) in
+        [("soil", "the soil of a layer, such as soil = \"loam\""), ("radius", "such as radius = \"30 mm\"")]
+    {
         if fields.get(key).is_none() {
             missing(reader, fields, key, what);
         }

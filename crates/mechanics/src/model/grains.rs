@@ -184,7 +184,8 @@ impl ModelGrains {
 
     /// The set whose grains need the shortest step, at the start or to come.
     pub fn finest(&self) -> usize {
-        let times = self.spheres().chain(self.to_come()).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
+        let times =
+            self.spheres().chain(self.to_come()).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(class, _)| usize::from(class))
     }
 

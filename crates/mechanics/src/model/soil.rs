@@ -314,7 +314,8 @@ impl Compiler<'_> {
         if self.clock != Clock::Precise {
             return;
         }
-        let holds = |tool: &&Tool| tool.bucket.is_some() && tool.loosens.iter().filter(|becomes| **becomes).count() < kinds;
+        let holds =
+            |tool: &&Tool| tool.bucket.is_some() && tool.loosens.iter().filter(|becomes| **becomes).count() < kinds;
         let free = |tool: &&Tool| model.bodies[tool.body as usize].drive == Drive::Free;
         if let Some(tool) = tools.iter().filter(holds).find(free) {
             let message = format!(

@@ -28,7 +28,8 @@ pub(super) fn write(folder: &Path, ground: &Ground, csv: bool) -> Result<(), Run
     let Some(relief) = touched(ground) else { return Ok(()) };
     for name in GROUND_FILES.iter().filter(|name| !name.ends_with("scale") && (csv || !name.ends_with("csv"))) {
         let path = folder.join(name);
-        let failed = |error: tippe_soil::file::FileError| RunError::write(&path, std::io::Error::other(error.to_string()));
+        let failed =
+            |error: tippe_soil::file::FileError| RunError::write(&path, std::io::Error::other(error.to_string()));
         tippe_soil::file::write(&path, &relief).map_err(failed)?;
     }
     Ok(())

@@ -510,15 +510,25 @@ mod tests {
         let water = Water { lift: 0.0, viscosity: 0.0, answers: true, ..still() };
         let ball = Hull::new(&[(Shape::Sphere { radius: 0.5 }, Pose::at(Vec3::new(0.1, 0.0, 0.2)))]);
         for (hull, depth) in [(block(2.0, 1.0, 0.6), 0.05), (ball.clone(), -0.3), (ball, -2.0)] {
-            let kin = Kinematics { w: Vec3::new(0.3, -0.2, 0.1), ..at(Vec3::new(0.0, 0.0, depth), turn, Vec3::new(1.0, 0.3, -0.4)) };
+            let kin = Kinematics {
+                w: Vec3::new(0.3, -0.2, 0.1),
+                ..at(Vec3::new(0.0, 0.0, depth), turn, Vec3::new(1.0, 0.3, -0.4))
+            };
             let here = wet(&hull, &kin, &water);
             let Some(answer) = here.response else { panic!("it was asked for") };
             // a ball that is partly wet has the drag of its facets
             let small = 1e-6;
             for k in 0..6 {
-                let step = if k % 3 == 0 { Vec3::X } else if k % 3 == 1 { Vec3::Y } else { Vec3::Z } * small;
+                let step = if k % 3 == 0 {
+                    Vec3::X
+                } else if k % 3 == 1 {
+                    Vec3::Y
+                } else {
+                    Vec3::Z
+                } * small;
                 let (turned, moved) = if k < 3 { (step, Vec3::ZERO) } else { (Vec3::ZERO, step) };
-                let place = Kinematics { p: kin.p + moved, R: Mat3::from_quat(Quat::from_scaled_axis(turned)) * kin.R, ..kin };
+                let place =
+                    Kinematics { p: kin.p + moved, R: Mat3::from_quat(Quat::from_scaled_axis(turned)) * kin.R, ..kin };
                 let motion = Kinematics { w: kin.w + turned, v: kin.v + moved, ..kin };
                 let motion = wet(&hull, &motion, &water);
                 let pressing = Water { drag: 0.0, ..water };
@@ -526,9 +536,7 @@ mod tests {
                 let by_velocity = [(motion.torque - here.torque) / small, (motion.drag - here.drag) / small];
                 let by_place = [(place.torque - still.torque) / small, (place.buoyancy - still.buoyancy) / small];
                 let size = 1e4 * 3e-3;
-                for (found, wanted) in
-                    [(answer.slowing.0[k], by_velocity), (answer.restoring.0[k], by_place)]
-                {
+                for (found, wanted) in [(answer.slowing.0[k], by_velocity), (answer.restoring.0[k], by_place)] {
                     assert!((found.angular - wanted[0]).length() < size, "{depth} {k}: {found:?} {wanted:?}");
                     assert!((found.linear - wanted[1]).length() < size, "{depth} {k}: {found:?} {wanted:?}");
                 }
