@@ -148,6 +148,7 @@ def text() -> str:
     run = {key: {"anyOf": []} for key in top["run"]["properties"]}
     parts.append(typed("RunSettings", run, set()))
     parts.append(typed("RealtimeSettings", top["realtime"]["properties"], set()))
+    parts.append(typed("Optimize", top["optimize"]["properties"], set()))
     parts.append(typed("GranularSettings", top["granular"]["properties"], set()))
     parts.append(typed("Grains", item(schema, "grains"), {"name", "material", "packing"}))
     parts.append(typed("Sink", item(schema, "sink"), {"name", "low", "high"}))

@@ -23,6 +23,7 @@ mod list;
 mod materials;
 mod modes;
 mod new;
+mod optimize;
 mod pace;
 mod picture;
 mod plot;
@@ -81,6 +82,8 @@ enum Command {
     Modes(modes::Modes),
     /// Fill a closed surface with elements, or check a mesh of elements
     Mesh(modes::MeshArgs),
+    /// Look for the shape of a flexible body that bends least with less material, run by run
+    Optimize(optimize::Args),
     /// Show what soft ground does to plates, wheels, tyres and tracks
     Soil(soil::Args),
     /// Show the forces of a tyre file at given slips
@@ -215,6 +218,7 @@ fn execute(command: Command) -> Result<(), Stop> {
         Command::Contact(args) => contact::contact(&args),
         Command::Modes(args) => modes::modes(&args),
         Command::Mesh(args) => modes::mesh(&args),
+        Command::Optimize(args) => optimize::run(&args),
         Command::Soil(args) => soil::soil(&args),
         Command::Tyre(args) => tyre::tyre(&args),
         Command::Fmu(command) => fmu::fmu(&command),

@@ -2,6 +2,7 @@
 //! moves far. No scene and no mechanism; the linear algebra of large sparse matrices (faer) is paid for here alone.
 #![allow(non_snake_case)] // matrices are capital letters, as in CONVENTIONS.md
 
+pub mod contour;
 pub mod element;
 pub mod error;
 pub mod interface;
@@ -13,6 +14,7 @@ pub mod sparse;
 mod stiffening;
 pub mod stress;
 pub mod structure;
+pub mod topology;
 
 pub use error::FlexibleError;
 pub use interface::{Hold, Interface, Select};

@@ -137,13 +137,18 @@ impl Mesh {
 
     /// Mass, centre and second moments for a density [kg/m3] and, of plane meshes, a thickness [m]: by the quadrature of the mass matrix.
     pub fn mass(&self, density: f64, thickness: f64) -> MassOfMesh {
+        self.mass_by(|_| density, thickness)
+    }
+
+    /// The same, with a density by element [kg/m3].
+    pub fn mass_by(&self, density: impl Fn(usize) -> f64, thickness: f64) -> MassOfMesh {
         let points = element::mass_points(self.kind);
         let (mut mass, mut first, mut second) = (0.0, Vec3::ZERO, [[0.0; 3]; 3]);
         for e in 0..self.count() {
             let places = self.places(e);
             for point in points {
                 let (x, weight) = at_point(self.kind, &places, point);
-                let w = weight * density * thickness;
+                let w = weight * density(e) * thickness;
                 mass += w;
                 first += x * w;
                 for i in 0..3 {

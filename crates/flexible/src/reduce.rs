@@ -130,15 +130,21 @@ impl Reduced {
         damping: Damping,
         stiffening: Stiffening,
     ) -> Result<Reduced, FlexibleError> {
-        let nodes: Vec<Vec<u32>> = interfaces.iter().map(|i| i.nodes(&mesh)).collect::<Result<_, _>>()?;
-        let is_rigid = |i: &&(&Interface, &Vec<u32>)| i.0.hold == Hold::Rigid;
-        let pairs: Vec<(&Interface, &Vec<u32>)> = interfaces.iter().zip(&nodes).collect();
-        let sets: Vec<RigidSet> =
-            pairs.iter().filter(is_rigid).map(|(i, nodes)| RigidSet { at: i.at, nodes: nodes.to_vec() }).collect();
-        refuse_shared(&pairs)?;
-        let structure = Structure::new(mesh, elastic, plane, thickness, sets);
-        let basis = Basis::new(structure, choice)?;
-        basis.reduced(&pairs, damping, stiffening)
+        let (structure, nodes) = Structure::held(mesh, elastic, (plane, thickness), interfaces)?;
+        Reduced::of(structure, interfaces, &nodes, choice, damping, stiffening)
+    }
+
+    /// Reduces a structure whose sets are its rigid interfaces, with the nodes of all of them.
+    pub fn of(
+        structure: Structure,
+        interfaces: &[Interface],
+        nodes: &[Vec<u32>],
+        choice: Choice,
+        damping: Damping,
+        stiffening: Stiffening,
+    ) -> Result<Reduced, FlexibleError> {
+        let pairs: Vec<(&Interface, &Vec<u32>)> = interfaces.iter().zip(nodes).collect();
+        Basis::new(structure, choice)?.reduced(&pairs, damping, stiffening)
     }
 
     /// Modes.
@@ -149,6 +155,24 @@ impl Reduced {
     /// Frequency of a mode [Hz].
     pub fn frequency(&self, k: usize) -> f64 {
         self.stiffness[k].max(0.0).sqrt() / (2.0 * std::f64::consts::PI)
+    }
+}
+
+impl Structure {
+    /// A mesh whose rigid interfaces are sets, and the nodes of all interfaces.
+    pub fn held(
+        mesh: Mesh,
+        elastic: Elastic,
+        (plane, thickness): (Plane, f64),
+        interfaces: &[Interface],
+    ) -> Result<(Structure, Vec<Vec<u32>>), FlexibleError> {
+        let nodes: Vec<Vec<u32>> = interfaces.iter().map(|i| i.nodes(&mesh)).collect::<Result<_, _>>()?;
+        let is_rigid = |i: &&(&Interface, &Vec<u32>)| i.0.hold == Hold::Rigid;
+        let pairs: Vec<(&Interface, &Vec<u32>)> = interfaces.iter().zip(&nodes).collect();
+        let sets: Vec<RigidSet> =
+            pairs.iter().filter(is_rigid).map(|(i, nodes)| RigidSet { at: i.at, nodes: nodes.to_vec() }).collect();
+        refuse_shared(&pairs)?;
+        Ok((Structure::new(mesh, elastic, plane, thickness, sets), nodes))
     }
 }
 
@@ -173,7 +197,7 @@ fn refuse_shared(pairs: &[(&Interface, &Vec<u32>)]) -> Result<(), FlexibleError>
 impl Basis {
     fn new(structure: Structure, choice: Choice) -> Result<Basis, FlexibleError> {
         let (K, M) = structure.matrices();
-        let of = structure.mesh.mass(structure.elastic.density, structure.thickness);
+        let of = structure.mass();
         let rigid = sparse::orthonormalise(&M, structure.rigid(of.centre), 1e-12);
         let free = structure.sets.is_empty();
         let shift = if free { SHIFT * guess(&structure, &K, &M, &rigid, of.centre) } else { 0.0 };
@@ -353,7 +377,7 @@ impl Basis {
         stiffening: Stiffening,
     ) -> Result<Reduced, FlexibleError> {
         let s = &self.structure;
-        let of = s.mesh.mass(s.elastic.density, s.thickness);
+        let of = s.mass();
         let m = self.modes.len();
         let phi: Vec<Vec<Vec3>> = self.modes.iter().map(|v| s.displacements(v)).collect();
         let c = |w2: f64| match damping {
@@ -440,7 +464,7 @@ fn integrals(s: &Structure, centre: Vec3, phi: &[Vec<Vec3>], out: &mut Reduced) 
         let element = s.mesh.element(e);
         let places = s.mesh.places(e);
         mass.fill(0.0);
-        element::mass(s.mesh.kind, &places, s.elastic.density * s.thickness, &mut mass);
+        element::mass(s.mesh.kind, &places, s.density(e), &mut mass);
         for k in 0..m {
             for i in 0..nodes {
                 let mut sum = Vec3::ZERO;

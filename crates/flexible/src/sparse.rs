@@ -64,18 +64,34 @@ impl Symmetric {
         Symmetric { value, ..self.clone() }
     }
 
+    /// In which order to eliminate matrices of this pattern.
+    pub fn ordering(&self, what: &str) -> Result<Ordering, FlexibleError> {
+        let pattern = SymbolicSparseColMatRef::new_checked(self.n, self.n, &self.start, None, &self.row);
+        let found = SymbolicLlt::try_new(pattern, Side::Lower);
+        found.map(Ordering).map_err(|_| FlexibleError::Singular(format!("{what}: not enough memory")))
+    }
+
     /// Its Cholesky factor; `what` says in an error what is not held.
     pub fn factor(&self, what: &str) -> Result<Factor, FlexibleError> {
-        let wrong = |why: &str| FlexibleError::Singular(format!("{what}: {why}"));
+        self.factor_in(&self.ordering(what)?, what)
+    }
+
+    /// Likewise, with the order of its pattern known.
+    pub fn factor_in(&self, ordering: &Ordering, what: &str) -> Result<Factor, FlexibleError> {
         let pattern = SymbolicSparseColMatRef::new_checked(self.n, self.n, &self.start, None, &self.row);
         let matrix = SparseColMatRef::new(pattern, &self.value);
-        let symbolic = SymbolicLlt::try_new(pattern, Side::Lower).map_err(|_| wrong("not enough memory"))?;
-        let llt = Llt::try_new_with_symbolic(symbolic, matrix, Side::Lower).map_err(|_| {
-            wrong("its stiffness is not positive definite. help: do its pieces hang together by more than a point or an edge?")
+        let llt = Llt::try_new_with_symbolic(ordering.0.clone(), matrix, Side::Lower).map_err(|_| {
+            FlexibleError::Singular(format!(
+                "{what}: its stiffness is not positive definite. help: do its pieces hang together by more than a point or an edge?"
+            ))
         })?;
         Ok(Factor { n: self.n, llt })
     }
 }
+
+/// In which order the unknowns of a pattern are eliminated.
+#[derive(Clone, Debug)]
+pub struct Ordering(SymbolicLlt<usize>);
 
 /// A factored matrix.
 pub struct Factor {

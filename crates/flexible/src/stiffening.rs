@@ -56,7 +56,7 @@ fn turning_load(s: &Structure, centre: Vec3, [i, j]: [usize; 2]) -> Vec<f64> {
     for e in 0..s.mesh.count() {
         let places = s.mesh.places(e);
         mass.fill(0.0);
-        element::mass(s.mesh.kind, &places, s.elastic.density * s.thickness, &mut mass);
+        element::mass(s.mesh.kind, &places, s.density(e), &mut mass);
         for (a, node) in s.mesh.element(e).iter().enumerate() {
             let mut force = Vec3::ZERO;
             for (b, x) in places.iter().enumerate() {
@@ -84,7 +84,7 @@ fn geometric(s: &Structure, states: &[Vec<Vec3>], phi: &[Vec<Vec3>]) -> Vec<Vec<
         let (element, places) = (s.mesh.element(e), s.mesh.places(e));
         for point in element::stiffness_points(kind) {
             let (g, det) = element::gradients(kind, &element::shape(kind, point.at), &places);
-            let w = point.weight * det * s.thickness;
+            let w = point.weight * det * s.thickness * s.stiff(e);
             for (D, phi) in D.iter_mut().zip(phi) {
                 *D = [Vec3::ZERO; 3];
                 for (g, node) in g.iter().zip(element) {

@@ -33,8 +33,10 @@ pub fn at_nodes(s: &Structure, u: &[Vec3]) -> Vec<[f64; 6]> {
             at[corners + k] = std::array::from_fn(|c| 0.5 * (at[i][c] + at[j][c]));
         }
         for (k, node) in nodes.iter().enumerate() {
-            (0..6).for_each(|c| out[*node as usize][c] += at[k][c]);
-            count[*node as usize] += 1.0;
+            // what is nearly empty has no say
+            let share = s.stiff(e);
+            (0..6).for_each(|c| out[*node as usize][c] += share * share * at[k][c]);
+            count[*node as usize] += share;
         }
     }
     for (s, n) in out.iter_mut().zip(count) {

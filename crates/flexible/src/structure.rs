@@ -5,9 +5,11 @@
 //! the sets: three (plane) or six each, {force directions, turns}.
 
 use crate::element::{self, Lame};
-use crate::mesh::{Kind, Mesh};
+use crate::mesh::{Kind, MassOfMesh, Mesh};
 use crate::sparse::Symmetric;
+use crate::topology::Cell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tippe_geometry::Vec3;
 
 /// An isotropic material.
@@ -65,6 +67,8 @@ pub struct Structure {
     pub thickness: f64,
     /// Nodes that move as one.
     pub sets: Vec<RigidSet>,
+    /// By element the factors of its stiffness and of its mass, where it is not full of its material everywhere [-].
+    pub shares: Option<Arc<Vec<[f64; 2]>>>,
     /// By node: its first unknown if it is free, else its set.
     places: Vec<Place>,
     /// Unknowns of free nodes.
@@ -96,7 +100,22 @@ impl Structure {
         }
         let thickness = if d == 2 { thickness } else { 1.0 };
         let n = inner + sets.len() * per_set(d);
-        Structure { mesh, elastic, plane, thickness, sets, places, inner, n }
+        Structure { mesh, elastic, plane, thickness, sets, shares: None, places, inner, n }
+    }
+
+    /// Factor of the stiffness of an element [-].
+    pub fn stiff(&self, e: usize) -> f64 {
+        self.shares.as_ref().map_or(1.0, |shares| shares[e][0])
+    }
+
+    /// Mass per volume of an element, or per area of a plane one [kg/m3 or kg/m2].
+    pub fn density(&self, e: usize) -> f64 {
+        self.elastic.density * self.thickness * self.shares.as_ref().map_or(1.0, |shares| shares[e][1])
+    }
+
+    /// Mass, centre and moments.
+    pub fn mass(&self) -> MassOfMesh {
+        self.mesh.mass_by(|e| self.elastic.density * self.shares.as_ref().map_or(1.0, |s| s[e][1]), self.thickness)
     }
 
     /// Unknowns of a set.
@@ -201,11 +220,90 @@ impl Structure {
             let places = self.mesh.places(e);
             k.fill(0.0);
             m.fill(0.0);
-            element::stiffness(kind, &places, lame, self.thickness, &mut k);
-            element::mass(kind, &places, self.elastic.density * self.thickness, &mut m);
+            element::stiffness(kind, &places, lame, self.thickness * self.stiff(e), &mut k);
+            element::mass(kind, &places, self.density(e), &mut m);
             self.scatter(e, &k, &m, &mut K.value, &mut M.value, &K.start, &K.row);
         }
         (K, M)
+    }
+
+    /// Its elements as cells of material, each where it is full.
+    pub fn cells(&self) -> Vec<Cell> {
+        let (kind, d) = (self.mesh.kind, self.mesh.kind.dimension());
+        let size = d * kind.nodes();
+        let lame = self.elastic.lame(kind, self.plane);
+        let of = |e: usize| {
+            let places = self.mesh.places(e);
+            let mut k = vec![0.0; size * size];
+            element::stiffness(kind, &places, lame, self.thickness, &mut k);
+            let nodes = self.mesh.element(e).iter();
+            let terms: Vec<_> = nodes.flat_map(|&node| (0..d).map(move |a| self.terms(node, a))).collect();
+            let all = terms.iter().flat_map(|(terms, count)| terms[..*count].iter().map(|(u, _)| *u as u32));
+            let unknowns: Vec<u32> = all.collect::<BTreeSet<u32>>().into_iter().collect();
+            let mut own = vec![0.0; unknowns.len() * (unknowns.len() + 1) / 2];
+            let at = |u: usize| unknowns.partition_point(|k| (*k as usize) < u);
+            for i in 0..size {
+                for j in 0..size {
+                    for &(r, f_r) in &terms[i].0[..terms[i].1] {
+                        for &(c, f_c) in &terms[j].0[..terms[j].1] {
+                            if r >= c {
+                                own[at(r) * (at(r) + 1) / 2 + at(c)] += f_r * f_c * k[i * size + j];
+                            }
+                        }
+                    }
+                }
+            }
+            let corners = &places[..kind.corners()];
+            let volume = element::volume(kind, corners) * self.thickness;
+            Cell { unknowns, k: own, volume, centre: corners.iter().sum::<Vec3>() / corners.len() as f64 }
+        };
+        (0..self.mesh.count()).map(of).collect()
+    }
+
+    /// Unknowns of displacements of the nodes, and the shift and turn of each set.
+    pub fn unknowns_of(&self, u: &[Vec3], sets: &[(Vec3, Vec3)]) -> Vec<f64> {
+        let d = self.mesh.kind.dimension();
+        let mut x = vec![0.0; self.n];
+        for (place, u) in self.places.iter().zip(u) {
+            if let Place::Own(first) = place {
+                (0..d).for_each(|a| x[first + a] = u[a]);
+            }
+        }
+        for (s, (shift, turn)) in sets.iter().enumerate() {
+            let first = self.of_set(s);
+            (0..d).for_each(|a| x[first + a] = shift[a]);
+            match d {
+                2 => x[first + 2] = turn.z,
+                _ => (0..3).for_each(|k| x[first + 3 + k] = turn[k]),
+            }
+        }
+        x
+    }
+
+    /// Unknowns that hold the whole in place and no more: those of the first set, or of three nodes far from each other.
+    pub fn support(&self) -> Vec<usize> {
+        if !self.sets.is_empty() {
+            return (0..self.per_set()).map(|k| self.inner + k).collect();
+        }
+        let nodes = &self.mesh.nodes;
+        let farthest = |from: &dyn Fn(Vec3) -> f64| {
+            (0..nodes.len()).fold(0, |best, k| if from(nodes[k]) > from(nodes[best]) { k } else { best })
+        };
+        let a = farthest(&|p| p.x + p.y + p.z);
+        let b = farthest(&|p| (p - nodes[a]).length());
+        let along = (nodes[b] - nodes[a]).normalize();
+        let c = farthest(&|p| (p - nodes[a]).cross(along).length());
+        // which direction of b, and of c, no turn about what is held before leaves alone
+        let largest = |v: Vec3| (0..3).fold(0, |best, k| if v[k].abs() > v[best].abs() { k } else { best });
+        let first = |k: usize| if let Place::Own(first) = self.places[k] { first } else { 0 };
+        if self.mesh.kind.dimension() == 2 {
+            let across = if along.x.abs() > along.y.abs() { 1 } else { 0 };
+            return vec![first(a), first(a) + 1, first(b) + across];
+        }
+        let normal = largest(along.cross(nodes[c] - nodes[a]));
+        let skip = largest(along);
+        let of_b = (0..3).filter(|k| *k != skip).map(|k| first(b) + k);
+        (0..3).map(|k| first(a) + k).chain(of_b).chain([first(c) + normal]).collect()
     }
 
     /// Adds the matrices of an element.

@@ -37,6 +37,12 @@ impl Dynamics {
                     }
                     continue;
                 }
+                SignalSource::Mode { mechanism, coordinate } => {
+                    if let Some(machine) = self.machines.iter().find(|m| m.index == mechanism) {
+                        values.push((k as u32, machine.states(y).0[coordinate as usize]));
+                    }
+                    continue;
+                }
                 source => {
                     if let Some(value) = self.action_signal(model, t, y, source) {
                         values.push((k as u32, value));

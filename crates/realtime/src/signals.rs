@@ -2,7 +2,7 @@
 
 use super::Clock;
 use tippe_geometry::Vec3;
-use tippe_mechanics::element::{Action, InStep, Sight};
+use tippe_mechanics::element::{Action, At, Element, InStep, Sight};
 use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::mechanism::Parent;
@@ -35,7 +35,10 @@ impl Clock {
                     let q = &self.state.machines[mechanism as usize].q;
                     model.mechanisms[mechanism as usize].peak_stress(link as usize, q)
                 }
-                SignalSource::Output { element, output } => self.elements.outputs[element as usize][output as usize],
+                SignalSource::Mode { mechanism, coordinate } => {
+                    self.state.machines[mechanism as usize].q[coordinate as usize]
+                }
+                SignalSource::Output { element, output } => self.output(element as usize, output as usize),
                 SignalSource::Energy { element, account } => {
                     self.state.actions.energies[model.elements[element as usize].accounts.start + account as usize]
                 }
@@ -141,6 +144,16 @@ impl Clock {
             *on = *on + *added;
         }
         on
+    }
+
+    /// An output of an element; that of modes, which are blocks of the matrix and no loads, is the energy of their bending.
+    fn output(&self, k: usize, output: usize) -> f64 {
+        let Element::Modes(modes) = &self.model.elements[k].kind else { return self.elements.outputs[k][output] };
+        let energy = |(at, s): (&At, &f64)| {
+            let q = self.state.machines[at.mechanism as usize].q[at.coordinate as usize];
+            0.5 * s * q * q
+        };
+        modes.at.iter().zip(&modes.stiffness).map(energy).sum()
     }
 
     /// Outputs of elements at the start, where no step has found them.

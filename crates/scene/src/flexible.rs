@@ -19,7 +19,7 @@ pub struct Flexible {
     pub order: u32,
     /// What a plane mesh does across its plane; none for a solid one.
     pub plane: Option<PlaneOf>,
-    /// Thickness of a plane mesh [m].
+    /// Thickness of a plane mesh [m]; that of its shape where it has one and nothing else is said.
     pub thickness: Option<f64>,
     /// Number of modes.
     pub modes: Option<u32>,
@@ -33,6 +33,8 @@ pub struct Flexible {
     pub stiffening: bool,
     /// Where it is held and felt.
     pub interfaces: Vec<InterfaceOf>,
+    /// By element the factors of stiffness and mass, while its shape is looked for: of a program, in no file [-].
+    pub shares: Option<Arc<Vec<[f64; 2]>>>,
 }
 
 /// A mesh file of another program.
@@ -117,7 +119,7 @@ pub const FLEXIBLE: Table = Table {
         number("unit", D::LENGTH, Range::Positive, "Length that 1 means in the mesh file [m]"),
         number("order", D::ONE, Range::Between(1, 2), "1: straight sides, constant strain; 2: middle nodes; default 2"),
         word("plane", PlaneOf::NAMES, "A plane mesh of its outline, with no stress or no strain across"),
-        number("thickness", D::LENGTH, Range::Positive, "Thickness of a plane mesh of a file [m]"),
+        number("thickness", D::LENGTH, Range::Positive, "Thickness of a plane mesh [m]; default that of its shape"),
         number(
             "modes",
             D::ONE,
@@ -182,6 +184,7 @@ pub(super) fn read(reader: &mut Reader<'_>, body: &Fields<'_>) -> Option<Flexibl
         rayleigh: (rayleigh != [None; 2]).then(|| rayleigh.map(|x| x.unwrap_or(0.0))),
         stiffening: reader.flag(fields, "stiffening").unwrap_or(true),
         interfaces: interfaces(reader, fields),
+        shares: None,
     };
     if flexible.interfaces.is_empty() && reader.errors.is_empty() {
         let help = "give it one at least, such as { name = \"end\", at = [0, 0, 0], near = \"5 mm\" }";
@@ -287,6 +290,17 @@ pub fn is_hold(scene: &Scene, joint: &Part) -> bool {
 }
 
 impl Placing {
+    /// As it is made, once.
+    pub const HOME: Placing = Placing {
+        scale: None,
+        mirror: None,
+        orientation: Quat::IDENTITY,
+        position: Vec3::ZERO,
+        around: 1,
+        along: 1,
+        step: Vec3::ZERO,
+    };
+
     /// True if it leaves a solid as it is made.
     pub fn is_at_home(&self) -> bool {
         self.scale.is_none()

@@ -61,6 +61,7 @@ pub(super) const SCENE: Table = Table {
         key("sensor", Form::Tables(&mechanism::SENSOR), "Sensors"),
         key("drawing", Form::Tables(&mechanism::DRAWING), "Surfaces that are drawn and nothing else"),
         key("change", Form::Tables(&mechanism::CHANGE), "Structural changes"),
+        super::optimize::KEY,
         key("expect", Form::Tables(&EXPECT), "What a run must show; checked by `tippe check`"),
     ]],
 };

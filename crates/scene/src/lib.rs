@@ -135,6 +135,8 @@ pub struct Scene {
     pub changes: Vec<Change>,
     /// What a run must show.
     pub expects: Vec<Expect>,
+    /// A body to be made of less material.
+    pub optimize: Option<Optimize>,
     /// Where things were written.
     pub places: Places,
 }
@@ -230,15 +232,6 @@ pub struct Param {
     pub places: Places,
 }
 
-/// A point mass that attracts every body: acceleration mu/r^2 toward it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Attractor {
-    /// Where it is, resolved in world [m].
-    pub position: Vec3,
-    /// Its gravitational parameter G M [m3/s2].
-    pub mu: f64,
-}
-
 /// How to run a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -319,10 +312,14 @@ macro_rules! named {
 mod contact;
 pub mod flexible;
 mod mechanism;
+pub mod optimize;
 mod realtime;
 pub use contact::ContactSpec;
 pub use expect::Expect;
-pub use mechanism::{Action, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame};
+pub use mechanism::{
+    Action, Attractor, Change, Component, ComponentCrossing, Constraint, ConstraintHolds, ConstraintTerm, Frame,
+};
+pub use optimize::Optimize;
 pub use realtime::{Coupled, DIRECT_BODIES, FrictionBound, FrictionLoad, Realtime, Solver};
 
 named! {

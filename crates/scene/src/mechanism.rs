@@ -3,6 +3,15 @@
 use super::{Equation, Places};
 use tippe_geometry::{Quat, Vec3};
 
+/// A point mass that attracts every body: acceleration mu/r^2 toward it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attractor {
+    /// Where it is, resolved in world [m].
+    pub position: Vec3,
+    /// Its gravitational parameter G M [m3/s2].
+    pub mu: f64,
+}
+
 /// A named frame on a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {

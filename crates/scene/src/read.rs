@@ -65,6 +65,7 @@ pub(super) fn scene(reader: &mut Reader<'_>, top: &Node, sets: &[(String, String
     // interfaces stand behind all other bodies, also where a scene is written and read again
     scene.bodies.sort_by_key(|body| body.interface_of.is_some());
     scene.ignores.extend(list(reader, &fields, "ignore", &format::IGNORE, ignore));
+    scene.optimize = optimize::read(reader, &scene, &fields);
     let params = scene.params.len();
     scene.expects = list(reader, &fields, "expect", &format::EXPECT, |reader, fields| expect(reader, fields, params));
     scene.places = fields.places();

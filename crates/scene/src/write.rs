@@ -127,6 +127,7 @@ pub(super) fn scene(scene: &Scene) -> Vec<Entry> {
         table
     });
     write_mechanism::mechanism(&mut top, scene);
+    top.table("optimize", scene.optimize.as_ref().map(optimize::write).unwrap_or_default());
     tables(&mut top, "expect", &scene.expects, expect);
     top.0
 }

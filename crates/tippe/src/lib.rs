@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod granular;
 pub mod linear;
+pub mod optimize;
 pub mod run;
 pub mod simulation;
 pub mod statics;

@@ -7,6 +7,8 @@ use tippe_flexible::structure::{Elastic, Plane, RigidSet, Structure};
 use tippe_flexible::{Kind, Mesh, element, make, read, stress};
 use tippe_geometry::{Solid, Vec3};
 
+mod topology;
+
 const STEEL: Elastic = Elastic { young: 210e9, poisson: 0.3, density: 7850.0 };
 
 fn near(got: f64, wanted: f64, share: f64) {

@@ -8,7 +8,9 @@ use crate::joint::Joint;
 use crate::mechanism::elastic::Elastic;
 use std::sync::{Arc, Mutex};
 use tippe_flexible::reduce::{Choice, Damping, Stiffening};
-use tippe_flexible::{Elastic as Material, FlexibleError, Hold, Interface, Mesh, Plane, Reduced, Select, make, read};
+use tippe_flexible::{
+    Elastic as Material, FlexibleError, Hold, Interface, Mesh, Plane, Reduced, Select, Structure, make, read,
+};
 use tippe_geometry::{Mat3, Pose, Quat, Solid, Vec3};
 use tippe_scene::flexible::{HoldOf, PlaneOf, SelectOf};
 use tippe_scene::{self as scene, Axis, Flexible, ShapeKind, SolidForm};
@@ -137,13 +139,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// Names of the stresses of flexible bodies.
+    /// Names of the stresses and modes of flexible bodies.
     pub(super) fn name_stresses(&self, model: &mut Model) {
         for (number, mechanism) in model.mechanisms.iter().enumerate() {
             for (k, link) in mechanism.links.iter().enumerate().filter(|(_, link)| link.elastic.modes() > 0) {
                 let name = format!("{}.stress.max", model.bodies[link.body as usize].name);
                 let source = SignalSource::Stress { mechanism: number as u32, link: k as u32 };
                 model.signals.push(ModelSignal { name, unit: "Pa".into(), source });
+                let first = link.first + link.count - link.elastic.modes();
+                for mode in 0..link.elastic.modes() {
+                    let name = format!("{}.mode_{}", model.bodies[link.body as usize].name, mode + 1);
+                    let source = SignalSource::Mode { mechanism: number as u32, coordinate: (first + mode) as u32 };
+                    model.signals.push(ModelSignal { name, unit: "m kg^0.5".into(), source });
+                }
             }
         }
     }
@@ -218,13 +226,38 @@ fn weigh(body: &mut Body, mass: f64, I: Mat3, p_bc: Vec3) {
     body.size = (moments / mass).sqrt();
 }
 
-/// Mesh and modes of a body.
-fn reduce(
+/// What a flexible body is made of: its mesh, material and interfaces.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Mesh and material; its sets are the rigid interfaces.
+    pub structure: Structure,
+    /// Its interfaces.
+    pub interfaces: Vec<Interface>,
+    /// The nodes of each.
+    pub nodes: Vec<Vec<u32>>,
+}
+
+impl Part {
+    /// Of a flexible body of a scene, which compiles.
+    pub fn of(scene: &scene::Scene, body: &str) -> Result<Part, FlexibleError> {
+        let wrong = |what: &str| FlexibleError::Mesh(format!("body \"{body}\" {what}"));
+        let spec = scene.bodies.iter().find(|own| own.name == body).ok_or_else(|| wrong("is not there"))?;
+        let flexible = spec.flexible.as_ref().ok_or_else(|| wrong("does not bend"))?;
+        let name = spec.material.as_deref().unwrap_or_default();
+        let own = scene.materials.iter().find(|m| m.name == name).map(|m| (m.density, m.young, m.poisson));
+        let known = || scene::material::find(name).map(|m| (m.density, m.young, m.poisson));
+        let (density, young, poisson) = own.or_else(known).ok_or_else(|| wrong("has no material"))?;
+        let elastic = Material { young, poisson, density: spec.density.unwrap_or(density) };
+        part(scene, spec, flexible, elastic)
+    }
+}
+
+fn part(
     scene: &scene::Scene,
     spec: &scene::Body,
     flexible: &Flexible,
     elastic: Material,
-) -> Result<Reduced, FlexibleError> {
+) -> Result<Part, FlexibleError> {
     let (mesh, thickness) = mesh(scene, spec, flexible)?;
     let plane = match flexible.plane {
         Some(PlaneOf::Strain) => Plane::Strain,
@@ -236,6 +269,20 @@ fn reduce(
         ));
     }
     let interfaces: Vec<Interface> = flexible.interfaces.iter().map(interface).collect();
+    let held = Structure::held(mesh, elastic, (plane, thickness.unwrap_or(1.0)), &interfaces);
+    let (mut structure, nodes) = held?;
+    structure.shares = flexible.shares.clone();
+    Ok(Part { structure, interfaces, nodes })
+}
+
+/// Mesh and modes of a body.
+fn reduce(
+    scene: &scene::Scene,
+    spec: &scene::Body,
+    flexible: &Flexible,
+    elastic: Material,
+) -> Result<Reduced, FlexibleError> {
+    let Part { structure, interfaces, nodes } = part(scene, spec, flexible, elastic)?;
     let choice = match (flexible.modes, flexible.frequency) {
         (Some(modes), _) => Choice::Modes(modes as usize),
         (None, frequency) => Choice::Below(frequency.unwrap_or(f64::INFINITY)),
@@ -245,7 +292,7 @@ fn reduce(
         None => Damping::Ratio(flexible.damping.unwrap_or(DAMPING)),
     };
     let stiffening = if flexible.stiffening { Stiffening::Geometric } else { Stiffening::None };
-    Reduced::new(mesh, elastic, (plane, thickness.unwrap_or(1.0)), &interfaces, choice, damping, stiffening)
+    Reduced::of(structure, &interfaces, &nodes, choice, damping, stiffening)
 }
 
 fn interface(of: &scene::flexible::InterfaceOf) -> Interface {
@@ -287,7 +334,7 @@ fn mesh(scene: &scene::Scene, spec: &scene::Body, flexible: &Flexible) -> Result
             None => (make::block(-*h, *h, size)?, None),
             Some(_) => {
                 let corners = vec![[-h.x, -h.y], [h.x, -h.y], [h.x, h.y], [-h.x, h.y]];
-                (make::outline(&[corners], size)?, Some(2.0 * h.z))
+                (make::outline(&[corners], size)?, flexible.thickness.or(Some(2.0 * h.z)))
             }
         },
         ShapeKind::Mesh { mesh, solid: name, .. } => {
@@ -303,7 +350,7 @@ fn mesh(scene: &scene::Scene, spec: &scene::Body, flexible: &Flexible) -> Result
                     let loops: Vec<Vec<[f64; 2]>> = std::iter::once(outline).chain(holes).cloned().collect();
                     let flat = make::outline(&loops, size)?;
                     match plane {
-                        Some(_) => (flat, Some(length)),
+                        Some(_) => (flat, flexible.thickness.or(Some(length))),
                         None => (make::extrude(&flat, -0.5 * length, 0.5 * length, size)?, None),
                     }
                 }

@@ -19,6 +19,7 @@ mod starts;
 
 pub use crate::contact::collider::Collider;
 pub use drawings::{Coloured, ModelDrawing};
+pub use flexible::Part as FlexiblePart;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
@@ -231,6 +232,13 @@ pub enum SignalSource {
         mechanism: u32,
         /// Link.
         link: u32,
+    },
+    /// Amplitude of a mode of a flexible body [m kg^0.5].
+    Mode {
+        /// Mechanism.
+        mechanism: u32,
+        /// Its coordinate.
+        coordinate: u32,
     },
     /// Output of a force element.
     Output {

@@ -816,6 +816,17 @@ class RealtimeSettings(TypedDict, total=False):
     step: Number
     sweeps: int | str
 
+class Optimize(TypedDict, total=False):
+    body: str | Any
+    filter: Number
+    keep: Sequence[Any] | Any
+    power: int | str
+    rim: Number
+    rounds: int | str
+    sharpness: Number
+    steps: int | str
+    volume: Number
+
 class GranularSettings(TypedDict, total=False):
     books: bool
     high: Vector

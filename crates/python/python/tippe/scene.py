@@ -172,6 +172,10 @@ class Scene(Kinds):
         direct_bodies, max_contacts, merge_distance, search_margin, sleeping."""
         self._merge("realtime", keys)
 
+    def optimize(self, **keys: Unpack[_keys.Optimize]) -> None:
+        """A flexible body to be made of less material by `tippe optimize`: body, volume, filter, rim, keep, rounds, steps."""
+        self._merge("optimize", keys)
+
     def granular(self, **keys: Unpack[_keys.GranularSettings]) -> None:
         """How the granular clock runs the scene: step, low and high corner, periodic, books, memory, snapshot_interval."""
         self._merge("granular", keys)

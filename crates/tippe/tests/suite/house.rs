@@ -55,6 +55,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "json",
             "lib",
             "node",
+            "optimize",
             "read",
             "read_mechanism",
             "read_part",

@@ -11,6 +11,7 @@ mod implied;
 mod layering;
 mod marks;
 mod mechanisms;
+mod optimize;
 mod program;
 mod random_scenes;
 mod readable;
