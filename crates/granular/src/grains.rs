@@ -177,8 +177,19 @@ impl Grains {
         Ok(id)
     }
 
+    /// What walls, doors and changes of the grains have put in so far [J].
+    pub fn put_in(&self) -> f64 {
+        self.books.put_in
+    }
+
+    /// Walls have changed their form by up to so much [m]: forces and lists are looked at anew.
+    pub fn walls_changed(&mut self, by: f64) {
+        self.wall_travel += by;
+        self.fresh = false;
+    }
+
     /// Takes out the grains at these places, given in rising order, clumps with all their spheres. History of the others stays.
-    pub(crate) fn remove(&mut self, places: &[usize], settings: &Settings) {
+    pub fn remove(&mut self, places: &[usize], settings: &Settings) {
         if places.is_empty() {
             return;
         }

@@ -6,7 +6,7 @@ use crate::equation::Dimension as D;
 use Range::{Any, Count, Fraction, NotNegative, Positive, Whole};
 
 /// Words under `packing` of `[[grains]]`.
-pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter"];
+pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter", "soil"];
 /// Words under `method` of `[granular]`.
 pub(super) const METHODS: &[&str] = &["force", "position"];
 /// Words under `rolling_law`.
@@ -15,7 +15,7 @@ pub(super) const ROLLING_LAWS: &[&str] = &["constant", "elastic_plastic"];
 const BOXED: &[&str] = &["lattice", "random", "emitter"];
 const COUNTED: &[&str] = &["lattice", "random"];
 const LISTED: &[&str] = &["listed"];
-const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter"];
+const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter", "soil"];
 const STIFFNESS: D = D::new(0, 1, -2);
 const AREA: D = D::new(2, 0, 0);
 const SURFACE_ENERGY: D = D::new(0, 1, -2);
@@ -34,10 +34,12 @@ pub(super) const GRAINS: Table = Table {
             text("material", "Material: density, Young's modulus, Poisson's ratio")
                 .required("such as material = \"glass\""),
             word("packing", PACKINGS, "How they are placed")
-                .required("packing = \"lattice\" with low and high, \"random\", \"listed\" or \"file\""),
+                .required("packing = \"lattice\" with low and high, \"random\", \"listed\", \"file\" or \"soil\""),
             vector("low", D::LENGTH, "Lower corner of the box they are in [m]").of(BOXED),
             vector("high", D::LENGTH, "Upper corner of the box they are in [m]").of(BOXED),
             number("count", D::ONE, Count, "How many; default as many as there is room for on a lattice").of(COUNTED),
+            text("soil", "What tools cut from layers of this soil becomes grains; those at rest on the ground become soil")
+                .of(&["soil"]),
             number("rate", MASS_FLOW, Positive, "Mass that appears per time in the box [kg/s]").of(&["emitter"]),
             number(
                 "jitter",

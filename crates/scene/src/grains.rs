@@ -147,6 +147,13 @@ pub enum Packing {
         /// Mass flow [kg/s].
         rate: f64,
     },
+    /// None at the start; what tools cut from `[[soil]]` becomes grains, and those at rest on it become soil again.
+    Soil {
+        /// Soil they stand for.
+        soil: String,
+        /// Radius of all [m].
+        radius: f64,
+    },
 }
 
 /// A box with grains.
@@ -230,7 +237,7 @@ impl GrainsSpec {
     fn asked(&self) -> f64 {
         match &self.packing {
             Packing::Listed(grains) => grains.len() as f64,
-            Packing::Emitter { .. } => 0.0,
+            Packing::Emitter { .. } | Packing::Soil { .. } => 0.0,
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.count.map_or(region.bound(), |count| count as f64)
             }
@@ -241,7 +248,7 @@ impl GrainsSpec {
     pub fn grains(&self) -> Result<Vec<Grain>, (String, &'static str)> {
         let mut grains = match &self.packing {
             Packing::Listed(grains) => grains.clone(),
-            Packing::Emitter { .. } => Vec::new(),
+            Packing::Emitter { .. } | Packing::Soil { .. } => Vec::new(),
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.sizes.validate().map_err(|error| (error.to_string(), ""))?;
                 let asked = self.asked();
@@ -300,6 +307,7 @@ impl GrainsSpec {
                 (region.low, region.high) = moved_box(region.low, region.high, position, orientation);
                 self.velocity = orientation * self.velocity;
             }
+            Packing::Soil { .. } => {}
             // a turned box is no box: its grains become a list; one that cannot be filled says so when the scene is compiled
             _ => {
                 if let Ok(mut grains) = self.grains() {

@@ -43,6 +43,7 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
             .map(|region| Packing::Lattice { region, jitter: reader.number(fields, "jitter").unwrap_or(0.0) }),
         "random" => region(reader, fields, own_radius).map(Packing::Random),
         "emitter" => emitter(reader, fields),
+        "soil" => soil(reader, fields),
         "listed" => listed(reader, fields, own_radius).map(Packing::Listed),
         _ => file(reader, fields).map(Packing::Listed),
     };
@@ -255,6 +256,24 @@ fn emitter(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
     }
     let (region, rate) = (region(reader, fields, None), reader.number(fields, "rate"));
     Some(Packing::Emitter { region: region?, rate: rate? })
+}
+
+/// What a soil becomes where tools cut it.
+fn soil(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
+    for (key, what) in
+        [("soil", "the soil of a layer, such as soil = \"loam\""), ("radius", "such as radius = \"30 mm\"")]
+    {
+        if fields.get(key).is_none() {
+            missing(reader, fields, key, what);
+        }
+    }
+    for key in ["frozen", "clump"] {
+        if fields.get(key).is_some() {
+            let message = format!("{} come from soil, and have `{key}`", fields.what);
+            reader.error(fields.place_of(key), message, "leave it out: soil becomes balls that move");
+        }
+    }
+    Some(Packing::Soil { soil: reader.text(fields, "soil")?.to_owned(), radius: reader.number(fields, "radius")? })
 }
 
 fn sizes(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>) -> Option<Sizes> {

@@ -24,6 +24,11 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
             region(&mut table, own);
             table.number("rate", Some(*rate));
         }
+        Packing::Soil { soil, radius } => {
+            table.text("packing", Some("soil"));
+            table.text("soil", Some(soil));
+            table.number("radius", Some(*radius));
+        }
         Packing::Listed(grains) => {
             table.text("packing", Some("listed"));
             let sphere = |g: &tippe_granular::Grain| numbers(&[g.position.x, g.position.y, g.position.z, g.radius]);

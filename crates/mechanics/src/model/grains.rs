@@ -37,6 +37,8 @@ pub struct ModelGrains {
     pub sets: Vec<GrainSet>,
     /// Where grains appear, as they are at the start.
     pub emitters: Vec<Emitter>,
+    /// What soil becomes where tools cut it: set and radius [m].
+    pub dug: Vec<(u8, f64)>,
     /// Where grains vanish, as they are at the start, and their names.
     pub sinks: Vec<(String, Sink)>,
     /// Where grains are measured, and their names.
@@ -198,14 +200,13 @@ impl ModelGrains {
 
     /// Smallest radius of the grains at the start and of those to come [m].
     fn smallest(&self) -> f64 {
-        let to_come = self.emitters.iter().map(|emitter| emitter.sizes.smallest());
-        self.spheres().map(|(_, radius)| radius).chain(to_come).fold(f64::INFINITY, f64::min)
+        self.spheres().chain(self.to_come()).map(|(_, radius)| radius).fold(f64::INFINITY, f64::min)
     }
 
     /// The set whose grains need the shortest step, at the start or to come.
     pub fn finest(&self) -> usize {
-        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        let times = self.spheres().chain(to_come).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
+        let times =
+            self.spheres().chain(self.to_come()).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(class, _)| usize::from(class))
     }
 
@@ -223,8 +224,7 @@ impl ModelGrains {
     fn too_cohesive(&self) -> Option<(usize, usize, f64)> {
         let n = self.settings.materials.len();
         let mut radii = vec![f64::INFINITY; n];
-        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        for (class, radius) in self.spheres().chain(to_come) {
+        for (class, radius) in self.spheres().chain(self.to_come()) {
             let least = &mut radii[usize::from(class)];
             *least = least.min(radius);
         }
@@ -299,6 +299,12 @@ impl ModelGrains {
             None => probed,
         };
         self.probes.iter().map(|(_, probe)| no_stress(grains.probe(probe, &self.settings))).collect()
+    }
+
+    /// Class and smallest radius [m] of what emitters and tools put in later.
+    fn to_come(&self) -> impl Iterator<Item = (u8, f64)> {
+        let emitted = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        emitted.chain(self.dug.iter().copied())
     }
 
     /// Class and radius [m] of all spheres at the start, in the order of their ids; of polyhedra that of the ball inside.

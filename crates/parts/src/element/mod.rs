@@ -68,7 +68,7 @@ use crate::cause::Cause;
 use crate::event::EventKind;
 use crate::kinematics::Kinematics;
 use crate::network::{Formula, Source};
-use crate::six::{Six, Tensor};
+use crate::six::{Response, Six, Tensor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use tippe_geometry::{Mat3, Vec3};
@@ -399,6 +399,8 @@ pub struct Action {
     pub rates: Vec<f64>,
     /// What it adds to the inertia of the body of one of its frames: which, about the frame's origin, resolved in world [kg, kg m, kg m^2].
     pub added: Option<(usize, Tensor)>,
+    /// How the wrench on its only frame answers to the motion of its body, where the element knows.
+    pub response: Option<Response>,
     /// In numbers.
     pub effect: Effect,
     /// Its outputs behind the first.
@@ -413,6 +415,7 @@ impl Action {
         self.efforts.resize(coordinates, 0.0);
         self.given = None;
         self.added = None;
+        self.response = None;
         self.rates.clear();
         self.rates.resize(states, 0.0);
         self.effect = Effect::default();

@@ -871,6 +871,7 @@ class Grains(TypedDict, total=False):
     rolling_law: str
     seed: int | str
     sieve: Sequence[Any] | Any
+    soil: str | Any
     spheres: Sequence[Any] | Any
     spins: Sequence[Any] | Any
     velocities: Sequence[Any] | Any

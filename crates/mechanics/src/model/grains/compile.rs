@@ -86,6 +86,7 @@ impl Compiler<'_> {
         let mut grains = ModelGrains {
             sets: put.sets,
             emitters: put.emitters,
+            dug: put.dug,
             sinks: sinks.collect(),
             probes: probes.collect(),
             start: put.start.into(),
@@ -99,8 +100,7 @@ impl Compiler<'_> {
             walls,
             snapshot_interval: scene.granular.snapshot_interval.unwrap_or(scene.run.until / snapshots),
         };
-        let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        let times = grains.spheres().chain(to_come).map(|(class, r)| grains.settings.rayleigh_time(class, r));
+        let times = grains.spheres().chain(grains.to_come()).map(|(class, r)| grains.settings.rayleigh_time(class, r));
         grains.rayleigh = times.fold(f64::INFINITY, f64::min);
         grains
     }
@@ -116,6 +116,7 @@ impl Compiler<'_> {
         }
         let of = |(class, radius): (u8, f64)| grains.settings.materials[usize::from(class)].youngs_modulus * radius;
         let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.largest()));
+        let to_come = to_come.chain(grains.dug.iter().copied());
         grains.position = Some(stiffness.unwrap_or(grains.spheres().chain(to_come).map(of).fold(0.0, f64::max)));
         Some(())
     }

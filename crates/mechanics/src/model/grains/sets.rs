@@ -5,7 +5,7 @@ use crate::model::compile::Compiler;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Quat, Vec3};
 use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random, Solid};
-use tippe_scene::{ClumpForm, ClumpSpec, GrainsSpec, Packing};
+use tippe_scene::{ClumpForm, ClumpSpec, GrainsSpec, Packing, did_you_mean};
 
 /// What all sets put in.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Put {
     pub(super) sets: Vec<GrainSet>,
     /// Where grains appear.
     pub(super) emitters: Vec<Emitter>,
+    /// What soil becomes where tools cut it: set and radius [m].
+    pub(super) dug: Vec<(u8, f64)>,
     /// Single grains.
     pub(super) start: Vec<Grain>,
     /// Clumps.
@@ -29,7 +31,11 @@ impl Compiler<'_> {
         let mut put = Put::default();
         for spec in &scene.grains {
             let class = classes.len() as u8;
-            let material = self.grain_material(&spec.material, spec.places.of("material"))?;
+            let mut material = self.grain_material(&spec.material, spec.places.of("material"))?;
+            if let Packing::Soil { soil, radius } = &spec.packing {
+                material.density = self.density_of_grains(spec, soil)?;
+                put.dug.push((class, *radius));
+            }
             classes.push((spec.material.clone(), material));
             let own = self.placed(spec)?;
             if let Packing::Emitter { .. } = spec.packing {
@@ -59,7 +65,7 @@ impl Compiler<'_> {
                 return None;
             }
         };
-        if own.is_empty() && !matches!(spec.packing, Packing::Emitter { .. }) {
+        if own.is_empty() && !matches!(spec.packing, Packing::Emitter { .. } | Packing::Soil { .. }) {
             let message = format!("grains \"{}\" has none", spec.name);
             self.fail(spec.places.entity, message, "list spheres, or leave the set away");
             return None;
@@ -70,6 +76,25 @@ impl Compiler<'_> {
             return None;
         }
         Some(own)
+    }
+
+    /// Density of grains that stand for soil that lies loose [kg/m^3]: what is between them weighs as much as they are heavier.
+    fn density_of_grains(&mut self, spec: &GrainsSpec, soil: &str) -> Option<f64> {
+        let place = spec.places.of("soil");
+        let Some(ground) = self.scene.soils.first() else {
+            let message = format!("grains \"{}\" come from soil, and the scene has none", spec.name);
+            self.fail(place, message, "add [[soil]], or another packing");
+            return None;
+        };
+        if !ground.layers.iter().any(|layer| layer.soil == soil) {
+            let message = format!("grains \"{}\": soil \"{}\" has no layer of \"{soil}\"", spec.name, ground.name);
+            let help = did_you_mean(soil, ground.layers.iter().map(|layer| layer.soil.as_str()));
+            self.fail(place, message, &help);
+            return None;
+        }
+        // a layer of a soil that nobody knows is named with its layer
+        let kind = ground.kind(soil)?;
+        Some(kind.density(kind.loose()) / tippe_soil::SOLID)
     }
 
     /// The emitter of a set that appears while the simulation runs.

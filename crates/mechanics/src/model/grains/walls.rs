@@ -6,7 +6,7 @@ use crate::model::compile::Compiler;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape};
 use tippe_granular::{Material, PairLaw, Rolling, Surface, Wall, WallMesh};
-use tippe_scene::{Between, ClumpForm, GrainMethod, GrainsSpec, Place, Scene};
+use tippe_scene::{Between, ClumpForm, GrainMethod, GrainsSpec, Packing, Place, Scene};
 
 impl Compiler<'_> {
     /// A material as grains know it, softened by `k_red` of `[contact]`.
@@ -115,6 +115,13 @@ impl Compiler<'_> {
         Some(pairs)
     }
 
+    /// tan(phi) of the soil that a set is, as it lies loose.
+    fn friction_of_soil(&self, spec: &GrainsSpec) -> Option<f64> {
+        let Packing::Soil { soil, .. } = &spec.packing else { return None };
+        let kind = self.scene.soils.first()?.kind(soil)?;
+        Some(libm::tan(kind.friction_at(kind.loose())))
+    }
+
     /// What a set says of itself, filled from `[contact]`.
     fn own_law(&mut self, spec: &GrainsSpec) -> Option<PairLaw> {
         let contact = &self.scene.contact;
@@ -122,7 +129,7 @@ impl Compiler<'_> {
         let unused = matches!(self.scene.granular.method, GrainMethod::Position { .. }).then_some(1.0);
         let given = [
             ("restitution", spec.restitution.or(contact.restitution).or(unused)),
-            ("friction", spec.friction.or(contact.friction)),
+            ("friction", spec.friction.or_else(|| self.friction_of_soil(spec)).or(contact.friction)),
         ];
         if let Some((key, _)) = given.iter().find(|(_, value)| value.is_none()) {
             let message = format!("grains \"{}\" have no {key}, and [contact] has none either", spec.name);
