@@ -344,7 +344,7 @@ fn show(scene: &Checked, failures_only: bool) -> Result<(), Stop> {
             let value = line.value.map_or_else(|| line.no_answer.clone().unwrap_or_default(), exact);
             let difference = if line.difference.is_nan() { "-".to_owned() } else { number(line.difference) };
             let verdict = if line.pass { "PASS" } else { "FAIL" };
-            let question = format!("{}{at}{case}", line.question);
+            let question = format!("{}{at}{case}", shortened(&line.question));
             vec![verdict.to_owned(), question, value, line.expected.clone(), difference, line.source.clone()]
         })
         .collect();
@@ -354,6 +354,20 @@ fn show(scene: &Checked, failures_only: bool) -> Result<(), Stop> {
     let head =
         [("", false), ("what", false), ("value", false), ("expected", false), ("difference", true), ("source", false)];
     print(&indent(&table(&head, &rows)))
+}
+
+/// A question as long as fits on a line, its middle left out if need be.
+fn shortened(question: &str) -> String {
+    /// Characters of a question, at most; those of its end.
+    const MOST: usize = 120;
+    const END: usize = 30;
+    let length = question.chars().count();
+    if length <= MOST {
+        return question.to_owned();
+    }
+    let begun: String = question.chars().take(MOST - END - 5).collect();
+    let ends: String = question.chars().skip(length - END).collect();
+    format!("{begun} ... {ends}")
 }
 
 fn indent(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 use crate::args::Source;
 use crate::check::{Line, expectations};
+use crate::landscape::{draw_ground, draw_waters, places};
 use crate::picture::{COLOURS, Camera, INK, Picture, STILL, pose, save};
 use crate::progress::counter;
 use crate::table::{count, number};
@@ -12,6 +13,7 @@ use tippe::clock::Settings;
 use tippe::element::Anchor;
 use tippe::geometry::{Aabb, Mat3, Pose, Shape, Vec3};
 use tippe::grains::{Grain, Grains};
+use tippe::ground::Ground;
 use tippe::kinematics::Kinematics;
 use tippe::model::Drive;
 use tippe::scene::{Scene, gallery};
@@ -98,6 +100,8 @@ struct Ran {
     /// Centres of mass of the first free bodies.
     paths: Vec<(usize, Vec<Vec3>)>,
     grains: [Vec<Grain>; 2],
+    /// The ground at the beginning and at the end.
+    grounds: [Option<Ground>; 2],
 }
 
 /// Looks on while it runs.
@@ -108,9 +112,14 @@ struct Watch<'a> {
     every: usize,
     seen: usize,
     paths: Vec<(usize, Vec<Vec3>)>,
+    grounds: [Option<Ground>; 2],
 }
 
 impl Observe for Watch<'_> {
+    fn ground(&mut self, ground: &Ground, _: f64) {
+        self.grounds[1] = Some(ground.clone());
+    }
+
     fn sample(&mut self, sample: &Sample<'_>) {
         if self.first.is_empty() {
             self.first = sample.bodies.to_vec();
@@ -135,6 +144,11 @@ fn all_of(grains: Option<&Grains>) -> Vec<Grain> {
     grains.map_or_else(Vec::new, |grains| (0..grains.len()).map(|k| grains.grain(k)).collect())
 }
 
+/// The ground as it is before the run.
+fn start_of(model: &Model) -> Option<Ground> {
+    model.soil.as_ref().map(|soil| soil.ground.clone())
+}
+
 impl Ran {
     fn of(scene: &Scene) -> Result<Ran, Stop> {
         let model = Model::compile_for(scene, scene.run.clock)?;
@@ -145,11 +159,19 @@ impl Ran {
         let begun = all_of(simulation.grains());
         let free = (0..model.bodies.len()).filter(|&b| model.bodies[b].drive == Drive::Free);
         let paths = free.take(PATHS).map(|body| (body, Vec::new())).collect();
-        let mut watch = Watch { model: &model, first: Vec::new(), time: 0.0, every: 1, seen: 0, paths };
+        let mut watch = Watch {
+            model: &model,
+            first: Vec::new(),
+            time: 0.0,
+            every: 1,
+            seen: 0,
+            paths,
+            grounds: [start_of(&model), None],
+        };
         let summary =
             simulation.advance(scene.run.until, &mut watch).map_err(|failure| Stop::Simulation(failure.to_string()))?;
-        let Watch { first, paths, time, .. } = watch;
-        Ok(Ran { summary, time, first, paths, grains: [begun, all_of(simulation.grains())] })
+        let Watch { first, paths, time, grounds, .. } = watch;
+        Ok(Ran { summary, time, first, paths, grains: [begun, all_of(simulation.grains())], grounds })
     }
 }
 
@@ -164,7 +186,10 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
     let begun = ran.is_none().then(|| [start(), start()]);
     let none = [Vec::new(), Vec::new()];
     let grains = ran.map_or(begun.as_ref().unwrap_or(&none), |ran| &ran.grains);
-    for (states, grains) in [first, last].into_iter().zip(grains) {
+    let untouched = start_of(model);
+    let grounds =
+        ran.map_or([untouched.as_ref(), untouched.as_ref()], |ran| ran.grounds.each_ref().map(Option::as_ref));
+    for ((states, grains), ground) in [first, last].into_iter().zip(grains).zip(grounds) {
         let mut picture = Picture::new(camera, SIZE.0, SIZE.1);
         // walls in front of grains are left out
         let sum = grains.iter().map(|grain| grain.position).fold(Vec3::ZERO, |sum, p| sum + p);
@@ -173,6 +198,9 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
         for grain in grains {
             picture.ball(grain.position, grain.radius, COLOURS[4 + grain.class as usize % 3]);
         }
+        if let Some(ground) = ground {
+            draw_ground(&mut picture, ground);
+        }
         pictures.push(picture);
     }
     if let (Some(ran), Some(picture)) = (ran, pictures.last_mut()) {
@@ -180,6 +208,8 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
             path.windows(2).for_each(|pair| picture.line(pair[0], pair[1], 1.0, COLOURS[body % COLOURS.len()]));
         }
     }
+    let times = [0.0, ran.map_or(0.0, |ran| ran.time)];
+    pictures.iter_mut().zip(times).for_each(|(picture, time)| draw_waters(picture, model, time));
     save(&pictures, path)
 }
 
@@ -266,7 +296,9 @@ fn look(
             moving.push(on.map_or(X_bj.position, |state| pose(state).point(X_bj.position)));
         }
     }
+    moving.extend(model.soil.iter().flat_map(|soil| places(&soil.ground)));
     if let Some(ran) = ran {
+        moving.extend(ran.grounds.iter().flatten().flat_map(places));
         moving.extend(ran.paths.iter().flat_map(|(_, path)| path));
         moving.extend(ran.grains.iter().flatten().map(|grain| grain.position));
     }

@@ -17,6 +17,7 @@ mod figure;
 mod fmu;
 mod gallery;
 mod inputs;
+mod landscape;
 mod linearize;
 mod list;
 mod materials;

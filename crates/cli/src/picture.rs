@@ -70,7 +70,7 @@ impl Camera {
     }
 
     /// Radius of what is seen [m].
-    pub fn radius(&self) -> f64 {
+    fn radius(&self) -> f64 {
         self.half[0].max(self.half[1])
     }
 }
@@ -149,14 +149,16 @@ impl Picture {
         }
     }
 
-    /// A triangle, lit as a flat face; `tone` changes the brightness from place to place.
-    fn triangle(&mut self, corners: [Vec3; 3], colour: Colour, tone: &dyn Fn(Vec3) -> f64) {
+    /// How brightly a flat face is lit.
+    fn lit(&self, corners: [Vec3; 3]) -> f64 {
         let n = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or(Vec3::Z);
-        let mut n = Vec3::from_array(self.camera.axes.map(|axis| axis.dot(n)));
-        if n.z < 0.0 {
-            n = -n; // the inside of what is open
-        }
-        let light = Self::light(n);
+        let n = Vec3::from_array(self.camera.axes.map(|axis| axis.dot(n)));
+        // the inside of what is open too
+        Self::light(if n.z < 0.0 { -n } else { n })
+    }
+
+    /// Paints each pixel of a triangle, given its depth and the place seen there.
+    fn cover(&mut self, corners: [Vec3; 3], mut paint: impl FnMut(&mut Picture, [usize; 2], f64, Vec3)) {
         let [a, b, c] = corners.map(|corner| self.place(corner));
         let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
         if area == 0.0 || !area.is_finite() {
@@ -170,11 +172,47 @@ impl Picture {
                 let v = ((c.x - px) * (a.y - py) - (a.x - px) * (c.y - py)) / area;
                 let w = 1.0 - u - v;
                 if u >= 0.0 && v >= 0.0 && w >= 0.0 {
-                    let tone = light * tone(u * corners[0] + v * corners[1] + w * corners[2]);
-                    self.dot(x, y, u * a.z + v * b.z + w * c.z, colour.map(|part| (tone * part).min(255.0)));
+                    let place = u * corners[0] + v * corners[1] + w * corners[2];
+                    paint(self, [x, y], u * a.z + v * b.z + w * c.z, place);
                 }
             }
         }
+    }
+
+    /// A triangle, lit as a flat face; `tone` changes the brightness from place to place.
+    fn triangle(&mut self, corners: [Vec3; 3], colour: Colour, tone: &dyn Fn(Vec3) -> f64) {
+        let light = self.lit(corners);
+        self.cover(corners, |picture, [x, y], depth, place| {
+            let tone = light * tone(place);
+            picture.dot(x, y, depth, colour.map(|part| (tone * part).min(255.0)));
+        });
+    }
+
+    /// A triangle of one colour, lit as a flat face.
+    pub fn face(&mut self, corners: [Vec3; 3], colour: Colour) {
+        self.triangle(corners, colour, &|_| 1.0);
+    }
+
+    /// A triangle through which the rest is seen, but for the share it hides; drawn after what lies behind it.
+    pub fn film(&mut self, corners: [Vec3; 3], colour: Colour, hides: f64) {
+        let light = self.lit(corners);
+        self.cover(corners, |picture, [x, y], depth, _| {
+            let at = y * picture.width + x;
+            if depth > picture.depth[at] {
+                let behind = picture.pixels[at];
+                picture.pixels[at] = [0, 1, 2].map(|k| behind[k] + hides * (light * colour[k] - behind[k]));
+            }
+        });
+    }
+
+    /// What is in the middle [m].
+    pub fn centre(&self) -> Vec3 {
+        self.camera.centre
+    }
+
+    /// Radius of what is seen [m].
+    pub fn radius(&self) -> f64 {
+        self.camera.radius()
     }
 
     /// A shape with its frame in this pose; a wall, or something that moves.

@@ -88,7 +88,7 @@ pub(crate) fn drawings(model: &Model) -> Vec<DescribedDrawing> {
 }
 
 /// Surfaces of the fluids of a model, each listed once: there is an element for every body in it.
-pub(crate) fn waters(model: &Model) -> Vec<DescribedWater> {
+pub fn waters(model: &Model) -> Vec<DescribedWater> {
     let mut waters: Vec<DescribedWater> = Vec::new();
     for element in &model.elements {
         let Element::Fluid(fluid) = &element.kind else { continue };

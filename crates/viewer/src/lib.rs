@@ -13,7 +13,7 @@
 
 pub mod block;
 pub mod describe;
-mod drawing;
+pub mod drawing;
 mod grains;
 mod ground;
 mod lines;
