@@ -206,6 +206,8 @@ pub struct DescribedRope {
     pub rests: Vec<String>,
     /// Elements that its ends go on in.
     pub feeds: [Option<DescribedFeed>; 2],
+    /// Parts of a catenary: length at rest [m], weight per length [N/m], EA [N].
+    pub segments: Vec<[f64; 3]>,
 }
 
 /// A point that a cable runs around, its axle as z axis, or through.
@@ -467,6 +469,7 @@ fn ropes(scene: &Scene, model: &Model) -> Vec<DescribedRope> {
             tensions: tensions.collect(),
             rests: course.rests.iter().map(|k| state(*k)).collect(),
             feeds: [0, 1].map(feed),
+            segments: course.segments.iter().map(|part| [part.length, part.weight, part.stiffness]).collect(),
         };
         if rope.points.len() > 1 {
             let holds = rope.feeds.iter().flatten().find_map(|feed| feed.frames[0].body);

@@ -32,7 +32,7 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
+pub use cable::{Cable, Catenary, Circle, MOST_STRAIN, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use driveline::{
     CLUTCH, CONVERTER, CYLINDER, Converter, DIFFERENTIAL, ELECTRIC, ENGINE, Electric, Engine, GEARBOX, Gearbox,
@@ -519,6 +519,8 @@ pub struct Course {
     pub rests: Vec<usize>,
     /// Elements that its ends go on in: their frames, nearest to the load first, the state that counts those which are out, and l [m].
     pub feeds: [Option<(std::ops::Range<usize>, usize, f64)>; 2],
+    /// Parts of a catenary.
+    pub segments: Vec<Catenary>,
 }
 
 /// How an element enters a fixed step.
